@@ -11,9 +11,9 @@ use crate::{Action, Error, Json, Level, MessageId, Result, host, tasks};
 /// A call to something that a proxy offers the agent.
 #[derive(Clone, Debug)]
 pub struct Call<A> {
-    /// The host's number for it.
+    /// The host's number for this call.
     pub id: MessageId,
-    /// The session that the agent calls from; `None` until the agent has named it.
+    /// The session that the call belongs to; `None` until the agent has named it.
     pub session: Option<String>,
     /// The arguments of the call.
     pub arguments: A,
@@ -23,30 +23,33 @@ pub struct Call<A> {
 const CAPABILITIES: &str = "/io.modelcontextprotocol~1clientCapabilities";
 
 impl<A> Call<A> {
-    /// Reports the progress of this call. `progress` must grow from one report to the next; `total` is its final
-    /// value, if known; `message` is for people. A caller that did not ask for progress gets none.
+    /// Reports the progress of this call. `progress` must grow from one report to the next; `total` is its final value,
+    /// if known; `message` is for people. A caller that did not request progress receives no reports.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         // Continue without it: only the caller would miss the report.
         if let Err(error) = host::progress(self.id, progress, total, message) {
-            crate::log(Level::Debug, format_args!("no progress is told: {error}"));
+            crate::log(
+                Level::Debug,
+                format_args!("progress was not reported: {error}"),
+            );
         }
     }
 
-    /// MCP's `_meta` of the call, an object.
+    /// The call's `_meta` (MCP), an object.
     #[must_use]
     pub fn meta(&self) -> Json {
         host::meta(self.id).unwrap_or_else(|_| Json::null())
     }
 
-    /// Whether its caller declares this capability: `elicitation`, `sampling`, `roots`.
+    /// Whether the caller declares this capability: `elicitation`, `sampling`, `roots`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         let place = format!("{CAPABILITIES}/{capability}");
         self.meta().at::<Json>(&place).is_some()
     }
 
-    /// Asks its caller, if it [supports](Self::can) that: MCP's `elicitation/create`, `sampling/createMessage` or
-    /// `roots/list`. `.await` waits for the answer, as long as the call itself may take.
+    /// Sends the caller a request: MCP's `elicitation/create`, `sampling/createMessage` or `roots/list`. The caller
+    /// must [support](Self::can) it. `.await` waits for the answer, as long as the call itself may take.
     ///
     /// ```
     /// use acp_chain_proxy::{Call, Result};
@@ -70,8 +73,8 @@ impl<A> Call<A> {
     }
 }
 
-/// A protocol error with which a call fails: the caller gets it instead of a result, and the model may never see it.
-/// For problems of the call itself, not of its subject.
+/// A protocol error with which a call fails: the caller receives it instead of a result, and the model may never see
+/// it. For problems of the call itself, not of its subject.
 ///
 /// ```
 /// use acp_chain_proxy::{Call, Error, ProtocolError, Result};
@@ -91,8 +94,8 @@ impl fmt::Display for ProtocolError {
 
 impl std::error::Error for ProtocolError {}
 
-/// Makes a call: a task like the handling of a message. `None` if it is pending; then it is settled when it is done,
-/// and dropped when its caller cancels it.
+/// Runs a call as a task, like the handler of a message. `None` if the call is pending: it is settled when the task
+/// finishes, and dropped when the caller cancels it.
 pub(crate) fn make(
     id: MessageId,
     call: impl Future<Output = Result<Json>> + 'static,

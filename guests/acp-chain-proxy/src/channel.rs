@@ -1,4 +1,4 @@
-//! Everything that a proxy can do: talk to its two neighbours, through the host.
+//! The channel to the proxy's two neighbours: all of its calls to the host.
 
 use std::fmt;
 use std::future::Future;
@@ -15,14 +15,14 @@ use crate::{Action, Error, Json, MessageId, Peer};
 /// Why a call to the host failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelError {
-    /// No power covers it, or it is not allowed here: during the proxy's construction, or for a method reserved to
-    /// the host (`initialize`, `proxy/…`, `$/…`).
+    /// No power covers the call, or it is not allowed here: during the proxy's construction, or for a method reserved
+    /// to the host (`initialize`, `proxy/…`, `$/…`).
     Denied(String),
-    /// No such message, or it is settled already, possibly by the host.
+    /// The message does not exist, or is settled already, possibly by the host.
     UnknownMessage,
     /// Not JSON, or not valid for this message.
     Invalid(String),
-    /// The proxy has too much outstanding, or saves too much.
+    /// The proxy has too many outstanding requests, held messages or pauses, or its state is too large.
     Full,
     /// Anything else.
     Other(String),
@@ -33,7 +33,7 @@ impl fmt::Display for ChannelError {
         match self {
             Self::Denied(why) => write!(formatter, "not allowed: {why}"),
             Self::UnknownMessage => formatter.write_str("no such message, or it is settled"),
-            Self::Invalid(why) => write!(formatter, "the host cannot take it: {why}"),
+            Self::Invalid(why) => write!(formatter, "the host rejects it: {why}"),
             Self::Full => {
                 formatter.write_str("this proxy has too much outstanding, or saves too much")
             }
@@ -75,7 +75,7 @@ impl Peer {
 pub struct Answer(Waiting);
 
 impl Answer {
-    /// The answer to a request that was sent with this number, or not sent.
+    /// The answer to a request that was sent with this number, or that the host rejected.
     fn to(method: &str, sent: Result<MessageId, ChannelError>) -> Self {
         match sent {
             Ok(id) => {
@@ -91,7 +91,7 @@ impl Answer {
     }
 }
 
-/// Asks the caller of a call, see [`Call::ask`](crate::Call::ask).
+/// Sends the caller of a call a request, see [`Call::ask`](crate::Call::ask).
 pub(crate) fn ask(call: MessageId, method: &str, params: &impl Serialize) -> Answer {
     let sent = json(params).and_then(|params| host::ask(call, method, params));
     Answer::to(method, sent)
@@ -127,17 +127,17 @@ impl Drop for Answer {
         if let Waiting::For(id) = self.0
             && pending::abandon(id)
         {
-            // The answer may have reached the host meanwhile; then there is nothing to do.
+            // Fails if the answer has reached the host meanwhile.
             let _ = host::cancel(id);
         }
     }
 }
 
-/// Waits, for 10 ms at least and an hour at most. A proxy that computes long after it has waited waits longer the next
-/// time, see `channel.wake-after`.
+/// Waits, for 10 ms at least and an hour at most. A proxy that computes for long after a pause gets longer pauses, see
+/// `channel.wake-after`.
 ///
 /// # Errors
-/// If the host does not let it wait: for more than an hour, or with too much outstanding.
+/// If the pause is longer than an hour, or too many pauses are outstanding.
 pub async fn sleep(pause: Duration) -> Result<(), Error> {
     let milliseconds = u32::try_from(pause.as_millis()).unwrap_or(u32::MAX);
     let woken = Answer::to("wake-after", host::wake_after(milliseconds));
@@ -181,7 +181,7 @@ pub enum Level {
     Debug,
     /// For users who look.
     Info,
-    /// Something did not work, and the proxy continued without it.
+    /// Something failed, and the proxy continued without it.
     Warn,
     /// The proxy could not do its work.
     Error,

@@ -27,7 +27,7 @@ pub trait Completion: Proxy {
 pub struct Partial {
     /// The prompt or template of the argument.
     pub of: Reference,
-    /// Its name.
+    /// The argument's name.
     pub argument: String,
     /// The value typed so far.
     pub value: String,
@@ -47,15 +47,14 @@ pub enum Reference {
 /// The maximum number of values (MCP, `CompleteResult`).
 const MOST: usize = 100;
 
-/// A type-erased proxy with completion.
-trait Completer {
+trait ErasedCompletion {
     fn complete(
         self: Rc<Self>,
         call: Call<Partial>,
     ) -> Pin<Box<dyn Future<Output = Result<Vec<String>>>>>;
 }
 
-impl<P: Completion> Completer for P {
+impl<P: Completion> ErasedCompletion for P {
     fn complete(
         self: Rc<Self>,
         call: Call<Partial>,
@@ -65,17 +64,16 @@ impl<P: Completion> Completer for P {
 }
 
 thread_local! {
-    static COMPLETER: RefCell<Option<Rc<dyn Completer>>> = const { RefCell::new(None) };
+    static COMPLETION: RefCell<Option<Rc<dyn ErasedCompletion>>> = const { RefCell::new(None) };
 }
 
 /// Registers a proxy with completion.
 pub fn started<P: Completion>(proxy: &Rc<P>) {
-    COMPLETER.set(Some(Rc::clone(proxy) as Rc<dyn Completer>));
+    COMPLETION.set(Some(Rc::clone(proxy) as Rc<dyn ErasedCompletion>));
 }
 
-/// MCP's `CompleteResult`.
 #[derive(Serialize)]
-struct Completed {
+struct CompleteResult {
     completion: Completions,
 }
 
@@ -87,9 +85,9 @@ struct Completions {
     values: Vec<String>,
 }
 
-/// Completes an argument; `None` if that is pending.
+/// Completes an argument; `None` if the call is pending.
 pub(crate) fn complete(call: Call<Partial>) -> std::result::Result<Option<Json>, Error> {
-    let completer = COMPLETER.with_borrow(Clone::clone);
+    let completer = COMPLETION.with_borrow(Clone::clone);
     let early = || Error::new(Error::INTERNAL, "its completion was used before `init`");
     let completer = completer.ok_or_else(early)?;
     call::make(call.id, async move {
@@ -101,11 +99,11 @@ pub(crate) fn complete(call: Call<Partial>) -> std::result::Result<Option<Json>,
             has_more: total > MOST,
             values,
         };
-        Ok(Json::of(&Completed { completion })?)
+        Ok(Json::of(&CompleteResult { completion })?)
     })
 }
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn clear() {
-    COMPLETER.set(None);
+    COMPLETION.set(None);
 }

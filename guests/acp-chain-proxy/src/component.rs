@@ -19,7 +19,7 @@ pub struct Component<P>(PhantomData<P>);
 /// A proxy exported by [`export!`](crate::export).
 #[doc(hidden)]
 pub trait Exported: Proxy {
-    /// Called with the instance once there is one, for the exports beside its handler.
+    /// Registers the new instance for the exports beside its handler.
     fn started(proxy: &Rc<Self>);
 }
 

@@ -50,7 +50,7 @@ impl Content {
         Self::block(&Block::Audio { data, mime_type })
     }
 
-    /// A link to something that the agent may read by itself.
+    /// A link to a resource that the agent may read.
     #[must_use]
     pub fn link(uri: &str, name: &str) -> Self {
         Self::block(&Block::ResourceLink { uri, name })

@@ -66,7 +66,7 @@ pub(crate) fn init<P: Proxy>(
     saved: Option<String>,
     started: impl FnOnce(&Rc<P>),
 ) -> Result<Registration, String> {
-    // Through a `Value`, whose errors do not name lines and columns of a text that the user never saw.
+    // Via a `Value`: its errors do not name lines and columns of a text that the user never saw.
     let config = config
         .parse::<serde_json::Value>()
         .and_then(serde_json::from_value)
@@ -74,7 +74,7 @@ pub(crate) fn init<P: Proxy>(
     let mut proxy = <P as Configure>::new(config)?;
     if let Some(saved) = saved {
         restore(&mut proxy, saved).map_err(|error| {
-            format!("what it saved before it broke cannot be taken up by this version: {error}")
+            format!("this version cannot restore the state that an earlier instance saved: {error}")
         })?;
     }
     let registration = Registration {
@@ -116,7 +116,7 @@ pub(crate) fn on_cancel(id: MessageId) -> Result<(), String> {
         Some(action) => {
             tasks::cancel(id);
             match channel::settle(id, action) {
-                // Its hold time is over: the host has taken it back.
+                // Its hold time is over: the host has settled the message.
                 Err(ChannelError::UnknownMessage) => Ok(()),
                 settled => settled.map_err(|error| error.to_string()),
             }

@@ -60,7 +60,7 @@ impl Json {
         Self(Node::Raw(raw.into()))
     }
 
-    /// JSON from the host, which most proxies only pass on: it is not checked here.
+    /// JSON from the host. It is not validated here, as most proxies only pass it on.
     pub(crate) fn from_host(text: String) -> Self {
         let value = text.trim_matches([' ', '\t', '\n', '\r']);
         if value.len() == text.len() {
@@ -83,8 +83,9 @@ impl Json {
         }
     }
 
-    /// The part at a JSON Pointer as a Rust type; `None` if nothing is there, or another type. No `String` holds half of
-    /// a surrogate pair: a proxy that refuses by what a text says reads it with [`Strings`], which replace that.
+    /// The part at a JSON Pointer as a Rust type; `None` if there is no part, or it has another type. A `String` cannot
+    /// hold half of a surrogate pair: a proxy that refuses messages by their text reads it with [`Strings`], which
+    /// replace the half.
     #[must_use]
     pub fn at<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         find::find(self, pointer)?.parse().ok()
@@ -99,7 +100,7 @@ impl Json {
         }
     }
 
-    /// The range of the part at a JSON Pointer in the [spelling](Self::spelling); `None` if nothing is there, or the
+    /// The range of the part at a JSON Pointer in the [spelling](Self::spelling); `None` if there is no part, or the
     /// value was changed.
     #[must_use]
     pub fn place(&self, pointer: &str) -> Option<Range<usize>> {
@@ -120,8 +121,8 @@ impl Json {
         })
     }
 
-    /// Rewrites the part at a JSON Pointer. Returns `false` and changes nothing if nothing of the type `T` is there,
-    /// or the new value cannot be serialized as JSON.
+    /// Rewrites the part at a JSON Pointer. Returns `false` and changes nothing if there is no part of the type `T`, or
+    /// the new value cannot be serialized as JSON.
     pub fn edit<T: DeserializeOwned, U: Serialize>(
         &mut self,
         pointer: &str,
@@ -138,7 +139,7 @@ impl Json {
         true
     }
 
-    /// The value with this change made to its text, by the rules of [`Edit`].
+    /// Applies a change to the text, by the rules of [`Edit`].
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn edited(&self, edit: &Edit) -> Result<Self, String> {
         let value = edit.value.as_ref().map(Json::to_string);

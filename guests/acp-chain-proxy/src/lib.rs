@@ -2,7 +2,7 @@
 //! and a coding agent which speak the Agent Client Protocol, and sees, changes, answers or adds
 //! messages.
 //!
-//! Everything that a proxy does not subscribe to passes by. This is a complete one, which asks the agent to be brief:
+//! Messages that a proxy does not subscribe to bypass it. This is a complete proxy, which asks the agent to be brief:
 //!
 //! ```
 //! use acp_chain_proxy::{Proxy, Request, Result, Subscription, export};
@@ -122,8 +122,8 @@
 //! export!(Sums: Tools);
 //! ```
 //!
-//! **And resources, prompts, completion** of their arguments, in the same way: see [`Resources`],
-//! [`Prompts`], [`Completion`]. In a [`Call`] to any of these, the proxy may ask the caller.
+//! **And resources, prompts, completion** of their arguments, in the same way: see [`Resources`], [`Prompts`],
+//! [`Completion`]. In a [`Call`] to any of these, the proxy may send the caller requests.
 //!
 //! **A proxy can do what its powers cover**, which the user's manifest grants: read a message, change
 //! certain places of it, refuse or answer it, send one, offer tools. Without a power it sees nothing. A
@@ -185,7 +185,7 @@ pub type Result<T = Action> = std::result::Result<T, Box<dyn std::error::Error>>
 
 /// Registers a proxy for its exports, by the name of the trait.
 #[doc(hidden)]
-#[allow(non_snake_case, reason = "they are called as their traits are")]
+#[allow(non_snake_case, reason = "each function has the name of its trait")]
 pub mod started {
     pub use crate::completion::started as Completion;
     pub use crate::prompts::started as Prompts;

@@ -27,7 +27,7 @@ pub struct Error {
     pub code: i32,
     /// One sentence for a human.
     pub message: String,
-    /// Anything more.
+    /// Further data, in any form.
     pub data: Option<Json>,
 }
 
@@ -62,30 +62,30 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What all three kinds of message have in common.
+/// The properties of a message of any kind.
 #[derive(Clone, Debug)]
 pub struct Head {
     /// The host's number for this message.
     pub id: MessageId,
-    /// The neighbour it comes from.
+    /// The neighbour that sent the message.
     pub sender: Peer,
-    /// Its method; for a response that of the request.
+    /// The method; for a response, that of the request.
     pub method: String,
-    /// The session it belongs to, if it names one.
+    /// The session that the message names, if any.
     pub session: Option<String>,
-    /// The size of its body in bytes.
+    /// The size of the body in bytes.
     pub size: u64,
 }
 
 impl Head {
     /// The part of the body at a JSON Pointer, read from the host's copy: for messages without their body. `None` if
-    /// nothing is there, or another type, or the host refuses: one call reads only so much.
+    /// there is no part, it has another type, or the host refuses because the call has read too much.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         crate::channel::read(self.id, pointer).ok()??.parse().ok()
     }
 
-    /// Whether it is an update by which the agent ends its work in a session, as from version 2 on (v2, Prompt
+    /// Whether the message is the update by which the agent ends its work in a session, from version 2 on (v2, Prompt
     /// Lifecycle). Reads the body.
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -97,8 +97,9 @@ impl Head {
 }
 
 impl Response {
-    /// Whether it ends the turn of a prompt: with an error, or, in version 1, with the reason. From version 2 on it only
-    /// says that the agent has the prompt, and an [update](Head::is_idle) ends the turn. Reads the body.
+    /// Whether the response ends the turn of a prompt: with an error, or, in version 1, with a stop reason. From
+    /// version 2 on, a result only confirms that the agent has the prompt, and an [update](Head::is_idle) ends the
+    /// turn. Reads the body.
     #[must_use]
     pub fn ends_turn(&self) -> bool {
         Life::of(&self.head.method) == Life::Prompts
@@ -106,7 +107,7 @@ impl Response {
     }
 }
 
-/// A request that passes by.
+/// A request to decide about.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Number, sender, method, session, size.
@@ -115,7 +116,7 @@ pub struct Request {
     pub params: Json,
 }
 
-/// A notification that passes by.
+/// A notification to decide about.
 #[derive(Clone, Debug)]
 pub struct Notification {
     /// Number, sender, method, session, size.
@@ -124,10 +125,10 @@ pub struct Notification {
     pub params: Json,
 }
 
-/// A response that passes by. Answers to the proxy's own requests come through [`Answer`](crate::Answer) instead.
+/// A response to decide about. Answers to the proxy's own requests come through [`Answer`](crate::Answer) instead.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// Its number is that of the request, if the proxy saw that.
+    /// The number is that of the request, if the proxy saw the request.
     pub head: Head,
     /// The result or the error; a result is `null` if the subscription is without body.
     pub outcome: Result<Json, Error>,
@@ -157,8 +158,8 @@ impl Request {
         self.params.parse()
     }
 
-    /// Rewrites one part of the parameters and sends the request on; unchanged if nothing of the type `T` is there.
-    /// The rest stays byte for byte.
+    /// Rewrites one part of the parameters and sends the request on; unchanged if there is no part of the type `T`. The
+    /// rest stays byte for byte.
     #[must_use]
     pub fn rewrite<T: DeserializeOwned, U: Serialize>(
         &self,
@@ -175,8 +176,8 @@ impl Notification {
         self.params.parse()
     }
 
-    /// Rewrites one part of the parameters and sends the notification on; unchanged if nothing of the type `T` is
-    /// there. The rest stays byte for byte.
+    /// Rewrites one part of the parameters and sends the notification on; unchanged if there is no part of the type
+    /// `T`. The rest stays byte for byte.
     #[must_use]
     pub fn rewrite<T: DeserializeOwned, U: Serialize>(
         &self,
@@ -202,7 +203,7 @@ impl Notification {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// The place.
+    /// The place to change, a JSON Pointer.
     pub pointer: String,
     /// The new value; `None` removes the existing one.
     pub value: Option<Json>,
@@ -242,12 +243,12 @@ pub enum Action {
     Respond(Json),
     /// Requests: answered here with this error. Responses: go on as this error.
     Reject(Error),
-    /// Notifications: goes no further.
+    /// Notifications: dropped.
     Discard,
-    /// Kept by the host until the proxy calls [`settle`](crate::settle). Not needed for waiting: a handler that
-    /// awaits something holds its message by itself. Later messages pass a held one, but a response waits for earlier
-    /// held notifications of its session and direction: a proxy that holds notifications must subscribe to that
-    /// response, and settle them when it comes.
+    /// Kept by the host until the proxy calls [`settle`](crate::settle). Not needed for waiting: a handler that awaits
+    /// something holds its message without this. Later messages pass a held one, but a response waits for earlier held
+    /// notifications of its session and direction: a proxy that holds notifications must subscribe to that response,
+    /// and settle them when it comes.
     Hold,
 }
 

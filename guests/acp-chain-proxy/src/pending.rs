@@ -1,7 +1,7 @@
 //! The proxy's own requests whose answers are still to come.
 //!
-//! Every id stays here until its answer arrives, even if nobody waits for it any more: this distinguishes answers to
-//! own requests from responses that pass by.
+//! Every id stays here until its answer arrives, even after its waiter is dropped: this distinguishes answers to own
+//! requests from responses that pass by.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub(crate) fn take(id: MessageId, waker: &Waker) -> Option<Result<Json, Error>> 
     })
 }
 
-/// Nobody waits any more. Returns `true` if the answer has not arrived yet.
+/// Removes the waiter. Returns `true` if the answer has not arrived yet.
 pub(crate) fn abandon(id: MessageId) -> bool {
     PENDING.with_borrow_mut(|pending| match pending.remove(&id) {
         Some(Slot::Waiting(_)) => {
@@ -46,7 +46,7 @@ pub(crate) fn abandon(id: MessageId) -> bool {
     })
 }
 
-/// An answer arrived. Returns it if this is not one of the proxy's own requests.
+/// Records an answer. Returns it as an error if the request is not one of the proxy's own.
 pub(crate) fn answer(
     id: MessageId,
     outcome: Result<Json, Error>,

@@ -46,7 +46,7 @@ pub trait Prompts: Proxy {
     /// The prompts for a session. Called when the session's agent lists them, and again after [`prompts_changed`].
     fn prompts(&self, session: Option<&str>) -> Vec<Prompt>;
 
-    /// The messages of a prompt. It is a listed one, with its required arguments. It may wait, as handlers may; an
+    /// The messages of a prompt, which is a listed one with its required arguments. `get` may wait, as handlers may; an
     /// `Err` is a protocol error.
     async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>>;
 }
@@ -108,12 +108,12 @@ impl Prompt {
     }
 }
 
-/// A prompt that was picked.
+/// A prompt that the user picked.
 #[derive(Clone, Debug)]
 pub struct Picked {
-    /// Its name.
+    /// The prompt's name.
     pub name: String,
-    /// Its arguments.
+    /// The arguments, by name.
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -148,13 +148,12 @@ impl PromptMessage {
     }
 }
 
-/// Says that [`Prompts::prompts`] would now return something else.
+/// Reports that the result of [`Prompts::prompts`] has changed.
 pub fn prompts_changed() -> std::result::Result<(), ChannelError> {
     host::changed(&Change::Prompts)
 }
 
-/// A type-erased proxy with prompts.
-trait Menu {
+trait ErasedPrompts {
     fn list(&self, session: Option<&str>) -> std::result::Result<Vec<Json>, String>;
     fn get(
         self: Rc<Self>,
@@ -162,7 +161,7 @@ trait Menu {
     ) -> Pin<Box<dyn Future<Output = Result<Vec<PromptMessage>>>>>;
 }
 
-impl<P: Prompts> Menu for P {
+impl<P: Prompts> ErasedPrompts for P {
     fn list(&self, session: Option<&str>) -> std::result::Result<Vec<Json>, String> {
         let prompts = self.prompts(session).into_iter();
         let listed = prompts.map(|prompt| {
@@ -181,39 +180,39 @@ impl<P: Prompts> Menu for P {
 }
 
 thread_local! {
-    static MENU: RefCell<Option<Rc<dyn Menu>>> = const { RefCell::new(None) };
+    static PROMPTS: RefCell<Option<Rc<dyn ErasedPrompts>>> = const { RefCell::new(None) };
 }
 
 /// Registers a proxy with prompts.
 pub fn started<P: Prompts>(proxy: &Rc<P>) {
-    MENU.set(Some(Rc::clone(proxy) as Rc<dyn Menu>));
+    PROMPTS.set(Some(Rc::clone(proxy) as Rc<dyn ErasedPrompts>));
 }
 
-fn menu() -> std::result::Result<Rc<dyn Menu>, String> {
-    MENU.with_borrow(Clone::clone)
+fn erased() -> std::result::Result<Rc<dyn ErasedPrompts>, String> {
+    PROMPTS
+        .with_borrow(Clone::clone)
         .ok_or_else(|| "its prompts were used before `init`".into())
 }
 
 pub(crate) fn list(session: Option<&str>) -> std::result::Result<Vec<Json>, String> {
-    menu()?.list(session)
+    erased()?.list(session)
 }
 
-/// MCP's `GetPromptResult`.
 #[derive(Serialize)]
-struct Got {
+struct GetPromptResult {
     messages: Vec<PromptMessage>,
 }
 
-/// Gets a prompt; `None` if that is pending.
+/// Gets a prompt; `None` if the call is pending.
 pub(crate) fn get(call: Call<Picked>) -> std::result::Result<Option<Json>, Error> {
-    let menu = menu().map_err(|why| Error::new(Error::INTERNAL, why))?;
+    let proxy = erased().map_err(|why| Error::new(Error::INTERNAL, why))?;
     call::make(call.id, async move {
-        let messages = menu.get(call).await?;
-        Ok(Json::of(&Got { messages })?)
+        let messages = proxy.get(call).await?;
+        Ok(Json::of(&GetPromptResult { messages })?)
     })
 }
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn clear() {
-    MENU.set(None);
+    PROMPTS.set(None);
 }

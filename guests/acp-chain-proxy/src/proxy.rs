@@ -11,7 +11,7 @@ use crate::{
 ///
 /// Handlers may wait (see [`Peer::request`](crate::Peer::request)): their message is then held, other messages are
 /// handled meanwhile, and the handler's final result decides about its message. State is changed through `Cell` and
-/// `RefCell`; a borrow must not be kept across an `.await`, as other handlers run there.
+/// `RefCell`; a borrow must not be kept across an `.await`, where other handlers run.
 ///
 /// An `Err` means that the proxy could not decide: a request is answered with an error, a response
 /// turns into one, a notification is dropped. With [`FailurePolicy::Bypass`] the message goes on
@@ -41,49 +41,49 @@ pub trait Proxy: Configure + 'static {
         Self::SUBSCRIPTIONS.to_vec()
     }
 
-    /// Restores the state that an earlier instance of this connection [saved](crate::save) before it broke. Called
-    /// before any message, and only if something was saved. An `Err` prevents the restart.
+    /// Restores the state that an earlier instance of this connection [saved](crate::save) before it failed. Called
+    /// before any message, and only if a state was saved. An `Err` prevents the restart.
     fn restore(&mut self, saved: Json) -> Result<()> {
         Err("it has no `restore`, which a proxy that saves a state needs".into())
     }
 
-    /// A request passes by.
+    /// Decides about a request. Forwards it by default.
     async fn on_request(&self, request: Request) -> Result {
         Ok(Action::Forward)
     }
 
-    /// A notification passes by.
+    /// Decides about a notification. Forwards it by default.
     async fn on_notification(&self, notification: Notification) -> Result {
         Ok(Action::Forward)
     }
 
-    /// A response passes by.
+    /// Decides about a response. Forwards it by default.
     async fn on_response(&self, response: Response) -> Result {
         Ok(Action::Forward)
     }
 
     /// The sender of a held request has cancelled it, the user has stopped the turn of a held prompt or permission
-    /// request (`session/cancel`, or the session is closed), or the caller of a tool has cancelled its pending call. The handler or the tool is
-    /// dropped, and its own requests are cancelled; then the request is settled with the returned action. `None` lets
-    /// it continue and settle the request itself; but a stopped prompt never reaches the agent. This is also called
-    /// when a message was held for longer than the limit `hold-time`: then the host has taken it back, and the
-    /// returned action is ignored.
+    /// request (`session/cancel`, or the session is closed), or the caller of a tool has cancelled its pending call.
+    /// The handler or the tool is dropped, and its own requests are cancelled; then the request is settled with the
+    /// returned action. `None` lets it continue and settle the request itself; but a stopped prompt never reaches the
+    /// agent. This is also called when a message was held for longer than the limit `hold-time`: then the host has
+    /// settled the message itself, and the returned action is ignored.
     fn on_cancel(&self, id: MessageId) -> Option<Action> {
         Some(Action::Reject(Error::cancelled()))
     }
 }
 
-/// What happens to a proxy that breaks (it panics, or exceeds a limit on time or memory), and to the messages that it
-/// had. The user's manifest takes precedence.
+/// What happens to a proxy that breaks (it panics, or exceeds a limit on time or memory), and to its messages. The
+/// user's manifest takes precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// Its messages are refused, and a new instance replaces it, which gets the [saved](crate::save) state. After a
-    /// few times it is given up, and treated as with `Refuse`.
+    /// Messages to the proxy are refused until a new instance replaces it, which gets the [saved](crate::save) state.
+    /// After a few restarts the proxy is given up, and treated as with `Refuse`.
     #[default]
     Restart,
-    /// Its messages go on unchanged, as if there were no such proxy. For proxies that only add comfort.
+    /// Messages to the proxy go on unchanged. For proxies whose work is optional.
     Bypass,
-    /// Its messages are refused, and so are later ones for it. For guards.
+    /// Messages to the proxy are refused from then on. For guards.
     Refuse,
 }
 

@@ -40,11 +40,11 @@ use crate::{Call, ChannelError, Error, Json, ProtocolError, Proxy, Result, call}
 #[allow(async_fn_in_trait, reason = "a component has one thread")]
 pub trait Resources: Proxy {
     /// The resources and templates for a session. Called when the session's agent lists them, and again after
-    /// [`resources_changed`]. There is no session until the agent has named it.
+    /// [`resources_changed`]. `session` is `None` until the agent has named the session.
     fn resources(&self, session: Option<&str>) -> Vec<Resource>;
 
     /// The contents of a resource, by its URI: any that the agent chose, listed or not. `None` if there is no such
-    /// resource; an `Err` is a protocol error. It may wait, as handlers may.
+    /// resource; an `Err` is a protocol error. `read` may wait, as handlers may.
     async fn read(&self, call: Call<String>) -> Result<Option<Contents>>;
 
     /// How to use the resources, for the model.
@@ -54,7 +54,7 @@ pub trait Resources: Proxy {
     }
 }
 
-/// A resource, or a template for some, as it is listed.
+/// A resource or a resource template, as it is listed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
@@ -100,7 +100,7 @@ impl Resource {
         self
     }
 
-    /// What it is, and when to read it, for the model.
+    /// What the resource is, and when to read it, for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -153,12 +153,12 @@ impl Contents {
     }
 }
 
-/// Says that [`Resources::resources`] would now return something else.
+/// Reports that the result of [`Resources::resources`] has changed.
 pub fn resources_changed() -> std::result::Result<(), ChannelError> {
     host::changed(&Change::Resources)
 }
 
-/// Says that [`Resources::read`] would now return something else for this URI: subscribers are told.
+/// Reports that the contents of the resource with this URI have changed: subscribers are notified.
 pub fn resource_changed(uri: &str) -> std::result::Result<(), ChannelError> {
     host::changed(&Change::Resource(uri.to_owned()))
 }
@@ -170,8 +170,7 @@ pub(crate) struct Catalog {
     pub(crate) templates: Vec<Json>,
 }
 
-/// A type-erased proxy with resources.
-trait Shelf {
+trait ErasedResources {
     fn list(&self, session: Option<&str>) -> std::result::Result<Catalog, String>;
     fn read(
         self: Rc<Self>,
@@ -179,7 +178,7 @@ trait Shelf {
     ) -> Pin<Box<dyn Future<Output = Result<Option<Contents>>>>>;
 }
 
-impl<P: Resources> Shelf for P {
+impl<P: Resources> ErasedResources for P {
     fn list(&self, session: Option<&str>) -> std::result::Result<Catalog, String> {
         let (mut resources, mut templates) = (Vec::new(), Vec::new());
         for resource in self.resources(session) {
@@ -208,48 +207,47 @@ impl<P: Resources> Shelf for P {
 }
 
 thread_local! {
-    static SHELF: RefCell<Option<Rc<dyn Shelf>>> = const { RefCell::new(None) };
+    static RESOURCES: RefCell<Option<Rc<dyn ErasedResources>>> = const { RefCell::new(None) };
 }
 
 /// Registers a proxy with resources.
 pub fn started<P: Resources>(proxy: &Rc<P>) {
-    SHELF.set(Some(Rc::clone(proxy) as Rc<dyn Shelf>));
+    RESOURCES.set(Some(Rc::clone(proxy) as Rc<dyn ErasedResources>));
 }
 
-fn shelf() -> std::result::Result<Rc<dyn Shelf>, String> {
-    SHELF
+fn erased() -> std::result::Result<Rc<dyn ErasedResources>, String> {
+    RESOURCES
         .with_borrow(Clone::clone)
         .ok_or_else(|| "its resources were used before `init`".into())
 }
 
 pub(crate) fn list(session: Option<&str>) -> std::result::Result<Catalog, String> {
-    shelf()?.list(session)
+    erased()?.list(session)
 }
 
 /// MCP's code for an unknown resource.
 const NOT_FOUND: i32 = -32002;
 
-/// MCP's `ReadResourceResult`.
 #[derive(Serialize)]
-struct Read {
+struct ReadResourceResult {
     contents: [Contents; 1],
 }
 
-/// Reads a resource; `None` if that is pending.
+/// Reads a resource; `None` if the call is pending.
 pub(crate) fn read(call: Call<String>) -> std::result::Result<Option<Json>, Error> {
-    let shelf = shelf().map_err(|why| Error::new(Error::INTERNAL, why))?;
+    let proxy = erased().map_err(|why| Error::new(Error::INTERNAL, why))?;
     call::make(call.id, async move {
         let uri = call.arguments.clone();
-        let contents = shelf.read(call).await?.ok_or_else(|| {
+        let contents = proxy.read(call).await?.ok_or_else(|| {
             let text = format!("there is no resource `{uri}`");
             ProtocolError(Error::new(NOT_FOUND, text))
         })?;
         let contents = [Contents { uri, ..contents }];
-        Ok(Json::of(&Read { contents })?)
+        Ok(Json::of(&ReadResourceResult { contents })?)
     })
 }
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn clear() {
-    SHELF.set(None);
+    RESOURCES.set(None);
 }

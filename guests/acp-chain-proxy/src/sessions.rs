@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MessageId, Peer, Request, Response, Subscription};
 
-/// How a session came about.
+/// How a session was opened.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Origin {
     /// `session/new`: it has no history yet.
@@ -22,22 +22,22 @@ pub enum Origin {
 pub struct Session {
     /// Its working directory, an absolute path on the client's machine.
     pub cwd: String,
-    /// How it came about.
+    /// How the session was opened.
     pub origin: Origin,
 }
 
 /// The sessions of a connection, learnt from the messages that open them.
 ///
 /// Give [`subscriptions`](Self::subscriptions) to the host, and every request and response to
-/// [`on_request`](Self::on_request) and [`on_response`](Self::on_response). If these return `true`, something changed
-/// that should be [saved](crate::save): the messages that open a session are never repeated.
+/// [`on_request`](Self::on_request) and [`on_response`](Self::on_response). If these return `true`, the state has
+/// changed and should be [saved](crate::save): the messages that open a session are never repeated.
 ///
 /// The last 1024 are known. A session is forgotten earlier if the proxy subscribes to the responses of `session/close`
 /// and `session/archive` as well.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Sessions {
     asked: RefCell<BTreeMap<MessageId, Session>>,
-    /// The one that was opened last is last.
+    /// In the order of opening.
     open: RefCell<VecDeque<(String, Session)>>,
 }
 
@@ -61,7 +61,7 @@ impl Sessions {
         own.iter().cloned().chain(Self::subscriptions()).collect()
     }
 
-    /// Looks at a request; ignores one that opens no session. Returns `true` if something changed.
+    /// Records a request that opens a session, and ignores others. Returns `true` if the state changed.
     pub fn on_request(&self, request: &Request) -> bool {
         let head = &request.head;
         let origin = match Life::of(&head.method) {
@@ -74,14 +74,14 @@ impl Sessions {
         };
         let mut asked = self.asked.borrow_mut();
         if asked.len() == MOST {
-            // A cancelled one is never answered.
+            // A cancelled request may never be answered, so the oldest is evicted.
             asked.pop_first();
         }
         asked.insert(head.id, Session { cwd, origin });
         true
     }
 
-    /// Looks at a response; ignores one that opens or ends no session. Returns `true` if something changed.
+    /// Records a response that opens or ends a session, and ignores others. Returns `true` if the state changed.
     pub fn on_response(&self, response: &Response) -> bool {
         let head = &response.head;
         if Life::of(&head.method) == Life::Ends {
@@ -92,7 +92,7 @@ impl Sessions {
             return false;
         };
         if response.outcome.is_ok() {
-            // A fork has an id of its own in the result; a session that is loaded has none there.
+            // The result of a fork has the new session's id; that of `session/load` has none.
             if let Some(id) = head.read("/sessionId").or_else(|| head.session.clone()) {
                 self.forget(&id);
                 let mut open = self.open.borrow_mut();
@@ -105,7 +105,7 @@ impl Sessions {
         true
     }
 
-    /// Returns whether it was known.
+    /// Returns whether the session was known.
     fn forget(&self, id: &str) -> bool {
         let mut open = self.open.borrow_mut();
         let known = open.len();

@@ -1,10 +1,10 @@
-//! Which messages a proxy wants to see.
+//! Subscriptions: which messages a proxy receives.
 
 use std::borrow::Cow;
 
 use crate::Peer;
 
-/// Messages that a proxy wants to see. Everything else passes by without entering it.
+/// The messages that a proxy receives. All others bypass it.
 ///
 /// ```
 /// use acp_chain_proxy::{Peer, Subscription};
@@ -65,14 +65,14 @@ impl Subscription {
         self
     }
 
-    /// The body stays with the host until [`Head::read`](crate::Head::read) asks for a part.
+    /// Without the body, which stays with the host: [`Head::read`](crate::Head::read) reads parts of it.
     #[must_use]
     pub const fn without_body(mut self) -> Self {
         self.with_body = false;
         self
     }
 
-    /// The same for a method whose name is known only at run time.
+    /// Replaces the method by one whose name is known only at run time.
     #[must_use]
     pub fn of_method(mut self, method: impl Into<String>) -> Self {
         self.method = Cow::Owned(method.into());

@@ -21,7 +21,7 @@ type Outcome = std::result::Result<Action, String>;
 struct Task {
     future: Pin<Box<dyn Future<Output = Outcome>>>,
     waker: Waker,
-    /// The message that waits for it.
+    /// The message that is held until the task finishes.
     held: Option<MessageId>,
 }
 
@@ -46,7 +46,7 @@ impl Tasks {
         })
     }
 
-    /// Keeps it for the next task, if nobody else has it any more.
+    /// Keeps a waker for the next task, if no other reference to it is left.
     fn take_back(&mut self, wake: Arc<WakeTask>) {
         self.spare = Some(wake).filter(|wake| Arc::strong_count(wake) == 1);
     }
@@ -106,7 +106,7 @@ pub fn spawn(future: impl Future<Output = ()> + 'static) {
 
 /// Runs a handler. Returns its decision, or that its message is held until there is one.
 pub(crate) fn handle(held: MessageId, handler: impl Future<Output = Result> + 'static) -> Outcome {
-    // What came first goes first.
+    // Earlier tasks run first.
     run(None);
     let mut future: Pin<Box<dyn Future<Output = Outcome>>> =
         Box::pin(async { handler.await.map_err(|error| error.to_string()) });
@@ -146,7 +146,7 @@ pub(crate) fn run(current: Option<TaskId>) -> Option<Outcome> {
             return outcome;
         }
         for id in ready {
-            // Out of the map while it runs, so that it may spawn others.
+            // Not in the map while it runs, so that it may spawn tasks.
             let Some(mut task) = TASKS.with_borrow_mut(|tasks| tasks.parked.remove(&id)) else {
                 continue;
             };
@@ -180,7 +180,7 @@ pub(crate) fn cancel(message: MessageId) {
             .map(|(id, _)| *id)?;
         tasks.parked.remove(&id)
     });
-    // Only here, where nothing is borrowed: what it drops may wake others.
+    // Outside of the borrow: dropping the future may wake other tasks.
     drop(task);
 }
 
@@ -188,7 +188,7 @@ fn settle(held: MessageId, outcome: Outcome) {
     let settled = match outcome {
         Ok(action) => channel::settle(held, action).or_else(|error| match error {
             ChannelError::UnknownMessage => Err(error),
-            // Nobody else settles it.
+            // The message would otherwise stay held.
             _ => channel::fail(held, &error.to_string()),
         }),
         Err(failure) => channel::fail(held, &failure),

@@ -1,9 +1,9 @@
 //! A fake host, for the tests of a proxy.
 //!
-//! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out bodies that it
-//! does not want, applies edits, lets a response wait for earlier held notifications, enforces powers, passes saved
-//! state to a new instance, and fails the test if an action is invalid for the message. One host per thread at a
-//! time. It also calls what a proxy offers the agent, and answers its questions.
+//! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out bodies of
+//! subscriptions without body, applies edits, lets a response wait for earlier held notifications, enforces powers,
+//! passes saved state to a new instance, and fails the test if an action is invalid for the message. It also calls the
+//! tools, resources and prompts that a proxy offers the agent. One host per thread at a time.
 //!
 //! ```
 //! use acp_chain_proxy::testing::Host;
@@ -81,7 +81,7 @@ impl Host {
         Self::start_after(init::<P>, config, None)
     }
 
-    /// Creates the proxy as the replacement of an earlier instance, which saved this text.
+    /// Creates the proxy as the replacement of an earlier instance that saved this state.
     pub fn start_from<P: Proxy>(config: Value, saved: &str) -> Result<Self, String> {
         Self::start_after(init::<P>, config, Some(saved.to_owned()))
     }
@@ -130,8 +130,8 @@ impl Host {
         LINE.with_borrow_mut(|line| line.grant = Some(grant));
     }
 
-    /// The proxy breaks, and a new instance replaces it, which gets the last saved state. Held messages are refused,
-    /// and open requests cancelled.
+    /// Breaks the proxy and replaces it by a new instance with the last saved state. Held messages are refused, and
+    /// open requests cancelled.
     pub fn restart(&mut self) -> Result<(), String> {
         line::abandon();
         forget_instance();
@@ -147,27 +147,27 @@ impl Host {
         })
     }
 
-    /// A request arrives from a neighbour. Returns its number.
+    /// Delivers a request from a neighbour. Returns the request's number.
     pub fn request(&mut self, sender: Peer, method: &str, params: impl Serialize) -> MessageId {
         self.arrive(Kind::Request, sender, method, Ok(json(params)), None)
     }
 
-    /// A notification arrives from a neighbour. Returns its number.
+    /// Delivers a notification from a neighbour. Returns its number.
     pub fn notify(&mut self, sender: Peer, method: &str, params: impl Serialize) -> MessageId {
         self.arrive(Kind::Notification, sender, method, Ok(json(params)), None)
     }
 
-    /// A neighbour answers a request that went through the proxy or came from it.
+    /// Delivers a neighbour's result for a request that the proxy forwarded or sent.
     pub fn answer(&mut self, request: MessageId, result: impl Serialize) {
         self.outcome(request, Ok(json(result)));
     }
 
-    /// A neighbour answers a request with an error.
+    /// Delivers a neighbour's error for a request that the proxy forwarded or sent.
     pub fn fail(&mut self, request: MessageId, error: Error) {
         self.outcome(request, Err(error));
     }
 
-    /// The sender of a request cancels it, or the caller of a call.
+    /// Cancels a request on behalf of its sender, or a call on behalf of its caller.
     pub fn cancel(&mut self, request: MessageId) {
         let held = LINE.with_borrow(|line| line.holds(request));
         if held && let Err(failure) = instance::on_cancel(request) {
@@ -175,7 +175,8 @@ impl Host {
         }
     }
 
-    /// This much time passes, by which the proxy's pauses end (see [`sleep`](crate::sleep)). No other time passes.
+    /// Advances the clock, which ends the proxy's pauses (see [`sleep`](crate::sleep)). The clock does not advance
+    /// otherwise.
     pub fn elapse(&mut self, time: Duration) {
         let until = LINE.with_borrow(|line| line.now) + time;
         while let Some(id) = LINE.with_borrow_mut(|line| line.next_pause(until)) {

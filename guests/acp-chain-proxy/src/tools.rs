@@ -19,8 +19,8 @@ use crate::{ChannelError, Proxy};
 /// A proxy with tools for the agent. The host declares them as an MCP server in every session, under the proxy's name
 /// in the manifest, for any MCP transport of the agent. It requires the power `tools`, and `export!(Name: Tools)`.
 ///
-/// A tool may wait for a neighbour, as handlers may: the call is then pending, and others go on. If its caller
-/// cancels it, its future is dropped, and the requests that it waits for are cancelled.
+/// A tool may wait for a neighbour, as handlers may: the call is then pending, and other calls continue. If the caller
+/// cancels the call, its future is dropped, and the requests that it waits for are cancelled.
 ///
 /// ```
 /// use acp_chain_proxy::{Call, Peer, Proxy, Result, Structured, Tool, Tools, export};
@@ -67,7 +67,7 @@ use crate::{ChannelError, Proxy};
 /// ```
 pub trait Tools: Proxy {
     /// The tools of a session. Called when a session's agent connects, again after [`tools_changed`], and for every
-    /// call: only tools listed at that moment can be called. There is no session until the agent has named it.
+    /// call: only tools listed at that moment can be called. `session` is `None` until the agent has named the session.
     fn tools(&self, session: Option<&str>) -> Vec<Tool<Self>>;
 
     /// How to use the tools together, for the model.
@@ -82,7 +82,7 @@ pub trait Tools: Proxy {
 #[schemars(description = "")]
 pub struct NoArguments {}
 
-/// Says that [`Tools::tools`] would now return something else: clients are told to list them again.
+/// Reports that the result of [`Tools::tools`] has changed: clients are notified to list the tools again.
 pub fn tools_changed() -> Result<(), ChannelError> {
     host::changed(&Change::Tools)
 }

@@ -1,4 +1,4 @@
-//! The protocol version of a connection, and how to tell the user something in each.
+//! The protocol version of a connection, and the form of a notice to the user in each version.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -18,7 +18,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The message that reveals it, for which a proxy needs the power `capabilities.read`.
+    /// The response with the negotiated version. A proxy needs the power `capabilities.read` to receive it.
     pub const SUBSCRIPTION: Subscription = Subscription::responses("initialize")
         .from(Peer::Agent)
         .without_body();
@@ -36,8 +36,8 @@ impl Version {
         })
     }
 
-    /// Tells the user something in one sentence, during a turn of this session, under the name of the proxy. It
-    /// requires the power `answers.send`.
+    /// Shows the user a text of one sentence, during a turn of this session, under the name of the proxy. Requires the
+    /// power `answers.send`.
     ///
     /// In version 2 it is a notice. In version 1 few clients show notices, so there it is a message.
     pub fn tell(self, session: &str, text: &str) -> Result<(), ChannelError> {

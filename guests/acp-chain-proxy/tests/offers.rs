@@ -1,5 +1,5 @@
-//! Resources, prompts and completion: how they are listed, read, picked and completed, and what a call
-//! may ask whoever makes it.
+//! Resources, prompts and completion: how they are listed, read, picked and completed, and the requests that a call may
+//! send its caller.
 
 use acp_chain_proxy::testing::{Host, What};
 use acp_chain_proxy::{
@@ -35,7 +35,7 @@ impl Resources for Desk {
                 Ok(name.map(Contents::text))
             }
             "desk:/name" => {
-                // It is not asked, for it did not say that it can answer.
+                // The caller did not declare this capability.
                 let refused = call.ask("elicitation/create", json!({})).await;
                 Ok(Some(Contents::text(refused.unwrap_err().message)))
             }
@@ -141,7 +141,7 @@ fn a_resource_is_read_under_the_uri_that_was_asked_for() {
 }
 
 #[test]
-fn a_call_asks_whoever_makes_it_and_waits() {
+fn a_call_sends_its_caller_a_request_and_waits() {
     let mut host = host();
     let call = host.read_resource(None, "desk:/name");
     let sent = host.sent();
@@ -158,12 +158,12 @@ fn a_call_asks_whoever_makes_it_and_waits() {
         .expect("it is answered")
         .expect("a result");
     assert_eq!(result["contents"][0]["text"], "Ada");
-    // Given up, it withdraws what it asked.
+    // A cancelled call cancels its requests.
     let call = host.read_resource(None, "desk:/name");
     host.cancel(call);
     let sent = host.sent();
     assert_eq!(sent.last().map(|sent| sent.what), Some(What::Cancel));
-    // Who cannot be asked is not.
+    // A caller without the capability gets no request.
     host.meta(json!({}));
     let refused = read(&mut host, "desk:/name").expect("a result");
     let told = refused["contents"][0]["text"].as_str().expect("a text");
@@ -226,7 +226,7 @@ fn a_hundred_values_are_given_and_how_many_there_are() {
 }
 
 #[test]
-fn what_changes_is_told_and_takes_the_power() {
+fn changes_are_reported_with_the_power_only() {
     let mut host = host();
     assert!(read(&mut host, "desk:/news").is_ok());
     assert!(host.resources_changed() && !host.resources_changed());

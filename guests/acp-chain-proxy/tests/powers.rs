@@ -1,4 +1,4 @@
-//! A proxy does what its powers cover, and what they do not is denied.
+//! A proxy may do what its powers cover; anything else is denied.
 
 use acp_chain_proxy::testing::{Host, Sent, What};
 use acp_chain_proxy::{
@@ -7,11 +7,11 @@ use acp_chain_proxy::{
 };
 use serde_json::{Value, json};
 
-/// Does with every message what the message says.
+/// Takes the action that the message names.
 #[derive(Default)]
-struct Obedient;
+struct Scripted;
 
-impl Proxy for Obedient {
+impl Proxy for Scripted {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests("*"),
         Subscription::notifications("*"),
@@ -51,9 +51,9 @@ fn act(what: Option<String>) -> Action {
     }
 }
 
-/// A host that gives the proxy these actions on what is called `a`.
+/// A host that grants the proxy these actions on the method `a`.
 fn host(actions: &[&str]) -> Host {
-    let mut host = Host::start::<Obedient>(json!({})).expect("takes no configuration");
+    let mut host = Host::start::<Scripted>(json!({})).expect("takes no configuration");
     host.grant(&[], &[("a", actions)]);
     host
 }
@@ -62,7 +62,7 @@ fn order(what: &str) -> Value {
     json!({ "do": what })
 }
 
-/// What is denied, by the answer or in place of it.
+/// The text of the denial, in an answer or in its place.
 fn denied(sent: &Sent) -> &str {
     match &sent.body {
         Err(error) if error.code == Error::INTERNAL => &error.message,
@@ -92,7 +92,7 @@ fn a_request_is_changed_or_answered_by_a_power_of_its_own() {
 }
 
 #[test]
-fn a_request_is_held_or_rejected_by_whoever_may_decide_about_it() {
+fn a_request_is_held_or_rejected_with_the_power_to_decide() {
     for action in ["change", "answer", "refuse"] {
         let mut host = host(&["read", action]);
         host.request(Peer::Client, "a", order("hold"));
@@ -123,7 +123,7 @@ fn notifications_and_responses_are_decided_about_by_powers_too() {
 }
 
 #[test]
-fn without_a_say_a_failure_leaves_the_message_as_it_was() {
+fn without_the_power_to_decide_a_failure_leaves_the_message_unchanged() {
     let mut host = host(&["read"]);
     for what in ["edit", "hold", "respond"] {
         host.request(Peer::Client, "a", order(what));
@@ -141,7 +141,7 @@ fn what_no_power_covers_passes_by() {
     }
 }
 
-/// Says what it sees, and replaces prompts by what its configuration says.
+/// Logs the messages that it sees, and adds a block to prompts.
 #[derive(Default)]
 struct Sees;
 
@@ -173,7 +173,7 @@ fn sees(powers: &[&str]) -> Host {
 }
 
 #[test]
-fn who_may_change_need_not_see() {
+fn the_power_to_change_does_not_need_the_power_to_read() {
     let mut host = sees(&["prompts.change"]);
     host.request(
         Peer::Client,
@@ -185,7 +185,7 @@ fn who_may_change_need_not_see() {
 }
 
 #[test]
-fn tokens_are_hidden_from_who_has_no_power_to_see_them() {
+fn tokens_are_hidden_without_the_power_to_see_them() {
     let env = json!([{ "name": "TOKEN", "value": "s3cret" }]);
     let setup = json!({ "cwd": "/p", "mcpServers": [{ "name": "m", "command": "c", "args": ["--key", "k"], "env": env }] });
     let mut host = sees(&["session-setup.read"]);
@@ -206,7 +206,7 @@ fn tokens_are_hidden_from_who_has_no_power_to_see_them() {
 }
 
 #[test]
-fn updates_are_told_apart_by_their_kinds() {
+fn updates_are_distinguished_by_their_kinds() {
     let mut host = sees(&["tool-calls.read"]);
     for (kind, seen) in [("tool_call", 1), ("agent_message_chunk", 0), ("plan", 0)] {
         let update = json!({ "sessionId": "s", "update": { "sessionUpdate": kind } });
@@ -216,7 +216,7 @@ fn updates_are_told_apart_by_their_kinds() {
 }
 
 #[test]
-fn a_changed_message_stays_in_its_session_unless_the_proxy_may_send_such_ones() {
+fn a_changed_message_stays_in_its_session_unless_the_proxy_may_send_it() {
     let moved = json!({ "sessionId": "s", "do": "move" });
     let mut host = host(&["read", "change"]);
     host.request(Peer::Client, "a", &moved);
@@ -227,7 +227,7 @@ fn a_changed_message_stays_in_its_session_unless_the_proxy_may_send_such_ones() 
 }
 
 #[test]
-fn what_the_proxy_says_itself_takes_a_power() {
+fn the_proxys_own_messages_need_a_power() {
     let mut host = host(&[]);
     host.grant(
         &[],
@@ -255,7 +255,7 @@ fn what_the_proxy_says_itself_takes_a_power() {
     assert_eq!(host.sent()[0].method, "news");
 }
 
-/// Waits for an answer, with a request that it may hold and may not answer.
+/// A proxy that holds a request which it may not answer, and waits for an answer.
 fn waiting() -> (Host, MessageId, Sent) {
     let mut host = host(&[]);
     host.grant(&[], &[("ask", &["read", "refuse"]), ("what", &["send"])]);
@@ -265,7 +265,7 @@ fn waiting() -> (Host, MessageId, Sent) {
 }
 
 #[test]
-fn whoever_may_hold_a_request_may_settle_it_when_it_is_withdrawn() {
+fn a_proxy_that_may_hold_a_request_may_settle_it_when_it_is_cancelled() {
     let (mut host, held, asked) = waiting();
     host.cancel(held);
     let sent = host.sent();

@@ -1,4 +1,4 @@
-//! A proxy that breaks: what a new instance takes up, and what becomes of the messages.
+//! A proxy that breaks: the state of the new instance, and the fate of the messages.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ fn count(host: &mut Host, method: &str) -> Value {
 }
 
 #[test]
-fn a_new_instance_has_its_configuration_and_what_was_saved_last() {
+fn a_new_instance_has_its_configuration_and_the_last_saved_state() {
     let mut host = Host::start::<Counter>(CONFIG()).expect("right");
     assert_eq!(host.saved(), None);
     for (method, number) in [("count/a", 11), ("count/b", 11), ("count/a", 12)] {
@@ -100,7 +100,7 @@ fn a_proxy_can_be_started_from_any_state() {
 }
 
 #[test]
-fn what_cannot_be_taken_up_keeps_the_proxy_from_starting_and_says_why() {
+fn an_unreadable_state_prevents_the_start_and_is_explained() {
     for (saved, why) in [
         ("{}", "missing field `requests`"),
         (
@@ -110,14 +110,14 @@ fn what_cannot_be_taken_up_keeps_the_proxy_from_starting_and_says_why() {
         ("v1:a=5", "expected value at line 1 column 1"),
     ] {
         let error = Host::start_from::<Counter>(CONFIG(), saved).expect_err("not a state");
-        let says = "what it saved before it broke cannot be taken up by this version: ";
-        let told = error.strip_prefix(says);
-        assert!(told.is_some_and(|told| told.contains(why)), "{error}");
+        let says = "this version cannot restore the state that an earlier instance saved: ";
+        let reason = error.strip_prefix(says);
+        assert!(reason.is_some_and(|reason| reason.contains(why)), "{error}");
     }
 }
 
 #[test]
-fn what_was_held_is_refused_and_what_was_asked_is_withdrawn() {
+fn held_messages_are_refused_and_own_requests_cancelled() {
     let mut host = Host::start::<Counter>(CONFIG()).expect("right");
     let held = host.request(Peer::Client, "wait", ());
     host.notify(Peer::Client, "wait", ());
@@ -134,11 +134,11 @@ fn what_was_held_is_refused_and_what_was_asked_is_withdrawn() {
     assert!(host.held().is_empty());
 }
 
-/// Saves, and never thought of what comes then.
+/// Saves a state, and does not implement `restore`.
 #[derive(Default)]
-struct Forgetful;
+struct WithoutRestore;
 
-impl Proxy for Forgetful {
+impl Proxy for WithoutRestore {
     const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("*")];
 
     async fn on_request(&self, request: Request) -> Result {
@@ -148,8 +148,8 @@ impl Proxy for Forgetful {
 }
 
 #[test]
-fn who_saves_and_does_not_restore_is_told() {
-    let mut host = Host::start::<Forgetful>(json!({})).expect("right");
+fn saving_without_restore_is_an_error() {
+    let mut host = Host::start::<WithoutRestore>(json!({})).expect("right");
     host.restart().expect("nothing is saved");
     host.request(Peer::Client, "save", "this");
     let error = host.restart().expect_err("something is saved");
@@ -157,8 +157,8 @@ fn who_saves_and_does_not_restore_is_told() {
 }
 
 #[test]
-fn what_is_too_large_is_not_saved_and_what_was_saved_stays() {
-    let mut host = Host::start::<Forgetful>(json!({})).expect("right");
+fn a_state_that_is_too_large_is_not_saved_and_the_last_one_stays() {
+    let mut host = Host::start::<WithoutRestore>(json!({})).expect("right");
     host.request(Peer::Client, "save", "this");
     assert_eq!(host.saved(), Some(json!("this")));
     host.request(Peer::Client, "save", "x".repeat(1 << 20));
@@ -171,9 +171,9 @@ fn what_is_too_large_is_not_saved_and_what_was_saved_stays() {
 
 /// Fails, at once or after it has waited.
 #[derive(Default)]
-struct Comfort;
+struct Bypassing;
 
-impl Proxy for Comfort {
+impl Proxy for Bypassing {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests("*"),
         Subscription::notifications("*"),
@@ -198,8 +198,8 @@ impl Proxy for Comfort {
 }
 
 #[test]
-fn what_only_adds_comfort_lets_a_message_go_on_where_it_fails() {
-    let mut host = Host::start::<Comfort>(json!({})).expect("right");
+fn with_bypass_a_message_goes_on_when_its_handler_fails() {
+    let mut host = Host::start::<Bypassing>(json!({})).expect("right");
     let id = host.request(Peer::Client, "ask", json!(1));
     host.answer(id, json!(2));
     host.notify(Peer::Agent, "tell", json!(3));

@@ -100,7 +100,7 @@ fn a_session_is_known_until_it_is_closed_or_many_others_were_opened() {
 }
 
 #[test]
-fn a_session_that_could_not_be_opened_is_none() {
+fn a_session_that_failed_to_open_is_unknown() {
     let failed = Err(Error::new(-32000, "Authentication required"));
     let loaded = json!({ "cwd": "/p", "sessionId": "a" });
     assert!(log_of("session/load", loaded, failed).is_empty());

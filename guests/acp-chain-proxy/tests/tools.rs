@@ -1,4 +1,4 @@
-//! Tools: how they are listed, what comes of their results and failures, and calls that wait.
+//! Tools: listings, results, failures, and calls that wait.
 
 use std::cell::Cell;
 
@@ -73,7 +73,7 @@ impl Bench {
         Ok(call.arguments.to_string())
     }
 
-    /// Asks the client twice at once, and tells how far it is.
+    /// Sends the client two requests at once, and reports its progress.
     async fn ask(&self, call: Call<NoArguments>) -> Result<Vec<Content>> {
         let file = |path| json!({ "sessionId": call.session, "path": path });
         let one = Peer::Client.request("fs/read_text_file", file("/1"));
@@ -253,19 +253,16 @@ fn structured_content_comes_as_data_and_as_text() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_fail_the_tool_and_say_where() {
+fn malformed_arguments_fail_the_tool_and_are_named() {
     for (arguments, expected) in [
         (
             json!({ "numbers": [{ "value": 1 }, { "value": "two" }] }),
-            "the argument `numbers[1].value` is wrong: invalid type: string \"two\", expected u32",
+            "malformed argument `numbers[1].value`: invalid type: string \"two\", expected u32",
         ),
-        (
-            json!({}),
-            "the arguments are wrong: missing field `numbers`",
-        ),
+        (json!({}), "malformed arguments: missing field `numbers`"),
         (
             json!({ "numbers": [], "more": 1 }),
-            "the argument `more` is wrong: unknown field `more`, expected `numbers`",
+            "malformed argument `more`: unknown field `more`, expected `numbers`",
         ),
     ] {
         let result = call(&mut host(), "add", arguments);
@@ -291,7 +288,7 @@ fn a_failure_is_for_the_model_and_an_error_of_the_protocol_is_not() {
 }
 
 #[test]
-fn a_call_that_waits_is_pending_and_tells_its_progress() {
+fn a_call_that_waits_is_pending_and_reports_its_progress() {
     let mut host = host();
     let call = host.call_tool(Some("s"), "ask", json!({}));
     let asked = host.sent();
@@ -313,7 +310,7 @@ fn a_call_that_waits_is_pending_and_tells_its_progress() {
 }
 
 #[test]
-fn what_a_neighbour_refuses_is_a_failure_of_the_tool() {
+fn a_neighbours_error_is_a_failure_of_the_tool() {
     let mut host = host();
     let call = host.call_tool(None, "ask", json!({}));
     let asked = host.sent();
@@ -323,7 +320,7 @@ fn what_a_neighbour_refuses_is_a_failure_of_the_tool() {
 }
 
 #[test]
-fn a_call_that_is_given_up_withdraws_what_it_asked() {
+fn a_cancelled_call_cancels_its_requests() {
     let mut host = host();
     let call = host.call_tool(None, "ask", json!({}));
     let asked = host.sent();

@@ -1,4 +1,4 @@
-//! The version is that on which client and agent have agreed, and the user is told things in its form.
+//! The version is the one that client and agent negotiated, and notices to the user have its form.
 
 use std::cell::Cell;
 
@@ -7,11 +7,11 @@ use acp_chain_proxy::{Action, Peer, Proxy, Response, Result, Subscription, Versi
 use serde_json::{Value, json};
 
 #[derive(Default)]
-struct Teller {
+struct Notifier {
     version: Cell<Version>,
 }
 
-impl Proxy for Teller {
+impl Proxy for Notifier {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Version::SUBSCRIPTION,
         Subscription::responses("session/prompt"),
@@ -26,9 +26,9 @@ impl Proxy for Teller {
     }
 }
 
-/// What the user is told in a turn after this answer to `initialize`.
-fn told(answer: Value) -> Value {
-    let mut host = Host::start::<Teller>(json!({})).expect("no configuration");
+/// The notice to the user in a turn after this answer to `initialize`.
+fn notice_after(answer: Value) -> Value {
+    let mut host = Host::start::<Notifier>(json!({})).expect("no configuration");
     host.powers(&["capabilities.read", "turns.read", "answers.send"]);
     let params = json!({ "protocolVersion": 2 });
     let id = host.request(Peer::Client, "initialize", params);
@@ -40,7 +40,7 @@ fn told(answer: Value) -> Value {
 }
 
 #[test]
-fn the_user_is_told_in_the_form_of_the_version() {
+fn notices_have_the_form_of_the_version() {
     let message = json!({
         "sessionUpdate": "agent_message_chunk",
         "content": { "type": "text", "text": "\n\n**proxy**: it rains\n\n" },
@@ -53,6 +53,6 @@ fn the_user_is_told_in_the_form_of_the_version() {
         (json!({ "protocolVersion": 2 }), &notice),
         (json!({}), &message),
     ] {
-        assert_eq!(&told(answer), expected);
+        assert_eq!(&notice_after(answer), expected);
     }
 }

@@ -1,5 +1,5 @@
-//! Handlers that wait: what they hold, when they settle it, and what happens to it when they fail,
-//! are withdrawn, or wait for each other.
+//! Handlers that wait: which messages they hold, when they settle them, and what happens when they fail, are cancelled,
+//! or wait for each other.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -13,14 +13,14 @@ use acp_chain_proxy::{
 };
 use serde_json::{Value, json};
 
-/// Does what the method of the message says.
+/// Takes the action that the method names.
 #[derive(Default)]
-struct Obedient {
+struct Scripted {
     gate: Rc<Gate>,
     held: RefCell<Vec<MessageId>>,
 }
 
-/// Opens once, for all who wait.
+/// Opens once, for all waiting handlers.
 #[derive(Default)]
 struct Gate {
     open: Cell<bool>,
@@ -45,7 +45,7 @@ impl Gate {
     }
 }
 
-impl Proxy for Obedient {
+impl Proxy for Scripted {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests("do/*"),
         Subscription::notifications("do/*"),
@@ -100,7 +100,7 @@ impl Proxy for Obedient {
                 let _ = Peer::Agent.request("what", ()).await;
                 Ok(Action::Respond(json!("partial").into()))
             }
-            _ => Err("no such deed".into()),
+            _ => Err("unknown action".into()),
         }
     }
 
@@ -132,7 +132,7 @@ impl Proxy for Obedient {
 }
 
 fn host() -> Host {
-    Host::start::<Obedient>(json!({})).expect("takes no configuration")
+    Host::start::<Scripted>(json!({})).expect("takes no configuration")
 }
 
 fn bodies(host: &mut Host) -> Vec<(What, Value)> {
@@ -205,7 +205,7 @@ fn a_failure_answers_the_request_before_and_after_waiting() {
     host.request(Peer::Client, "do/nothing", ());
     assert_eq!(
         host.sent()[0].body,
-        Err(Error::new(Error::INTERNAL, "no such deed"))
+        Err(Error::new(Error::INTERNAL, "unknown action"))
     );
 
     host.request(Peer::Client, "do/ask", ());
@@ -260,7 +260,7 @@ fn a_request_that_the_host_refuses_is_an_error_to_await() {
 }
 
 #[test]
-fn withdrawing_a_held_request_withdraws_what_it_waits_for() {
+fn cancelling_a_held_request_cancels_the_requests_of_its_handler() {
     let mut host = host();
     host.request(Peer::Client, "skip the number 1", ());
     let held = host.request(Peer::Client, "do/ask-twice", ());
@@ -278,7 +278,7 @@ fn withdrawing_a_held_request_withdraws_what_it_waits_for() {
 }
 
 #[test]
-fn a_proxy_may_finish_a_request_although_it_is_withdrawn() {
+fn a_proxy_may_finish_a_request_although_it_is_cancelled() {
     let mut host = host();
     let held = host.request(Peer::Client, "do/insist", ());
     assert_eq!(held, 1);

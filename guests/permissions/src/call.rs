@@ -1,5 +1,4 @@
-//! What is known of a tool call: the parts that rules examine. Everything ever said about a call counts, even if a
-//! later update says otherwise.
+//! A tool call: the parts that rules examine. Every update of a call counts, even if a later one replaces its values.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +9,7 @@ use crate::object::Reader;
 /// How much is kept of one call, by [`Call::size`]. Anything beyond makes it unclear.
 const MOST: usize = 128 * 1024;
 
-/// What is said where a page is to be opened, or somebody is to sign in.
+/// Texts by which agents ask the user to open a page or to sign in.
 const CONSENTS: &[&str] = &[
     "authenticat",
     "authoriz",
@@ -35,10 +34,10 @@ pub(crate) struct Call {
     pub(crate) kinds: BTreeSet<String>,
     /// The kinds implied by its diffs.
     pub(crate) shown: BTreeSet<&'static str>,
-    /// Of its locations and of the diffs in its content.
+    /// The paths of its locations, and of the diffs in its content.
     pub(crate) paths: BTreeSet<String>,
     pub(crate) input: Input,
-    /// Whether it has been reported as over.
+    /// Whether its status was `completed` or `failed`.
     pub(crate) is_over: bool,
     /// Whether it was, or may have been, declared to have content.
     pub(crate) has_content: bool,
@@ -48,18 +47,18 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Takes in a `tool_call`, a `tool_call_update`, or the tool call of a permission request. Absent or null members
-    /// retract nothing.
-    pub(crate) fn hear(&mut self, json: &str) {
+    /// Merges a `tool_call`, a `tool_call_update`, or the tool call of a permission request. Absent or null members
+    /// remove nothing.
+    pub(crate) fn merge(&mut self, json: &str) {
         let mut reader = Reader::default();
-        let said = reader.object(json);
-        for title in reader.texts(&said, "title") {
+        let update = reader.object(json);
+        for title in reader.texts(&update, "title") {
             self.add_title(title);
         }
-        for kind in reader.texts(&said, "kind") {
+        for kind in reader.texts(&update, "kind") {
             self.add_kind(kind);
         }
-        for locations in reader.all(&said, "locations") {
+        for locations in reader.all(&update, "locations") {
             for location in reader.items(locations) {
                 let location = reader.object(location);
                 let paths = reader.texts(&location, "path");
@@ -67,36 +66,36 @@ impl Call {
                 self.add_paths(paths);
             }
         }
-        for content in reader.all(&said, "content") {
+        for content in reader.all(&update, "content") {
             self.has_content = true;
             for item in reader.items(content) {
-                self.hear_content(item, &mut reader);
+                self.merge_content(item, &mut reader);
             }
         }
-        for input in reader.all(&said, "rawInput") {
-            self.input.hear(input);
+        for input in reader.all(&update, "rawInput") {
+            self.input.merge(input);
         }
-        let status = reader.texts(&said, "status");
+        let status = reader.texts(&update, "status");
         self.is_over |= status
             .iter()
             .any(|status| matches!(&**status, "completed" | "failed"));
         self.unclear |= reader.unclear;
     }
 
-    /// Takes in one more piece of content (`tool_call_content_chunk`).
-    pub(crate) fn hear_chunk(&mut self, json: &str) {
+    /// Merges a `tool_call_content_chunk`.
+    pub(crate) fn merge_chunk(&mut self, json: &str) {
         let mut reader = Reader::default();
         let chunk = reader.object(json);
         let content = reader.all(&chunk, "content");
         reader.unclear |= content.is_empty();
         self.has_content = true;
         for item in content {
-            self.hear_content(item, &mut reader);
+            self.merge_content(item, &mut reader);
         }
         self.unclear |= reader.unclear;
     }
 
-    fn hear_content(&mut self, json: &str, reader: &mut Reader) {
+    fn merge_content(&mut self, json: &str, reader: &mut Reader) {
         let content = reader.object(json);
         let types = reader.texts(&content, "type");
         // Content of an unknown type may be a diff, and is read like one.
@@ -117,12 +116,12 @@ impl Call {
         self.add_paths(paths);
         for changes in changes {
             for change in reader.items(changes) {
-                self.hear_change(change, reader);
+                self.merge_change(change, reader);
             }
         }
     }
 
-    fn hear_change(&mut self, json: &str, reader: &mut Reader) {
+    fn merge_change(&mut self, json: &str, reader: &mut Reader) {
         let change = reader.object(json);
         let operations = reader.texts(&change, "operation");
         reader.unclear |= operations.is_empty();
@@ -144,13 +143,13 @@ impl Call {
         reader.unclear |= new.is_empty() || (two && old.is_empty());
         self.add_paths(new);
         self.add_paths(old);
-        // A link redirects later writes to where no rule looked.
+        // A link redirects later writes to a path that no rule has judged.
         let types = reader.texts(&change, "fileType");
         let known = |name: &String| matches!(&**name, "text" | "binary" | "directory");
         reader.unclear |= !types.iter().all(known);
     }
 
-    /// Adds earlier knowledge.
+    /// Merges the earlier updates of the same call.
     pub(crate) fn add(&mut self, known: &Self) {
         let own = std::mem::take(&mut self.titles);
         let titles = known.titles.iter().cloned().chain(own);
@@ -214,8 +213,8 @@ impl Call {
 
     /// All its kinds, declared and implied.
     pub(crate) fn all_kinds(&self) -> impl Iterator<Item = &str> {
-        let said = self.kinds.iter().map(String::as_str);
-        said.chain(self.shown.iter().copied())
+        let declared = self.kinds.iter().map(String::as_str);
+        declared.chain(self.shown.iter().copied())
     }
 
     /// Whether it is declared as a read, and shows nothing else.

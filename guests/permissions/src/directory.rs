@@ -15,7 +15,7 @@ impl Directory {
         Some(Self { root, names }).filter(|_| !cwd.contains(char::is_control))
     }
 
-    /// How many of these names lead to this directory, if they name it or something below.
+    /// The number of names that lead to this directory, if the path is this directory or below it.
     pub(crate) fn contains(&self, root: &str, names: &[impl AsRef<str>]) -> Option<usize> {
         let own = self.names.iter().map(|name| Some(&*name.given));
         let mut given = names.iter().map(AsRef::as_ref);
@@ -23,7 +23,7 @@ impl Directory {
         (same && root == self.root).then_some(self.names.len())
     }
 
-    /// A path as it counts from here, as it is written.
+    /// Appends a path to this directory, without normalizing it.
     pub(crate) fn join(&self, path: &str) -> String {
         if path.starts_with(['/', '\\', '~', '$', '%']) || drive(path).is_some() {
             return path.to_owned();

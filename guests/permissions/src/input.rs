@@ -1,29 +1,29 @@
-//! The raw input of a tool (`rawInput`). Its form is the agent's own: only what looks like a command is taken for
-//! one, and other texts only cause denials and questions.
+//! The raw input of a tool (`rawInput`), whose form depends on the agent. Only members that commonly hold a command are
+//! read as one; other texts can only cause denials and questions.
 
 use std::collections::BTreeSet;
 
 use crate::line::Line;
 use crate::object::{Object, Reader};
 
-/// The longest input that is looked at, in bytes.
+/// The longest input that is examined, in bytes.
 const LONGEST: usize = 1024 * 1024;
-/// How much is kept of its commands, in bytes. Anything beyond makes it odd.
+/// The maximum size of its commands, in bytes. Anything beyond makes it odd.
 const MOST_LINES: usize = 128 * 1024;
-/// How much is kept of its texts, in bytes.
+/// The maximum size of its texts, in bytes.
 const MOST_TEXTS: usize = 32 * 1024;
 /// The longest of these texts, in bytes.
 const LONGEST_TEXT: usize = 4096;
-/// How deep in the input they are looked for.
+/// The maximum depth of these texts in the input.
 const DEEPEST_TEXT: usize = 8;
 
-/// Where agents put a command: a text for a shell, or a program and its arguments.
+/// Members with a command: a text for a shell, or a program and its arguments.
 const COMMANDS: &[&str] = &["command", "cmd", "script"];
-/// Where they put several.
+/// Members with several commands.
 const LISTS: &[&str] = &["commands"];
-/// Where they put the arguments of a program.
+/// Members with the arguments of a program.
 const ARGUMENTS: &[&str] = &["args", "arguments"];
-/// Where they put the directory in which a command runs.
+/// Members with the working directory of a command.
 const DIRECTORIES: &[&str] = &[
     "cwd",
     "workdir",
@@ -32,7 +32,7 @@ const DIRECTORIES: &[&str] = &[
     "directory",
     "dir_path",
 ];
-/// Where they put what is added to its environment.
+/// Members with additions to its environment.
 const ENVIRONMENTS: &[&str] = &["env", "environment"];
 
 #[derive(Clone, Debug, Default)]
@@ -46,20 +46,20 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn hear(&mut self, json: &str) {
+    pub(crate) fn merge(&mut self, json: &str) {
         if json.len() > LONGEST {
             self.is_odd = true;
             return;
         }
-        // Here names of members may differ only in case, as those of environments do.
+        // Names of members may differ only in case here, as those of environments do.
         for text in Reader::default().every_text(json, DEEPEST_TEXT) {
             self.add_text(text);
         }
         let mut reader = Reader::default();
         match json.as_bytes().first() {
-            Some(b'{') => self.hear_members(json, &mut reader),
+            Some(b'{') => self.merge_members(json, &mut reader),
             Some(b'"') => match reader.text(json) {
-                Some(text) if text.starts_with('{') => self.hear_members(&text, &mut reader),
+                Some(text) if text.starts_with('{') => self.merge_members(&text, &mut reader),
                 text => self.add_lines(text.map(Line::Text)),
             },
             _ => {}
@@ -67,7 +67,7 @@ impl Input {
         self.is_odd |= reader.unclear;
     }
 
-    fn hear_members(&mut self, json: &str, reader: &mut Reader) {
+    fn merge_members(&mut self, json: &str, reader: &mut Reader) {
         let input = reader.object(json);
         for name in DIRECTORIES {
             self.directories.extend(reader.texts(&input, name));
@@ -97,7 +97,7 @@ impl Input {
             .any(is_set);
     }
 
-    /// Adds what was said of the same call before.
+    /// Merges the earlier input of the same call.
     pub(crate) fn add(&mut self, known: &Self) {
         self.add_lines(known.lines.iter().cloned());
         self.directories.extend(known.directories.iter().cloned());

@@ -1,4 +1,4 @@
-//! Answers the agent's permission requests by rule, and lets all others through to the user.
+//! Answers the agent's permission requests by rule, and forwards the others to the user.
 //!
 //! See the README for the rules and their limits.
 
@@ -15,9 +15,9 @@ mod pattern;
 mod place;
 mod protected;
 mod reading;
+mod reports;
 mod request;
 mod rule;
-mod told;
 mod turns;
 mod verdict;
 
@@ -36,9 +36,9 @@ use call::Call;
 use command::Commands;
 use directory::Directory;
 use place::Place;
-use request::Asked;
+use reports::{ClientView, Reports, Ruling};
+use request::PermissionRequest;
 use rule::{Case, Decision, Entry, Rule};
-use told::{Known, Ruling, Told};
 use turns::{Turn, Turns};
 use verdict::Verdict;
 
@@ -54,8 +54,8 @@ struct Permissions {
     rules: Vec<Rule>,
     sessions: Sessions,
     turns: Turns,
-    told: Told,
-    /// Whether a later instance will know that it is not the first.
+    reports: Reports,
+    /// Whether a state was saved, which marks later instances as restarted.
     saved: Cell<bool>,
 }
 
@@ -74,13 +74,13 @@ impl Configure for Permissions {
             rules,
             sessions: Sessions::default(),
             turns: Turns::default(),
-            told: Told::default(),
+            reports: Reports::default(),
             saved: Cell::new(false),
         })
     }
 }
 
-/// Warns of rules that do less, or more, than they look like.
+/// Warns of rules that match less, or more, than their text suggests.
 fn warn_about(rules: &[Rule]) {
     if rules.is_empty() {
         log(
@@ -99,7 +99,7 @@ fn warn_about(rules: &[Rule]) {
         log(
             Level::Warn,
             format_args!(
-                "rule {number} matches every request, so rule {next} and those behind it never do"
+                "rule {number} matches every request, so rule {next} and later ones never match"
             ),
         );
     }
@@ -126,7 +126,7 @@ impl Proxy for Permissions {
     /// Bypassing it would leave to the user what a rule denies.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
 
-    /// Nobody may alter requests to it, or its answers.
+    /// No other proxy may alter requests to this proxy, or its answers.
     const GUARD: bool = true;
 
     fn subscriptions(&self) -> Vec<Subscription> {
@@ -135,7 +135,7 @@ impl Proxy for Permissions {
 
     fn restore(&mut self, saved: Json) -> Result<()> {
         self.sessions = saved.parse()?;
-        self.turns = Turns::late();
+        self.turns = Turns::after_restart();
         Ok(())
     }
 
@@ -143,15 +143,15 @@ impl Proxy for Permissions {
         let opens = self.sessions.on_request(&request);
         self.keep(opens)?;
         let asked = match &*request.head.method {
-            PERMISSION => Some(Asked::read(&request.params.spelling())),
-            ELICITATION => Asked::read_elicitation(&request.params.spelling()),
+            PERMISSION => Some(PermissionRequest::read(&request.params.spelling())),
+            ELICITATION => PermissionRequest::read_elicitation(&request.params.spelling()),
             _ => None,
         };
         let Some(asked) = asked else {
             return Ok(Action::Forward);
         };
         let session = request.head.session.as_deref();
-        self.told.busy(session.unwrap_or_default());
+        self.reports.on_activity(session.unwrap_or_default());
         Ok(self.answer(session, asked, &request.params))
     }
 
@@ -159,15 +159,15 @@ impl Proxy for Permissions {
         let head = &update.head;
         let session = head.session.as_deref().unwrap_or_default();
         if head.method == "session/cancel" {
-            self.told.stopped(session);
+            self.reports.on_cancel(session);
             return Ok(Action::Forward);
         }
         self.keep(false)?;
-        self.told.busy(session);
-        self.told.said(session, head);
+        self.reports.on_activity(session);
+        self.reports.on_update(session, head);
         if self.turns.on_update(head) == Turn::Ended {
             let reason = head.read::<String>("/update/stopReason");
-            self.told.ended(session, reason.as_deref());
+            self.reports.on_turn_end(session, reason.as_deref());
         }
         Ok(Action::Forward)
     }
@@ -178,7 +178,7 @@ impl Proxy for Permissions {
             if self.turns.on_answer(&response) == Turn::Ended {
                 let session = head.session.as_deref().unwrap_or_default();
                 let reason = head.read::<String>("/stopReason");
-                self.told.ended(session, reason.as_deref());
+                self.reports.on_turn_end(session, reason.as_deref());
             }
             return Ok(Action::Forward);
         }
@@ -192,7 +192,7 @@ impl Proxy for Permissions {
 }
 
 impl Permissions {
-    /// Saves changes; and once in any case, as a later instance must know that it is not the first.
+    /// Saves changes, and the first time in any case: only a restarted instance gets a saved state.
     fn keep(&self, changed: bool) -> Result<()> {
         let first = !self.saved.replace(true);
         if changed || first {
@@ -201,19 +201,19 @@ impl Permissions {
         Ok(())
     }
 
-    /// Decides a request; if a rule does, the user and the agent are told.
-    fn answer(&self, session: Option<&str>, asked: Asked, params: &Json) -> Action {
+    /// Decides a request. The decision of a rule is reported to the user and the agent.
+    fn answer(&self, session: Option<&str>, asked: PermissionRequest, params: &Json) -> Action {
         let name = session.unwrap_or_default();
-        let known = self.known(name, &asked);
+        let known = self.client_view(name, &asked);
         let is_elicitation = asked.is_elicitation;
         let Some((ruling, outcome)) = self.decide(session, asked) else {
             return Action::Forward;
         };
-        // The client cancels what is still asked in a turn that the user has stopped.
-        if ruling.decision == Decision::Allow && self.told.is_stopped(name) {
+        // The client answers requests of a cancelled turn with `cancelled`.
+        if ruling.decision == Decision::Allow && self.reports.is_stopped(name) {
             return Action::Forward;
         }
-        self.told.show(name, params, &ruling, known);
+        self.reports.show(name, params, &ruling, known);
         let meta = ruling.meta();
         let result = if is_elicitation {
             let action = outcome.get("optionId").unwrap_or(&Value::Null);
@@ -225,19 +225,19 @@ impl Permissions {
         Action::Respond(result.into())
     }
 
-    /// What the client knows of a request's call.
-    fn known(&self, session: &str, asked: &Asked) -> Known {
+    /// The parts of the request's call that the client has received.
+    fn client_view(&self, session: &str, asked: &PermissionRequest) -> ClientView {
         let any = |is: fn(&Turns, &str, &str) -> bool| {
             let mut ids = asked.ids.iter();
             ids.any(|id| is(&self.turns, session, id))
         };
-        Known {
-            announced: any(Turns::heard),
+        ClientView {
+            announced: any(Turns::is_known),
             content: any(|turns, session, id| turns.call(session, id).has_content),
         }
     }
 
-    /// The first rule that matches; `None` if there is none, or if it is not certain.
+    /// The first matching rule; `None` if there is none, or a match is uncertain.
     fn first(&self, case: &Case, title: &Shown) -> Option<(usize, &Rule)> {
         let mut covered = vec![false; case.commands.as_ref().map_or(0, Commands::count)];
         for (number, rule) in (1..).zip(&self.rules) {
@@ -269,12 +269,12 @@ impl Permissions {
     }
 
     /// The rule that decides, and the outcome. `None` if the user is asked.
-    fn decide(&self, session: Option<&str>, asked: Asked) -> Option<(Ruling, Value)> {
+    fn decide(&self, session: Option<&str>, asked: PermissionRequest) -> Option<(Ruling, Value)> {
         let mut call = asked.call;
         for id in &asked.ids {
             call.add(&self.turns.call(session.unwrap_or_default(), id));
         }
-        if let Some(command) = self.turns.meant(session.unwrap_or_default(), &call) {
+        if let Some(command) = self.turns.command_of(session.unwrap_or_default(), &call) {
             call.add(&command);
         }
         let session = session.and_then(|session| self.sessions.get(session));
@@ -331,7 +331,7 @@ impl Permissions {
                 log(
                     Level::Warn,
                     format_args!(
-                        "rule {number}: {title} does not offer one `{kinds}`, the user is asked"
+                        "rule {number}: {title} has not exactly one `{kinds}`, so the user is asked"
                     ),
                 );
                 return None;
@@ -346,8 +346,8 @@ impl Permissions {
     }
 }
 
-/// What may be a path, beside those that the call declares: words of its commands and titles, and texts of its input.
-/// It can cause a denial or a question, never an approval.
+/// Possible paths beside those that the call declares: words of its commands and titles, and texts of its input. They
+/// can cause a denial or a question, never an approval.
 fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
     let words = commands.iter().flat_map(|commands| &commands.words);
     let texts = words.clone().chain(&call.input.texts).map(String::as_str);
@@ -374,10 +374,10 @@ fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
 
 /// The longest text that is taken for a path, in bytes.
 const LONGEST_PATH: usize = 4096;
-/// How many texts of a request are taken for paths. Of more, it is unknown whether one is.
+/// How many texts of a request are taken for paths. Whether further ones are paths is unknown.
 const MOST_MENTIONS: usize = 8192;
 
-/// A title as the log shows it: one line, not too long, with nothing hidden.
+/// A title for the log: on one line, truncated, with hidden characters escaped.
 struct Shown<'a>(Option<&'a str>);
 
 impl fmt::Display for Shown<'_> {

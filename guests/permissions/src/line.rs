@@ -1,4 +1,4 @@
-//! A command line, as an agent says it.
+//! A command line in an agent's tool call.
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Line {

@@ -2,7 +2,7 @@
 
 use crate::fold::{fold, is_ignorable};
 
-/// A name, in the forms that rules which deny or ask match.
+/// A name, in the forms that denying and asking rules match.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     pub(crate) given: String,

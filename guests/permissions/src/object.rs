@@ -1,5 +1,5 @@
-//! Reads JSON that others parse too, so that nothing in it is missed. Parsers differ about duplicate names, similar
-//! spellings of a name, and lone surrogates: here everything counts, and is noted as unclear.
+//! Reads JSON that other programs parse too. Parsers differ about duplicate names, similar spellings of a name, and
+//! lone surrogates: here all variants count, and make the value unclear.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl Object<'_> {
     }
 }
 
-/// Reads values, and notes whether any of them is ambiguous or malformed.
+/// Reads values, and records whether any of them is ambiguous or malformed.
 #[derive(Default)]
 pub(crate) struct Reader {
     pub(crate) unclear: bool,
@@ -90,7 +90,7 @@ impl Reader {
     }
 }
 
-/// Whether some parser takes this name for that member.
+/// Whether some parser reads `given` as the member `name`.
 fn is_read_as(given: &str, name: &str) -> bool {
     if given.is_ascii() {
         given.eq_ignore_ascii_case(name)

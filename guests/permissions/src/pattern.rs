@@ -53,7 +53,7 @@ impl Pattern {
         literal(&self.given)
     }
 
-    /// Whether it has more than wildcards.
+    /// Whether it has characters other than wildcards.
     pub(crate) fn names_something(&self) -> bool {
         let is_named = |token: &Token| matches!(token, Token::One(_) | Token::Class(_));
         self.given.iter().any(is_named)
@@ -154,9 +154,9 @@ fn character(c: char, rest: &mut std::str::Chars) -> Result<char, &'static str> 
     if c != '\\' {
         return Ok(c);
     }
-    rest.next().filter(|c| ESCAPED.contains(*c)).ok_or(
-        "write `/` between names; a `\\` stands before a character that would mean something",
-    )
+    rest.next()
+        .filter(|c| ESCAPED.contains(*c))
+        .ok_or("write `/` between names; a `\\` escapes a special character")
 }
 
 /// A class, from after its `[`. A `]` that comes first is one of its characters.
@@ -231,7 +231,7 @@ fn join(pattern: &str, bounds: &[usize]) -> Result<Vec<String>, &'static str> {
         for inner in choices(&pattern[bound[0] + 1..bound[1]])? {
             all.extend(behind.iter().map(|rest| format!("{before}{inner}{rest}")));
             if all.len() > MOST_CHOICES {
-                return Err("its braces stand for too many globs");
+                return Err("its braces expand to too many globs");
             }
         }
     }

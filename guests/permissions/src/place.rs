@@ -7,10 +7,9 @@ use crate::protected;
 use crate::reading::{Reading, Start, readings};
 
 pub(crate) struct Place {
-    /// Matched by rules that allow. `None` unless the path has the form, and only the meaning, of an absolute path of
-    /// this machine.
+    /// Matched by allowing rules. `None` unless the path is an unambiguous absolute path of this machine.
     pub(crate) exact: Option<Exact>,
-    /// Matched by rules that deny or ask: any of these may be meant.
+    /// All possible meanings, matched by denying and asking rules.
     pub(crate) readings: Vec<Reading>,
 }
 
@@ -19,7 +18,7 @@ pub(crate) struct Exact {
     /// `/`, or a drive such as `C:`.
     pub(crate) root: String,
     pub(crate) names: Vec<String>,
-    /// For each name, whether only a rule that spells it out matches it.
+    /// For each name, whether a rule has to spell it out.
     pub(crate) protected: Vec<bool>,
 }
 

@@ -1,22 +1,22 @@
 //! Names that neither `*` nor `**` matches for changes: files that start programs, or set permissions. A rule must
 //! spell them out.
 //!
-//! Every name that begins with a dot is one, which covers settings of editors, agents, shells, version control and
-//! package managers, including future ones. This is the rest.
+//! Every name that begins with a dot is protected, which covers settings of editors, agents, shells, version control
+//! and package managers, including future ones. The tables have the others.
 
 use crate::fold::fold;
 
-/// In any directory.
+/// Names in any directory.
 const NAMES: &[&str] = &[
-    // This program's.
+    // Files of acp-chain.
     "acp-chain.toml",
     "acp-chain.lock",
-    // Agents'.
+    // Files of agents.
     "crush.json",
     "mcp.json",
     "opencode.json",
     "opencode.jsonc",
-    // Editors'.
+    // Files of editors.
     "_exrc",
     "_gvimrc",
     "_vimrc",

@@ -32,7 +32,7 @@ pub(crate) fn readings(given: &str, directory: Option<&Directory>) -> Vec<Readin
     let decoded = is_uri.then(|| percent_decode_str(given).decode_utf8_lossy());
     for text in [Some(Cow::Borrowed(given)), decoded].into_iter().flatten() {
         let folded = fold(&text);
-        // Programs in C stop there.
+        // C strings end at a NUL.
         let folded = folded.split('\0').next().unwrap_or_default().trim_start();
         for dots_lead_up in [false, true] {
             Splitting::Loose { dots_lead_up }.read(folded, directory, &mut readings);

@@ -7,10 +7,10 @@ use crate::line::Line;
 use crate::object::{Object, Reader};
 
 #[derive(Default)]
-pub(crate) struct Asked {
+pub(crate) struct PermissionRequest {
     /// The call, as far as the request describes it.
     pub(crate) call: Call,
-    /// Ids by which the call may be known already.
+    /// Ids of calls that updates may have described.
     pub(crate) ids: Vec<String>,
     /// Version 2: the question to the user, if the request is about more than the call.
     pub(crate) question: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) opens_page: bool,
 }
 
-impl Asked {
+impl PermissionRequest {
     pub(crate) fn read(params: &str) -> Self {
         let mut asked = Self::default();
         let mut reader = Reader::default();
@@ -40,7 +40,7 @@ impl Asked {
         }
         let title = reader.texts(&params, "title").pop();
         match (calls.len() + subjects.len(), title) {
-            // There is only the question.
+            // A question without a call.
             (0, Some(title)) => asked.call.add_title(title),
             (1, title) => asked.question = title,
             (_, title) => {
@@ -53,8 +53,8 @@ impl Asked {
         asked
     }
 
-    /// An elicitation that asks for a permission; `None` for other questions. Some agents ask so for tools of MCP
-    /// servers, and name in `_meta` what is to be approved. Whoever is asked to open a page consents to it.
+    /// An elicitation that asks for a permission; `None` for other questions. Some agents request approval for tools of
+    /// MCP servers this way, and name the tool in `_meta`. A request to open a page asks for consent.
     pub(crate) fn read_elicitation(params: &str) -> Option<Self> {
         let mut reader = Reader::default();
         let params = reader.object(params);
@@ -71,7 +71,7 @@ impl Asked {
                 .names()
                 .any(|name| name.ends_with("approval_kind"));
             // With the arguments of the tool.
-            asked.call.input.hear(meta);
+            asked.call.input.merge(meta);
         }
         if !approves && !opens_page {
             return None;
@@ -109,7 +109,7 @@ impl Asked {
         let ids = reader.texts(&call, "toolCallId");
         reader.unclear |= ids.is_empty();
         self.ids.extend(ids);
-        self.call.hear(json);
+        self.call.merge(json);
     }
 
     fn add_subject(&mut self, json: &str, reader: &mut Reader) {
@@ -185,8 +185,8 @@ impl Options {
         options
     }
 
-    /// The option of the first of these kinds that has any, if it is the only one of its kind. Of two that allow,
-    /// nobody knows which allows less.
+    /// The option of the first of these kinds that has any, if it is the only one of its kind. Of two that allow, it is
+    /// unknown which allows less.
     pub(crate) fn only(&self, kinds: &[&'static str]) -> Option<(&str, &'static str)> {
         let only = |kind: &&'static str| match &self.by_kind.get(*kind)?[..] {
             [id] if self.is_one(id) => Some((&**id, *kind)),

@@ -1,7 +1,7 @@
 //! A rule: its conditions, and its decision.
 //!
-//! In doubt the user is asked. A rule that allows must match the whole call, by its exact spelling; one that denies
-//! or asks matches if any part of the call does, in any possible meaning for a file system.
+//! In doubt the user is asked. An allowing rule must match the whole call, by its exact spelling; a denying or asking
+//! rule matches if any part of the call does, in any possible meaning for a file system.
 
 use serde::Deserialize;
 use wildmatch::WildMatch;
@@ -47,14 +47,14 @@ impl OneOrMore {
         match self {
             Self::One(one) => Ok(vec![one]),
             Self::More(more) if more.is_empty() => Err(format!(
-                "`{key}` is empty, so that nothing would match; leave it out if any will do"
+                "`{key}` is empty and would match nothing; remove it to match any value"
             )),
             Self::More(more) => Ok(more),
         }
     }
 }
 
-/// The kinds that the protocol knows. Others begin with `_`.
+/// The protocol's kinds. Others begin with `_`.
 const KINDS: &[&str] = &[
     "read",
     "edit",
@@ -85,11 +85,11 @@ pub(crate) struct Case<'a> {
     /// The question beside the call: it can cause a denial, never an approval.
     pub(crate) question: Option<&'a str>,
     pub(crate) beside: Option<Place>,
-    /// What may be a path: words of commands and titles, and texts of the raw input.
+    /// Possible paths: words of commands and titles, and texts of the raw input.
     pub(crate) mentioned: Vec<(String, Place)>,
-    /// Whether there are too many of these, so that some are missing.
+    /// Whether there are too many possible paths, so that some are missing.
     pub(crate) mentions_more: bool,
-    /// What the call runs, if it is about a command.
+    /// The call's commands, if it is about any.
     pub(crate) commands: Option<Commands>,
     /// Whether it asks to sign in, or to open a page.
     pub(crate) is_consent: bool,
@@ -162,7 +162,7 @@ impl Rule {
     fn allows(&self, case: &Case, covered: &mut [bool]) -> Option<String> {
         let call = case.call;
         if call.unclear {
-            return Some("not all of the call can be read, or is known".into());
+            return Some("a part of the call is unreadable or unknown".into());
         }
         self.kind_is_other(call)
             .or_else(|| self.title_is_other(call))
@@ -174,7 +174,7 @@ impl Rule {
         let kinds = match (&self.kinds, &self.commands) {
             (Some(kinds), _) => kinds,
             (None, Some(_)) => &vec!["execute".to_owned()],
-            // In another mode an agent may ask less.
+            // In another mode, an agent may request permission less often.
             (None, None) => {
                 let switches = call.kinds.contains("switch_mode");
                 return switches
@@ -299,7 +299,7 @@ impl Rule {
         }
     }
 
-    /// What its user should know about it, beside its number.
+    /// Warnings about the rule for the user.
     pub(crate) fn warnings(&self) -> Vec<&'static str> {
         let mut warnings = Vec::new();
         if self.decision != Decision::Allow {
@@ -346,7 +346,8 @@ impl Rule {
     pub(crate) fn options(&self) -> &'static [&'static str] {
         match (self.decision, self.remember) {
             (Decision::Ask, _) => &[],
-            // The agent does not ask again for what it remembers, so only `remember` chooses that.
+            // The agent does not request permission again for a remembered decision, so only `remember` chooses such an
+            // option.
             (Decision::Allow, false) => &["allow_once"],
             (Decision::Allow, true) => &["allow_always", "allow_once"],
             (Decision::Deny, false) => &["reject_once", "reject_always"],
@@ -366,8 +367,8 @@ fn meets<'g>(globs: impl IntoIterator<Item = &'g Glob>, place: &Place, case: &Ca
     })
 }
 
-/// Whether a wildcard of a pattern stands for what ends a command or begins another, in a title that matches. Each
-/// such character that the pattern spells out is one of the title's, so there are more of them.
+/// Whether a wildcard of the pattern matches a character of the title that ends a command or begins another: then the
+/// title has more such characters than the pattern.
 fn spans_commands(pattern: &str, title: &str) -> bool {
     let count = |text: &str| {
         text.matches([';', '&', '|', '$', '<', '>', '`', '\n', '\r'])

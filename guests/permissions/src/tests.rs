@@ -13,17 +13,17 @@ mod config;
 mod decision;
 mod elicitations;
 mod folding;
+mod members;
 mod paths;
 mod property;
 mod protected;
+mod reports;
 mod requests;
 mod respelling;
 mod restart;
-mod said;
 #[cfg(unix)]
 mod shells;
 mod spellings;
-mod told;
 
 /// The powers in the README.
 const LEAST: &[&str] = &[
@@ -120,10 +120,10 @@ fn update_raw(host: &mut Host, update: &str) {
     host.sent();
 }
 
-fn said(kind: &str, id: &str, more: &Value) -> Value {
-    let mut said = json!({ "sessionUpdate": kind, "toolCallId": id });
+fn call_update(kind: &str, id: &str, more: &Value) -> Value {
+    let mut update = json!({ "sessionUpdate": kind, "toolCallId": id });
     for (name, value) in more.as_object().expect("members") {
-        said[name] = value.clone();
+        update[name] = value.clone();
     }
-    said
+    update
 }

@@ -1,10 +1,10 @@
-//! How a condition of a rule fits a call.
+//! Whether a condition of a rule matches a call.
 
 /// Whether something matches. The order is that of certainty, so that `min` is "and", and `max` is "or".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     No,
-    /// The text does not tell.
+    /// The text is ambiguous.
     Maybe,
     Yes,
 }
@@ -23,7 +23,7 @@ impl Match {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verdict {
     Yes,
-    /// It might; so the user is asked. With the reason.
+    /// It may match, so the user is asked. With the reason.
     Maybe(String),
     /// With the reason.
     No(String),

@@ -1,6 +1,6 @@
-//! Tools with which the agent finds its way in a project: outlines of files, and a search; and a map of the whole
-//! project as a resource. All files are read through the client; a component sees none. See the README for how files
-//! are found, and for the limits.
+//! Tools for the agent to explore a project: outlines of files, and a search; and a map of the whole project as a
+//! resource. All files are read through the client, as a component has no file system. See the README for how files are
+//! found, and for the limits.
 
 mod language;
 mod outline;
@@ -35,28 +35,28 @@ struct ProjectMap {
     seen: Seen,
 }
 
-/// Where to look.
+/// The files to read.
 #[derive(Default, Deserialize, JsonSchema)]
 struct Where {
-    /// Files, from the project's directory or absolute. Without them it begins with what a project
-    /// commonly has: README.md, Cargo.toml, package.json, go.mod, pyproject.toml, src/index.ts …
+    /// Files, absolute or relative to the project's directory. By default the common files of a project: README.md,
+    /// Cargo.toml, package.json, go.mod, pyproject.toml, src/index.ts …
     #[serde(default)]
     #[schemars(length(max = 100))]
     paths: Vec<String>,
-    /// Whether to go on with the files that these refer to: by modules, relative imports, includes,
-    /// links, members of a workspace. Without `paths` it does so, else only if this is true.
+    /// Whether to also read the files that these refer to: by modules, relative imports, includes, links, members of a
+    /// workspace. By default true without `paths`, and false with them.
     follow: Option<bool>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Find {
-    /// What is looked for in each line.
+    /// The text or expression to find in each line.
     pattern: String,
-    /// Whether `pattern` is a regular expression: the syntax is that of Rust's `regex`, with classes of
-    /// ASCII, and neither lookaround nor backreferences.
+    /// Whether `pattern` is a regular expression, in the syntax of Rust's `regex`: ASCII classes, no lookaround, no
+    /// backreferences.
     #[serde(default)]
     regex: bool,
-    /// Whether a is also A, for letters of ASCII.
+    /// Whether to ignore the case of ASCII letters.
     #[serde(default)]
     ignore_case: bool,
     #[serde(flatten)]
@@ -66,9 +66,9 @@ struct Find {
 #[derive(Serialize, JsonSchema)]
 struct Outlines {
     files: Vec<Outline>,
-    /// What could not be read, and why.
+    /// The files that could not be read, with the reasons.
     unread: Vec<String>,
-    /// Why this is not all; null if it is.
+    /// Why the result is incomplete; null if it is complete.
     stopped: Option<String>,
 }
 
@@ -85,11 +85,11 @@ struct Outline {
 struct Found {
     /// Each as `PATH:LINE: TEXT`.
     matches: Vec<String>,
-    /// How many files were looked through.
+    /// The number of files that were searched.
     files: usize,
-    /// What could not be read, and why.
+    /// The files that could not be read, with the reasons.
     unread: Vec<String>,
-    /// Why this is not all; null if it is.
+    /// Why the result is incomplete; null if it is complete.
     stopped: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl Proxy for ProjectMap {
             .from(Peer::Client)
             .without_body(),
         Version::SUBSCRIPTION,
-        // A turn, in which the user can be told something.
+        // During a turn, a notice can be shown to the user.
         Subscription::responses("session/prompt")
             .from(Peer::Agent)
             .without_body(),
@@ -141,12 +141,12 @@ impl Tools for ProjectMap {
         Some(text.into())
     }
 
-    /// None if the client cannot read files: they could only fail.
+    /// None if the client cannot read files: every call would fail.
     fn tools(&self, _session: Option<&str>) -> Vec<Tool<Self>> {
         if !self.seen.client_reads() {
             log(
                 Level::Warn,
-                "there are no tools: this client reads no files for others \
+                "there are no tools: this client reads no files for agents \
                  (`clientCapabilities.fs.readTextFile` in `initialize`)",
             );
             return Vec::new();
@@ -273,7 +273,7 @@ impl ProjectMap {
     ) -> Result<Outcome> {
         let session = call.session.as_deref();
         let session = session
-            .ok_or("it is not known which session this call belongs to; call again in a turn, while no other session has one")?;
+            .ok_or("the session of this call is unknown; call again in a turn, while no other session has one")?;
         let project = self.project(session)?;
         let start: Vec<_> = match place.paths.as_slice() {
             [] => ENTRIES
@@ -299,23 +299,26 @@ impl ProjectMap {
         Ok(outcome)
     }
 
-    /// Tells the user once if there are no tools.
+    /// Notifies the user once if there are no tools.
     fn tell(&self, session: &str) {
         let Some(version) = self.seen.to_tell() else {
             return;
         };
         self.save();
         let text =
-            "the agent has no tools from this proxy, since this editor reads no files for others";
+            "the agent has no tools from this proxy, since this editor reads no files for agents";
         if let Err(error) = version.tell(session, text) {
-            log(Level::Debug, format_args!("the user is not told: {error}"));
+            log(
+                Level::Debug,
+                format_args!("the user was not notified: {error}"),
+            );
         }
     }
 
     fn project(&self, session: &str) -> std::result::Result<Project, &'static str> {
         let project = self.seen.project(session);
         project.ok_or(
-            "the directory of this session is not known, since this server did not see it begin",
+            "the directory of this session is unknown, since this server did not see the session open",
         )
     }
 
@@ -323,7 +326,9 @@ impl ProjectMap {
         if let Err(error) = save(self) {
             log(
                 Level::Warn,
-                format_args!("should this proxy break, its tools know no session: {error}"),
+                format_args!(
+                    "state not saved, a restarted instance will not know its sessions: {error}"
+                ),
             );
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn outline(language: Language, text: &str) -> Vec<String> {
     found
 }
 
-/// A shown line: without its end if a body begins there.
+/// The line as listed: without the end where a body begins.
 pub(crate) fn shown(line: &str) -> String {
     let line = line.replace('\t', "  ");
     let text = line.trim_end().trim_end_matches('{').trim_end();

@@ -1,5 +1,5 @@
-//! The directory of a session, and names within it. No name leads out of it, judging by its text: symbolic links are up
-//! to the client.
+//! The directory of a session, and names within it. By its text, no name leads out of the directory; symbolic links are
+//! resolved by the client.
 
 use acp_chain_proxy::path;
 

@@ -1,15 +1,15 @@
-//! The files that a file refers to: modules, imports, includes, links, and entries of a manifest. There is no way to
-//! list the files of a project, so this is how they are found.
+//! The files that a file refers to: modules, imports, includes, links, and entries of a manifest. A client cannot list
+//! the files of a project, so references are followed to find them.
 //!
 //! A reference is a list of the names that it may mean, to be tried in order. All names are relative to the project's
-//! directory; those that lead out of it are left to the reader.
+//! directory; names that lead out of it are rejected by the reader.
 
 mod manifest;
 
 use crate::language::Language;
 use crate::project::{beside, directory, extension, last};
 
-/// Common files of a project. Everything else is found from here.
+/// Common files of a project, from which all others are found.
 pub(crate) const ENTRIES: &[&str] = &[
     "README.md",
     "Cargo.toml",
@@ -39,7 +39,7 @@ const MOST_REFERENCES: usize = 500;
 pub(crate) struct Reference {
     /// Its possible names.
     pub(crate) names: Vec<String>,
-    /// The spelling, if one of the names must exist; `None` for a guess.
+    /// The reference as written, if one of the names must exist; `None` for a guess.
     pub(crate) written: Option<String>,
 }
 
@@ -108,7 +108,7 @@ fn rust(file: &str, line: &str) -> Option<Reference> {
     if !matches!(stem, "mod" | "lib" | "main") {
         names.extend(both(&beside(here, stem)));
     }
-    // Also beside it: any file may be the root of a crate.
+    // Modules may also be beside the file: any file may be the root of a crate.
     names.extend(both(here));
     Some(Reference::sure(&format!("mod {module}"), names))
 }

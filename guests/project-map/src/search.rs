@@ -14,7 +14,7 @@ use regex_automata::util::syntax;
 const LONGEST_PATTERN: usize = 1000;
 /// The maximum memory of a regular expression before it is run, in bytes.
 const LARGEST_REGEX: usize = 256 * 1024;
-/// How often it may fill its memory during a run.
+/// The maximum number of cache clears during a run.
 const MOST_CLEARS: usize = 20;
 
 pub(crate) enum Search {
@@ -59,7 +59,7 @@ impl Search {
         Ok(Self::Regex(Box::new(dfa), cache))
     }
 
-    /// Whether it matches a line, or why that is unknown.
+    /// Whether it matches a line; an error if the expression exceeds its limits.
     pub(crate) fn is_in(&self, line: &str) -> Result<bool, &'static str> {
         match self {
             Self::Text(text) => Ok(line.contains(text)),
@@ -68,13 +68,13 @@ impl Search {
                 let found = dfa.try_search_fwd(&mut cache.borrow_mut(), &line);
                 found
                     .map(|found| found.is_some())
-                    .map_err(|_| "`pattern` takes too much; make it simpler")
+                    .map_err(|_| "`pattern` is too complex; simplify it")
             }
         }
     }
 }
 
-/// A text as a regular expression. In one, `\<` and `\>` are the bounds of words.
+/// Escapes a text for a regular expression, in which `\<` and `\>` are word boundaries.
 fn escaped(text: &str) -> String {
     let escape = |c: char| {
         (c.is_ascii_punctuation() && !matches!(c, '<' | '>'))
@@ -85,12 +85,12 @@ fn escaped(text: &str) -> String {
     text.chars().flat_map(escape).collect()
 }
 
-/// The error of a regular expression; the reason is at the bottom.
+/// The error message of an invalid regular expression: that of the innermost source.
 fn wrong(error: &dyn std::error::Error) -> String {
     let reason = std::iter::successors(Some(error), |error| error.source()).last();
     let reason = reason.map(ToString::to_string).unwrap_or_default();
     format!(
-        "`pattern` is no regular expression that can be used: {}",
+        "`pattern` is not a valid regular expression: {}",
         reason.trim()
     )
 }

@@ -11,7 +11,7 @@ use crate::project::Project;
 pub(crate) struct Seen {
     client_reads: Cell<bool>,
     version: Cell<Version>,
-    /// Whether the user was told that there are no tools.
+    /// Whether the user was notified that there are no tools.
     told: Cell<bool>,
     sessions: Sessions,
 }
@@ -37,7 +37,7 @@ impl Seen {
         self.sessions.on_response(response)
     }
 
-    /// The version of the protocol, if the user should be told now that there are no tools.
+    /// The protocol version, if the user must now be notified that there are no tools.
     pub(crate) fn to_tell(&self) -> Option<Version> {
         let told = self.client_reads.get() || self.told.replace(true);
         (!told).then_some(self.version.get())

@@ -159,7 +159,7 @@ fn a_text_or_a_regular_expression_is_found_with_its_place() {
 }
 
 #[test]
-fn what_leads_out_of_the_project_is_not_read() {
+fn a_path_out_of_the_project_is_not_read() {
     let paths = [
         "../etc/passwd",
         "/etc/passwd",
@@ -175,7 +175,7 @@ fn what_leads_out_of_the_project_is_not_read() {
         unread[0],
         "../etc/passwd: it is not a file in the project, /proj"
     );
-    // Nor if a file refers to it.
+    // A reference out of the project is not followed either.
     let lib = ("x.js", "import '../../secret.js';\n");
     let follow = json!({ "paths": ["x.js"], "follow": true });
     let (_, asked) = run(&mut host(), "outline", follow, &[lib]);
@@ -217,7 +217,7 @@ fn several_files_are_read_at_once_but_not_all_and_the_order_stays() {
 }
 
 #[test]
-fn a_call_that_is_given_up_withdraws_its_readings() {
+fn a_cancelled_call_cancels_its_reads() {
     let mut host = host();
     let call = host.call_tool(Some("s"), "find", json!({ "pattern": "x" }));
     assert_eq!(host.sent().len(), 8);
@@ -228,7 +228,7 @@ fn a_call_that_is_given_up_withdraws_its_readings() {
 }
 
 #[test]
-fn what_is_too_much_is_not_read_or_shown_and_the_result_says_so() {
+fn results_are_bounded_and_say_when_they_are_incomplete() {
     let long = "x\n".repeat(300 * 1024);
     let many = "needle\n".repeat(500);
     let files = [("long.md", long.as_str()), ("many.md", many.as_str())];
@@ -250,7 +250,7 @@ fn what_is_too_much_is_not_read_or_shown_and_the_result_says_so() {
 }
 
 #[test]
-fn a_project_that_never_ends_does_not_keep_the_call_for_ever() {
+fn an_endless_project_does_not_block_a_call_for_ever() {
     let mut host = host();
     let call = host.call_tool(
         Some("s"),
@@ -271,17 +271,20 @@ fn a_project_that_never_ends_does_not_keep_the_call_for_ever() {
     }
     assert!(asked <= 160, "{asked}");
     let outlines = &done(&host, call)["structuredContent"];
-    assert_eq!(outlines["stopped"], "the most that one call reads is read");
+    assert_eq!(
+        outlines["stopped"],
+        "the limit of files or bytes per call is reached"
+    );
 }
 
 #[test]
-fn a_pattern_that_cannot_be_used_is_a_failure_that_says_why() {
+fn an_invalid_pattern_is_a_failure_with_the_reason() {
     for (pattern, why) in [
         (json!({ "pattern": "(", "regex": true }), "unclosed group"),
         (json!({ "pattern": "" }), "`pattern` has 0 bytes"),
         (
             json!({ "pattern": r"(\w{900}){900}", "regex": true }),
-            "no regular expression",
+            "not a valid regular expression",
         ),
     ] {
         let mut host = host();
@@ -325,7 +328,7 @@ fn the_map_of_the_project_is_a_resource_too() {
 }
 
 #[test]
-fn there_are_no_tools_where_the_client_reads_no_files() {
+fn there_are_no_tools_if_the_client_reads_no_files() {
     let mut host = host_that(false);
     assert_eq!(host.list_tools(Some("s")).expect("a list").tools.len(), 0);
     assert!(
@@ -340,7 +343,7 @@ fn there_are_no_tools_where_the_client_reads_no_files() {
 #[test]
 fn a_new_instance_knows_the_sessions_of_the_old_one() {
     let mut host = host();
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     let (outlines, _) = run(&mut host, "outline", json!({ "paths": [A.0] }), &[A]);
     assert_eq!(
         outlines["files"][0]["declarations"],
@@ -349,7 +352,7 @@ fn a_new_instance_knows_the_sessions_of_the_old_one() {
 }
 
 #[test]
-fn a_session_that_is_not_known_is_a_failure() {
+fn a_call_in_an_unknown_session_fails() {
     let mut host = host();
     for session in [None, Some("other")] {
         let call = host.call_tool(session, "outline", json!({}));
@@ -358,7 +361,7 @@ fn a_session_that_is_not_known_is_a_failure() {
 }
 
 #[test]
-fn references_that_lead_nowhere_do_not_keep_a_call_for_ever() {
+fn missing_references_do_not_block_a_call_for_ever() {
     let links: Vec<_> = (0..100_000).map(|n| format!("[x]({n}.md)")).collect();
     let readme = links.join("\n");
     let readme = ("README.md", &readme[..400_000]);
@@ -373,7 +376,7 @@ fn references_that_lead_nowhere_do_not_keep_a_call_for_ever() {
 }
 
 #[test]
-fn a_pattern_that_takes_too_much_ends_the_search_and_not_the_proxy() {
+fn a_pattern_that_is_too_complex_ends_the_search_and_not_the_proxy() {
     let mut seed = 7_u32;
     let mut random = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -382,15 +385,12 @@ fn a_pattern_that_takes_too_much_ends_the_search_and_not_the_proxy() {
     let text: String = (0..500_000).map(|_| random()).collect();
     let pattern = json!({ "pattern": "[ab]*a[ab]{400}c", "regex": true, "paths": ["x"] });
     let (found, _) = run(&mut host(), "find", pattern, &[("x", &text)]);
-    assert_eq!(
-        found["stopped"],
-        "`pattern` takes too much; make it simpler"
-    );
+    assert_eq!(found["stopped"], "`pattern` is too complex; simplify it");
 }
 
 #[test]
-fn where_there_are_no_tools_the_user_is_told_once_in_the_first_turn() {
-    for (reads, version, told) in [
+fn without_tools_the_user_is_notified_once_in_the_first_turn() {
+    for (reads, version, notice) in [
         (true, 1, Value::Null),
         (false, 1, json!("agent_message_chunk")),
         (false, 2, json!("notice")),
@@ -399,7 +399,7 @@ fn where_there_are_no_tools_the_user_is_told_once_in_the_first_turn() {
         let params = json!({ "clientCapabilities": { "fs": { "readTextFile": reads } } });
         let id = host.request(Peer::Client, "initialize", params);
         host.answer(id, json!({ "protocolVersion": version }));
-        for expected in [told.clone(), Value::Null] {
+        for expected in [notice.clone(), Value::Null] {
             let prompt = json!({ "sessionId": "s", "prompt": [] });
             let id = host.request(Peer::Client, "session/prompt", prompt);
             host.sent();

@@ -1,5 +1,5 @@
 //! Reads files through the client: the requested ones, and optionally those that they refer to, several concurrently,
-//! in a fixed order, and never more than the bounds.
+//! in a fixed order, and within bounds.
 
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
@@ -95,7 +95,7 @@ impl<'a> Walk<'a> {
         let mut reading = FuturesOrdered::new();
         loop {
             if !queue.is_empty() && self.tried.borrow().len() >= MOST_REQUESTS {
-                outcome.stopped = Some("the most names that one call tries are tried");
+                outcome.stopped = Some("the limit of names per call is reached");
                 return outcome;
             }
             while reading.len() < AT_ONCE
@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
             };
             outcome.stopped = visit(&file, outcome.read);
             if outcome.read >= MOST_FILES || bytes >= MOST_BYTES {
-                outcome.stopped = Some("the most that one call reads is read");
+                outcome.stopped = Some("the limit of files or bytes per call is reached");
             }
             if outcome.stopped.is_some() {
                 return outcome;

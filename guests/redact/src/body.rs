@@ -34,9 +34,9 @@ const FREE_PLACES: [&[&str]; 2] = [
     &["update", "state", "error", "data"],
 ];
 
-/// The texts of a question that a power lets be changed; `*` is the name of any field of its form. The rest decides
-/// what an answer means.
-const ASKED: [&[&str]; 7] = [
+/// The texts of a question that a power covers; `*` is the name of any field of its form. The other members
+/// decide the meaning of an answer.
+const QUESTION_TEXTS: [&[&str]; 7] = [
     &["_meta"],
     &["message"],
     &["requestedSchema", "title"],
@@ -46,7 +46,7 @@ const ASKED: [&[&str]; 7] = [
     &["requestedSchema", "properties", "*", "default"],
 ];
 
-/// How many strings are changed one by one. Each takes a pass over the body.
+/// The maximum number of strings to change one by one, each with a pass over the body.
 const FEW: usize = 16;
 const PASSES: usize = 32 * 1024 * 1024;
 
@@ -83,7 +83,7 @@ pub(crate) fn look(
     Ok(findings)
 }
 
-/// Whether the text here is for people and models, not for the protocol.
+/// Whether the string at this path is for people and models, not for the protocol.
 pub(crate) fn is_text(path: &[Step]) -> bool {
     if FREE_PLACES.iter().any(|names| begins(path, names)) {
         return true;
@@ -101,9 +101,9 @@ pub(crate) fn is_text(path: &[Step]) -> bool {
     is_text
 }
 
-/// Whether the text here is one of a question's, see [`ASKED`].
-pub(crate) fn is_asked(path: &[Step]) -> bool {
-    ASKED.iter().any(|names| begins(path, names))
+/// Whether the string at this path is a text of a question, see [`QUESTION_TEXTS`].
+pub(crate) fn is_question_text(path: &[Step]) -> bool {
+    QUESTION_TEXTS.iter().any(|names| begins(path, names))
 }
 
 /// Whether a path leads to this place, or beneath it.
@@ -116,7 +116,7 @@ fn begins(path: &[Step], names: &[&str]) -> bool {
 }
 
 impl Findings {
-    /// Examines one string. One that readers may decode differently is written anew.
+    /// Examines one string. A string that readers may decode differently is replaced by its decoded text.
     pub(crate) fn look(
         &mut self,
         marking: Marking,
@@ -155,12 +155,12 @@ impl Findings {
         self.changes.is_empty()
     }
 
-    /// The place of the first one, as a JSON Pointer.
+    /// The place of the first finding, as a JSON Pointer.
     pub(crate) fn first(&self) -> Option<&str> {
         self.changes.first().map(|change| &*change.pointer)
     }
 
-    /// An error that names the place of a secret, if no power lets it be taken out there.
+    /// An error that names the place of a secret, if no power allows its removal.
     pub(crate) fn check(
         &self,
         method: &str,
@@ -170,7 +170,7 @@ impl Findings {
         match places.find(|place| is_fixed(place)) {
             None => Ok(()),
             Some(place) => Err(format!(
-                "{place:?} of {method:?} has a secret, and no power lets it be taken out there; send it \
+                "{place:?} of {method:?} has a secret, and no power allows its removal; send it \
                  without the secret"
             )),
         }
@@ -181,7 +181,7 @@ impl Findings {
         applied(&self.changes, body)
     }
 
-    /// The same, with an empty string in place of one that is not among the changes.
+    /// The body with the changes, and with an empty string in place of another one.
     pub(crate) fn applied_without(&self, body: &str, string: Range<usize>) -> String {
         let place = self
             .changes

@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
-    /// Names of rules to do without.
+    /// Names of rules to disable.
     without: Vec<String>,
     /// Whether `password = …` and the like are secrets.
     assignments: bool,
@@ -50,7 +50,7 @@ impl Config {
     }
 }
 
-/// An unknown rule is an error, which suggests the nearest name.
+/// Rejects an unknown rule, and suggests the nearest name.
 fn check_name(name: &str) -> Result<(), String> {
     if defaults().any(|rule| rule.name() == name) {
         return Ok(());
@@ -60,7 +60,7 @@ fn check_name(name: &str) -> Result<(), String> {
         .min_by_key(distance)
         .map_or("", |rule| rule.name());
     Err(format!(
-        "`without` names `{name}`, which is no rule; is it `{nearest}`? All of them are in \
-         RULES.md, to which the README leads"
+        "`without` names the unknown rule `{name}`; did you mean `{nearest}`? RULES.md, linked in \
+         the README, lists all rules"
     ))
 }

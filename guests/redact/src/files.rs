@@ -1,9 +1,9 @@
-//! Files that the agent has read through the client, as it got them, and the secrets that were withheld from it: so
-//! that a secret is restored when the agent writes the file back.
+//! Files that the agent has read through the client, with markers, and the withheld secrets: a secret is restored when
+//! the agent writes the file back.
 //!
 //! A secret is restored only in the file from which it was read in the same session, by the same path, and only where
-//! it is clear which of the file's secrets belongs there. The stored amount is bounded, and lost with the instance: it
-//! is never saved.
+//! it is clear which of the file's secrets belongs there. The stored amount is bounded. Secrets are never saved, so a
+//! restart loses them.
 
 mod markers;
 mod restore;
@@ -49,10 +49,10 @@ impl Read {
     }
 }
 
-/// A file as the agent has it.
+/// A file as the agent received it.
 #[derive(Default)]
 struct File {
-    /// Not only parts of it.
+    /// Whether the agent has read all of it.
     whole: bool,
     text: String,
     /// The secrets of its markers, in order; for a marker from the file itself, that marker.
@@ -69,14 +69,14 @@ impl Files {
         let limit = head.read("/limit");
         let mut reads = self.reads.borrow_mut();
         if reads.len() == MOST_READS {
-            // A cancelled one is never answered.
+            // A cancelled read may never be answered, so the oldest is evicted.
             reads.pop_first();
         }
         let name = (session.to_owned(), path);
         reads.insert(head.id, Read { name, first, limit });
     }
 
-    /// The agent gets this text, from which something was withheld.
+    /// The agent receives this text; `redacted` has the withheld secrets.
     pub(crate) fn on_content(&self, id: MessageId, content: &str, redacted: Option<&Redacted>) {
         let Some(read) = self.reads.borrow_mut().remove(&id) else {
             return;
@@ -91,16 +91,16 @@ impl Files {
         self.put(read.name, file);
     }
 
-    /// The agent does not get it.
+    /// The read failed.
     pub(crate) fn on_no_content(&self, id: MessageId) {
         self.reads.borrow_mut().remove(&id);
     }
 
-    /// The text to write in place of one with markers, if it differs. `is_given` tells whether the agent got this
-    /// marker from here.
+    /// The text to write in place of one with markers, if it differs. `is_given` says whether the agent received a
+    /// marker from this proxy.
     ///
-    /// What was read stays known as it was: the write may fail, or be undone, and then a secret that it left out is
-    /// still in the file.
+    /// The stored file is not updated: the write may fail, or be undone, and then the file still has a secret that the
+    /// text left out.
     pub(crate) fn on_write(
         &self,
         session: &str,

@@ -1,11 +1,11 @@
-//! Keeps secrets from the agent, and out of what it shows to the user.
+//! Keeps secrets from the agent, and out of the messages that it shows to the user.
 //!
 //! See the README for what is covered and what is not.
 
 mod body;
 mod config;
 mod files;
-mod over;
+mod idle;
 mod streams;
 mod update;
 mod whole;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use body::Findings;
 use config::Config;
 use files::Files;
-use over::Over;
+use idle::IdleSessions;
 use streams::Streams;
 use update::Update;
 
@@ -37,17 +37,17 @@ struct Redact {
     reads: bool,
     state: Rc<State>,
     files: Files,
-    over: Over,
-    /// Whether it waits for a pause of the agent.
+    idle: IdleSessions,
+    /// Whether a task waits for a pause of the agent.
     waits: Rc<Cell<bool>>,
 }
 
-/// State that must outlive an instance, so that a new one lets nothing through. If it cannot be saved, the message is
+/// State that must survive a restart, so that a new instance passes no secret. If it cannot be saved, the message is
 /// refused.
 #[derive(Default, Deserialize, Serialize)]
 struct State {
     streams: Streams,
-    /// The kinds of secrets in everything that the agent has read.
+    /// The kinds of secrets that were withheld from the agent.
     given: RefCell<BTreeSet<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Configure for Redact {
             detector: Rc::new(config.detector()?),
             state: Rc::default(),
             files: Files::default(),
-            over: Over::default(),
+            idle: IdleSessions::default(),
             waits: Rc::default(),
         })
     }
@@ -74,7 +74,7 @@ const READ: &str = "fs/read_text_file";
 const WRITE: &str = "fs/write_text_file";
 const OUTPUT: &str = "terminal/output";
 
-/// The agent pauses when it says nothing for this long, or for up to twice as long.
+/// The agent pauses when it sends nothing for this long, or for up to twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The methods whose errors are examined.
@@ -82,7 +82,7 @@ const COVERED: &[&str] = &[PROMPT, READ, OUTPUT];
 
 impl Proxy for Redact {
     const SUBSCRIPTIONS: &[Subscription] = &[
-        // However long it is, see `whole`.
+        // Without body: prompts of any length are read in `whole`.
         Subscription::requests(PROMPT)
             .from(Peer::Client)
             .without_body(),
@@ -99,7 +99,7 @@ impl Proxy for Redact {
     /// Bypassing it would let secrets through.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
 
-    /// It sees everything that the agent sent and will get.
+    /// As a guard it sees every message that the agent sends and receives.
     const GUARD: bool = true;
 
     fn subscriptions(&self) -> Vec<Subscription> {
@@ -111,7 +111,7 @@ impl Proxy for Redact {
             Subscription::responses(OUTPUT).from(Peer::Client),
         ];
         let reads = reads.into_iter().filter(|_| self.reads);
-        // They bring a history, as a turn does, and the rest of a text is sent before their responses.
+        // They replay a history. The rest of a text is sent before their responses.
         let setups = METHODS.iter().filter(|method| method.life.sets_up());
         let setups = setups.flat_map(|method| {
             let loads = method.life == Life::Loads;
@@ -137,7 +137,7 @@ impl Proxy for Redact {
     async fn on_request(&self, request: Request) -> Result {
         match request.head.method.as_str() {
             PROMPT => {
-                self.over.begin(session(&request.head));
+                self.idle.remove(session(&request.head));
                 self.prompt(&request.head)
             }
             WRITE => self.write(&request),
@@ -148,7 +148,7 @@ impl Proxy for Redact {
             method => {
                 self.flush(session(&request.head))?;
                 if Life::of(method) == Life::Loads {
-                    self.over.begin(session(&request.head));
+                    self.idle.remove(session(&request.head));
                 }
                 match method {
                     PERMISSION => self.permission(&request.params),
@@ -167,15 +167,15 @@ impl Proxy for Redact {
         let Some(chunk) = update.chunk.take() else {
             self.before(&update, session)?;
             if update.is_idle {
-                self.over.end(session);
+                self.idle.insert(session);
             }
             return Ok(update.findings.action(&params)?);
         };
         let streams = &self.state.streams;
-        // Other proxies find what they know in the user's words, which the agent repeats as it got them.
+        // Other proxies search the user's words, which the agent repeats unchanged, for their own additions.
         let end = match &*update.kind {
             "user_message_chunk" => End::Here,
-            _ => self.over.end_of(session),
+            _ => self.idle.end_of(session),
         };
         let decided = streams.next(self.hiding(), session, chunk.piece(), end, || {
             update.without_text(&text, &chunk)
@@ -196,16 +196,16 @@ impl Proxy for Redact {
     }
 
     async fn on_response(&self, response: Response) -> Result {
-        // Otherwise the agent only says that it has the prompt, and may be in the middle of a text.
+        // Otherwise the agent only confirms the prompt, and may be in the middle of a text.
         let ends = response.head.method != PROMPT || response.ends_turn();
         let Response { head, outcome } = response;
         if head.sender == Peer::Agent && ends {
             self.flush(session(&head))?;
-            self.over.end(session(&head));
+            self.idle.insert(session(&head));
             // A session that begins; the history of a fork is in it.
             if let Some(begun) = head.read::<String>("/sessionId") {
                 self.flush(&begun)?;
-                self.over.end(&begun);
+                self.idle.insert(&begun);
             }
         }
         match outcome {
@@ -220,7 +220,7 @@ impl Proxy for Redact {
     }
 }
 
-/// Updates without a session, if there are any, make one text.
+/// Updates without a session make one text.
 fn session(head: &Head) -> &str {
     head.session.as_deref().unwrap_or_default()
 }
@@ -236,14 +236,14 @@ impl Redact {
         self.detector.marking(Marker::Hidden)
     }
 
-    /// The text that the agent gets.
+    /// Output that the agent reads, without secrets.
     fn read(&self, body: &Json) -> Result {
         let findings = look(self.keeping(), body, body::is_text)?;
         self.give(&findings)?;
         Ok(findings.action(body)?)
     }
 
-    /// The user's prompt that the agent gets.
+    /// The user's prompt, without secrets.
     fn prompt(&self, head: &Head) -> Result {
         let Some(body) = whole::prompt(head)? else {
             return Ok(Action::Forward);
@@ -255,7 +255,7 @@ impl Redact {
         Ok(findings.action(&body)?)
     }
 
-    /// The file that the agent gets, and may write back.
+    /// A file that the agent reads, without secrets, and may write back.
     fn read_file(&self, id: MessageId, body: &Json) -> Result {
         let content: String = body.at("/content").unwrap_or_default();
         let redacted = self.keeping().redact(&content, &mut Effort::default())?;
@@ -263,19 +263,19 @@ impl Redact {
         self.read(body)
     }
 
-    /// What the user is asked to permit. Nobody may change what can be chosen.
+    /// A permission request. No power covers its options.
     fn permission(&self, body: &Json) -> Result {
         let findings = look(self.hiding(), body, body::is_text)?;
         findings.check(PERMISSION, |place| place.starts_with("/options/"))?;
         Ok(findings.action(body)?)
     }
 
-    /// What else the user is asked.
+    /// An elicitation.
     fn question(&self, body: &Json) -> Result {
-        Ok(look(self.hiding(), body, body::is_asked)?.action(body)?)
+        Ok(look(self.hiding(), body, body::is_question_text)?.action(body)?)
     }
 
-    /// At a pause of the agent, the user sees the beginning of what is kept back.
+    /// At a pause of the agent, sends the beginning of the withheld text.
     fn wait_for_a_pause(&self) {
         if !self.state.streams.have_more() || self.waits.replace(true) {
             return;
@@ -288,13 +288,13 @@ impl Redact {
             if let Err(error) = shown {
                 log(
                     Level::Warn,
-                    format_args!("what is kept back waits for the agent to go on: {error}"),
+                    format_args!("text is withheld until the agent continues: {error}"),
                 );
             }
         });
     }
 
-    /// Records that the agent gets these markers.
+    /// Records that these markers are sent to the agent.
     fn give(&self, findings: &Findings) -> Result<()> {
         let mut given = self.state.given.borrow_mut();
         let known = given.len();
@@ -321,7 +321,7 @@ impl Redact {
             return Ok(());
         }
         self.flush(session)?;
-        // News of a subagent, whose own session has no response that would end its text.
+        // An update about a subagent, whose session has no response that would end its text.
         match &update.child {
             Some(child) => self.flush(child),
             None => Ok(()),
@@ -399,7 +399,7 @@ fn look(marking: Marking, body: &Json, is_text: impl Fn(&[Step]) -> bool) -> Res
     )?)
 }
 
-/// Whether the content of a write that is no text has a marker all the same.
+/// Whether the content of a write that is not a valid text has a marker.
 fn has_marker(params: &Json) -> Result<bool> {
     let text = params.spelling();
     let mut strings = Strings::of(&text);
@@ -414,22 +414,25 @@ fn has_marker(params: &Json) -> Result<bool> {
     Ok(false)
 }
 
-/// Why a write is refused whose content is no text, but has a marker.
+/// The error for a write whose content is not a valid text, but has a marker.
 const HALF: &str = "its content has half of a surrogate pair, so no secret can be put back in place of its \
                     markers, and writing it would destroy them; leave out the half, or the markers";
 
-/// Refuses a write, and tells the user too: agents often show only that there was an error.
+/// Refuses a write, and notifies the user: agents often show only that there was an error.
 fn refuse(session: &str, path: &str, why: &dyn fmt::Display) -> Action {
     let shown: String = path.chars().take(LONGEST_PATH).collect();
     let text = format!("the agent's change of {shown:?} was not written: {why}");
     if let Err(error) = Version::V1.tell(session, &text) {
-        log(Level::Debug, format_args!("the user is not told: {error}"));
+        log(
+            Level::Debug,
+            format_args!("the user was not notified: {error}"),
+        );
     }
     let message = format!("not written: {why}");
     Action::Reject(Error::new(INVALID_PARAMS, message))
 }
 
-/// How many characters of a path the user is shown.
+/// The maximum number of characters of a path in a notice.
 const LONGEST_PATH: usize = 200;
 
 /// The code of JSON-RPC's invalid params.

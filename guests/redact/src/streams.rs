@@ -1,9 +1,8 @@
 //! Text that the agent streams, one running text per session: its tail, if that may be the beginning of a secret, is
 //! kept here, and sent with the next chunk, or in a chunk of its own before anything else is shown.
 //!
-//! A chunk is not held because of its tail. The decided part is passed on at once, and nothing is lost if the agent
-//! pauses for longer than a proxy may hold a message. At a pause, the beginning of a tail is sent all the same (see
-//! [`Detector::glimpse`]).
+//! A chunk is not held because of its tail: its decided part is passed on at once, so a pause longer than the hold time
+//! loses no text. At a pause, the beginning of a tail is sent, too (see [`Detector::glimpse`]).
 //!
 //! All of it is saved, so that a later instance finds the end of a secret whose beginning an earlier one has withheld.
 //! The stored amount is bounded, per session and in total: at the bound, the longest tail is given up and sent as a
@@ -16,8 +15,8 @@ use acp_chain_proxy::{Json, Peer};
 use acp_chain_secrets::{Coding, Detector, End, Marking, Tail, UNCLEAR};
 use serde::{Deserialize, Serialize};
 
-/// How many bytes are stored for all sessions together. Saved, they are a few times as long at worst, and below the
-/// host's limit for a proxy.
+/// The maximum number of bytes stored for all sessions together. The saved form is at worst a few times as long, below
+/// the host's limit.
 const ALL: usize = 160 * 1024;
 
 /// The maximum length of a chunk without its text.
@@ -37,15 +36,15 @@ struct Stream {
     age: Age,
 }
 
-/// What has become of a tail since the last chunk.
+/// The state of a tail since the last chunk.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Age {
-    /// Nothing yet.
+    /// The chunk has just arrived.
     #[default]
     New,
     /// Some time has passed.
     Old,
-    /// The agent paused, and its beginning is sent.
+    /// The agent paused, and the beginning of the tail was sent.
     Shown,
 }
 
@@ -69,8 +68,9 @@ pub(crate) struct Chunk<'c> {
 }
 
 impl Streams {
-    /// Adds a chunk to the running text of its session. Returns the text that is now decided, to replace this chunk's,
-    /// or `None` if that is its own. `params` are its parameters with an empty text. Nothing is withheld at the end.
+    /// Adds a chunk to the running text of its session. Returns the decided text, to replace that of the chunk, or
+    /// `None` if the two are equal. `params` are the chunk's parameters with an empty text. Nothing is withheld at the
+    /// end.
     pub(crate) fn next(
         &self,
         marking: Marking,
@@ -104,7 +104,7 @@ impl Streams {
             })
         };
         if stream.size() - stream.tail.len() > AROUND {
-            return Err("a chunk has too much beside its text to be looked at".into());
+            return Err("a chunk has too much data beside its text".into());
         }
         drop(streams);
         self.shrink(marking, session)?;
@@ -118,13 +118,13 @@ impl Streams {
         streams.values().any(waits)
     }
 
-    /// Some time has passed: the tails that were there all the time show their beginnings.
+    /// Some time has passed: sends the beginnings of the tails that were there all the time.
     pub(crate) fn grow_older(&self, detector: &Detector) -> Result<(), String> {
         let mut streams = self.0.borrow_mut();
         let shown = streams
             .values_mut()
             .map(|stream| stream.grow_older(detector));
-        // Each, whatever becomes of the others.
+        // An error of one does not stop the others.
         shown.fold(Ok(()), Result::and)
     }
 

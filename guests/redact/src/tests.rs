@@ -14,7 +14,7 @@ mod restart;
 const SECRET: &str = "acme-0123456789";
 const MARKER: &str = "[redacted: acme]";
 
-/// The marker of a secret that the agent has.
+/// The marker of a secret in a text of the agent.
 const HIDDEN: &str = "[hidden here, the agent has it: acme]";
 
 /// The powers in the README.
@@ -116,7 +116,7 @@ fn prompts_lose_their_secrets_in_text_and_embedded_resources() {
 }
 
 #[test]
-fn a_prompt_is_looked_at_however_long_its_images_are() {
+fn a_prompt_is_examined_however_long_its_images_are() {
     let image =
         |size: usize| json!({ "type": "image", "mimeType": "image/png", "data": "A".repeat(size) });
     let text = |text: String| json!({ "type": "text", "text": text });
@@ -153,7 +153,7 @@ fn a_prompt_is_looked_at_however_long_its_images_are() {
 }
 
 #[test]
-fn a_prompt_that_no_power_lets_it_read_goes_on() {
+fn a_prompt_that_no_power_covers_goes_on() {
     let mut host = host();
     host.powers(&["prompts.answer", "answers.send"]);
     let text = json!({ "type": "text", "text": SECRET });
@@ -173,7 +173,7 @@ fn a_secret_in_two_chunks_is_found_and_the_rest_is_not_delayed() {
 }
 
 #[test]
-fn what_is_kept_back_goes_out_before_the_turn_ends() {
+fn withheld_text_is_sent_before_the_turn_ends() {
     let mut host = host();
     let id = prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "a word: acme");
@@ -190,7 +190,7 @@ fn what_is_kept_back_goes_out_before_the_turn_ends() {
 }
 
 #[test]
-fn the_beginning_of_what_is_kept_back_goes_out_when_the_agent_pauses() {
+fn the_beginning_of_withheld_text_is_sent_when_the_agent_pauses() {
     let mut host = host();
     prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "m", "It is acme-012");
@@ -204,7 +204,7 @@ fn the_beginning_of_what_is_kept_back_goes_out_when_the_agent_pauses() {
 }
 
 #[test]
-fn what_is_kept_back_stays_while_the_agent_goes_on() {
+fn withheld_text_stays_while_the_agent_continues() {
     let mut host = host();
     prompt(&mut host);
     for piece in ["It is acme", "-012", "345", "6789", ". "] {
@@ -215,7 +215,7 @@ fn what_is_kept_back_stays_while_the_agent_goes_on() {
 }
 
 #[test]
-fn what_is_kept_back_goes_out_before_anything_else_is_shown() {
+fn withheld_text_is_sent_before_other_updates() {
     let other_things: &[fn(&mut Host)] = &[
         |host| chunk(host, "agent_thought_chunk", "1", "!"),
         |host| chunk(host, "agent_message_chunk", "2", "!"),
@@ -256,7 +256,7 @@ fn what_is_kept_back_goes_out_before_anything_else_is_shown() {
 
 #[test]
 fn in_version_2_a_prompt_that_arrives_in_a_turn_does_not_cut_a_secret_in_two() {
-    // Nor does an agent that leaves out the id.
+    // An agent that leaves out the id does not cut a secret either.
     for answer in [json!({ "messageId": "2" }), json!({})] {
         let mut host = host();
         chunk(&mut host, "agent_message_chunk", "1", "acme-01234");
@@ -317,7 +317,7 @@ fn the_output_of_terminals_in_version_2_loses_its_secrets_however_it_is_cut() {
 }
 
 #[test]
-fn the_output_of_terminals_loses_its_secrets_in_every_spelling_that_somebody_decodes() {
+fn the_output_of_terminals_loses_its_secrets_in_every_spelling_that_decodes() {
     use base64::Engine;
     use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 
@@ -360,7 +360,7 @@ fn the_output_of_terminals_loses_its_secrets_in_every_spelling_that_somebody_dec
     }
 }
 
-/// Agents send chunks after the answer, or of what runs in the background.
+/// Agents send chunks after the answer, or of background tasks.
 #[test]
 fn a_late_chunk_is_shown_at_once_and_whole() {
     let mut host = host();
@@ -406,7 +406,7 @@ fn a_late_chunk_is_shown_at_once_and_whole() {
     assert_eq!(streamed(&host.sent()), HIDDEN);
 }
 
-/// Other proxies look for what they have added.
+/// Other proxies search them for their own additions.
 #[test]
 fn the_users_own_words_keep_their_chunks() {
     let mut host = host();
@@ -427,7 +427,7 @@ fn the_users_own_words_keep_their_chunks() {
 }
 
 #[test]
-fn a_chunk_of_which_all_is_kept_back_is_not_sent_empty() {
+fn a_chunk_that_is_withheld_entirely_is_not_sent_empty() {
     let mut host = host();
     prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "acme");
@@ -460,7 +460,7 @@ fn the_history_of_a_fork_is_shown_whole_before_its_answer() {
 }
 
 #[test]
-fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
+fn the_update_forms_of_version_2_lose_their_secrets() {
     let text = json!({ "type": "text", "text": SECRET });
     let items = json!({ "type": "items", "planId": "p", "entries": [{ "content": SECRET }] });
     for (shown, place) in [
@@ -527,7 +527,7 @@ fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
 }
 
 #[test]
-fn news_that_is_no_part_of_the_conversation_does_not_cut_a_secret_in_two() {
+fn updates_outside_of_the_conversation_do_not_cut_a_secret_in_two() {
     let mut host = host();
     prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "acme-01234");
@@ -568,7 +568,7 @@ fn sessions_do_not_mix() {
 }
 
 #[test]
-fn the_text_of_a_subagent_ends_with_the_news_that_it_has_ended() {
+fn the_text_of_a_subagent_ends_with_the_update_that_it_has_ended() {
     let mut host = host();
     let content = json!({ "type": "text", "text": "acme" });
     let chunk = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
@@ -603,7 +603,7 @@ fn tool_calls_lose_their_secrets_and_keep_their_ids() {
 }
 
 #[test]
-fn what_has_no_secret_goes_on_as_it_was_spelt() {
+fn a_message_without_secrets_goes_on_unchanged() {
     let mut host = host();
     let params = r#"{"update":{"content":{"text":"\u0041b!","type":"text"},"sessionUpdate":"agent_message_chunk","x":1e400},"sessionId":"s"}"#;
     let params: acp_chain_proxy::Json = params.parse().expect("JSON");
@@ -668,7 +668,7 @@ fn a_question_loses_the_secrets_that_it_shows_and_none_that_its_answer_needs() {
 }
 
 #[test]
-fn a_secret_where_nobody_may_take_it_out_is_refused_and_its_place_is_named() {
+fn a_secret_that_no_power_covers_is_refused_and_its_place_is_named() {
     let option = json!({ "optionId": "1", "kind": "allow_once", "name": SECRET });
     let permission = json!({ "sessionId": "s", "toolCall": {}, "options": [option] });
     let prompt = json!({ "sessionId": "s", "prompt": [], "_meta": { "key": SECRET } });
@@ -692,7 +692,7 @@ fn a_secret_where_nobody_may_take_it_out_is_refused_and_its_place_is_named() {
 }
 
 #[test]
-fn a_secret_is_put_back_into_the_file_that_it_was_read_from() {
+fn a_secret_is_restored_in_the_file_that_it_was_read_from() {
     let mut host = host();
     let before = write(&mut host, MARKER);
     assert_eq!(before.what, What::Request, "the agent's own words");
@@ -704,25 +704,25 @@ fn a_secret_is_put_back_into_the_file_that_it_was_read_from() {
 }
 
 #[test]
-fn what_would_destroy_a_secret_is_refused_and_the_user_is_told() {
+fn a_write_that_would_destroy_a_secret_is_refused_and_the_user_is_notified() {
     let mut host = host();
     read(&mut host);
     host.sent();
     let params = json!({ "sessionId": "s", "path": "/p/other", "content": MARKER });
     host.request(Peer::Agent, "fs/write_text_file", params);
     let sent = host.sent();
-    let told: String = sent[0].get("/update/content/text").expect("a message");
+    let notice: String = sent[0].get("/update/content/text").expect("a message");
     assert!(
-        told.contains(r#"the agent's change of "/p/other" was not written: in line 1"#),
-        "{told}"
+        notice.contains(r#"the agent's change of "/p/other" was not written: in line 1"#),
+        "{notice}"
     );
     assert_eq!(sent[1].to, Peer::Agent);
     let Err(Error { message, .. }) = &sent[1].body else {
         panic!("an error")
     };
     assert!(message.contains(MARKER), "{message}");
-    // A later instance knows no secrets, only markers.
-    host.restart().expect("takes up what was saved");
+    // A new instance has no secrets, only markers.
+    host.restart().expect("restores the saved state");
     let refused = write(&mut host, &format!("KEY={MARKER}\n"));
     assert_eq!(refused.to, Peer::Agent);
     read(&mut host);
@@ -750,7 +750,7 @@ fn a_write_that_is_no_text_destroys_no_secret() {
 }
 
 #[test]
-fn what_an_error_quotes_is_redacted() {
+fn secrets_quoted_in_an_error_are_redacted() {
     let mut host = host();
     let id = prompt(&mut host);
     let mut error = Error::new(-32000, format!("refused: {SECRET}"));
@@ -765,7 +765,7 @@ fn what_an_error_quotes_is_redacted() {
 }
 
 #[test]
-fn what_is_kept_of_many_sessions_is_bounded_and_none_starves_another() {
+fn the_stored_amount_of_many_sessions_is_bounded_and_none_starves_another() {
     let mut host = host();
     let say = |host: &mut Host, session: &str, text: &str| {
         let content = json!({ "type": "text", "text": text });
@@ -791,7 +791,7 @@ fn what_is_kept_of_many_sessions_is_bounded_and_none_starves_another() {
 
 #[test]
 fn of_two_texts_in_a_chunk_none_hides_a_secret() {
-    // No such message reaches a guard; but it does not rely on that.
+    // The host rejects such a message before a guard; the proxy does not rely on that.
     let config = json!({ "patterns": [{ "name": "acme", "regex": "acme-[0-9]{10}" }] });
     let mut host = Host::start::<Redact>(config).expect("the configuration is right");
     let params = format!(
@@ -812,7 +812,7 @@ fn what_is_wrong_with_the_configuration_is_named() {
         (json!({ "pattern": [] }), "unknown field `pattern`"),
         (
             json!({ "without": ["github-token"] }),
-            "`without` names `github-token`, which is no rule; is it `github-",
+            "`without` names the unknown rule `github-token`; did you mean `github-",
         ),
         (
             json!({ "patterns": [{ "name": "a", "regex": "(" }] }),
@@ -833,7 +833,7 @@ fn what_is_wrong_with_the_configuration_is_named() {
 }
 
 #[test]
-fn default_patterns_can_be_done_without() {
+fn default_patterns_can_be_disabled() {
     let key = format!("AKIA{}", "QWERT2YUIOPASD3F");
     let text = |mut host: Host| {
         let text = json!({ "type": "text", "text": key });
@@ -851,7 +851,7 @@ fn default_patterns_can_be_done_without() {
     );
 }
 
-/// It depends on the character before it, and so on all the text before.
+/// The match depends on the character before it, and so on earlier chunks.
 const REGEX: &str = r"(?-u:\b)a[cm]+e";
 
 proptest! {
@@ -865,7 +865,7 @@ proptest! {
         let mut texts: Vec<(String, String)> = Vec::new();
         for (text, thought, message, restart) in chunks {
             if restart == 0 {
-                host.restart().expect("takes up what was saved");
+                host.restart().expect("restores the saved state");
             }
             let kind = if thought { "agent_thought_chunk" } else { "agent_message_chunk" };
             let message = if message == 0 { "other" } else { "one" };

@@ -24,7 +24,7 @@ pub(crate) struct Update<'u> {
     pub(crate) kind: String,
     /// The session of a subagent that it reports.
     pub(crate) child: Option<String>,
-    /// Whether the agent says that no turn runs any more (version 2).
+    /// Whether the agent reports that it is idle (version 2).
     pub(crate) is_idle: bool,
     /// The secrets in it, except those of the running text.
     pub(crate) findings: Findings,

@@ -1,5 +1,5 @@
-//! A whole prompt, even one longer than the limit `body`: images make it so, and their data is not examined. A prompt
-//! that would not fit into this proxy's memory is refused before it is read.
+//! A whole prompt, even one longer than the limit `body`: images, whose data is not examined, make prompts long. A
+//! prompt that would not fit into this proxy's memory is refused before it is read.
 
 use acp_chain_proxy::{ChannelError, Head, Json, Step, Strings, read};
 
@@ -18,8 +18,8 @@ pub(crate) fn prompt(head: &Head) -> Result<Option<Json>, String> {
     let size = head.size;
     if size > LONGEST {
         return Err(format!(
-            "a prompt of {size} bytes is too long to be looked at for secrets; leave out its largest \
-             attachment, for {LONGEST} bytes are the most"
+            "a prompt of {size} bytes is too long to be scanned for secrets; leave out its largest \
+             attachment: at most {LONGEST} bytes are allowed"
         ));
     }
     let body = match read(head.id, "") {
@@ -30,8 +30,8 @@ pub(crate) fn prompt(head: &Head) -> Result<Option<Json>, String> {
     match longest_text(&body, size)? {
         None => Ok(Some(body)),
         Some((block, length)) => Err(format!(
-            "block {block} of the prompt has a text of {length} bytes, too long to be looked at for \
-             secrets in a prompt of {size}; {LONGEST_TEXT} bytes are the most in one of more than {LONG}"
+            "block {block} of the prompt has a text of {length} bytes, too long to be scanned for \
+             secrets in a prompt of {size}; past {LONG} bytes, a text may have {LONGEST_TEXT}"
         )),
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn check(findings: &Findings, head: &Head) -> Result<(), String> {
     );
     Err(format!(
         "{place} of the prompt has a secret ({name}), and a prompt of {size} bytes is too long to be \
-         changed; take the secret out, or attach less than {CHANGED} bytes"
+         changed; remove the secret, or attach less than {CHANGED} bytes"
     ))
 }
 

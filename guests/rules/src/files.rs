@@ -3,10 +3,10 @@
 use acp_chain_proxy::{Level, Peer, log, path};
 use serde_json::json;
 
-/// How much is taken at most, so that all of it is found again in a replay.
+/// The maximum size of the rules, so that a replay is searched for all of them.
 const MOST: usize = crate::mark::LONGEST / 2;
 
-/// Comes before all other names.
+/// The first name.
 const FIRST: &str = "AGENTS.md";
 
 pub(crate) struct Files {
@@ -15,7 +15,7 @@ pub(crate) struct Files {
     limit: usize,
 }
 
-/// A rule file, as far as it is taken.
+/// A rule file, up to the limit.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) name: String,
@@ -40,7 +40,7 @@ impl Files {
         }
         if limit > MOST {
             return Err(format!(
-                "`limit` is {limit}, expected at most {MOST}; agents read no more than a part of rules \
+                "`limit` is {limit}, expected at most {MOST}; agents read only a part of rules \
                  that long"
             ));
         }
@@ -64,7 +64,7 @@ impl Files {
             let mut text: String = match Peer::Client.request("fs/read_text_file", params).await {
                 Ok(file) => file.at("/content").unwrap_or_default(),
                 Err(error) => {
-                    log(Level::Debug, format_args!("{name} is not there: {error}"));
+                    log(Level::Debug, format_args!("{name} is missing: {error}"));
                     continue;
                 }
             };

@@ -32,9 +32,9 @@ use seen::Seen;
 struct Config {
     /// The names after `AGENTS.md`, in order.
     files: Vec<String>,
-    /// Whether all that exist are taken, or the first.
+    /// Whether all existing files are added, or only the first.
     all: bool,
-    /// How much of the rules is taken at most, in bytes.
+    /// The maximum size of the rules, in bytes.
     limit: usize,
 }
 
@@ -58,9 +58,9 @@ struct Rules {
     files: Files,
     seen: Seen,
     replay: Replay,
-    /// Whether the user was told that the client cannot read files.
-    told: Cell<bool>,
-    /// By session, locked while its files are read: a prompt that comes meanwhile waits its turn.
+    /// Whether the user was notified that the client cannot read files.
+    notified: Cell<bool>,
+    /// By session, locked while its files are read: a prompt that arrives meanwhile waits.
     reading: RefCell<HashMap<String, Rc<Mutex<()>>>>,
 }
 
@@ -72,7 +72,7 @@ impl Configure for Rules {
             files: Files::new(config.files, config.all, config.limit)?,
             seen: Seen::default(),
             replay: Replay::default(),
-            told: Cell::default(),
+            notified: Cell::default(),
             reading: RefCell::default(),
         })
     }
@@ -163,30 +163,35 @@ impl Rules {
         Rc::clone(reading.entry(session.to_owned()).or_default())
     }
 
-    /// If it cannot, the user is told once.
+    /// Whether the client reads files. If it does not, notifies the user once.
     fn client_reads(&self, session: &str) -> bool {
         let reads = self.seen.client_reads();
-        if !reads && !self.told.replace(true) {
+        if !reads && !self.notified.replace(true) {
             let text = "this project's rules are not added to prompts, since this editor reads no \
-                        files for others; where the agent does not read them by itself, put them \
+                        files for agents; if the agent does not read the rules itself, put them \
                         into a prompt";
             log(
                 Level::Warn,
                 format_args!("{text} (`clientCapabilities.fs.readTextFile` in `initialize`)"),
             );
             if let Err(error) = self.seen.version().tell(session, text) {
-                log(Level::Debug, format_args!("the user is not told: {error}"));
+                log(
+                    Level::Debug,
+                    format_args!("the user was not notified: {error}"),
+                );
             }
         }
         reads
     }
 
-    /// A prompt passes even if this fails: the rules only add to it.
+    /// Saves the state. A prompt passes even if this fails, as the rules only add to it.
     fn save(&self) {
         if let Err(error) = save(&self.seen) {
             log(
                 Level::Warn,
-                format_args!("should this proxy break, sessions may miss their rules: {error}"),
+                format_args!(
+                    "state not saved, sessions may miss their rules after a restart: {error}"
+                ),
             );
         }
     }

@@ -1,8 +1,8 @@
 //! The addition to a prompt, and how it is found again in an agent's output.
 //!
-//! The text is between two marks, which contain a checksum of it. So nothing written by a user is ever taken for it, not
-//! even a mark that they typed or an altered copy of the text. White space does not count, since some agents change it;
-//! nor does the session, since a fork has the text from another one.
+//! The text is between two marks, which contain a checksum of it. So no text of a user is ever taken for the addition,
+//! not even a typed mark or an altered copy of the text. The checksum ignores white space, which some agents change,
+//! and the session, as a fork has the text of another one.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -70,7 +70,7 @@ pub(crate) fn cut(text: &str, more: More) -> Cut {
         copied = copied.max(span.end);
     }
     left.push_str(&text[copied..]);
-    // What separated it from the user's words goes with it.
+    // The separator before the addition is removed with it.
     if copied > 0 && text[copied..].trim().is_empty() {
         left.truncate(left.trim_end().len());
     }
@@ -102,7 +102,7 @@ pub(crate) fn title(title: &str) -> Option<String> {
     }
 }
 
-/// Whether a mark whose digits begin here goes on as marks do, or ends with some of its digits.
+/// Whether a mark whose digits begin here continues as a mark does, or is cut off within its digits.
 fn is_cut_off(text: &str, end: &str, digits: usize) -> bool {
     let behind = text[digits..].trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
     let found = text.len() - digits - behind.len();

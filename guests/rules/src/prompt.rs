@@ -9,8 +9,8 @@ use crate::mark;
 /// The maximum length of an examined prompt, in bytes. A longer one would not fit into this proxy's memory.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// Whether a prompt may be a slash command, which takes all that follows for its arguments. The rules wait for a prompt
-/// that is not.
+/// Whether a prompt may be a slash command, whose arguments are all of the following text. The rules wait for another
+/// prompt.
 pub(crate) fn has_to_be_alone(head: &Head) -> bool {
     let text = || head.read::<String>("/prompt/0/text");
     head.size > LONGEST || text().is_some_and(|text| text.trim_start().starts_with('/'))

@@ -1,8 +1,8 @@
 //! The user's words as repeated by the agent, without this proxy's addition.
 //!
 //! Agents replay a prompt in one chunk or in several, cut anywhere. A chunk with the beginning of a mark is held until
-//! it is decided: then its text is passed on in the next chunk, or as it was before anything else of the conversation or
-//! when the agent pauses. At most one is held per session, and few in total.
+//! the next chunk, which gets its text. Before any other update of the conversation, or when the agent pauses, the held
+//! chunk is passed on as it was. At most one is held per session, and few in total.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use acp_chain_proxy::{Action, Edit, Head, MessageId, settle, sleep, spawn};
 use crate::mark::{More, cut};
 use crate::titles;
 
-/// For how many sessions chunks are held at the same time.
+/// The maximum number of sessions with a held chunk.
 const MOST: usize = 16;
 
 /// A chunk waits for the next one for this long, or for up to twice as long.
@@ -26,7 +26,7 @@ const RESOURCE: &str = "/update/content/resource/text";
 #[derive(Default)]
 pub(crate) struct Replay {
     held: Rc<RefCell<HashMap<String, Held>>>,
-    /// Whether it waits for a pause of the agent.
+    /// Whether a task waits for a pause of the agent.
     waits: Rc<Cell<bool>>,
 }
 
@@ -34,11 +34,11 @@ struct Held {
     id: MessageId,
     /// Its own text.
     text: String,
-    /// The same, including undecided text of earlier chunks.
+    /// The chunk's text, preceded by undecided text of earlier chunks.
     all: String,
     /// The message that it belongs to, if chunks have one.
     message: Option<String>,
-    /// Whether some time has passed since it came.
+    /// Whether some time has passed since its arrival.
     is_old: bool,
 }
 
@@ -70,7 +70,7 @@ impl Replay {
         }
     }
 
-    /// Chunks go on that have waited for a while.
+    /// Passes on chunks that have waited for a while.
     fn release_after_a_pause(&self) {
         if self.waits.replace(true) {
             return;
@@ -117,7 +117,7 @@ impl Replay {
     }
 }
 
-/// Some time has passed: what was there all the time goes on.
+/// Some time has passed: passes on the chunks that were held all the time.
 fn grow_older(held: &mut HashMap<String, Held>) {
     for (_, chunk) in held.extract_if(|_, chunk| chunk.is_old) {
         chunk.release();
@@ -129,12 +129,12 @@ fn grow_older(held: &mut HashMap<String, Held>) {
 
 impl Held {
     fn release(self) {
-        // If the host has taken it back, it has also decided about it.
+        // After the hold time, the host has settled the chunk itself.
         let _ = settle(self.id, of_text(TEXT, &self.text, &self.all));
     }
 }
 
-/// A chunk with this text replaced by all of that one except the addition.
+/// Replaces the text of a chunk by `all` without the addition.
 fn of_text(pointer: &str, text: &str, all: &str) -> Action {
     let cut = cut(all, More::Never);
     if cut.is_all() {

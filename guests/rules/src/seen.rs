@@ -13,7 +13,7 @@ pub(crate) struct Seen {
     /// Whether the agent accepts embedded resources.
     takes_resources: Cell<bool>,
     sessions: Sessions,
-    /// The prompt with which a session got its rules.
+    /// The prompt to which a session's rules were added.
     given: RefCell<HashMap<String, MessageId>>,
 }
 

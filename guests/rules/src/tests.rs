@@ -152,7 +152,7 @@ fn a_prompt_without_rules_goes_on_as_it_was() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_between_two_characters_and_says_so() {
+fn a_long_file_is_cut_between_two_characters_with_a_note() {
     for (limit, kept) in [(4, "äö"), (5, "äö"), (6, "äöü"), (7, "äöü")] {
         let mut host = host(json!({ "limit": limit }));
         prompt(&mut host, "hi");
@@ -215,7 +215,7 @@ fn an_agent_that_takes_resources_gets_the_rules_as_one_that_is_meant_for_the_mod
 }
 
 #[test]
-fn where_the_client_reads_no_files_the_user_is_told_once() {
+fn if_the_client_reads_no_files_the_user_is_notified_once() {
     for (capabilities, version) in [
         (json!({}), 1),
         (
@@ -231,15 +231,15 @@ fn where_the_client_reads_no_files_the_user_is_told_once() {
         open(&mut host, "/proj");
         prompt(&mut host, "hi");
         let sent = host.sent();
-        let told: String = match version {
+        let notice: String = match version {
             1 => sent[0].get("/update/content/text"),
             _ => sent[0].get("/update/title"),
         }
         .expect("a text");
         assert_eq!(sent[0].to, Peer::Client);
         assert!(
-            told.contains("this project's rules are not added"),
-            "{told}"
+            notice.contains("this project's rules are not added"),
+            "{notice}"
         );
         assert_eq!(texts(&sent[1]), ["hi"]);
         prompt(&mut host, "again");
@@ -300,7 +300,7 @@ fn prompts_that_come_while_reading_wait_for_their_turn() {
 }
 
 #[test]
-fn a_prompt_that_is_withdrawn_while_reading_leaves_the_rules_to_the_next() {
+fn a_prompt_that_is_cancelled_while_reading_leaves_the_rules_to_the_next() {
     let mut host = host(json!({}));
     let first = prompt(&mut host, "first");
     prompt(&mut host, "second");
@@ -312,14 +312,14 @@ fn a_prompt_that_is_withdrawn_while_reading_leaves_the_rules_to_the_next() {
         (sent[1].id, &sent[1].body),
         (first, &Err(Error::cancelled()))
     );
-    // The second prompt reads for itself.
+    // The second prompt reads the files again.
     assert_eq!(sent[2].method, "fs/read_text_file");
     host.answer(sent[2].id, json!({ "content": "Use tabs." }));
     assert_eq!(texts(&host.sent()[0]), ["second", &tabs()]);
 }
 
 #[test]
-fn a_prompt_that_the_agent_did_not_take_leaves_the_rules_to_the_next() {
+fn a_prompt_that_the_agent_rejected_leaves_the_rules_to_the_next() {
     let mut host = host(json!({}));
     let first = prompt(&mut host, "first");
     serve(&mut host, &[AGENTS]);
@@ -341,18 +341,18 @@ fn a_prompt_that_the_agent_did_not_take_leaves_the_rules_to_the_next() {
 }
 
 #[test]
-fn a_new_instance_knows_the_client_its_sessions_and_who_has_got_the_rules() {
+fn a_new_instance_knows_the_client_its_sessions_and_which_have_the_rules() {
     let mut host = host(json!({}));
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     let first = prompt(&mut host, "first");
     let (prompts, _) = serve(&mut host, &[AGENTS]);
     assert_eq!(texts(&prompts[0]), ["first", &tabs()]);
 
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     prompt(&mut host, "second");
     assert_eq!(serve(&mut host, &[AGENTS]).1.len(), 0);
 
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     host.fail(first, Error::new(-32000, "Authentication required"));
     host.sent();
     prompt(&mut host, "third");
@@ -364,7 +364,7 @@ fn a_new_instance_knows_the_client_its_sessions_and_who_has_got_the_rules() {
 fn a_session_that_is_being_opened_when_the_proxy_breaks_gets_its_rules() {
     let mut host = host(json!({}));
     let id = host.request(Peer::Client, "session/new", json!({ "cwd": "/other" }));
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     host.answer(id, json!({ "sessionId": "s" }));
     host.sent();
     prompt(&mut host, "hi");
@@ -376,7 +376,7 @@ fn a_session_that_is_being_opened_when_the_proxy_breaks_gets_its_rules() {
 fn files_that_were_being_read_when_the_proxy_broke_are_read_again() {
     let mut host = host(json!({}));
     prompt(&mut host, "first");
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     host.sent();
     prompt(&mut host, "second");
     let (prompts, _) = serve(&mut host, &[AGENTS]);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::mark;
 
-/// The longest list that is looked at, in bytes.
+/// The longest list that is examined, in bytes.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
 #[derive(Deserialize)]

@@ -51,14 +51,14 @@ struct Remove {
     completed: bool,
 }
 
-/// What every tool gives.
+/// The result of every tool.
 #[derive(Serialize, JsonSchema)]
 struct Shown {
-    /// The whole list, as it is now.
+    /// The whole list after the call.
     tasks: Vec<Task>,
     /// How many are not completed.
     open: usize,
-    /// What did not work besides.
+    /// Problems with saving or showing the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -162,7 +162,7 @@ impl Todo {
 
 impl Todo {
     /// Changes the list of a session, saves it, and shows it. If saving or showing fails, the change stays, and the
-    /// notes say what is missing.
+    /// notes name the failure.
     fn change(
         &self,
         session: Option<String>,
@@ -175,7 +175,7 @@ impl Todo {
         self.put(&session, list);
         let mut notes = Vec::new();
         if !self.keep() {
-            notes.push("The list is lost should this server break.".into());
+            notes.push("The list is not saved, and is lost if this server restarts.".into());
         }
         if let Err(error) = show(self.version.get(), &session, &tasks) {
             notes.push(match error {
@@ -217,9 +217,11 @@ impl Todo {
     }
 }
 
-/// A list belongs to a session, so there is none before the session is known.
+/// The session of a list; an error until it is known.
 fn known(session: Option<String>) -> std::result::Result<String, &'static str> {
-    session.ok_or("it is not known which session this call belongs to; call again in a turn, while no other session has one")
+    session.ok_or(
+        "the session of this call is unknown; call again in a turn, while no other session has one",
+    )
 }
 
 fn shown(tasks: &[Task], notes: Vec<String>) -> Structured<Shown> {

@@ -116,7 +116,7 @@ fn a_plan_is_shown_whenever_the_list_changes_and_only_then() {
 }
 
 #[test]
-fn ids_stay_and_are_never_given_twice() {
+fn ids_are_stable_and_never_reused() {
     let mut host = host();
     add(&mut host, &["a", "b", "c"]);
     call(&mut host, "remove", json!({ "ids": [3, 1] }));
@@ -164,7 +164,7 @@ fn a_new_instance_has_the_lists_of_the_old_one() {
     let mut host = host();
     add(&mut host, &["a", "b"]);
     call(&mut host, "remove", json!({ "ids": [2] }));
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     add(&mut host, &["c"]);
     let tasks = list(&mut host);
     assert_eq!(texts(&tasks), ["a", "c"]);
@@ -172,7 +172,7 @@ fn a_new_instance_has_the_lists_of_the_old_one() {
 }
 
 #[test]
-fn without_the_right_to_show_a_plan_the_tools_work_and_say_so() {
+fn without_the_power_to_show_a_plan_the_tools_work_and_note_it() {
     let mut host = host();
     host.powers(&["tools"]);
     let result = add(&mut host, &["a"]);
@@ -199,7 +199,7 @@ fn a_list_and_its_tasks_have_bounds() {
 }
 
 #[test]
-fn the_lists_of_many_sessions_fit_into_what_can_be_saved() {
+fn the_lists_of_many_sessions_fit_into_the_saved_state() {
     let mut host = host();
     let task = json!({ "text": "x".repeat(LONGEST_TASK), "status": "in_progress" });
     let tasks = json!({ "tasks": vec![task; MOST_TASKS] });
@@ -225,7 +225,7 @@ fn in_version_2_the_list_is_a_plan_of_its_own_also_after_a_restart() {
     host.sent();
     for restart in [false, true] {
         if restart {
-            host.restart().expect("takes up what was saved");
+            host.restart().expect("restores the saved state");
             host.sent();
         }
         add(&mut host, &["build"]);

@@ -294,7 +294,7 @@ mod tests {
             bytes.extend(MAGIC);
             fs::write(&path, bytes).unwrap();
             let error = Carried::by(&path).unwrap_err().to_string();
-            assert!(error.contains("is damaged"), "{index}: {error}");
+            assert!(error.contains("are damaged"), "{index}: {error}");
         }
         fs::write(&path, "").unwrap();
         assert_eq!(Carried::by(&path).unwrap().iter().count(), 0);

@@ -1,7 +1,6 @@
 //! The changes between two releases of an extension.
 
 use super::Release;
-use super::signature::Signer;
 
 /// The changes from one release to another, each as the rest of a sentence that begins with "it".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,21 +22,15 @@ impl Change {
                 new.source, old.source
             ));
         }
-        match (&old.signer, &new.signer) {
-            (old, new) if old == new => {}
+        change.more.extend(match (&old.signer, &new.signer) {
+            (old, new) if old == new => None,
+            (Some(old), Some(new)) => Some(format!("is signed by {new}, no longer by {old}")),
+            (Some(old), None) => Some(format!("is no longer signed, was signed by {old}")),
             // A first signer is a change, too: the user does not know it yet.
-            (old, new) => {
-                let name = |signer: &Option<Signer>| match signer {
-                    Some(signer) => signer.to_string(),
-                    None => "none".to_owned(),
-                };
-                change.more.push(format!(
-                    "has another signer: {}, was {}",
-                    name(new),
-                    name(old)
-                ));
-            }
-        }
+            (None, new) => new
+                .as_ref()
+                .map(|new| format!("is signed by {new}, was not signed")),
+        });
         change.version(old, new);
         change.list("power", &old.powers, &new.powers);
         change.list("import", &old.imports, &new.imports);
@@ -168,7 +161,10 @@ mod tests {
                 |new| new.version = Some("newest".to_owned()),
                 "goes back: version newest, was 1.2.0",
             ),
-            (|new| new.signer = None, "has another signer: none, was RWR"),
+            (
+                |new| new.signer = None,
+                "is no longer signed, was signed by RWR",
+            ),
             (
                 |new| new.source = "ghcr.io/other/it:1".parse().unwrap(),
                 "comes from ghcr.io/other/it:1, no longer from ghcr.io/org/it:1",

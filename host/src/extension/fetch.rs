@@ -89,7 +89,7 @@ pub enum FetchError {
     },
     /// The connection would be unencrypted.
     #[error(
-        "{}: it is not an `https:` address; only local addresses may be unencrypted",
+        "{}: it is not an `https:` address; only addresses of this machine may be unencrypted",
         quote(.0, MAX_QUOTE)
     )]
     Open(String),

@@ -88,7 +88,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         let Known {
             page, says_where, ..
         } = known
-            .with_context(|| format!("say in xtask/src/languages.rs what is known of {name}"))?;
+            .with_context(|| format!("add a row for {name} to xtask/make/src/languages.rs"))?;
         let (title, toolchain) = (built.language.title, built.language.toolchain());
         let [prompt, tools] = built.lines;
         let size = kilobytes(fs::metadata(&built.component)?.len());

@@ -33,7 +33,7 @@ impl Report {
         Self {
             counts,
             crashes,
-            restarts: log.matches(&format!("{of} is started again")).count(),
+            restarts: log.matches(&format!("{of} is restarted")).count(),
             others: log.matches("` broke").count() - crashes,
             peaks: samples.peaks(),
         }

@@ -2051,7 +2051,10 @@ pub mod exports {
                                             .cast::<u8>() = ((flags7.bits() >> 0) as i32) as u8;
                                         *base
                                             .add(2 + 2 * ::core::mem::size_of::<*const u8>())
-                                            .cast::<u8>() = (if with_body5 { 1 } else { 0 }) as u8;
+                                            .cast::<u8>() = (match with_body5 {
+                                            true => 1,
+                                            false => 0,
+                                        }) as u8;
                                     }
                                 }
                                 *ptr3
@@ -2065,7 +2068,10 @@ pub mod exports {
                                     .cast::<u8>() = (on_failure4.clone() as i32) as u8;
                                 *ptr3
                                     .add(1 + 3 * ::core::mem::size_of::<*const u8>())
-                                    .cast::<u8>() = (if guard4 { 1 } else { 0 }) as u8;
+                                    .cast::<u8>() = (match guard4 {
+                                    true => 1,
+                                    false => 0,
+                                }) as u8;
                             }
                             Err(e) => {
                                 *ptr3.add(0).cast::<u8>() = (1i32) as u8;

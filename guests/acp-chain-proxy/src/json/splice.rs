@@ -103,7 +103,7 @@ impl Entries {
         }
     }
 
-    /// The text to remove with an entry: itself and one comma.
+    /// The range to remove for an entry: the entry and one comma.
     fn without(&self, at: usize) -> Range<usize> {
         let whole = &self.list[at].whole;
         match (at.checked_sub(1), self.list.get(at + 1)) {

@@ -79,10 +79,10 @@ impl<'j> Strings<'j> {
         }
     }
 
-    /// The next one, if any.
+    /// The next string, if any.
     #[expect(
         clippy::should_implement_trait,
-        reason = "what it gives is used with the path"
+        reason = "each string is used with its path"
     )]
     pub fn next(&mut self) -> Result<Option<Spelt<'j>>, NotRead> {
         while let Some(byte) = self.cursor.next() {
@@ -131,7 +131,7 @@ impl<'j> Strings<'j> {
         &self.path
     }
 
-    /// The same as a JSON Pointer.
+    /// The path to the last returned string, as a JSON Pointer.
     #[must_use]
     pub fn pointer(&self) -> String {
         let mut pointer = String::new();
@@ -226,7 +226,7 @@ impl<'j> Cursor<'j> {
                 Some(b'"') => drop(self.string().ok()?),
                 Some(b'{' | b'[') => depth += 1,
                 Some(b'}' | b']') if depth > 0 => depth -= 1,
-                // What follows a number or a word.
+                // The end of a number or a literal.
                 Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n') | None if depth == 0 => {
                     self.at = end;
                     return (end > start).then_some(start..end);
@@ -270,13 +270,13 @@ impl<'j> Cursor<'j> {
 }
 
 impl<'j> Spelt<'j> {
-    /// Its range in the text, without quotes.
+    /// The range of the string in the text, without quotes.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// Its text. Lone surrogates are replaced.
+    /// The string without escapes. Lone surrogates are replaced.
     #[must_use]
     pub fn decoded(&self) -> Cow<'j, str> {
         if !self.escaped {
@@ -289,7 +289,7 @@ impl<'j> Spelt<'j> {
             .into()
     }
 
-    /// Whether its text is this.
+    /// Whether the decoded string equals this text.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
         if self.escaped {

@@ -114,7 +114,7 @@ fn edits_leave_everything_else_byte_for_byte() {
     }
 }
 
-/// The same places as in the host.
+/// The host's edits create the same objects.
 #[test]
 fn objects_are_made_on_the_way_to_a_place() {
     for (text, pointer, expected) in [

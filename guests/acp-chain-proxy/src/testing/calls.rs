@@ -1,4 +1,4 @@
-//! The fake host's calls to what a proxy offers the agent, and their outcomes.
+//! The fake host's calls to a proxy's tools, resources, prompts and completion, and their outcomes.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use crate::{Action, ChannelError, Error, Json, MessageId};
 pub struct Progress {
     /// Grows with every report.
     pub progress: f64,
-    /// Its final value.
+    /// The final value of `progress`, if known.
     pub total: Option<f64>,
-    /// For people.
+    /// A text for the user.
     pub message: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Of {
     /// A tool, and whether it has an output schema.
     #[cfg(feature = "tools")]
     Tool { structured: bool },
-    /// Anything else.
+    /// A resource, a prompt or a completion.
     Other,
 }
 
@@ -41,7 +41,7 @@ impl Of {
                 let data: Option<BTreeMap<String, Value>> = result.at("/structuredContent");
                 assert!(
                     data.is_some() || failed || !structured,
-                    "the tool has an output schema, and this no structured content: {result}"
+                    "the tool has an output schema, but the result has no structured content: {result}"
                 );
             }
             Self::Other => {
@@ -61,13 +61,13 @@ pub(super) struct Calls {
 
 struct Called {
     of: Of,
-    /// `None`: it is pending.
+    /// `None` while the call is pending.
     outcome: Option<Result<Json, Error>>,
     progress: Vec<Progress>,
 }
 
 impl Calls {
-    /// A call is about to be made.
+    /// Records a call before it is made.
     pub(super) fn begin(&mut self, id: MessageId, of: Of) {
         let called = Called {
             of,
@@ -101,7 +101,7 @@ impl Calls {
             .unwrap_or_default()
     }
 
-    /// Adds a progress report of a pending call.
+    /// Records a progress report of a pending call.
     pub(super) fn report(&mut self, id: MessageId, report: Progress) -> Result<(), ChannelError> {
         let called = self.all.get_mut(&id);
         let called = called.filter(|called| called.outcome.is_none());
@@ -114,7 +114,7 @@ impl Calls {
         Ok(())
     }
 
-    /// The proxy settles a pending call.
+    /// Settles a pending call for the proxy.
     pub(super) fn settle(&mut self, id: MessageId, action: Action) -> Result<(), ChannelError> {
         match action {
             Action::Respond(result) => self.conclude(id, Ok(result)),
@@ -128,7 +128,7 @@ impl Calls {
         Ok(())
     }
 
-    /// A call ends, whoever decides that.
+    /// Records the outcome of a call.
     pub(super) fn conclude(&mut self, id: MessageId, outcome: Result<Json, Error>) {
         let called = self.all.get_mut(&id).expect("there is such a call");
         if let Ok(result) = &outcome {

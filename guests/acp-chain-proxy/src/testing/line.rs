@@ -1,4 +1,4 @@
-//! The state of the fake host: held messages, unanswered requests, and everything sent on.
+//! The state of the fake host: held messages, unanswered requests, and messages sent on.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::{Action, ChannelError, Edit, Error, FailurePolicy, Head, Json, Level,
 /// A message that left the proxy.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// The neighbour that receives it.
+    /// The receiving neighbour.
     pub to: Peer,
     /// The number of the message; for an answer or a cancellation, that of the request.
     pub id: MessageId,
@@ -57,7 +57,7 @@ impl Sent {
 }
 
 /// A request that left the proxy and waits for its answer.
-pub(super) struct Asked {
+pub(super) struct Outstanding {
     pub(super) to: Peer,
     pub(super) method: String,
     pub(super) session: Option<String>,
@@ -69,7 +69,7 @@ pub(super) struct Line {
     /// False while the proxy is being created.
     pub(super) open: bool,
     pub(super) on_failure: FailurePolicy,
-    /// `None`: everything.
+    /// `None` grants everything.
     pub(super) grant: Option<Grant>,
     pub(super) saved: Option<String>,
     /// Whether the proxy saved something that the test has not read.
@@ -78,13 +78,13 @@ pub(super) struct Line {
     pub(super) held: BTreeMap<MessageId, Message>,
     /// Responses that wait for held notifications, oldest first.
     waiting: Vec<Message>,
-    pub(super) asked: BTreeMap<MessageId, Asked>,
-    /// Since the start.
+    pub(super) asked: BTreeMap<MessageId, Outstanding>,
+    /// Time since the start.
     pub(super) now: Duration,
     /// When the proxy's pauses end.
     pub(super) pauses: BTreeMap<MessageId, Duration>,
     pub(super) calls: Calls,
-    /// The callers' `_meta`; `None`: that they support every question.
+    /// The callers' `_meta`; `None` declares every capability.
     pub(super) meta: Option<Json>,
     pub(super) sent: Vec<Sent>,
     pub(super) log: Vec<(Level, String)>,
@@ -105,7 +105,7 @@ pub(super) fn hold(message: Message) {
     LINE.with_borrow_mut(|line| line.held.insert(message.head.id, message));
 }
 
-/// The proxy settles a message that is being handled or held. It stays held if this fails.
+/// Settles a message that is being handled or held, for the proxy. It stays held if the action is rejected.
 pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
         return LINE.with_borrow_mut(|line| line.calls.settle(id, action));
@@ -122,7 +122,7 @@ pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> 
     conclude(id, action)
 }
 
-/// Carries out an action on a message, whoever decided it.
+/// Carries out an action on a message, without checking powers.
 fn conclude(id: MessageId, action: Action) -> Result<(), ChannelError> {
     if action == Action::Hold {
         return Ok(());
@@ -145,7 +145,7 @@ fn conclude(id: MessageId, action: Action) -> Result<(), ChannelError> {
                 });
             }
             (Kind::Notification, Action::Discard) => {}
-            (kind, action) => panic!("{action:?} is nothing that a {kind:?} can take"),
+            (kind, action) => panic!("{action:?} is invalid for a {kind:?}"),
         }
         if kind == Kind::Notification {
             for response in std::mem::take(&mut line.waiting) {
@@ -156,14 +156,14 @@ fn conclude(id: MessageId, action: Action) -> Result<(), ChannelError> {
     })
 }
 
-/// A body with these changes made one after the other.
+/// Applies edits to a body, in order.
 fn edited(body: &Json, edits: &[Edit]) -> Result<Json, ChannelError> {
     edits.iter().try_fold(body.clone(), |body, edit| {
         body.edited(edit).map_err(ChannelError::Invalid)
     })
 }
 
-/// The proxy gives up on a message that it holds.
+/// Fails a held message for the proxy.
 pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
     if LINE.with_borrow(|line| line.holds(id)) {
         refuse(id, failure);
@@ -173,7 +173,7 @@ pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
     Ok(())
 }
 
-/// The proxy could not decide.
+/// Settles a message that the proxy could not decide, by the failure policy.
 pub(super) fn refuse(id: MessageId, failure: &str) {
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
         let error = Error::new(Error::INTERNAL, failure);
@@ -193,7 +193,7 @@ pub(super) fn refuse(id: MessageId, failure: &str) {
     conclude(id, action).expect("the message is held");
 }
 
-/// The proxy broke: held messages are refused, and its requests cancelled.
+/// Refuses the held messages of a broken proxy, and cancels its requests.
 pub(super) fn abandon() {
     for id in LINE.with_borrow(Line::all_held) {
         refuse(id, "the proxy broke");
@@ -201,7 +201,7 @@ pub(super) fn abandon() {
     LINE.with_borrow_mut(|line| {
         line.pauses.clear();
         let own: Vec<_> = line.asked.extract_if(.., |_, asked| asked.own).collect();
-        for (id, Asked { to, method, .. }) in own {
+        for (id, Outstanding { to, method, .. }) in own {
             line.send(to, id, What::Cancel, &method, Json::null());
         }
     });
@@ -212,7 +212,7 @@ impl Line {
         self.grant.clone().unwrap_or_else(Grant::unlimited)
     }
 
-    /// Ends the first pause that is due by then.
+    /// Ends the first pause that is due by `until`.
     pub(super) fn next_pause(&mut self, until: Duration) -> Option<MessageId> {
         let (due, id) = self.pauses.iter().map(|(id, due)| (*due, *id)).min()?;
         if due > until {
@@ -254,7 +254,7 @@ impl Line {
                 let (method, session) = (head.method.clone(), head.session.clone());
                 self.asked.insert(
                     head.id,
-                    Asked {
+                    Outstanding {
                         to,
                         method,
                         session,

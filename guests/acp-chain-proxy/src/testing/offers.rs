@@ -1,4 +1,4 @@
-//! The host's side of what a proxy offers the agent: it lists it, calls it, and keeps the outcomes.
+//! The host's side of a proxy's resources, prompts and completion: lists them, calls them, and records the outcomes.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Host;
 use super::calls::{Of, Progress};
-use super::line::{self, Asked, LINE, What};
+use super::line::{self, LINE, Outstanding, What};
 use crate::host::Change;
 use crate::{
     Call, ChannelError, Error, Exported, Json, MessageId, Partial, Peer, Picked, completion,
@@ -126,7 +126,7 @@ fn begin<A>(session: Option<&str>, arguments: A) -> Call<A> {
     }
 }
 
-/// Notes the immediate outcome of a call, if there is one.
+/// Records the immediate outcome of a call, if any.
 pub(super) fn done(id: MessageId, outcome: Result<Option<Json>, Error>) -> MessageId {
     if let Some(outcome) = outcome.transpose() {
         LINE.with_borrow_mut(|line| line.calls.conclude(id, outcome));
@@ -191,17 +191,17 @@ pub(crate) fn ask(call: MessageId, method: &str, params: Json) -> Result<Message
         "roots/list" => "roots",
         _ => {
             return Err(ChannelError::Denied(format!(
-                "`{method}` is asked of nobody"
+                "`{method}` is not a request that a caller can receive"
             )));
         }
     };
     let place = format!("/io.modelcontextprotocol~1clientCapabilities/{capability}");
     if meta(call)?.at::<Json>(&place).is_none() {
-        let why = format!("the caller did not say that it has the capability `{capability}`");
+        let why = format!("the caller did not declare the capability `{capability}`");
         return Err(ChannelError::Denied(why));
     }
     let id = line::next_id();
-    let asked = Asked {
+    let asked = Outstanding {
         to: Peer::Agent,
         method: method.to_owned(),
         session: None,

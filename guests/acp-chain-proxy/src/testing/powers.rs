@@ -1,4 +1,4 @@
-//! What the fake host allows the proxy, like the real one by the user's manifest.
+//! The powers that the fake host grants the proxy, as the user's manifest does for the real one.
 
 use acp_chain_powers::{
     Actions, Grant, Kind, Mismatch, NamedMethods, Pattern, Sight, Subject, lacking,
@@ -102,7 +102,7 @@ pub(super) fn covers(
         }
         Action::Edit(_) | Action::Replace(_) => {}
     }
-    // It turns an error into a result.
+    // An edit turns an error into a result.
     if subject.kind == Kind::Error {
         subject.kind = Kind::Result;
     }
@@ -127,7 +127,7 @@ pub(super) fn covers(
         Ok(_) => Ok(()),
         Err(Mismatch::TooMuch) => Err(ChannelError::Full),
         Err(Mismatch::Differs(place)) => Err(ChannelError::Denied(format!(
-            "no power of its lets it change {place:?} of {:?}: there, every byte has to stay",
+            "none of its powers lets it change {place:?} of {:?}: there, every byte has to stay",
             subject.method
         ))),
     }

@@ -1,4 +1,4 @@
-//! The host's side of tools: it lists them, and calls them.
+//! The host's side of tools: lists them, and calls them.
 
 use std::collections::BTreeSet;
 
@@ -36,9 +36,7 @@ impl Host {
         for tool in &tools {
             let name = tool["name"].as_str().unwrap_or_default();
             if name.is_empty() || !names.insert(name) {
-                return Err(format!(
-                    "there are two tools `{name}`, or one without a name"
-                ));
+                return Err(format!("the tool name `{name}` is duplicate or empty"));
             }
             for schema in ["inputSchema", "outputSchema"] {
                 if tool
@@ -46,7 +44,7 @@ impl Host {
                     .is_some_and(|schema| schema["type"] != "object")
                 {
                     return Err(format!(
-                        "the `{schema}` of the tool `{name}` is for no object"
+                        "the `{schema}` of the tool `{name}` is not the schema of an object"
                     ));
                 }
             }

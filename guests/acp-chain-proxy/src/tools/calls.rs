@@ -1,4 +1,4 @@
-//! The tools of this component's one proxy, and the host's two calls to them.
+//! The tools of this component's proxy, and the host's two calls to them: list and call.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,14 +13,13 @@ pub(crate) struct Catalog {
     pub(crate) tools: Vec<Json>,
 }
 
-/// A type-erased proxy with tools.
-trait Toolbox {
+trait ErasedTools {
     fn list(&self, session: Option<&str>) -> Result<Catalog, String>;
     /// `None` if there is no such tool.
     fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<Running>;
 }
 
-impl<P: Tools> Toolbox for P {
+impl<P: Tools> ErasedTools for P {
     fn list(&self, session: Option<&str>) -> Result<Catalog, String> {
         let tools = self.tools(session);
         Ok(Catalog {
@@ -37,29 +36,29 @@ impl<P: Tools> Toolbox for P {
 }
 
 thread_local! {
-    static TOOLBOX: RefCell<Option<Rc<dyn Toolbox>>> = const { RefCell::new(None) };
+    static TOOLS: RefCell<Option<Rc<dyn ErasedTools>>> = const { RefCell::new(None) };
 }
 
 /// Registers a proxy with tools.
 pub fn started<P: Tools>(proxy: &Rc<P>) {
-    TOOLBOX.set(Some(Rc::clone(proxy) as Rc<dyn Toolbox>));
+    TOOLS.set(Some(Rc::clone(proxy) as Rc<dyn ErasedTools>));
 }
 
-fn toolbox() -> Result<Rc<dyn Toolbox>, String> {
-    TOOLBOX
+fn erased() -> Result<Rc<dyn ErasedTools>, String> {
+    TOOLS
         .with_borrow(Clone::clone)
         .ok_or_else(|| "its tools were used before `init`".into())
 }
 
 pub(crate) fn list(session: Option<&str>) -> Result<Catalog, String> {
-    toolbox()?.list(session)
+    erased()?.list(session)
 }
 
-/// Calls a tool; `None` if it is pending.
+/// Calls a tool; `None` if the call is pending.
 pub(crate) fn call(name: &str, call: Call<Json>) -> Result<Option<Json>, Error> {
     let internal = |why: String| Error::new(Error::INTERNAL, why);
     let id = call.id;
-    let running = toolbox().map_err(internal)?.call(name, call);
+    let running = erased().map_err(internal)?.call(name, call);
     let running = running.ok_or_else(|| {
         Error::new(
             INVALID_PARAMS,
@@ -74,5 +73,5 @@ pub(super) const INVALID_PARAMS: i32 = -32602;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn clear() {
-    TOOLBOX.set(None);
+    TOOLS.set(None);
 }

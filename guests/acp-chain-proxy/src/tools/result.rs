@@ -9,11 +9,11 @@ use crate::{Content, Json, ProtocolError, Result};
 /// What a tool may return: text, [`Structured`] content, [`Content`] blocks, or a whole
 /// [`ToolResult`].
 pub trait IntoToolResult {
-    /// The schema of its structured content.
+    /// The schema of the structured content.
     #[doc(hidden)]
     const OUTPUT_SCHEMA: Option<fn() -> Schema> = None;
 
-    /// The result. An error is a failure of the tool.
+    /// Converts the value to a result. An error is a failure of the tool.
     fn into_tool_result(self) -> Result<ToolResult>;
 }
 
@@ -37,12 +37,12 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl ToolResult {
-    /// These blocks.
+    /// A result with these blocks.
     pub fn new(content: &[Content]) -> Result<Self> {
         Self::of(content, None, false)
     }
 
-    /// These blocks, and the same as structured data: an object.
+    /// A result with these blocks, and the same content as structured data: an object.
     pub fn structured(content: &[Content], structured: &impl Serialize) -> Result<Self> {
         Self::of(content, Some(&Json::of(structured)?), false)
     }
@@ -52,7 +52,7 @@ impl ToolResult {
         Self::of(content, None, true)
     }
 
-    /// A result that is a `CallToolResult` already.
+    /// A complete `CallToolResult`, passed on as it is.
     #[must_use]
     pub fn raw(result: Json) -> Self {
         Self(result)
@@ -113,7 +113,7 @@ impl IntoToolResult for &str {
     }
 }
 
-/// The answer to a call, by its tool's outcome: a failure is a result, too, for the model.
+/// The answer to a call. A failure of the tool is a result, too, for the model.
 pub(super) fn result(outcome: Result<ToolResult>) -> Result<Json> {
     let failure = match outcome {
         Ok(ToolResult(result)) => return Ok(result),

@@ -36,7 +36,7 @@ pub(super) fn output<R: JsonSchema>() -> Value {
 fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
     let plain = settings.with(|settings| {
         settings.meta_schema = None;
-        // All except recursive ones.
+        // Recursive types stay references.
         settings.inline_subschemas = true;
         settings.transforms.push(Box::new(WithoutNumberFormats));
     });
@@ -67,16 +67,16 @@ impl Transform for WithoutNumberFormats {
     }
 }
 
-/// The arguments of a call. The error is for the model: it shows where the mistake is.
+/// Parses the arguments of a call. The error is for the model: it names the malformed argument.
 pub(super) fn parse<A: DeserializeOwned>(arguments: &Json) -> Result<A> {
-    // Through a value, whose errors do not name lines and columns of a text that the model did not see.
+    // Via a `Value`: its errors do not name lines and columns of a text that the model did not see.
     let arguments: serde_json::Value = arguments.parse()?;
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let error = error.inner();
         match path.as_str() {
-            "." => format!("the arguments are wrong: {error}").into(),
-            path => format!("the argument `{path}` is wrong: {error}").into(),
+            "." => format!("malformed arguments: {error}").into(),
+            path => format!("malformed argument `{path}`: {error}").into(),
         }
     })
 }

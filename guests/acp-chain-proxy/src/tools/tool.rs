@@ -15,9 +15,9 @@ use crate::{Call, Json, Result};
 
 /// A tool: how it is listed, and what it does.
 ///
-/// Its function is a method of the proxy that takes a [`Call`] and returns a [`Result`] of anything that [can be a
-/// result](IntoToolResult). It may wait, as handlers may. An `Err` is a failure of the tool, whose text the model
-/// reads, unless it is a [`ProtocolError`](crate::ProtocolError).
+/// The function is a method of the proxy that takes a [`Call`] and returns a [`Result`] of any type that [converts to a
+/// result](IntoToolResult). The function may wait, as handlers may. An `Err` is a failure of the tool, whose text the
+/// model reads, unless it is a [`ProtocolError`](crate::ProtocolError).
 pub struct Tool<P> {
     members: Members,
     input: Schema,
@@ -54,8 +54,8 @@ impl<P> Tool<P> {
         }
     }
 
-    /// A tool whose schema is given as JSON text (or as a value that is displayed as such, like that of `json!`), and
-    /// whose arguments are JSON, as they were spelt. A component with only such tools is some 70 kB smaller.
+    /// A tool whose schema is given as JSON text, or as a value whose `Display` is JSON, such as that of `json!`. Its
+    /// arguments are JSON that keeps its spelling. A component with only such tools is some 70 kB smaller.
     pub fn raw<R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -74,7 +74,7 @@ impl<P> Tool<P> {
         }
     }
 
-    /// The schema of its structured content, as JSON text, if its type does not provide it.
+    /// The schema of the structured content, as JSON text, if the result type does not provide it.
     #[must_use]
     pub fn output_schema(mut self, schema: impl fmt::Display) -> Self {
         self.output = Some(Schema::Text(schema.to_string()));
@@ -88,29 +88,29 @@ impl<P> Tool<P> {
         self
     }
 
-    /// A hint: it changes nothing. Without it, a tool is assumed to.
+    /// A hint: the tool changes nothing. Without this hint, a tool is assumed to make changes.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.members.hints().read_only_hint = Some(true);
         self
     }
 
-    /// A hint: its changes are only additions. Without it, a tool is assumed to be destructive.
+    /// A hint: the tool only adds. Without this hint, a tool is assumed to be destructive.
     #[must_use]
     pub fn only_adds(mut self) -> Self {
         self.members.hints().destructive_hint = Some(false);
         self
     }
 
-    /// A hint: calling it again with the same arguments changes nothing more.
+    /// A hint: a second call with the same arguments changes nothing more.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.members.hints().idempotent_hint = Some(true);
         self
     }
 
-    /// A hint: its domain is closed, like a memory, and not the open world, like a web search. Without it, a tool is
-    /// assumed to deal with the open world.
+    /// A hint: the tool's domain is closed, like that of a memory, and not the open world, like that of a web search.
+    /// Without this hint, it is assumed to be the open world.
     #[must_use]
     pub fn closed_world(mut self) -> Self {
         self.members.hints().open_world_hint = Some(false);
@@ -126,7 +126,7 @@ impl<P> Tool<P> {
         (self.run)(proxy, call)
     }
 
-    /// MCP's `Tool`, or what is wrong with it.
+    /// MCP's `Tool`; an error if a schema is not JSON.
     pub(super) fn listed(&self) -> std::result::Result<Json, String> {
         let wrong = |error| format!("the tool `{}` cannot be listed: {error}", self.members.name);
         let mut tool = Json::of(&self.members).map_err(wrong)?;

@@ -1,7 +1,7 @@
-//! What the commands of a tool call run, as far as their text tells.
+//! The programs that the commands of a tool call run, as far as their text shows.
 //!
-//! Agents put a command into different places; here it is looked for in all of them. What cannot be told apart with
-//! certainty is never allowed: another shell, a text that hides something, a title that says something else.
+//! Agents put a command into different members; all of them are examined. An ambiguous command is never allowed:
+//! another shell, a text that hides a part, a title that differs from the command.
 
 mod pattern;
 mod programs;
@@ -27,9 +27,9 @@ use word::Word;
 /// What a call runs.
 pub(crate) struct Commands {
     simple: Vec<Simple>,
-    /// The words of all of them, and the files of redirections.
+    /// The words of all commands, and the files of redirections.
     pub(crate) words: Vec<String>,
-    /// Why something else may run.
+    /// Why other programs may run.
     unclear: Option<&'static str>,
     /// Why no rule may allow it.
     doubt: Option<String>,
@@ -86,7 +86,7 @@ impl Commands {
             .iter()
             .any(|given| !is_session(given, directory));
         let doubt = other_title(call)
-            .map(|title| format!("its title {title:?} says something else"))
+            .map(|title| format!("its title {title:?} differs from the command"))
             .or_else(|| elsewhere(call, directory).map(|given| format!("it runs in {given:?}")))
             .or_else(|| {
                 script
@@ -154,7 +154,7 @@ impl Simple {
 }
 
 impl Script {
-    /// Whether its text tells all that it runs, and with which words.
+    /// Whether the text shows every program that runs, with all of its words.
     fn is_plain(&self) -> bool {
         !self.unclear && !self.has_variables
     }
@@ -183,7 +183,7 @@ impl Script {
 }
 
 impl Directory {
-    /// Whether a path is certainly that of something below, which no rule has to name.
+    /// Whether a path is certainly below the directory, and needs no rule that names it.
     fn has(&self, path: &str) -> bool {
         let Some(exact) = Place::of(&self.join(path), Some(self)).exact else {
             return false;
@@ -199,7 +199,7 @@ fn read(line: &Line, windows: bool) -> Script {
             .all(|c| c.is_ascii_alphanumeric() || " _./:=,@+-".contains(c))
     };
     match line {
-        // Of PowerShell and cmd, only what means the same in every shell.
+        // Of PowerShell and cmd, only commands that mean the same in every shell.
         Line::Text(text) if windows && !plain(text) => Script::unclear(),
         Line::Text(text) => Script::read(text),
         Line::List(words) => {
@@ -219,7 +219,7 @@ fn read(line: &Line, windows: bool) -> Script {
     }
 }
 
-/// The command in the titles, where an agent says it nowhere else.
+/// The command in the titles, for agents that state it nowhere else.
 fn by_title(call: &Call) -> Vec<Line> {
     let titles = call.titles.iter().map(|title| bare(title));
     let commands = titles.filter(|title| !is_tool(title));
@@ -272,7 +272,7 @@ fn other_title(call: &Call) -> Option<&str> {
 }
 
 impl Line {
-    /// What a shell gets, if it is a shell that is started.
+    /// The script, if the program is a shell.
     fn script(&self) -> Option<&str> {
         let Self::List(words) = self else {
             return None;

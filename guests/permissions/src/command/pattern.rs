@@ -78,7 +78,7 @@ impl Pattern {
                 None => Match::No,
             };
             met = met.min(word);
-            // What is not known may be any number of words.
+            // A word that is not exact may stand for any number of words.
             if command.words.get(at).is_none_or(|word| !word.exact) {
                 return met;
             }
@@ -157,7 +157,7 @@ fn meets(glob: &Glob, word: &Word) -> Match {
     }
 }
 
-/// The same for the program, which is meant wherever it is if the pattern names no directory.
+/// Whether a pattern for a program matches it, in any directory if the pattern names none.
 fn meets_program(glob: &Glob, word: &Word) -> Match {
     meets(glob, word).max(meets(glob, &Word::exact(base(&word.text))))
 }

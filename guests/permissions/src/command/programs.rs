@@ -1,19 +1,19 @@
 //! Programs that run others, or that change what later commands mean.
 //!
-//! The tables need not be complete: a rule that allows names the program. A program that is not here runs whatever
-//! it runs, like a build tool.
+//! The tables need not be complete: a rule that allows names the program. The programs that an unlisted program starts
+//! are not judged, as with a build tool.
 
-/// Read scripts.
+/// Shells, which read scripts.
 pub(super) const SHELLS: &[&str] = &[
     "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh",
 ];
 
-/// Run the words behind their own options, and change nothing of what those mean.
+/// Run the words behind their own options, without changing their meaning.
 pub(super) const TRANSPARENT: &[&str] = &[
     "builtin", "command", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "time", "timeout",
 ];
 
-/// Run the words behind their own options elsewhere, as somebody else, or with more words.
+/// Run the words behind their own options elsewhere, as another user, or with more words.
 pub(super) const PREFIXES: &[&str] = &[
     "-",
     "busybox",
@@ -65,13 +65,13 @@ pub(super) const TAKING: &[(&str, &str)] = &[
 /// Get further words from elsewhere.
 pub(super) const FEEDERS: &[&str] = &["parallel", "xargs"];
 
-/// Of a shell: what they set decides what later commands mean.
+/// Builtins of a shell whose settings change the meaning of later commands.
 pub(super) const SETTERS: &[&str] = &[
     ".", "alias", "bind", "complete", "declare", "enable", "export", "hash", "local", "readonly",
     "set", "shopt", "source", "trap", "typeset", "unalias", "unset",
 ];
 
-/// Of a shell: evaluate words in which they expect numbers, or names of variables.
+/// Builtins of a shell that evaluate words as numbers or names of variables.
 pub(super) const EVALUATORS: &[&str] = &[
     "[",
     "declare",
@@ -158,7 +158,7 @@ pub(super) const WRITING: &[(&str, &[&str])] = &[
     ("wget", &["-O", "-e", "--execute", "--output-document"]),
 ];
 
-/// Options of `git` itself, in front of what it does, that take the next word.
+/// Options of `git` itself, in front of its subcommand, that take the next word.
 pub(super) const OF_GIT: &[&str] = &[
     "-c",
     "-C",

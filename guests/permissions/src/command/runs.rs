@@ -1,4 +1,4 @@
-//! What a simple command runs beside, or instead of, its own program.
+//! The programs that a simple command runs beside, or instead of, its own program.
 
 use super::programs::{
     EVALUATORS, FEEDERS, OF_GIT, PREFIXES, RUNNING, SETTERS, SHELLS, TAKING, TRANSPARENT, WRITING,
@@ -8,19 +8,19 @@ use super::word::Word;
 
 #[derive(Default)]
 pub(crate) struct Runs {
-    /// The words that a rule which allows has to spell out: no `*` stands for them.
+    /// The words that an allowing rule has to spell out: no `*` matches them.
     pub(crate) pinned: Vec<usize>,
-    /// What it runs, if it does nothing else.
+    /// The script that it runs, if it has no other effect.
     pub(crate) only: Option<Script>,
-    /// What it most likely runs, or another way to write it.
+    /// The script that it most likely runs, or an equivalent one.
     pub(crate) likely: Script,
-    /// What it may run by other readings of its options.
+    /// The commands that it may run by other readings of its options.
     pub(crate) perhaps: Vec<Simple>,
 }
 
-/// How many words of a program that runs others are looked at.
+/// How many words of a program that runs others are examined.
 const MOST_WORDS: usize = 64;
-/// How many commands that the options of one program run.
+/// The maximum number of commands in the options of one program.
 const MOST_COMMANDS: usize = 8;
 
 impl Runs {
@@ -124,7 +124,7 @@ impl Runs {
         });
     }
 
-    /// Without the options in front of what git does, of which `-c` runs any program.
+    /// Skips the options in front of git's subcommand, of which `-c` runs any program.
     fn git(&mut self, words: &[Word]) {
         let at = git_action(words);
         self.pinned = (1..at.min(words.len())).collect();
@@ -180,7 +180,7 @@ impl Runs {
         }
     }
 
-    /// What it runs is not looked at.
+    /// Marks the programs that it runs as unknown.
     fn hide_all(&mut self, words: &[Word]) {
         *self = Self {
             pinned: (0..words.len()).collect(),
@@ -203,7 +203,7 @@ impl Runs {
     }
 }
 
-/// Where the program stands behind `env`, `nice` and the like, if only options are given whose meaning is certain.
+/// The position of the program behind `env`, `nice` and the like, if the meaning of all options is certain.
 fn plain_prefix(name: &str, words: &[Word]) -> Option<usize> {
     let text = |at: usize| words.get(at).map(|word| &*word.text);
     let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -231,7 +231,7 @@ fn plain_prefix(name: &str, words: &[Word]) -> Option<usize> {
         .map(|_| at)
 }
 
-/// Where the program most likely stands: behind options, assignments and numbers, and for `ssh` behind the host.
+/// The likely position of the program: behind options, assignments and numbers, and for `ssh` behind the host.
 fn likely_prefix(name: &str, words: &[Word]) -> usize {
     let taking = TAKING.iter().find(|(program, _)| *program == name);
     let taking = taking.map_or("", |(_, letters)| letters);
@@ -249,7 +249,7 @@ fn likely_prefix(name: &str, words: &[Word]) -> usize {
     at + usize::from(name == "ssh")
 }
 
-/// Where the words say what git does.
+/// The position of git's subcommand.
 fn git_action(words: &[Word]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
@@ -258,7 +258,8 @@ fn git_action(words: &[Word]) -> usize {
     at
 }
 
-/// Whether a word is this option, with what it takes in the same word, or shortened as GNU's and git's long ones.
+/// Whether a word is this option, also with its value in the same word, or abbreviated like GNU's and git's long
+/// options.
 fn is_option(word: &str, option: &str) -> bool {
     let is_long = option.starts_with("--");
     let is_short = option.len() == 2 && option.starts_with('-') && !is_long;

@@ -1,5 +1,5 @@
-//! A command line, taken apart as a POSIX shell or bash would. What the two understand differently, or what hides
-//! a part, makes it unclear; nothing is guessed.
+//! A command line, parsed as a POSIX shell or bash would. Syntax that the two interpret differently, or that hides a
+//! part, makes the line unclear; nothing is guessed.
 
 use rable::{Node, NodeKind};
 
@@ -8,19 +8,19 @@ use super::word::{Word, is_subscript_with_blanks};
 /// The longest command line that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// How much in it may begin something within something else. The parser calls itself for each.
+/// The maximum number of nested constructs. The parser recurses for each.
 const MOST_OPENINGS: usize = 48;
 
-/// How many simple commands of a line are judged. One that has more is unclear.
+/// The maximum number of simple commands. A line with more is unclear.
 const MOST_COMMANDS: usize = 1024;
 
-/// What a command line runs, and which files it opens by itself.
+/// The commands of a command line, and the files of its redirections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) commands: Vec<Simple>,
     /// The files of redirections.
     pub(crate) files: Vec<Word>,
-    /// Whether something may run that is not among the commands.
+    /// Whether programs may run that are not among the commands.
     pub(crate) unclear: bool,
     /// Whether the text of some input depends on variables.
     pub(crate) has_variables: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Script {
 pub(crate) struct Simple {
     pub(crate) assignments: Vec<(String, Word)>,
     pub(crate) words: Vec<Word>,
-    /// Whether the program gets further words, which the text does not tell.
+    /// Whether the program gets further words that are not in the text.
     pub(crate) more: bool,
 }
 
@@ -58,7 +58,7 @@ impl Script {
                 || c == char::REPLACEMENT_CHARACTER
                 || (!c.is_ascii() && c.is_whitespace())
         };
-        // The parser calls itself for each, too.
+        // The parser recurses for each of these, too.
         let separators = text.matches([';', '&', '|']).count();
         let is_deep = openings(text) > MOST_OPENINGS || separators > MOST_COMMANDS;
         if text.len() > LONGEST || text.contains(odd) || is_deep {
@@ -73,7 +73,7 @@ impl Script {
         script
     }
 
-    /// Takes in a script that this one runs, with these assignments.
+    /// Adds the commands of a script that this one runs, with these assignments.
     pub(crate) fn run(&mut self, script: Self, assignments: &[(String, Word)]) {
         self.unclear |= script.unclear;
         self.has_variables |= script.has_variables;
@@ -132,7 +132,7 @@ impl Script {
                 body,
                 redirects,
             } => {
-                // It assigns: `for PATH in …`.
+                // A loop assigns: `for PATH in …`.
                 let values = words.iter().flatten().map(|word| self.word(word));
                 let assignments = values.map(|value| (var.clone(), value)).collect();
                 self.commands.push(Simple {
@@ -175,7 +175,7 @@ impl Script {
                 self.has_variables |= !quoted && content.contains('$');
             }
             NodeKind::Empty | NodeKind::Comment { .. } => {}
-            // What only bash knows: in another shell the same text runs something else.
+            // Syntax of bash only: another shell runs other commands for the same text.
             NodeKind::Function { body, .. }
             | NodeKind::Coproc { command: body, .. }
             | NodeKind::ForArith { body, .. }
@@ -244,7 +244,7 @@ impl Script {
         word
     }
 
-    /// What a part of a word runs.
+    /// Adds the commands that a part of a word runs.
     fn add_part(&mut self, part: &Node) {
         match &part.kind {
             NodeKind::CommandSubstitution { command, .. }
@@ -266,7 +266,7 @@ impl Script {
     }
 }
 
-/// How often something begins that ends later, quoted or not.
+/// The number of opening brackets and keywords, quoted or not.
 fn openings(text: &str) -> usize {
     const KEYWORDS: &[&str] = &[
         "!", "case", "coproc", "do", "elif", "else", "for", "function", "if", "select", "then",

@@ -1,4 +1,4 @@
-//! A word of a command line, and what its text tells about the words that a shell makes of it.
+//! A word of a command line, and whether a shell expands it.
 
 use crate::fold::is_ignorable;
 
@@ -6,7 +6,7 @@ use crate::fold::is_ignorable;
 pub(crate) struct Word {
     /// Without quotes; expansions stand as they are written.
     pub(crate) text: String,
-    /// Whether every shell makes exactly this text of it, as one word.
+    /// Whether every shell expands it to exactly this text, as one word.
     pub(crate) exact: bool,
 }
 
@@ -25,7 +25,7 @@ impl Word {
         }
     }
 
-    /// Takes the quotes off a word of a script (POSIX.1-2024, Shell Command Language, 2.2). Shells disagree about
+    /// Removes the quotes of a word of a script (POSIX.1-2024, Shell Command Language, 2.2). Shells disagree about
     /// `$'…'`, braces, and `=` or a bracket at the start: such words are not exact.
     pub(crate) fn of_script(raw: &str) -> Self {
         let mut word = Self::exact("");
@@ -103,7 +103,7 @@ pub(crate) fn is_subscript_with_blanks(raw: &str) -> bool {
             '\'' => quoted.single_quoted(&mut rest),
             '"' => quoted.double_quoted(&mut rest),
             '[' => return rest.as_str().contains(char::is_whitespace),
-            // What a substitution runs is read by itself.
+            // Substitutions are parsed separately.
             '(' | '`' => return false,
             _ => {}
         }

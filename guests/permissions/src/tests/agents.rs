@@ -1,4 +1,4 @@
-//! Requests as released agents send them. What they say of themselves is shortened; members and spellings are theirs.
+//! Requests as released agents send them. Their own texts are shortened; members and spellings are unchanged.
 
 use super::*;
 
@@ -9,14 +9,14 @@ fn agents() -> Vec<(&'static str, Vec<Value>, Value)> {
     let input = json!({ "command": COMMAND, "description": "probe" });
     let here = json!({ "command": COMMAND, "cwd": "/proj" });
     let announced = |title: &str, input: Value| {
-        said(
+        call_update(
             "tool_call",
             "t",
             &json!({ "kind": "execute", "title": title, "rawInput": input }),
         )
     };
     let again = |title: &str, input: &Value| {
-        said(
+        call_update(
             "tool_call_update",
             "t",
             &json!({ "title": title, "rawInput": input }),
@@ -77,7 +77,7 @@ fn agents() -> Vec<(&'static str, Vec<Value>, Value)> {
         ),
         (
             "cline",
-            vec![said(
+            vec![call_update(
                 "tool_call_update",
                 "t",
                 &asked(&format!("run_commands: {COMMAND}"), &lists),
@@ -91,7 +91,7 @@ fn agents() -> Vec<(&'static str, Vec<Value>, Value)> {
         ),
         (
             "fast-agent",
-            vec![said(
+            vec![call_update(
                 "tool_call",
                 "t",
                 &json!({ "kind": "execute", "title": "execute", "content": [] }),
@@ -124,10 +124,10 @@ fn a_command_is_found_wherever_an_agent_puts_it() {
     }
 }
 
-/// Extensions of pi ask in their own words, under an id of their own, about a command that was announced.
+/// Extensions of pi ask about an announced command with their own text and id.
 #[test]
 fn a_question_that_repeats_an_announced_command_is_about_it() {
-    let announced = said(
+    let announced = call_update(
         "tool_call",
         "call_1",
         &json!({ "kind": "execute", "title": COMMAND, "status": "pending" }),
@@ -185,9 +185,9 @@ fn a_question_that_repeats_an_announced_command_is_about_it() {
     }
 }
 
-/// What is run may be either.
+/// The agent may run either of the two.
 #[test]
-fn a_title_that_says_something_else_leaves_it_to_the_user() {
+fn a_title_that_differs_from_the_command_leaves_the_decision_to_the_user() {
     for (name, updates, call) in agents() {
         let rules = json!([{ "decision": "allow", "command": ["cargo test *", "git status"] }]);
         for title in [
@@ -258,7 +258,7 @@ fn a_command_elsewhere_or_in_another_environment_is_left_to_the_user() {
 
 /// Agents on models behind compatible servers number their calls from the start again in each turn.
 #[test]
-fn a_call_that_is_over_says_nothing_of_a_later_one_with_its_id() {
+fn a_finished_call_does_not_affect_a_later_call_with_its_id() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read", "path": "./**" }]));
     for (kind, expected) in [
         ("read", "allow_once"),
@@ -266,7 +266,7 @@ fn a_call_that_is_over_says_nothing_of_a_later_one_with_its_id() {
         ("read", "allow_once"),
     ] {
         let known = json!({ "kind": kind, "title": "x", "locations": [{ "path": "/proj/a" }] });
-        update(&mut host, said("tool_call", "t", &known));
+        update(&mut host, call_update("tool_call", "t", &known));
         assert_eq!(
             ask(&mut host, call(kind, "x", &["/proj/a"])),
             expected,
@@ -274,7 +274,7 @@ fn a_call_that_is_over_says_nothing_of_a_later_one_with_its_id() {
         );
         update(
             &mut host,
-            said("tool_call_update", "t", &json!({ "status": "completed" })),
+            call_update("tool_call_update", "t", &json!({ "status": "completed" })),
         );
         let id = host.request(
             Peer::Client,

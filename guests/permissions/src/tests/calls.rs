@@ -7,20 +7,20 @@ fn turn(host: &mut Host) -> u64 {
 }
 
 #[test]
-fn what_was_sent_earlier_counts_until_the_turn_ends() {
+fn earlier_updates_count_until_the_turn_ends() {
     let rules = json!([{ "decision": "allow", "kind": "edit", "title": "Edit *", "path": "./**" }]);
     let bare = json!({ "toolCallId": "t" });
     let mut host = host(rules);
     let prompt = turn(&mut host);
     let title = json!({ "title": "Edit a.rs", "kind": "edit" });
-    update(&mut host, said("tool_call", "t", &title));
+    update(&mut host, call_update("tool_call", "t", &title));
     assert_eq!(
         ask(&mut host, bare.clone()),
         "ask",
         "no paths are known yet"
     );
     let paths = json!({ "locations": [{ "path": "/proj/a.rs" }], "title": null });
-    update(&mut host, said("tool_call_update", "t", &paths));
+    update(&mut host, call_update("tool_call_update", "t", &paths));
     assert_eq!(ask(&mut host, bare.clone()), "allow_once");
     assert_eq!(ask(&mut host, json!({ "toolCallId": "other" })), "ask");
 
@@ -30,7 +30,7 @@ fn what_was_sent_earlier_counts_until_the_turn_ends() {
 }
 
 #[test]
-fn all_that_was_ever_said_of_a_call_counts() {
+fn every_update_of_a_call_counts() {
     let rules = json!([
         { "decision": "deny", "kind": "delete" },
         { "decision": "deny", "title": "*secret*" },
@@ -61,10 +61,10 @@ fn all_that_was_ever_said_of_a_call_counts() {
         ),
     ] {
         let mut host = host(rules.clone());
-        update(&mut host, said("tool_call", "t", &before));
+        update(&mut host, call_update("tool_call", "t", &before));
         update(
             &mut host,
-            said(
+            call_update(
                 "tool_call_update",
                 "t",
                 &json!({ "kind": "read", "title": null, "locations": [] }),
@@ -80,7 +80,7 @@ fn in_version_2_a_turn_ends_when_the_session_is_idle() {
     let bare = json!({ "toolCallId": "t" });
     update(
         &mut host,
-        said("tool_call_update", "t", &json!({ "kind": "read" })),
+        call_update("tool_call_update", "t", &json!({ "kind": "read" })),
     );
     let prompt = turn(&mut host);
     host.answer(prompt, json!({ "messageId": "m" }));
@@ -96,10 +96,10 @@ fn in_version_2_a_turn_ends_when_the_session_is_idle() {
 #[test]
 fn a_call_of_an_earlier_turn_is_unclear() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read" }]));
-    let said_read = said("tool_call", "t", &json!({ "kind": "read" }));
+    let said_read = call_update("tool_call", "t", &json!({ "kind": "read" }));
     update(
         &mut host,
-        said("tool_call", "t", &json!({ "kind": "execute" })),
+        call_update("tool_call", "t", &json!({ "kind": "execute" })),
     );
     update(
         &mut host,
@@ -114,13 +114,13 @@ fn a_call_of_an_earlier_turn_is_unclear() {
 }
 
 #[test]
-fn what_is_replayed_when_a_session_is_loaded_is_history() {
+fn updates_replayed_by_session_load_are_history() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read" }]));
     let loaded = json!({ "sessionId": "s", "cwd": "/proj", "mcpServers": [] });
     let load = host.request(Peer::Client, "session/load", loaded);
     update(
         &mut host,
-        said("tool_call", "t", &json!({ "kind": "read" })),
+        call_update("tool_call", "t", &json!({ "kind": "read" })),
     );
     host.answer(load, json!({}));
     host.sent();
@@ -140,15 +140,22 @@ fn a_call_that_was_forgotten_is_unclear_and_not_unknown() {
     let long = "x".repeat(100_000);
     for number in 0..60 {
         let title = json!({ "kind": "read", "title": long });
-        update(&mut host, said("tool_call", &number.to_string(), &title));
+        update(
+            &mut host,
+            call_update("tool_call", &number.to_string(), &title),
+        );
     }
     let asked = |id: &str| json!({ "toolCallId": id, "kind": "read" });
     assert_eq!(ask(&mut host, asked("0")), "ask");
     update(
         &mut host,
-        said("tool_call_update", "0", &json!({ "kind": "read" })),
+        call_update("tool_call_update", "0", &json!({ "kind": "read" })),
     );
-    assert_eq!(ask(&mut host, asked("0")), "ask", "not known anew either");
+    assert_eq!(
+        ask(&mut host, asked("0")),
+        "ask",
+        "not treated as a new call either"
+    );
     assert_eq!(ask(&mut host, asked("59")), "allow_once");
     assert_eq!(ask(&mut host, asked("60")), "allow_once");
 }
@@ -159,7 +166,7 @@ fn many_small_calls_are_remembered() {
     for number in 0..2000 {
         update(
             &mut host,
-            said("tool_call", &number.to_string(), &json!({ "kind": "read" })),
+            call_update("tool_call", &number.to_string(), &json!({ "kind": "read" })),
         );
     }
     for id in ["0", "1999"] {
@@ -168,12 +175,12 @@ fn many_small_calls_are_remembered() {
 }
 
 #[test]
-fn where_names_are_too_many_to_keep_nothing_is_allowed_until_the_turn_ends() {
+fn with_too_many_names_to_keep_nothing_is_allowed_until_the_turn_ends() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read" }]));
     for number in 0..80_000 {
         update(
             &mut host,
-            said("tool_call", &number.to_string(), &json!({ "kind": "read" })),
+            call_update("tool_call", &number.to_string(), &json!({ "kind": "read" })),
         );
     }
     let asked = |id: &str| json!({ "toolCallId": id, "kind": "read" });
@@ -187,7 +194,7 @@ fn where_names_are_too_many_to_keep_nothing_is_allowed_until_the_turn_ends() {
 }
 
 #[test]
-fn after_an_update_about_nobody_knows_which_call_none_is_allowed_in_its_turn() {
+fn after_an_update_of_an_unidentified_call_none_is_allowed_in_its_turn() {
     for update in [
         r#"{ "sessionUpdate": "tool_call", "kind": "execute" }"#,
         r#"{ "sessionUpdate": "tool_call", "toolCallId": 7, "kind": "execute" }"#,
@@ -212,7 +219,7 @@ fn after_an_update_about_nobody_knows_which_call_none_is_allowed_in_its_turn() {
 }
 
 #[test]
-fn updates_that_say_nothing_of_calls_leave_them_clear() {
+fn updates_that_are_not_about_calls_leave_them_clear() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read" }]));
     for kind in ["agent_message_chunk", "plan", "_own", "state_update"] {
         update(
@@ -227,7 +234,7 @@ fn updates_that_say_nothing_of_calls_leave_them_clear() {
 fn an_update_that_is_too_long_to_read_leaves_no_call_of_its_turn_clear() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read" }]));
     let long = json!({ "rawOutput": "x".repeat(17 * 1024 * 1024), "kind": "execute" });
-    update(&mut host, said("tool_call_update", "t", &long));
+    update(&mut host, call_update("tool_call_update", "t", &long));
     assert_eq!(
         ask(&mut host, json!({ "toolCallId": "t", "kind": "read" })),
         "ask"
@@ -254,7 +261,7 @@ fn in_a_session_with_a_name_too_long_to_keep_nothing_is_allowed() {
 }
 
 #[test]
-fn where_sessions_are_too_many_to_keep_nothing_is_allowed_until_the_turn_ends() {
+fn with_too_many_sessions_to_keep_nothing_is_allowed_until_the_turn_ends() {
     let mut host = host(json!([{ "decision": "allow" }]));
     for number in 0..5000 {
         let params = json!({ "sessionId": number.to_string(), "update": {} });

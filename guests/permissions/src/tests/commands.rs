@@ -60,7 +60,7 @@ fn a_pattern_matches_word_by_word() {
 }
 
 #[test]
-fn what_denies_finds_a_command_however_it_is_started() {
+fn a_denying_rule_matches_a_command_however_it_is_started() {
     let rules = json!([{ "decision": "deny", "command": ["rm *", "git push *"] }, { "decision": "allow", "kind": "execute" }]);
     for command in [
         "rm -rf x",
@@ -242,7 +242,7 @@ fn a_path_in_a_command_a_title_or_the_input_is_enough_to_deny_or_ask() {
 }
 
 #[test]
-fn what_a_policy_does_not_say_is_told_at_the_start() {
+fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
     let warnings = |rules: Value| {
         let mut host = Host::start::<Permissions>(json!({ "rules": rules })).expect("right");
         let log = host.log().into_iter();
@@ -278,7 +278,7 @@ fn what_a_policy_does_not_say_is_told_at_the_start() {
         ),
         (
             json!([{ "decision": "deny" }, { "decision": "allow", "kind": "read" }]),
-            "so rule 2 and those behind it never do",
+            "so rule 2 and later ones never match",
         ),
     ] {
         let warnings = warnings(rules.clone());

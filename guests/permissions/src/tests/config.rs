@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_wrong_with_a_rule_is_named() {
+fn errors_in_a_rule_are_named() {
     let allow = |key: &str, value: &str| json!({ "decision": "allow", key: value });
     for (rule, expected) in [
         (json!({ "decision": "alow" }), "unknown variant `alow`"),
@@ -55,7 +55,7 @@ fn what_is_wrong_with_a_rule_is_named() {
 }
 
 #[test]
-fn what_is_right_with_a_rule_is_taken() {
+fn valid_rules_are_accepted() {
     for path in [
         "/",
         "/**",

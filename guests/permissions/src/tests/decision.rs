@@ -26,7 +26,7 @@ fn the_first_rule_that_matches_decides() {
 }
 
 #[test]
-fn what_is_remembered_is_chosen_only_by_a_rule_that_says_so() {
+fn an_option_that_remembers_is_chosen_only_by_a_rule_with_remember() {
     let rules = |remember: bool| {
         json!([
             { "decision": "allow", "kind": "read", "remember": remember },
@@ -88,7 +88,7 @@ fn of_two_options_that_allow_none_is_taken() {
     ]);
     assert_eq!(choose(&mut host, params("edit", twice.clone())), "ask");
     assert_eq!(choose(&mut host, params("delete", twice)), "no");
-    // Which of them remembers less is unknown; the one that is not remembered is clear.
+    // It is unknown which of them allows less; the option that does not remember is clear.
     let wide = json!([
         option("tool", "allow_always"),
         option("server", "allow_always"),

@@ -62,7 +62,11 @@ fn an_approval_that_comes_as_an_elicitation_is_judged_as_one() {
     assert_eq!(elicit(&both, &approval), "accept");
     let mut form = approval;
     form["requestedSchema"]["properties"]["name"] = json!({ "type": "string" });
-    assert_eq!(elicit(&both, &form), "ask", "somebody has to fill it in");
+    assert_eq!(
+        elicit(&both, &form),
+        "ask",
+        "the user has to fill in the form"
+    );
 }
 
 #[test]

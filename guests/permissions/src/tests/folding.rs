@@ -27,7 +27,7 @@ fn every_character_folds_like_its_case_folding_and_its_forms() {
 }
 
 #[test]
-fn what_is_not_seen_is_left_out() {
+fn invisible_characters_are_ignored() {
     // Code points that HFS+ ignores, by Apple's technical note 1150.
     let ignored = [
         '\u{200c}'..='\u{200f}',
@@ -44,7 +44,7 @@ fn what_is_not_seen_is_left_out() {
 }
 
 #[test]
-fn letters_that_windows_and_smb_keep_elsewhere_are_found() {
+fn letters_that_windows_and_smb_map_to_private_ones_are_found() {
     assert_eq!(fold("\u{f02e}g\u{0131}t\u{f03a}x"), ".git:x");
 }
 

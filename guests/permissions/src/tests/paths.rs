@@ -21,7 +21,7 @@ fn allowing_needs_all_paths_and_denying_any() {
 }
 
 #[test]
-fn paths_may_be_meant_from_the_directory_of_the_session() {
+fn paths_may_be_relative_to_the_directory_of_the_session() {
     let mut host = host(json!([
         { "decision": "deny", "path": ["**/.env", "**/.env.*"] },
         { "decision": "allow", "path": "./**" },
@@ -58,7 +58,7 @@ fn paths_may_be_meant_from_the_directory_of_the_session() {
 }
 
 #[test]
-fn where_the_directory_is_not_clear_nothing_in_it_is_allowed() {
+fn nothing_is_allowed_in_an_ambiguous_directory() {
     let rules = |decision: &str| json!([{ "decision": decision, "path": "./sub/**" }]);
     for cwd in [
         json!(""),
@@ -112,7 +112,7 @@ fn two_asterisks_stand_for_the_directory_itself_where_it_is_denied_and_not_where
 }
 
 #[test]
-fn globs_are_what_the_readme_says() {
+fn globs_match_as_the_readme_documents() {
     for (glob, matching, other) in [
         (
             "/a/*.rs",

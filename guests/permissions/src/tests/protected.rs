@@ -45,7 +45,7 @@ const PROTECTED: &[&str] = &[
 ];
 
 #[test]
-fn what_is_protected_is_not_changed_by_way_of_a_wildcard() {
+fn a_wildcard_does_not_allow_changes_of_protected_files() {
     for name in PROTECTED {
         let path = format!("/proj/{name}");
         for spelling in [path.clone(), path.to_uppercase(), path.replace("/.", "/．")] {
@@ -67,7 +67,7 @@ fn what_is_protected_is_not_changed_by_way_of_a_wildcard() {
 }
 
 #[test]
-fn a_rule_that_names_what_is_protected_reaches_it() {
+fn a_rule_that_names_a_protected_file_matches_it() {
     for name in PROTECTED {
         let path = format!("/proj/{name}");
         for glob in [
@@ -87,7 +87,7 @@ fn a_rule_that_names_what_is_protected_reaches_it() {
 }
 
 #[test]
-fn a_rule_names_what_it_reaches_by_name_and_no_more() {
+fn a_rule_matches_the_protected_names_that_it_spells_out_and_no_others() {
     for (glob, path, expected) in [
         ("./.vscode/**", "/proj/.vscode/a/b", "allow_once"),
         ("./.vscode/**", "/proj/.vscode/.git/config", "ask"),
@@ -119,7 +119,7 @@ fn a_rule_names_what_it_reaches_by_name_and_no_more() {
 }
 
 #[test]
-fn to_read_what_is_protected_takes_no_name() {
+fn reading_a_protected_file_needs_no_name() {
     let mut host = host(json!([{ "decision": "allow", "path": "./**" }]));
     let path = "/proj/.vscode/tasks.json";
     for kind in ["read", "search"] {
@@ -129,13 +129,13 @@ fn to_read_what_is_protected_takes_no_name() {
     let changed = json!({ "toolCallId": "t", "kind": "read", "content": [shown] });
     assert_eq!(ask(&mut host, changed), "ask", "a diff changes");
     let unsaid = json!({ "toolCallId": "u", "locations": [{ "path": path }] });
-    assert_eq!(ask(&mut host, unsaid), "ask", "no kind is said");
+    assert_eq!(ask(&mut host, unsaid), "ask", "no kind is stated");
     update(
         &mut host,
         json!({ "sessionUpdate": "tool_call", "toolCallId": "v", "kind": "edit" }),
     );
     let said = json!({ "toolCallId": "v", "kind": "read", "locations": [{ "path": path }] });
-    assert_eq!(ask(&mut host, said), "ask", "it was said to be an edit");
+    assert_eq!(ask(&mut host, said), "ask", "it was announced as an edit");
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn v2(title: &str, subject: &Value) -> Value {
 }
 
 #[test]
-fn requests_of_version_2_are_understood() {
+fn requests_of_version_2_are_decided() {
     let mut host = host(json!([
         { "decision": "deny", "title": ["Elevate*", "rm *"] },
         { "decision": "deny", "path": "/prod/**" },
@@ -52,7 +52,7 @@ fn requests_of_version_2_are_understood() {
 }
 
 #[test]
-fn what_is_known_of_the_call_of_a_command_counts() {
+fn earlier_updates_of_the_call_of_a_command_count() {
     let mut host = host(json!([{ "decision": "allow", "title": ["cargo test", "Tests"] }]));
     let command =
         json!({ "type": "command", "command": "cargo test", "cwd": "/proj", "toolCallId": "t" });
@@ -69,7 +69,7 @@ fn what_is_known_of_the_call_of_a_command_counts() {
 }
 
 #[test]
-fn a_request_that_is_not_clear_is_never_allowed_and_denied_by_what_is() {
+fn an_unclear_request_is_never_allowed_and_denied_by_its_clear_parts() {
     let rules = json!([{ "decision": "deny", "kind": "delete" }, { "decision": "allow" }]);
     let read = r#"{ "toolCallId": "t", "kind": "read" }"#;
     let delete = r#"{ "toolCallId": "u", "kind": "delete" }"#;
@@ -154,7 +154,7 @@ fn a_request_that_is_not_clear_is_never_allowed_and_denied_by_what_is() {
 }
 
 #[test]
-fn in_a_session_that_is_not_known_nothing_is_allowed_by_its_directory() {
+fn in_an_unknown_session_nothing_is_allowed_by_its_directory() {
     let rules = json!([{ "decision": "allow", "path": ["./**", "/proj/src/**"] }]);
     for (path, expected) in [("/proj/a", "ask"), ("/proj/src/a", "allow_once")] {
         let params = json!({ "sessionId": "other", "toolCall": call("edit", "", &[path]), "options": options(ALL) });

@@ -1,4 +1,4 @@
-//! What a new instance knows after the old one broke.
+//! The state of a new instance after the old one failed.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn a_new_instance_knows_the_directories_of_the_sessions() {
         { "decision": "allow", "kind": "read" },
     ]));
     let prompt = host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     host.answer(prompt, json!({ "stopReason": "end_turn" }));
     host.sent();
     for (path, expected) in [("/proj/secret/a", "reject_once"), ("/proj/a", "allow_once")] {
@@ -31,7 +31,7 @@ fn a_new_instance_allows_nothing_until_it_has_seen_the_end_of_a_turn() {
             &mut host,
             json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read a secret" }),
         );
-        host.restart().expect("takes up what was saved");
+        host.restart().expect("restores the saved state");
         if known {
             update(
                 &mut host,
@@ -63,13 +63,13 @@ fn only_sessions_are_saved() {
 }
 
 #[test]
-fn a_new_instance_is_careful_also_if_no_session_was_seen_to_begin() {
+fn a_new_instance_allows_nothing_even_if_the_old_one_saw_no_session() {
     let mut host =
         Host::start::<Permissions>(json!({ "rules": [{ "decision": "allow" }] })).expect("right");
     update(
         &mut host,
         json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "kind": "execute" }),
     );
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     assert_eq!(ask(&mut host, call("read", "", &[])), "ask");
 }

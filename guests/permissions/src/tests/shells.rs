@@ -1,5 +1,5 @@
-//! Commands, run by real shells among programs that only record how they were started: whatever a shell starts, the
-//! rules have seen, or the user was asked.
+//! Commands, run by real shells in a folder of programs that only record how they were started: the rules have judged
+//! every program that a shell starts, or the user was asked.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -73,7 +73,7 @@ impl Stage {
             .stderr(writer)
             .spawn();
         started.expect("a shell").wait().expect("a shell");
-        // What runs in the background has the pipe, too.
+        // Background processes hold the pipe open.
         std::io::copy(&mut reader, &mut std::io::sink()).expect("the end");
         let record = fs::read(&self.record).unwrap_or_default();
         let record = String::from_utf8_lossy(&record).into_owned();
@@ -87,7 +87,7 @@ impl Stage {
 
 const SHELLS: &[&str] = &["bash", "dash"];
 
-/// Where a shell is; both are part of every system on which this is built, as `sh` or beside it.
+/// The path of a shell; both are part of every system on which this test runs.
 fn shell(name: &str) -> PathBuf {
     let folders = ["/bin", "/usr/bin"].map(Path::new);
     let found = folders
@@ -115,7 +115,8 @@ fn spelt(words: &[String]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whoever denies one thing that is started is never passed by, and nothing is allowed of which a part is not.
+/// A rule that denies one of the started programs is never missed, and a command is allowed only if all of its programs
+/// are.
 fn check(command: &str, started: &BTreeSet<Started>) {
     for one in started {
         let deny = json!([
@@ -370,7 +371,7 @@ const UNSURE: &[&str] = &[
 ];
 
 #[test]
-fn what_a_shell_starts_a_rule_has_seen_or_the_user_is_asked() {
+fn rules_judge_every_program_that_a_shell_starts_or_the_user_is_asked() {
     let stage = Stage::new();
     let mut recorded = 0;
     for shell in SHELLS.iter().map(|name| shell(name)) {
@@ -387,7 +388,7 @@ fn what_a_shell_starts_a_rule_has_seen_or_the_user_is_asked() {
     assert!(recorded > 300, "only {recorded} programs were started");
 }
 
-/// Otherwise rules would be of no use.
+/// Otherwise the user would be asked about every command.
 #[test]
 fn a_plain_command_is_allowed_if_all_that_it_starts_is() {
     let stage = Stage::new();
@@ -402,7 +403,7 @@ fn a_plain_command_is_allowed_if_all_that_it_starts_is() {
                     .map(|words| spelt(words)),
             );
         }
-        // What only runs if something else fails.
+        // Programs that only run if another one fails.
         rules.extend(["git *", "rm *"].map(str::to_owned));
         let rules = json!([{ "decision": "allow", "command": rules }]);
         assert_eq!(decide(&rules, command), "allow_once", "{command:?}");
@@ -410,7 +411,7 @@ fn a_plain_command_is_allowed_if_all_that_it_starts_is() {
 }
 
 #[test]
-fn what_nobody_can_tell_is_left_to_the_user() {
+fn ambiguous_commands_are_left_to_the_user() {
     let rules = json!([{ "decision": "allow", "command": ["git *", "rm *", "cat *", "sh *", "bash *", "find *", "xargs *", "env *", "sudo *"] }]);
     for command in [
         "git log 'unpaired",

@@ -62,7 +62,7 @@ const SPELLINGS: &[&str] = &[
 ];
 
 #[test]
-fn what_denies_finds_a_path_in_every_spelling_and_what_allows_in_none() {
+fn a_denying_rule_matches_every_spelling_of_a_path_and_an_allowing_rule_none() {
     for spelling in SPELLINGS {
         for (glob, decision, expected) in [
             ("/home/me/secret/**", "deny", "reject_once"),
@@ -89,7 +89,7 @@ fn what_denies_finds_a_path_in_every_spelling_and_what_allows_in_none() {
 }
 
 #[test]
-fn a_directory_that_is_not_known_may_lead_through_that_of_the_session() {
+fn an_unknown_directory_may_be_below_that_of_the_session() {
     let mut host = host(json!([{ "decision": "deny", "path": "./key" }]));
     open(&mut host, "/home/me/secret");
     for (path, expected) in [
@@ -152,7 +152,7 @@ fn a_name_in_other_letters_is_allowed_only_by_a_rule_with_these_letters() {
 }
 
 #[test]
-fn what_denies_does_not_find_what_nobody_means() {
+fn a_denying_rule_does_not_match_impossible_meanings() {
     for (glob, path) in [
         ("/etc/**", "/proj/etc/a"),
         ("/etc/**", "etc/a"),

@@ -56,7 +56,7 @@ fn a_body_without_secrets_has_not_changed() {
 }
 
 #[test]
-fn what_the_protocol_needs_stays_except_where_the_agent_is_free() {
+fn members_of_the_protocol_stay_except_in_free_content() {
     let needed = json!({ "sessionId": "SECRET", "path": "/SECRET", "type": "SECRET" });
     assert_eq!(redacted(&needed.to_string()), None);
     let free = json!({ "rawInput": { "path": "/SECRET", "id": ["SECRET"] } });
@@ -82,7 +82,7 @@ fn the_data_of_an_error_that_ends_a_turn_is_free() {
 }
 
 #[test]
-fn what_is_nested_too_deep_to_be_looked_at_is_an_error() {
+fn a_body_nested_too_deep_is_an_error() {
     let nested = |depth: usize| format!("{}\"SECRET\"{}", "[".repeat(depth), "]".repeat(depth));
     assert!(redacted(&nested(128)).is_some());
     let error = look(
@@ -96,7 +96,7 @@ fn what_is_nested_too_deep_to_be_looked_at_is_an_error() {
 }
 
 #[test]
-fn a_name_that_stands_twice_hides_nothing() {
+fn a_duplicate_name_hides_no_secret() {
     let twice = r#"{"a":"a SECRET","a":1,"b":{"c":["SECRET"]}}"#;
     let expected = r#"{"a":"a [redacted: x]","a":1,"b":{"c":["[redacted: x]"]}}"#;
     assert_eq!(redacted(twice).as_deref(), Some(expected));

@@ -5,13 +5,13 @@ use std::ops::Range;
 use acp_chain_secrets::Marker;
 use memchr::memmem;
 
-/// The beginning of a marker that an agent gets.
+/// The beginning of a marker in a text for the agent.
 const BEGIN: &str = Marker::Redacted.begin();
 
 /// The maximum length of a rule's name in a marker.
 const LONGEST_NAME: usize = 256;
 
-/// The ranges of the markers in a text, whoever wrote them.
+/// The ranges of the markers in a text, including those that the proxy did not write.
 pub(super) fn markers(text: &str) -> impl Iterator<Item = Range<usize>> {
     memmem::find_iter(text.as_bytes(), BEGIN).filter_map(|start| {
         let name = &text.as_bytes()[start + BEGIN.len()..];

@@ -1,10 +1,10 @@
 //! Finds the secret of each marker in a text that is to be written.
 //!
-//! The text is compared with the file as the agent got it, line by line. A line that exists in the file keeps its
-//! secrets. Among lines that are alike except for their secrets, these are clear only if just one stretch of the file
-//! was changed, and none of the lines is in it. In a new line, a marker is clear if all markers of its name stand for
+//! The text is compared with the file as the agent received it, line by line. A line that exists in the file keeps its
+//! secrets. The secrets of lines that differ only in their secrets are clear only if exactly one stretch of the file
+//! was changed, and it has none of these lines. In a new line, a marker is clear if all markers of its name stand for
 //! one secret, or if it is the only one of its name in the changed part. If the agent has read only parts of the file,
-//! just its own lines are clear, as the rest may have other secrets.
+//! only the lines of those parts are clear, as the rest may have other secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,7 +19,7 @@ pub(crate) struct Unclear {
     /// Its line, counted from 1.
     pub(crate) line: usize,
     marker: String,
-    /// The file has such a secret, or several.
+    /// Whether the file has secrets of this name.
     known: bool,
 }
 
@@ -51,7 +51,7 @@ struct Line<'t> {
     markers: Range<usize>,
 }
 
-/// The secrets of a text's markers, in order: a secret, or the marker itself if the agent did not get it from here.
+/// The secrets of a text's markers, in order: a secret, or the marker itself if this proxy did not write it.
 pub(super) fn secrets(
     known: Option<&File>,
     text: &str,
@@ -105,7 +105,7 @@ impl File {
     }
 }
 
-/// A file as the agent got it, and the text that the agent writes.
+/// A file as the agent received it, and the text that the agent writes.
 struct Compared<'c> {
     old: Vec<Line<'c>>,
     new: Vec<Line<'c>>,
@@ -113,9 +113,10 @@ struct Compared<'c> {
     markers: Vec<&'c str>,
     /// The number of equal lines at the beginning of both.
     same: usize,
-    /// The markers of a line in the file; `None` if lines that are alike have different secrets.
+    /// The markers of a line in the file; `None` if equal lines have different secrets.
     known: BTreeMap<&'c str, Option<Range<usize>>>,
-    /// Whether one of those that are alike is in the changed part, or may be in one that the agent has not read.
+    /// Whether one of the equal lines with different secrets is in the changed part, or may be in a part that the agent
+    /// has not read.
     unclear: bool,
     /// Empty if the agent knows only parts of the file.
     names: BTreeMap<&'c str, Named>,
@@ -124,11 +125,11 @@ struct Compared<'c> {
 /// The markers of one name.
 #[derive(Default)]
 struct Named {
-    /// One of the file's, if all of them stand for the same secret.
+    /// A marker of the file, if all markers of the name stand for one secret.
     one: Option<usize>,
-    /// Their number in the changed part, in the file and in the text.
+    /// The number of markers in the changed part of the file and of the text.
     changed: (usize, usize),
-    /// One of the file's there.
+    /// A marker in the changed part of the file.
     last: usize,
 }
 

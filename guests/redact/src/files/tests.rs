@@ -72,7 +72,7 @@ fn a_file_is_written_back_with_its_secrets_whatever_was_changed_around_them() {
 }
 
 #[test]
-fn what_was_written_can_be_changed_again() {
+fn a_written_file_can_be_changed_again() {
     let files = Files::default();
     let text = read(&files, "/p/.env", TWO, false);
     let text = text.replace("# keys", "# one");
@@ -98,7 +98,7 @@ fn no_other_file_gets_a_secret() {
 }
 
 #[test]
-fn what_is_not_clear_is_refused_and_says_where() {
+fn an_unclear_marker_is_refused_with_its_line() {
     let same = "k: acme-1111\nk: acme-2222\n";
     for (content, text, line) in [
         // Which of the two was removed?
@@ -137,7 +137,7 @@ fn a_marker_that_was_in_the_file_stays_one() {
     let content = "doc: [redacted: acme]\nkey: acme-1111\nsee [redacted: other]\n";
     let text = read(&files, "/p/a", content, false);
     assert_eq!(write(&files, "/p/a", &text).as_deref(), Ok(content));
-    // The agent's own words are not secrets.
+    // Markers that the agent wrote itself are not secrets.
     let files = Files::default();
     let own = "doc: [redacted: other], [redacted: , [redacted: a\nb]\n";
     assert_eq!(write(&files, "/p/b", own).as_deref(), Ok(own));
@@ -164,7 +164,7 @@ fn a_write_that_failed_or_was_undone_leaves_the_secrets_where_they_were() {
 }
 
 #[test]
-fn one_part_says_nothing_of_the_secrets_in_the_others() {
+fn one_part_does_not_determine_the_secrets_of_the_others() {
     let files = Files::default();
     read(&files, "/p/a", "a: acme-1111\n", true);
     let written = write(&files, "/p/a", "a: [redacted: acme]\n");
@@ -174,7 +174,7 @@ fn one_part_says_nothing_of_the_secrets_in_the_others() {
 }
 
 #[test]
-fn a_part_that_the_file_ends_in_is_the_whole_of_it_if_it_begins_with_its_first_line() {
+fn a_part_from_the_first_line_to_the_end_is_the_whole_file() {
     for (first, limit, whole) in [
         (true, None, true),
         (true, Some(3), true),
@@ -204,7 +204,7 @@ fn a_part_that_is_read_again_changes_nothing() {
 }
 
 #[test]
-fn what_is_kept_is_bounded() {
+fn the_stored_amount_is_bounded() {
     let files = Files::default();
     let long = format!("{}\nacme-1111\n", "x".repeat(MOST_OF_ONE / 2));
     for number in 0..20 {
@@ -264,8 +264,7 @@ proptest! {
         }
     }
 
-    /// A line only ever gets the secret of that very line, or that of every marker of the name, or the only one that
-    /// was changed.
+    /// A line gets only its own secret, the one of all markers of the name, or the only changed one.
     #[test]
     fn lines_that_are_kept_keep_their_secrets(
         content in content(), kept in proptest::collection::vec(any::<bool>(), 8),

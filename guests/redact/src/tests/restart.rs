@@ -1,4 +1,4 @@
-//! The knowledge of a new instance, after the old one broke.
+//! The state of a new instance, after the old one failed.
 
 use super::*;
 
@@ -7,17 +7,17 @@ fn a_secret_is_found_although_its_two_chunks_meet_different_instances() {
     let mut host = host();
     prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "it is acme-01234");
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     chunk(&mut host, "agent_message_chunk", "1", "56789, they say!");
     assert_eq!(streamed(&host.sent()), format!("it is {HIDDEN}, they say!"));
 }
 
 #[test]
-fn what_one_instance_keeps_back_another_lets_out() {
+fn text_withheld_by_one_instance_is_sent_by_another() {
     let mut host = host();
     let id = prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "a word: acme");
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     host.answer(id, json!({ "stopReason": "end_turn" }));
     let sent = host.sent();
     assert_eq!(streamed(&sent), "a word: acme");
@@ -25,10 +25,10 @@ fn what_one_instance_keeps_back_another_lets_out() {
 }
 
 #[test]
-fn a_new_instance_knows_which_markers_were_given_out() {
+fn a_new_instance_knows_which_markers_were_sent() {
     let mut host = host();
     read(&mut host);
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     assert!(write(&mut host, MARKER).body.is_err());
 }
 
@@ -49,12 +49,12 @@ fn nothing_is_saved_where_nothing_changed() {
 }
 
 #[test]
-fn a_new_instance_knows_what_went_before_a_text() {
+fn a_new_instance_knows_the_character_before_a_text() {
     let word = json!({ "name": "acme", "regex": r"(?-u:\b)acme-[0-9]{10}" });
     let mut host = host_with(json!({ "patterns": [word] }));
     prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "not");
-    host.restart().expect("takes up what was saved");
+    host.restart().expect("restores the saved state");
     chunk(
         &mut host,
         "agent_message_chunk",

@@ -7,7 +7,7 @@ fn left(text: &str) -> String {
 }
 
 #[test]
-fn what_was_added_is_found_wherever_it_stands() {
+fn the_addition_is_found_at_every_position() {
     let added = marked(RULES);
     for (text, expected) in [
         (added.clone(), ""),
@@ -23,7 +23,7 @@ fn what_was_added_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn what_the_user_wrote_is_never_cut() {
+fn text_of_the_user_is_never_cut() {
     let added = marked(RULES);
     for text in [
         "[project rules ",
@@ -36,13 +36,13 @@ fn what_the_user_wrote_is_never_cut() {
         &added.replace("[end of", "[and the end of"),
     ] {
         assert_eq!(left(text), text);
-        // Nor does it hide the addition.
+        // It does not hide the addition either.
         assert_eq!(left(&format!("{text}{added}")), text.trim_end());
     }
 }
 
 #[test]
-fn what_agents_write_around_a_resource_goes_with_it() {
+fn text_that_agents_write_around_a_resource_is_removed_with_it() {
     let (added, uri) = (marked(RULES), uri());
     for (text, expected) in [
         (format!("hi {uri}"), "hi"),
@@ -64,7 +64,7 @@ fn what_agents_write_around_a_resource_goes_with_it() {
 }
 
 #[test]
-fn the_beginning_of_what_may_have_been_added_is_told() {
+fn the_beginning_of_a_possible_addition_is_reported() {
     let added = marked(RULES);
     for length in 1..added.len() {
         let text = format!("hi {}", &added[..length]);

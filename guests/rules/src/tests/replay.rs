@@ -85,7 +85,7 @@ fn a_fork_has_the_users_words_alone() {
 }
 
 #[test]
-fn what_is_not_the_proxys_goes_on_as_it_was() {
+fn text_that_is_not_the_addition_goes_on_unchanged() {
     let (mut host, id) = loading();
     for content in [
         text("[project rules 0123456789abcdef: a b]"),
@@ -121,7 +121,7 @@ fn chunks_of_two_messages_are_two_texts() {
 }
 
 #[test]
-fn what_the_agent_says_is_not_looked_at() {
+fn messages_of_the_agent_are_not_examined() {
     let (mut host, _) = loading();
     say(&mut host, "agent_message_chunk", &text(&tabs()));
     assert_eq!(shown(&mut host), [tabs()]);
@@ -187,14 +187,14 @@ proptest! {
             rest = more;
         }
         host.answer(id, json!({}));
-        let told: String = host
+        let notice: String = host
             .sent()
             .iter()
             .filter_map(|sent| sent.get::<String>("/update/content/text"))
             .collect();
         // White-space chunks around the rules are removed with them.
         let visible = |text: &str| text.split_whitespace().collect::<String>();
-        prop_assert_eq!(visible(&told), visible(&format!("{words}{behind}")));
+        prop_assert_eq!(visible(&notice), visible(&format!("{words}{behind}")));
     }
 }
 

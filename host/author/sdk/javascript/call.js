@@ -27,7 +27,7 @@ export class Call {
       wit.progress(this.#id, progress, total ?? null, message ?? null);
     } catch (error) {
       // Ignored, since the call can continue without the report.
-      wit.log("debug", `no progress is told: ${error}`);
+      wit.log("debug", `progress was not reported: ${error}`);
     }
   }
 

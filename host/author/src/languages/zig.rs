@@ -61,7 +61,7 @@ const OPTIONS: [&str; 7] = [
     "262144",
 ];
 
-/// The modules of a build. The SDK and the proxy import each other.
+/// The modules of a build. The root imports the SDK and the proxy, which imports the SDK.
 const MODULES: [&str; 9] = [
     "--dep",
     "acp_chain",

@@ -109,7 +109,7 @@ pub(super) struct Answer {
     pub number: ExchangeId,
     pub at: usize,
     pub message: Message,
-    /// The labels of the request, as changed by the part that answers it.
+    /// The labels of the request, where a component or the host in its place answers; otherwise the part's own.
     pub labels: Labels,
 }
 

@@ -55,15 +55,15 @@ impl Question {
         Some(choose(Some(option)))
     }
 
-    /// Prints that there is no terminal to ask on. Returns the outcome: rejection.
+    /// Rejects without an answer: there is no terminal, or its input has ended. Returns the outcome.
     pub fn refuse(&self) -> Value {
         let (option, title) = (rejecting(self.request.params()), self.title());
         match option.map(name) {
             Some(name) => say!(
-                "\nThe agent asks for permission: {title}\n  There is no terminal to ask on: “{name}”."
+                "\nThe agent asks for permission: {title}\n  No answer can be typed: “{name}”."
             ),
             None => say!(
-                "\nThe agent asks for permission: {title}\n  There is no terminal to ask on, and no option rejects: cancelled."
+                "\nThe agent asks for permission: {title}\n  No answer can be typed, and no option rejects: cancelled."
             ),
         }
         choose(option)

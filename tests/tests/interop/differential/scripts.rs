@@ -407,7 +407,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         "#,
     ),
     (
-        "a version of JSON-RPC that nobody speaks",
+        "an unsupported version of JSON-RPC",
         r#"
         client → {"jsonrpc":"1.0","id":1,"method":"_old"}
         "#,

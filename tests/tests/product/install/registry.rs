@@ -309,7 +309,7 @@ fn signatures_go_along_and_are_told_good_bad_and_missing() {
     world.do_run(&["publish", "it.wasm", &reference]);
     let unsigned = world.do_run(&["update", "--yes"]);
     assert!(
-        unsigned.contains("! it has another signer: none, was "),
+        unsigned.contains("! it is no longer signed, was signed by "),
         "{unsigned}"
     );
     assert_eq!(world.locked("it").agreed, agreed);

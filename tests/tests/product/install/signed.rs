@@ -83,7 +83,7 @@ fn the_first_signer_is_kept_and_another_or_none_is_new_trust() {
     two.sign(&world, &file);
     let other = world.do_run(&["update", "--yes"]);
     let from_to = format!(
-        "! it has another signer: {}, was {}",
+        "! it is signed by {}, no longer by {}",
         two.public(),
         one.public()
     );
@@ -94,7 +94,7 @@ fn the_first_signer_is_kept_and_another_or_none_is_new_trust() {
     fs::remove_file(world.path("it.wasm.minisig")).unwrap();
     let none = world.do_run(&["update", "--yes"]);
     assert!(
-        none.contains("! it has another signer: none, was "),
+        none.contains("! it is no longer signed, was signed by "),
         "{none}"
     );
     assert_eq!(world.locked("it").agreed, agreed);

@@ -1,13 +1,13 @@
-//! Paths, rules and calls that nobody thought of.
+//! Generated paths, rules and calls.
 
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::reference::{Rule, Said};
+use super::reference::{Facts, Rule};
 
-/// Names of files, as an attacker and as a user would have them; a `|` between two.
+/// Names of files, as an attacker and as a user may choose them, separated by `|`.
 const NAMES: &str = "a.rs|a.rs|src|src|proj|secret|secret|me|home|.git|hooks|config|.env|etc|acp-chain.toml|\
     acp-chain|config.toml|mcp.json|x.wasm|AppData|café|cafe\u{301}|CAFÉ|Secret|SECRET|\
     ſecret|ＳＥＣＲＥＴ|sec\u{200c}ret|.Git|．git|.g\u{131}t|.git.|.git |secret. .|secret::$DATA|\
@@ -74,8 +74,8 @@ pub fn paths() -> impl Strategy<Value = String> {
     prop_oneof![path(), likely_path()]
 }
 
-/// Paths of calls: usual ones must occur for the rest to matter.
-pub fn said_path() -> impl Strategy<Value = String> {
+/// Paths of calls. Plain paths must occur often, or no call would be allowed.
+pub fn call_path() -> impl Strategy<Value = String> {
     let usual = select(
         &[
             "/proj/a.rs",
@@ -138,42 +138,42 @@ pub fn rule() -> impl Strategy<Value = Rule> {
 }
 
 /// A member of a call: its JSON, and its meaning.
-pub type Member = (String, Said);
+pub type Member = (String, Facts);
 
 pub fn text(text: &str) -> String {
     serde_json::to_string(text).expect("a string")
 }
 
-/// The same text, every character of it escaped.
+/// A JSON string with every character escaped.
 pub fn escaped(text: &str) -> String {
     let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
     format!("\"{}\"", units.collect::<String>())
 }
 
-pub fn says(member: impl Into<String>, fill: impl FnOnce(&mut Said)) -> Member {
-    let mut said = Said::default();
-    fill(&mut said);
-    (member.into(), said)
+pub fn with_facts(member: impl Into<String>, fill: impl FnOnce(&mut Facts)) -> Member {
+    let mut facts = Facts::default();
+    fill(&mut facts);
+    (member.into(), facts)
 }
 
 pub fn unclear(member: &str) -> Member {
-    says(member, |said| said.unclear = true)
+    with_facts(member, |facts| facts.unclear = true)
 }
 
 pub fn title() -> impl Strategy<Value = Member> {
     prop_oneof![
-        30 => select(items(TITLES)).prop_map(|title| says(format!(r#""title":{}"#, text(title)), |said| {
-            said.titles.insert(title.into());
+        30 => select(items(TITLES)).prop_map(|title| with_facts(format!(r#""title":{}"#, text(title)), |facts| {
+            facts.titles.insert(title.into());
         })),
-        10 => select(items(TITLES)).prop_map(|title| says(format!(r#""\u0074itle":{}"#, escaped(title)), |said| {
-            said.titles.insert(title.into());
+        10 => select(items(TITLES)).prop_map(|title| with_facts(format!(r#""\u0074itle":{}"#, escaped(title)), |facts| {
+            facts.titles.insert(title.into());
         })),
-        5 => Just(says(r#""title":null"#, |_| ())),
+        5 => Just(with_facts(r#""title":null"#, |_| ())),
         1 => Just(unclear(r#""title":7"#)),
         1 => (select(items(TITLES)), select(items(TITLES))).prop_map(|(one, two)| {
-            says(format!(r#""title":{},"title":{}"#, text(one), text(two)), |said| {
-                said.titles.extend([one.to_owned(), two.to_owned()]);
-                said.unclear = true;
+            with_facts(format!(r#""title":{},"title":{}"#, text(one), text(two)), |facts| {
+                facts.titles.extend([one.to_owned(), two.to_owned()]);
+                facts.unclear = true;
             })
         }),
     ]
@@ -181,13 +181,13 @@ pub fn title() -> impl Strategy<Value = Member> {
 
 pub fn kind() -> impl Strategy<Value = Member> {
     prop_oneof![
-        40 => select(CALL_KINDS).prop_map(|kind| says(format!(r#""kind":{}"#, text(kind)), |said| {
-            said.kinds.insert(kind.into());
+        40 => select(CALL_KINDS).prop_map(|kind| with_facts(format!(r#""kind":{}"#, text(kind)), |facts| {
+            facts.kinds.insert(kind.into());
         })),
         1 => Just(unclear(r#""kind":["read"]"#)),
-        1 => select(CALL_KINDS).prop_map(|kind| says(format!(r#""KIND":{}"#, text(kind)), |said| {
-            said.kinds.insert(kind.into());
-            said.unclear = true;
+        1 => select(CALL_KINDS).prop_map(|kind| with_facts(format!(r#""KIND":{}"#, text(kind)), |facts| {
+            facts.kinds.insert(kind.into());
+            facts.unclear = true;
         })),
     ]
 }
@@ -199,9 +199,9 @@ pub fn list(
     vec(item, 0..3).prop_map(move |items| {
         let json: Vec<_> = items.iter().map(|(json, _)| &**json).collect();
         let json = format!(r#""{name}":[{}]"#, json.join(","));
-        says(json, |said| {
+        with_facts(json, |facts| {
             for (_, item) in items {
-                said.and(item);
+                facts.and(item);
             }
         })
     })
@@ -209,14 +209,14 @@ pub fn list(
 
 pub fn location() -> impl Strategy<Value = Member> {
     prop_oneof![
-        30 => said_path().prop_map(|path| says(format!(r#"{{"path":{},"line":1}}"#, text(&path)), |said| {
-            said.paths.insert(path);
+        30 => call_path().prop_map(|path| with_facts(format!(r#"{{"path":{},"line":1}}"#, text(&path)), |facts| {
+            facts.paths.insert(path);
         })),
         1 => Just(unclear(r#"{"uri":"/proj/a"}"#)),
         1 => (paths(), paths()).prop_map(|(one, two)| {
-            says(format!(r#"{{"path":{},"path":{}}}"#, text(&one), text(&two)), |said| {
-                said.paths.extend([one, two]);
-                said.unclear = true;
+            with_facts(format!(r#"{{"path":{},"path":{}}}"#, text(&one), text(&two)), |facts| {
+                facts.paths.extend([one, two]);
+                facts.unclear = true;
             })
         }),
     ]
@@ -229,29 +229,29 @@ pub fn content() -> impl Strategy<Value = Member> {
         ][..],
     );
     prop_oneof![
-        20 => Just(says(r#"{"type":"terminal","terminalId":"1"}"#, |_| ())),
-        30 => (said_path(), select(&["diff", "diff", "diff", "diff", "diff", "diff", "diff", "patch"][..])).prop_map(|(path, kind)| {
-            says(format!(r#"{{"type":"{kind}","path":{},"newText":""}}"#, text(&path)), |said| {
-                said.paths.insert(path);
-                said.shown.insert("edit");
-                said.unclear = kind != "diff";
+        20 => Just(with_facts(r#"{"type":"terminal","terminalId":"1"}"#, |_| ())),
+        30 => (call_path(), select(&["diff", "diff", "diff", "diff", "diff", "diff", "diff", "patch"][..])).prop_map(|(path, kind)| {
+            with_facts(format!(r#"{{"type":"{kind}","path":{},"newText":""}}"#, text(&path)), |facts| {
+                facts.paths.insert(path);
+                facts.shown.insert("edit");
+                facts.unclear = kind != "diff";
             })
         }),
-        20 => (operation, said_path(), option::weighted(0.8, said_path()), any::<bool>()).prop_map(|(operation, path, old, link)| {
+        20 => (operation, call_path(), option::weighted(0.8, call_path()), any::<bool>()).prop_map(|(operation, path, old, link)| {
             let other = old.as_ref().map_or(String::new(), |old| format!(r#","oldPath":{}"#, text(old)));
             let link = if link && operation == "add" { "symlink" } else { "text" };
             let change = format!(r#"{{"operation":"{operation}","path":{}{other},"fileType":"{link}"}}"#, text(&path));
-            says(format!(r#"{{"type":"diff","changes":[{change}]}}"#), |said| {
+            with_facts(format!(r#"{{"type":"diff","changes":[{change}]}}"#), |facts| {
                 let two = operation == "move" || operation == "copy";
-                said.unclear = operation == "new" || (two && old.is_none()) || link == "symlink";
-                said.shown.insert("edit");
-                said.shown.extend(["delete", "move"].into_iter().filter(|kind| *kind == operation));
-                said.paths.extend([path].into_iter().chain(old));
+                facts.unclear = operation == "new" || (two && old.is_none()) || link == "symlink";
+                facts.shown.insert("edit");
+                facts.shown.extend(["delete", "move"].into_iter().filter(|kind| *kind == operation));
+                facts.paths.extend([path].into_iter().chain(old));
             })
         }),
-        1 => Just(says(r#"{"type":"diff"}"#, |said| {
-            said.shown.insert("edit");
-            said.unclear = true;
+        1 => Just(with_facts(r#"{"type":"diff"}"#, |facts| {
+            facts.shown.insert("edit");
+            facts.unclear = true;
         })),
     ]
 }
@@ -274,10 +274,10 @@ pub fn call_members() -> impl Strategy<Value = Member> {
         let members = members
             .into_iter()
             .filter_map(|(some, member)| some.map(|()| member));
-        let mut all = (String::new(), Said::default());
-        for (json, said) in members {
+        let mut all = (String::new(), Facts::default());
+        for (json, facts) in members {
             all.0 = format!("{},{json}", all.0);
-            all.1.and(said);
+            all.1.and(facts);
         }
         all
     })

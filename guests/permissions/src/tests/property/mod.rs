@@ -1,4 +1,4 @@
-//! Calls, rules and spellings of paths that nobody thought of, compared with a simple reference.
+//! Decisions about generated calls, rules and paths, compared with a simple reference.
 
 mod generate;
 mod reference;
@@ -9,13 +9,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use self::generate::{Member, call_members, cwd, paths, rule};
-use self::reference::{Rule, Said, decide};
+use self::reference::{Facts, Rule, decide};
 use super::*;
 
 #[derive(Clone, Debug)]
 enum Event {
     /// An update of a call.
-    Said(&'static str, Member),
+    Update(&'static str, Member),
     /// An update of an unknown call.
     Missed,
     EndOfTurn,
@@ -25,7 +25,7 @@ enum Event {
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        12 => (select(&["t", "t", "u"][..]), call_members()).prop_map(|(id, member)| Event::Said(id, member)),
+        12 => (select(&["t", "t", "u"][..]), call_members()).prop_map(|(id, member)| Event::Update(id, member)),
         1 => Just(Event::Missed),
         1 => Just(Event::EndOfTurn),
         1 => Just(Event::Loaded),
@@ -33,32 +33,32 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// What the reference knows after these events.
-fn known(events: &[Event]) -> Said {
-    let (mut call, mut missed, mut named) = (Said::default(), false, false);
+/// The reference's knowledge after these events.
+fn known(events: &[Event]) -> Facts {
+    let (mut call, mut missed, mut named) = (Facts::default(), false, false);
     for event in events {
         match event {
-            Event::Said("t", (_, said)) => {
+            Event::Update("t", (_, facts)) => {
                 named = true;
-                call.and(said.clone());
+                call.and(facts.clone());
                 call.unclear |= missed;
             }
-            Event::Said(..) => {}
+            Event::Update(..) => {}
             Event::Missed => missed = true,
             Event::EndOfTurn => {
                 missed = false;
-                call = Said {
+                call = Facts {
                     unclear: named,
-                    ..Said::default()
+                    ..Facts::default()
                 };
             }
             Event::Loaded => {
-                call = Said {
+                call = Facts {
                     unclear: named,
-                    ..Said::default()
+                    ..Facts::default()
                 }
             }
-            Event::Restart => (call, missed, named) = (Said::default(), true, false),
+            Event::Restart => (call, missed, named) = (Facts::default(), true, false),
         }
     }
     call.unclear |= missed;
@@ -71,7 +71,7 @@ fn happen(host: &mut Host, event: &Event, cwd: Option<&str>) {
         host.notify(Peer::Agent, "session/update", raw(&params));
     };
     match event {
-        Event::Said(id, (members, _)) => {
+        Event::Update(id, (members, _)) => {
             update(
                 host,
                 &format!(r#"{{"sessionUpdate":"tool_call","toolCallId":"{id}"{members}}}"#),
@@ -83,7 +83,7 @@ fn happen(host: &mut Host, event: &Event, cwd: Option<&str>) {
         ),
         Event::EndOfTurn => update(host, r#"{"sessionUpdate":"state_update","state":"idle"}"#),
         Event::Loaded => open_in(host, cwd),
-        Event::Restart => host.restart().expect("takes up what was saved"),
+        Event::Restart => host.restart().expect("restores the saved state"),
     }
     host.sent();
 }
@@ -147,7 +147,7 @@ proptest! {
         let rule = Rule { kinds: None, titles: None, ..rule };
         let mut host = Host::start::<Permissions>(config(std::slice::from_ref(&rule))).expect("a rule that is right");
         open_in(&mut host, cwd);
-        let mut call = Said::default();
+        let mut call = Facts::default();
         call.paths.insert(path.clone());
         call.kinds.insert("edit".into());
         call.titles.insert(String::new());

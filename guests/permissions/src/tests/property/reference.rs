@@ -22,9 +22,9 @@ pub struct Rule {
     pub globs: Option<Vec<&'static str>>,
 }
 
-/// Everything said about a call, or about several parts of it together.
+/// Everything stated about a call, or about several parts of it together.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct Facts {
     pub titles: BTreeSet<String>,
     pub kinds: BTreeSet<String>,
     pub shown: BTreeSet<&'static str>,
@@ -32,7 +32,7 @@ pub struct Said {
     pub unclear: bool,
 }
 
-impl Said {
+impl Facts {
     pub fn and(&mut self, more: Self) {
         self.titles.extend(more.titles);
         self.kinds.extend(more.kinds);
@@ -48,7 +48,7 @@ impl Said {
 }
 
 /// The decision of the first matching rule.
-pub fn decide(rules: &[Rule], call: &Said, cwd: Option<&str>) -> &'static str {
+pub fn decide(rules: &[Rule], call: &Facts, cwd: Option<&str>) -> &'static str {
     let rule = rules.iter().find(|rule| match rule.decision {
         "allow" => allows(rule, call, cwd),
         _ => meets(rule, call, cwd),
@@ -73,7 +73,7 @@ const KINDS: [&str; 10] = [
     "other",
 ];
 
-fn allows(rule: &Rule, call: &Said, cwd: Option<&str>) -> bool {
+fn allows(rule: &Rule, call: &Facts, cwd: Option<&str>) -> bool {
     if call.unclear {
         return false;
     }
@@ -155,7 +155,7 @@ fn exactly(
         && exactly(behind, names, at + 1, reached)
 }
 
-fn meets(rule: &Rule, call: &Said, cwd: Option<&str>) -> bool {
+fn meets(rule: &Rule, call: &Facts, cwd: Option<&str>) -> bool {
     if let Some(kinds) = &rule.kinds {
         let mut known: BTreeSet<String> = call.all_kinds().iter().map(|kind| same(kind)).collect();
         if call.kinds.is_empty() || known.iter().any(|kind| !KINDS.contains(&&**kind)) {

@@ -34,7 +34,7 @@ class Call:
             _wit.progress(self._id, progress, total, message)
         except _wit.ChannelError as refused:
             # Ignored, since the call can continue without the report.
-            log.debug("no progress is told: %s", refused)
+            log.debug("progress was not reported: %s", refused)
 
     @property
     def meta(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ use super::paths::Path;
 pub struct Glob {
     /// `/`, a drive, `share`, `any`, or `project` if its directory is not known.
     pub root: String,
-    /// The same, with `project` also if it is.
+    /// The root as written: `project` even if its directory is known.
     pub pattern_root: String,
     pub segments: Vec<String>,
 }

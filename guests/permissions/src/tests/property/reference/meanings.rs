@@ -4,7 +4,7 @@ use super::globs::{Glob, instance};
 use super::names::{has_wildcard, percent_decoded, same};
 use super::paths::{Path, certain, directory};
 
-/// All paths that this may mean, as far as they matter for the glob.
+/// All possible meanings of the path, as far as they matter for the glob.
 pub fn meanings(path: &str, cwd: Option<&str>, glob: &Glob) -> Vec<Path> {
     let own = directory(cwd);
     let mut meanings = Vec::new();

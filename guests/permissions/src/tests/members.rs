@@ -86,7 +86,7 @@ const UNREADABLE: &[(&str, bool)] = &[
 ];
 
 #[test]
-fn what_cannot_be_read_is_never_allowed_and_denied_by_what_can_be() {
+fn an_unreadable_call_is_never_allowed_and_denied_by_its_readable_parts() {
     let rules = json!([
         { "decision": "deny", "kind": "execute" },
         { "decision": "deny", "title": "*secret*" },
@@ -112,7 +112,11 @@ fn what_cannot_be_read_is_never_allowed_and_denied_by_what_can_be() {
             &mut two,
             &format!(r#"{{ "sessionUpdate": "tool_call", "toolCallId": "t", {part} }}"#),
         );
-        assert_eq!(choose(&mut two, asked("")), expected, "said before: {part}");
+        assert_eq!(
+            choose(&mut two, asked("")),
+            expected,
+            "announced before: {part}"
+        );
         let clear = r#", "content": [{ "type": "diff", "path": "/proj/a" }], "locations": null, "kind": "edit""#;
         assert_eq!(choose(&mut host(rules.clone()), asked(clear)), "allow_once");
     }
@@ -120,7 +124,7 @@ fn what_cannot_be_read_is_never_allowed_and_denied_by_what_can_be() {
 
 #[test]
 fn a_chunk_of_content_counts_like_content() {
-    let chunk = |content: Value| said("tool_call_content_chunk", "t", &content);
+    let chunk = |content: Value| call_update("tool_call_content_chunk", "t", &content);
     for (content, expected) in [
         (
             json!({ "content": { "type": "diff", "path": "/proj/a" } }),
@@ -163,7 +167,7 @@ fn the_files_of_diffs_count_in_both_versions() {
 }
 
 #[test]
-fn a_diff_is_of_the_kind_that_it_shows() {
+fn a_diff_implies_its_kind() {
     let v1 = json!({ "type": "diff", "path": "/proj/a", "newText": "" });
     let v2 = |operation: &str| json!({ "type": "diff", "changes": [{ "operation": operation, "path": "/proj/a", "oldPath": "/proj/b" }] });
     let rules = |kinds: Value| json!([{ "decision": "deny", "kind": "delete" }, { "decision": "allow", "kind": kinds }]);
@@ -224,7 +228,7 @@ fn a_call_that_is_too_large_is_never_allowed() {
 }
 
 #[test]
-fn kinds_that_nobody_knows_are_other_where_that_is_denied() {
+fn a_rule_that_denies_other_matches_unknown_kinds() {
     let rules = |decision: &str| json!([{ "decision": decision, "kind": "other" }]);
     for (kind, allowed, denied) in [
         (json!("other"), "allow_once", "reject_once"),
@@ -257,7 +261,7 @@ fn kinds_that_nobody_knows_are_other_where_that_is_denied() {
 }
 
 #[test]
-fn a_title_is_allowed_only_if_all_of_it_is_seen() {
+fn a_title_is_allowed_only_if_all_of_it_is_visible() {
     let rules = |decision: &str| json!([{ "decision": decision, "title": "git status*" }]);
     for (title, allowed, denied) in [
         ("git status --short", "allow_once", "reject_once"),
@@ -280,7 +284,7 @@ fn a_title_is_allowed_only_if_all_of_it_is_seen() {
 }
 
 #[test]
-fn to_switch_the_mode_takes_a_rule_that_says_so() {
+fn switching_the_mode_needs_a_rule_that_names_it() {
     let asked = json!({ "toolCallId": "t", "kind": "switch_mode", "title": "Leave plan mode" });
     for (rule, expected) in [
         (json!({ "decision": "allow" }), "ask"),

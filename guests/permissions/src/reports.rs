@@ -26,26 +26,26 @@ pub(crate) struct Ruling {
     pub(crate) title: String,
 }
 
-/// What the client knows of a call.
+/// The parts of a call that the client has received.
 #[derive(Clone, Copy)]
-pub(crate) struct Known {
-    /// It has seen the call.
+pub(crate) struct ClientView {
+    /// Whether the client has received the call.
     pub(crate) announced: bool,
-    /// It shows content of the call.
+    /// Whether the client may show content of the call.
     pub(crate) content: bool,
 }
 
 #[derive(Default)]
-pub(crate) struct Told {
-    /// The calls that were shown from here, as hashes, the oldest first.
+pub(crate) struct Reports {
+    /// The calls that this proxy announced, as hashes, the oldest first.
     shown: RefCell<VecDeque<u64>>,
     /// The last denial in a turn that has not ended, by session.
     denied: RefCell<BTreeMap<String, (Version, String)>>,
-    /// The calls that show a denial, as hashes, until the agent shows something else there; the oldest first.
+    /// The calls whose content is a denial, as hashes, until the agent replaces the content; the oldest first.
     replaceable: RefCell<VecDeque<(u64, Version, Ruling)>>,
-    /// The sessions in whose turn the agent has done something, until it ends.
+    /// The sessions in whose turn the agent has sent an update or a request.
     busy: RefCell<BTreeSet<String>>,
-    /// Those whose turn the user has stopped meanwhile.
+    /// The sessions whose turn the user has cancelled, until it ends.
     stopped: RefCell<BTreeSet<String>>,
 }
 
@@ -80,8 +80,8 @@ impl Ruling {
     }
 }
 
-/// Adds a session; another is forgotten if there are too many.
-fn note(sessions: &mut BTreeSet<String>, session: &str) {
+/// Adds a session, and evicts another if there are too many.
+fn remember(sessions: &mut BTreeSet<String>, session: &str) {
     if !sessions.contains(session) {
         if sessions.len() == MOST_SESSIONS {
             sessions.pop_first();
@@ -90,9 +90,9 @@ fn note(sessions: &mut BTreeSet<String>, session: &str) {
     }
 }
 
-impl Told {
+impl Reports {
     /// Shows the user the call of a request, and a rule's decision.
-    pub(crate) fn show(&self, session: &str, params: &Json, ruling: &Ruling, known: Known) {
+    pub(crate) fn show(&self, session: &str, params: &Json, ruling: &Ruling, known: ClientView) {
         let denies = ruling.decision == Decision::Deny;
         let (version, call) = call_of(params);
         if denies {
@@ -102,16 +102,16 @@ impl Told {
             Some(id) => {
                 let name = hash(session, &id);
                 let is_again = known.announced || self.was_shown(name);
-                // Content replaces what is shown, so only if that is known.
+                // New content replaces the old, so it is sent only if the old content is known.
                 let own: Vec<Json> = call.at("/content").unwrap_or_default();
                 let has_place = !is_again || !own.is_empty() || !known.content;
                 if denies && has_place {
                     self.may_be_replaced(name, version, ruling);
                 }
                 if is_again {
-                    again(session, version, &call, ruling, has_place)
+                    show_outcome(session, version, &call, ruling, has_place)
                 } else {
-                    first(session, version, call, ruling)
+                    announce(session, version, call, ruling)
                 }
             }
             // A command or a question without a call.
@@ -121,31 +121,32 @@ impl Told {
         if let Err(error) = shown {
             log(
                 Level::Debug,
-                format_args!("the user is not shown what became of the call: {error}"),
+                format_args!("the user was not shown the outcome of the call: {error}"),
             );
         }
     }
 
-    /// The agent does something in the turn.
-    pub(crate) fn busy(&self, session: &str) {
-        note(&mut self.busy.borrow_mut(), session);
+    /// Records an update or a request of the agent in the turn.
+    pub(crate) fn on_activity(&self, session: &str) {
+        remember(&mut self.busy.borrow_mut(), session);
     }
 
-    /// The user has stopped the turn. If the agent has done nothing in it, it has ended already, or never began.
-    pub(crate) fn stopped(&self, session: &str) {
+    /// The user has cancelled the turn. Without any activity of the agent, the turn has ended already, or has not
+    /// begun.
+    pub(crate) fn on_cancel(&self, session: &str) {
         self.denied.borrow_mut().remove(session);
         if self.busy.borrow().contains(session) {
-            note(&mut self.stopped.borrow_mut(), session);
+            remember(&mut self.stopped.borrow_mut(), session);
         }
     }
 
-    /// Whether the user has stopped the turn, and it has not ended.
+    /// Whether the user has cancelled the turn, and it has not ended.
     pub(crate) fn is_stopped(&self, session: &str) -> bool {
         self.stopped.borrow().contains(session)
     }
 
-    /// A turn ends. If the agent gave it up because of a denial, the user is told why.
-    pub(crate) fn ended(&self, session: &str, reason: Option<&str>) {
+    /// A turn ends. If the agent cancelled it because of a denial, the user is notified of the rule.
+    pub(crate) fn on_turn_end(&self, session: &str, reason: Option<&str>) {
         self.busy.borrow_mut().remove(session);
         self.stopped.borrow_mut().remove(session);
         let denied = self.denied.borrow_mut().remove(session);
@@ -155,7 +156,7 @@ impl Told {
         if let Err(error) = version.tell(session, &why) {
             log(
                 Level::Debug,
-                format_args!("the user is not told why the turn ended: {error}"),
+                format_args!("the user was not notified why the turn ended: {error}"),
             );
         }
     }
@@ -193,9 +194,9 @@ impl Told {
         }
     }
 
-    /// The agent says something of a call. Where that replaces a denial, often by words such as "the user refused", the
-    /// user is told of the rule in a message.
-    pub(crate) fn said(&self, session: &str, update: &Head) {
+    /// The agent updates a call. If the update replaces a denial, often by a text such as "the user refused", the user
+    /// is notified of the rule in a message.
+    pub(crate) fn on_update(&self, session: &str, update: &Head) {
         if self.replaceable.borrow().is_empty() {
             return;
         }
@@ -215,7 +216,7 @@ impl Told {
         if let Err(error) = denied(session, version, &ruling) {
             log(
                 Level::Debug,
-                format_args!("the user is not told of the denial again: {error}"),
+                format_args!("the user was not notified of the denial again: {error}"),
             );
         }
     }
@@ -244,7 +245,7 @@ fn call_of(params: &Json) -> (Version, Json) {
 }
 
 /// Shows a call that the client has not seen.
-fn first(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> Sent {
+fn announce(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> Sent {
     let kind = match version {
         Version::V1 => "tool_call",
         Version::V2 => "tool_call_update",
@@ -265,7 +266,13 @@ fn first(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> Se
 }
 
 /// Shows the outcome of a call that the client has seen.
-fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_place: bool) -> Sent {
+fn show_outcome(
+    session: &str,
+    version: Version,
+    call: &Json,
+    ruling: &Ruling,
+    has_place: bool,
+) -> Sent {
     let id: Value = call.at("/toolCallId").unwrap_or_default();
     let mut update = json!({
         "sessionUpdate": "tool_call_update", "toolCallId": id, "_meta": ruling.meta(),
@@ -290,7 +297,7 @@ fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_plac
     Ok(())
 }
 
-/// Tells the user of a denial that no call can show.
+/// Notifies the user of a denial that no call can show.
 fn denied(session: &str, version: Version, ruling: &Ruling) -> Sent {
     let text = format!("rule {} denied {}", ruling.number, ruling.title);
     Ok(version.tell(session, &text)?)

@@ -31,7 +31,7 @@ const ALLOWED: &str = "Allowed by rule 1 of the proxy `proxy`, without asking yo
 const DENIED: &str = "Denied by rule 2 of the proxy `proxy`, without asking you.";
 
 #[test]
-fn a_call_that_the_client_has_not_seen_is_shown_with_what_became_of_it() {
+fn a_call_that_the_client_has_not_seen_is_shown_with_its_outcome() {
     let mut host = ruled();
     let diff = json!({ "type": "diff", "path": "/proj/a", "newText": "x" });
     for (kind, content, status, expected) in [
@@ -61,23 +61,23 @@ fn a_call_that_the_client_has_not_seen_is_shown_with_what_became_of_it() {
 
 /// Agents write "the user refused" into the call.
 #[test]
-fn a_denial_stays_where_the_agent_replaces_it_by_words_of_its_own() {
+fn a_denial_is_repeated_when_the_agent_replaces_it() {
     for is_announced in [false, true] {
         let mut host = ruled();
         if is_announced {
             update(
                 &mut host,
-                said("tool_call", "t", &json!({ "kind": "execute" })),
+                call_update("tool_call", "t", &json!({ "kind": "execute" })),
             );
         }
         let call = json!({ "toolCallId": "t", "kind": "execute", "title": "rm -r x" });
         request(&mut host, v1(call));
         // Its status alone replaces nothing.
-        let status = said("tool_call_update", "t", &json!({ "status": "failed" }));
+        let status = call_update("tool_call_update", "t", &json!({ "status": "failed" }));
         update(&mut host, status);
         let refused = json!({ "content": [words("User refused permission to run the tool")] });
-        let refused = said("tool_call_update", "t", &refused);
-        let told = |host: &mut Host| {
+        let refused = call_update("tool_call_update", "t", &refused);
+        let notice = |host: &mut Host| {
             host.notify(
                 Peer::Agent,
                 "session/update",
@@ -85,12 +85,12 @@ fn a_denial_stays_where_the_agent_replaces_it_by_words_of_its_own() {
             );
             host.sent()
         };
-        let sent = told(&mut host);
+        let sent = notice(&mut host);
         assert_eq!(sent.len(), 2, "{sent:?}");
         let text: String = sent[0].get("/update/content/text").expect("a message");
         assert!(text.contains(r#"rule 2 denied "rm -r x""#), "{text}");
         assert_eq!(sent[1].at("/update/sessionUpdate"), "tool_call_update");
-        assert_eq!(told(&mut host).len(), 1, "once");
+        assert_eq!(notice(&mut host).len(), 1, "once");
     }
 }
 
@@ -103,7 +103,7 @@ fn a_call_that_the_client_has_seen_is_not_announced_again() {
     let mut host = ruled();
     update(
         &mut host,
-        said(
+        call_update(
             "tool_call",
             "t",
             &json!({ "kind": "execute", "title": "rm" }),
@@ -113,7 +113,7 @@ fn a_call_that_the_client_has_seen_is_not_announced_again() {
     assert_eq!(sent[0].at("/update/sessionUpdate"), "tool_call_update");
     assert_eq!(sent[0].at("/update/status"), "failed");
     assert_eq!(sent[0].at("/update/content"), json!([words(DENIED)]));
-    // Nor one that was shown from here.
+    // A call that this proxy has shown is not announced again either.
     request(
         &mut host,
         v1(json!({ "toolCallId": "u", "kind": "execute" })),
@@ -126,24 +126,24 @@ fn a_call_that_the_client_has_seen_is_not_announced_again() {
 }
 
 #[test]
-fn what_a_call_shows_already_stays() {
+fn existing_content_of_a_call_stays() {
     let mut host = ruled();
     let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm -rf x" } }]);
     let more = json!({ "kind": "execute", "title": "rm", "content": content });
-    update(&mut host, said("tool_call", "t", &more));
+    update(&mut host, call_update("tool_call", "t", &more));
     let sent = request(&mut host, v1(json!({ "toolCallId": "t" })));
     assert_eq!(sent[0].at("/update/content"), Value::Null);
     assert_eq!(sent[0].at("/update/status"), "failed");
-    let told: String = sent[1].get("/update/content/text").expect("a message");
-    assert!(told.contains(r#"rule 2 denied "rm""#), "{told}");
+    let notice: String = sent[1].get("/update/content/text").expect("a message");
+    assert!(notice.contains(r#"rule 2 denied "rm""#), "{notice}");
 }
 
 #[test]
-fn what_a_forgotten_call_may_show_stays() {
+fn possible_content_of_an_evicted_call_stays() {
     let mut host = ruled();
     let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm -rf x" } }]);
     let more = json!({ "kind": "execute", "title": "rm", "content": content });
-    update(&mut host, said("tool_call", "t", &more));
+    update(&mut host, call_update("tool_call", "t", &more));
     open(&mut host, "/proj");
     let sent = request(
         &mut host,
@@ -155,19 +155,19 @@ fn what_a_forgotten_call_may_show_stays() {
 }
 
 #[test]
-fn the_agent_is_told_that_it_was_a_rule() {
+fn the_answer_names_the_rule_for_the_agent() {
     let mut host = ruled();
     let sent = request(
         &mut host,
         v1(json!({ "toolCallId": "t", "kind": "execute" })),
     );
     let answer = sent.last().expect("the answer");
-    let told = json!({
+    let notice = json!({
         "decision": "deny",
         "rule": 2,
         "message": "Denied by rule 2 of the user's settings (the proxy `proxy`); the user was not asked",
     });
-    assert_eq!(answer.at("/_meta/acp-chain~1proxy"), told);
+    assert_eq!(answer.at("/_meta/acp-chain~1proxy"), notice);
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn a_turn_that_ends_because_of_a_denial_is_explained() {
         let sent = host.sent();
         assert_eq!(sent.len(), 1 + usize::from(explained), "{reason}");
         if explained {
-            let told: String = sent[0].get("/update/content/text").expect("a message");
-            assert!(told.contains(r#"rule 2 denied "rm -rf x""#), "{told}");
+            let notice: String = sent[0].get("/update/content/text").expect("a message");
+            assert!(notice.contains(r#"rule 2 denied "rm -rf x""#), "{notice}");
             assert_eq!(sent[1].what, What::Response);
         }
     }
@@ -235,7 +235,7 @@ fn in_version_2_a_call_is_shown_and_a_turn_explained_in_its_forms() {
     // Content that is already shown can be extended here.
     let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm" } }]);
     let more = json!({ "kind": "execute", "content": content });
-    update(&mut host, said("tool_call_update", "t", &more));
+    update(&mut host, call_update("tool_call_update", "t", &more));
     let call = json!({ "type": "tool_call", "toolCall": { "toolCallId": "t" } });
     let sent = request(&mut host, request_of(call));
     assert_eq!(sent[0].at("/update/content"), Value::Null);
@@ -255,7 +255,7 @@ fn in_version_2_a_call_is_shown_and_a_turn_explained_in_its_forms() {
 }
 
 #[test]
-fn a_command_that_belongs_to_no_call_is_told_of_if_it_is_denied() {
+fn the_denial_of_a_command_without_a_call_is_reported() {
     let mut host = ruled();
     let subject = json!({ "type": "command", "command": "rm", "cwd": "/proj" });
     let params =
@@ -274,7 +274,7 @@ fn a_request_that_the_user_decides_shows_nothing() {
 }
 
 #[test]
-fn without_the_powers_to_tell_it_decides_all_the_same() {
+fn without_the_powers_to_report_the_decision_stands() {
     let mut host = ruled();
     let able = LEAST.iter().filter(|power| !power.contains(".send"));
     host.powers(&able.copied().collect::<Vec<_>>());
