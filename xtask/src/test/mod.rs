@@ -30,14 +30,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     // Two heavy builds at once at most: ours and that of the peers.
     thread::scope(|scope| {
         let peers = scope.spawn(|| peers::fetch_with(workspace, &progress));
-        let ours = make::components(workspace, &progress, Beside::Tests, &[])
-            .and_then(|_| make::run(workspace, &progress, Beside::Tests, ["secrets"]))
-            // The one with the most dependencies; `cargo xtask release-check` builds all of them twice.
-            .and_then(|()| {
-                let one = ["reproducible", "redact"];
-                make::run(workspace, &progress, Beside::Tests, one)
-            })
-            .and_then(|()| build_workspace(workspace, &progress));
+        let ours = build_ours(workspace, &progress);
         let peers = peers
             .join()
             .map_err(|_| anyhow!("fetching the peers panicked"))?;
@@ -125,6 +118,16 @@ fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
         ]);
         step.run(test.current_dir(workspace.path("")))
     })
+}
+
+/// Builds the components, checks what only they need, and builds the workspace.
+fn build_ours(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    make::components(workspace, progress, Beside::Tests, &[])?;
+    make::run(workspace, progress, Beside::Tests, ["secrets"])?;
+    // The one with the most dependencies; `cargo xtask release-check` builds all of them twice.
+    let twice = ["reproducible", "redact"];
+    make::run(workspace, progress, Beside::Tests, twice)?;
+    build_workspace(workspace, progress)
 }
 
 /// The programs, which the tests start, and the tests themselves.

@@ -125,12 +125,18 @@ fn a_call_that_the_client_has_seen_is_not_announced_again() {
     assert_eq!(sent[0].at("/update/sessionUpdate"), "tool_call_update");
 }
 
-#[test]
-fn existing_content_of_a_call_stays() {
+/// A host with the rules, after an update that gives the call `t` content.
+fn with_content() -> Host {
     let mut host = ruled();
     let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm -rf x" } }]);
     let more = json!({ "kind": "execute", "title": "rm", "content": content });
     update(&mut host, call_update("tool_call", "t", &more));
+    host
+}
+
+#[test]
+fn existing_content_of_a_call_stays() {
+    let mut host = with_content();
     let sent = request(&mut host, v1(json!({ "toolCallId": "t" })));
     assert_eq!(sent[0].at("/update/content"), Value::Null);
     assert_eq!(sent[0].at("/update/status"), "failed");
@@ -140,10 +146,7 @@ fn existing_content_of_a_call_stays() {
 
 #[test]
 fn possible_content_of_an_evicted_call_stays() {
-    let mut host = ruled();
-    let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm -rf x" } }]);
-    let more = json!({ "kind": "execute", "title": "rm", "content": content });
-    update(&mut host, call_update("tool_call", "t", &more));
+    let mut host = with_content();
     open(&mut host, "/proj");
     let sent = request(
         &mut host,

@@ -43,7 +43,6 @@ impl Programs {
         self.orders.push(order);
     }
 
-    /// Takes the orders.
     pub fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }
