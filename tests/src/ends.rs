@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
+use acp_chain::limits::UNREAD;
 use bytes::BufMut;
 use rustix::process::Pid;
 use tempfile::TempDir;
@@ -178,10 +179,11 @@ impl End {
 }
 
 impl Flow {
-    /// Sends something the other way, again and again, until nothing more flows for that.
+    /// Sends something the other way, again and again, until nothing more flows for that. On a busy machine, a flow
+    /// may make no progress for long before it is stuck; but the program reads [`UNREAD`] bytes first.
     pub async fn is_stuck(&self, mut other_way: impl AsyncFnMut()) {
         let (mut before, mut rounds) = (0, 0);
-        while rounds < STUCK {
+        while rounds < STUCK || before < UNREAD {
             other_way().await;
             let now = self.state.bytes.load(Relaxed);
             rounds = if now == before { rounds + 1 } else { 0 };
