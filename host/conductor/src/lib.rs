@@ -12,6 +12,7 @@
 
 mod batches;
 mod breaker;
+mod clock;
 mod conductor;
 mod edge;
 mod ending;
@@ -33,7 +34,6 @@ mod serve;
 pub mod sign_in;
 mod start;
 mod swap;
-mod timers;
 pub mod trace;
 mod version;
 

@@ -19,6 +19,7 @@ use super::programs::Programs;
 use super::sessions::{Sessions, shown};
 use super::steps::Answer;
 use crate::PATIENCE;
+use crate::clock::{Clock, Timer};
 use crate::edge::Edge;
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Turn};
 use crate::hop::{Held, Hop, Item};
@@ -28,7 +29,6 @@ use crate::native::Dialect;
 use crate::native_peer::NativePeer;
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
-use crate::timers::{Timer, Timers};
 use crate::trace::Recorder;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
@@ -63,8 +63,7 @@ pub(super) struct Core {
     pub busy: FuturesUnordered<Busy>,
     /// The account of the connection: all other accounts are parts of it.
     pub kept: Account,
-    pub timers: Timers,
-    pub now: Instant,
+    pub clock: Clock,
     /// The notices for the user's next turn.
     pub notices: Notices,
     pub files: Files,
@@ -72,7 +71,7 @@ pub(super) struct Core {
     /// The turns of the client that go on after their prompts are answered, by the client's name of the session.
     pub turns: Turns<Arc<str>, Turn>,
     /// The version of ACP negotiated with the client.
-    pub version: u64,
+    version: u64,
     pub trace: Option<Recorder>,
 }
 
@@ -95,8 +94,7 @@ impl Core {
             joined,
             due: Due::default(),
             busy: FuturesUnordered::new(),
-            timers: Timers::default(),
-            now: Instant::now(),
+            clock: Clock::new(Instant::now()),
             notices: Notices::new(&kept),
             kept,
             files: Files::default(),
@@ -105,6 +103,17 @@ impl Core {
             version: 1,
             trace,
         }
+    }
+
+    /// The version of ACP negotiated with the client; 1 before that.
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Sets the version that client and agent have negotiated.
+    pub fn agree(&mut self, version: u64) {
+        self.version = version;
+        self.turns.agree(version);
     }
 
     /// Whether the backlog of an end or a native proxy is so long that no proxy may be called, as it could add to it.
@@ -208,10 +217,10 @@ impl Core {
         if !self.lookups.has_unstarted() || open.any(|(_, exchange)| begins(exchange)) {
             return Vec::new();
         }
-        let due = self.now + PATIENCE;
+        let due = self.clock.now() + PATIENCE;
         let unstarted = self.lookups.take_unstarted(due);
         for (number, _) in &unstarted {
-            self.timers.set(due, Timer::Lookup(*number));
+            self.clock.set(due, Timer::Lookup(*number));
         }
         unstarted
     }
@@ -219,7 +228,7 @@ impl Core {
     /// Ends all pauses of a proxy, whose instance ends.
     pub fn end_pauses(&mut self, index: HopIndex) {
         for (id, at) in self.hops[index].take_pauses() {
-            self.timers.clear(at, Timer::Wake(index, id));
+            self.clock.clear(at, Timer::Wake(index, id));
         }
     }
 
@@ -231,7 +240,7 @@ impl Core {
     /// Takes a held message from its proxy, with its version and deadline.
     pub fn take_held_entry(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
         let held = self.hops[index].remove_held(id)?;
-        self.timers.clear(held.until, Timer::Expire(index, id));
+        self.clock.clear(held.until, Timer::Expire(index, id));
         Some(held)
     }
 

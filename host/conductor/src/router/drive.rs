@@ -13,10 +13,10 @@ use super::{
     waiting, way, withdraw, work,
 };
 use crate::Swap;
+use crate::clock::Timer;
 use crate::hop::Item;
 use crate::member::Member;
 use crate::route::HopIndex;
-use crate::timers::Timer;
 use acp_chain_channel::{Event, Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_rpc::{Error, Id, MalformedLine, Message};
@@ -127,8 +127,8 @@ impl Router {
 
     /// Handles the timers that are due.
     pub fn advance(&mut self, now: Instant) {
-        self.core.now = now;
-        while let Some(timer) = self.core.timers.due(now) {
+        self.core.clock.advance(now);
+        while let Some(timer) = self.core.clock.due() {
             self.with(|core, mcp, steps| match timer {
                 Timer::Wake(index, id) => pauses::on_timer(core, index, id),
                 Timer::Restart(index) => work::restart(core, mcp, index, steps),

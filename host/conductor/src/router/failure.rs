@@ -6,11 +6,11 @@ use super::cancel::new_cancel;
 use super::core::Core;
 use super::steps::{Step, Steps};
 use super::{native, waiting};
+use crate::clock::Timer;
 use crate::exchange::Stage;
 use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
-use crate::timers::Timer;
 use crate::trace::State;
 use acp_chain_channel::{Failure, MessageId};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -84,15 +84,15 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     report(core, index, failure);
     core.trace_tally(index);
     core.trace_state(index, State::Failed, Some(&failure.to_string()));
-    let restart = core.hops[index].break_down(core.now);
+    let restart = core.hops[index].break_down(core.clock.now());
     core.tell_failure(index, &failure.reason, restart.is_some());
     if let Some(at) = restart {
-        core.timers.set(at, Timer::Restart(index));
+        core.clock.set(at, Timer::Restart(index));
     }
 
     let hop = &mut core.hops[index];
     for (id, held) in hop.held() {
-        core.timers.clear(held.until, Timer::Expire(index, id));
+        core.clock.clear(held.until, Timer::Expire(index, id));
     }
     // Including those of replaced versions.
     let had = hop.take_undecided();

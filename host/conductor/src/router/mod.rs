@@ -244,7 +244,7 @@ impl Router {
 
     /// Whether the negotiated version of ACP has batches (RFD v2: overview).
     pub fn has_batches(&self) -> bool {
-        self.core.version >= 2
+        self.core.version() >= 2
     }
 
     /// Begins a batch, whose messages follow: the answers to its requests are sent together.
@@ -320,7 +320,7 @@ impl Router {
     /// The time to [`Router::advance`] to next.
     #[must_use]
     pub fn next_timer(&self) -> Option<Instant> {
-        self.core.timers.next()
+        self.core.clock.next()
     }
 
     /// Logs the failures and denied calls of each proxy, and traces their end.

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use super::core::Core;
+use crate::clock::Timer;
 use crate::hop::Item;
 use crate::route::HopIndex;
-use crate::timers::Timer;
 use acp_chain_channel::{Delivery, MessageId, Peer};
 use acp_chain_rpc::Message;
 
@@ -16,9 +16,8 @@ const METHOD: &str = "wake-after";
 
 /// Starts a pause.
 pub(super) fn ask(core: &mut Core, index: HopIndex, id: MessageId, after: Duration) {
-    let at = core.now + after;
+    let at = core.clock.set_after(after, Timer::Wake(index, id));
     core.hops[index].pause(id, at);
-    core.timers.set(at, Timer::Wake(index, id));
 }
 
 /// Queues the call at the end of a pause.
@@ -30,15 +29,15 @@ pub(super) fn on_timer(core: &mut Core, index: HopIndex, id: MessageId) {
 pub(super) fn cut_short(core: &mut Core, index: HopIndex, id: MessageId) {
     let at = core.hops[index].pauses_until(id);
     // Otherwise the call is queued already.
-    if let Some(at) = at.filter(|at| *at > core.now) {
-        core.timers.clear(at, Timer::Wake(index, id));
+    if let Some(at) = at.filter(|at| *at > core.clock.now()) {
+        core.clock.clear(at, Timer::Wake(index, id));
         ask(core, index, id, Duration::ZERO);
     }
 }
 
 /// The message for the call at the end of a pause. `None` if the proxy has to rest: then the pause is prolonged.
 pub(super) fn end(core: &mut Core, index: HopIndex, id: MessageId) -> Option<Delivery> {
-    let rest = core.hops[index].end_pause(id, core.now)?;
+    let rest = core.hops[index].end_pause(id, core.clock.now())?;
     if !rest.is_zero() {
         ask(core, index, id, rest);
         return None;

@@ -7,12 +7,12 @@ use super::core::Core;
 use super::lookups::{Lookup, cwd};
 use super::steps::{Step, Steps};
 use crate::PATIENCE;
+use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Hop;
 use crate::member::Member;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
-use crate::timers::Timer;
 use crate::trace::State;
 use acp_chain_channel::Failure;
 use acp_chain_channel::limits::PROJECT_PROXIES;
@@ -84,7 +84,7 @@ pub(super) fn withdraw(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
 fn take(core: &mut Core, number: ExchangeId) -> Option<Lookup> {
     let lookup = core.lookups.take(number)?;
     if let Some(due) = lookup.due {
-        core.timers.clear(due, Timer::Lookup(number));
+        core.clock.clear(due, Timer::Lookup(number));
     }
     Some(lookup)
 }

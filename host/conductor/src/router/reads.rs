@@ -8,8 +8,8 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::Steps;
 use super::withdraw;
+use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::timers::Timer;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Message, code};
 
@@ -31,7 +31,7 @@ pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Ste
     if is_silent {
         fail(core, number, steps);
     } else if core.files.begin() {
-        core.timers.set(core.now + TIME, Timer::Reads(number));
+        core.clock.set_after(TIME, Timer::Reads(number));
     }
     is_silent
 }
@@ -48,7 +48,7 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
     let (late, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|number| *number <= last);
     core.files.begin_again(!others.is_empty());
     if let Some(number) = others.last() {
-        core.timers.set(core.now + TIME, Timer::Reads(*number));
+        core.clock.set_after(TIME, Timer::Reads(*number));
     }
     for number in late {
         withdraw::withdraw(core, mcp, number, new_cancel(), steps);

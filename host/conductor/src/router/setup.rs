@@ -145,10 +145,10 @@ pub(super) fn answered(
     message: Message,
     steps: &mut Steps,
 ) -> Message {
+    let version = core.version();
     let Core {
         exchanges,
         sessions,
-        version,
         hops,
         ..
     } = core;
@@ -158,7 +158,7 @@ pub(super) fn answered(
     if !exchange.life.is_boundary() {
         return message;
     }
-    if !is_done(exchange.life, *version, &message) {
+    if !is_done(exchange.life, version, &message) {
         if exchange.life.sets_up() {
             sessions.setups.fail(number, Peer::Agent);
             if let Some(session) = exchange.far_session() {
@@ -233,12 +233,11 @@ pub(super) fn read_answer(
     exchange: &Exchange,
     answer: &Message,
 ) -> Option<Message> {
-    if !exchange.life.is_boundary() || !is_done(exchange.life, core.version, answer) {
+    if !exchange.life.is_boundary() || !is_done(exchange.life, core.version(), answer) {
         return None;
     }
     if exchange.life == Life::Connects {
-        core.version = negotiated(answer);
-        core.turns.agree(core.version);
+        core.agree(negotiated(answer));
         return None;
     }
     // The requester's name for the session.

@@ -7,16 +7,16 @@
 
 use super::core::Core;
 use super::mcp::Mcp;
+use crate::clock::Timer;
 use crate::hop::Idle;
 use crate::route::HopIndex;
-use crate::timers::Timer;
 use crate::trace::State;
 
 /// Notes that a proxy is called or has been started.
 #[inline]
 pub(super) fn note_called(core: &mut Core, index: HopIndex) {
-    if let Some(at) = core.hops[index].note_called(core.now) {
-        core.timers.set(at, Timer::Sleep(index));
+    if let Some(at) = core.hops[index].note_called(core.clock.now()) {
+        core.clock.set(at, Timer::Sleep(index));
     }
 }
 
@@ -24,14 +24,14 @@ pub(super) fn note_called(core: &mut Core, index: HopIndex) {
 pub(super) fn on_timer(core: &mut Core, mcp: &Mcp, index: HopIndex) {
     // The state of connections to its own servers is in the instance's memory only.
     let is_all_settled = core.exchanges.len() == 0 && !mcp.is_connected_to(index);
-    match core.hops[index].idle(core.now, is_all_settled) {
+    match core.hops[index].idle(core.clock.now(), is_all_settled) {
         Idle::Now => {
             core.trace_tally(index);
             core.end_pauses(index);
             core.hops[index].fall_asleep();
             core.trace_state(index, State::Asleep, None);
         }
-        Idle::At(at) => core.timers.set(at, Timer::Sleep(index)),
+        Idle::At(at) => core.clock.set(at, Timer::Sleep(index)),
         Idle::Never => {}
     }
 }

@@ -9,9 +9,9 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use crate::Swap;
+use crate::clock::Timer;
 use crate::hop::Hop;
 use crate::route::HopIndex;
-use crate::timers::Timer;
 use crate::trace::State;
 use crate::version::Version;
 use acp_chain_channel::{Failure, Registration, Started};
@@ -51,7 +51,7 @@ pub(super) fn started(
             ));
             if core.hops[index].is_down() {
                 // The restart may have become due meanwhile.
-                core.timers.set(core.now, Timer::Restart(index));
+                core.clock.set(core.clock.now(), Timer::Restart(index));
             }
             swap.decline(failure);
         }
@@ -81,13 +81,16 @@ fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), F
 /// Puts in a newer version.
 fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mut Steps) {
     let hop = &mut core.hops[index];
-    let (old, until) = (hop.version(), core.now + hop.terms().limits.hold_time);
+    let (old, until) = (
+        hop.version(),
+        core.clock.now() + hop.terms().limits.hold_time,
+    );
     let done = hop.put_in(swap, new);
     tracing::info!("{} was replaced by a newer version", hop.title());
     core.trace_state(index, State::Running, None);
     let hop = &core.hops[index];
     if hop.is_retired(old) {
-        core.timers.set(until, Timer::Retire(index, old));
+        core.clock.set(until, Timer::Retire(index, old));
     }
     if let Some(oldest) = hop.surplus() {
         let why = "the proxy was replaced too often while older versions had unfinished work";
@@ -106,8 +109,9 @@ pub(super) fn on_timer(core: &mut Core, index: HopIndex, version: Version, steps
         return;
     }
     if hop.is_calling(version) {
-        let later = core.now + hop.terms().limits.time;
-        return core.timers.set(later, Timer::Retire(index, version));
+        let time = hop.terms().limits.time;
+        core.clock.set_after(time, Timer::Retire(index, version));
+        return;
     }
     let why = "the proxy was replaced, and the old version did not finish its work in time";
     end(core, index, version, why, steps);

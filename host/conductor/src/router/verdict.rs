@@ -5,11 +5,11 @@ use super::mcp::{Mcp, Provider};
 use super::sessions::shown;
 use super::steps::Steps;
 use super::{failure, setup, waiting};
+use crate::clock::Timer;
 use crate::exchange::Stage;
 use crate::hop::Item;
 use crate::route::HopIndex;
 use crate::routed::Routed;
-use crate::timers::Timer;
 use acp_chain_channel::limits::{KEPT, Quantity};
 use acp_chain_channel::{Action, MessageId};
 use acp_chain_rpc::Message;
@@ -113,8 +113,8 @@ fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, ste
         return failure::fail(core, index, routed, &reason, steps);
     }
     let request = routed.exchange.filter(|_| !routed.is_response());
-    let until = core.hops[index].hold(id, routed, version, core.now);
-    core.timers.set(until, Timer::Expire(index, id));
+    let until = core.hops[index].hold(id, routed, version, core.clock.now());
+    core.clock.set(until, Timer::Expire(index, id));
     let Some(exchange) = request.and_then(|number| core.exchanges.get_mut(number)) else {
         return;
     };

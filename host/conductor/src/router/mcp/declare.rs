@@ -382,7 +382,7 @@ pub(super) fn whose(core: &Core, provider: Provider) -> String {
 /// The message with these declarations. In version 2, an empty list is omitted: agents without MCP do not know the
 /// member.
 fn declaring(core: &Core, message: &Message, entries: &[Entry]) -> Message {
-    let params = if entries.is_empty() && core.version >= ACKNOWLEDGED {
+    let params = if entries.is_empty() && core.version() >= ACKNOWLEDGED {
         declaration::without(message.body())
     } else {
         declaration::write(message.body(), entries)

@@ -13,6 +13,7 @@ use super::declare::whose;
 use super::servers::{Link, LinkState};
 use super::to_links::lose_link;
 use super::{CONNECT, DISCONNECT, MESSAGE};
+use crate::clock::Timer;
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{Place, Target, Via};
@@ -20,7 +21,6 @@ use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Answer, Step, Steps, Task};
-use crate::timers::Timer;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
 use acp_chain_mcp::ConnectionId;
@@ -229,8 +229,7 @@ impl Mcp {
                 );
                 let connects = Origin::Connecting(link);
                 let number = self.request_from(core, link, connects, false, &params, steps)?;
-                core.timers
-                    .set(core.now + CONNECTION, Timer::Connect(number));
+                core.clock.set_after(CONNECTION, Timer::Connect(number));
                 let entry = self.servers.links.get_mut(&link)?;
                 entry.state = LinkState::Connecting(number, vec![(message, charge)]);
             }

@@ -3,6 +3,7 @@
 //! A native proxy that was restarted, or joins a connection that has begun, is sent the client's first message again.
 //! The parts behind it have received that message already, and do not get it a second time.
 
+use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::hop::Hop;
 use crate::native::Dialect;
@@ -13,7 +14,6 @@ use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::mcp::Mcp;
 use crate::router::steps::{Step, Steps};
-use crate::timers::Timer;
 use crate::trace::State;
 use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
@@ -27,7 +27,7 @@ pub(super) fn introduce(
     number: ExchangeId,
     routed: Option<Routed>,
 ) {
-    let due = core.now + START_UP;
+    let due = core.clock.now() + START_UP;
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };
@@ -44,9 +44,9 @@ pub(super) fn introduce(
     let old = native.introduction.replace(new);
     // First: the new one may be due at the same time.
     if let Some(old) = old {
-        core.timers.clear(old.due, Timer::Introduction(index));
+        core.clock.clear(old.due, Timer::Introduction(index));
     }
-    core.timers.set(due, Timer::Introduction(index));
+    core.clock.set(due, Timer::Introduction(index));
 }
 
 /// Handles a native proxy's answer to its first message.
@@ -99,7 +99,7 @@ pub(super) fn introduced(
     native.introduction = None;
     native.is_settled = true;
     let dialect = native.dialect.as_str();
-    core.timers.clear(due, Timer::Introduction(index));
+    core.clock.clear(due, Timer::Introduction(index));
     tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
     if is_repeated {
         core.exchanges.remove(number);
@@ -115,7 +115,6 @@ pub(in crate::router) fn on_introduction_timer(
     index: HopIndex,
     steps: &mut Steps,
 ) {
-    let now = core.now;
     let waiting: usize = core.hops.iter().map(Hop::backlog).sum();
     let Some(native) = core.hops[index].native_mut() else {
         return;
@@ -131,8 +130,7 @@ pub(in crate::router) fn on_introduction_timer(
         return steps.push(Step::Break(index, Failure::new(reason).into()));
     }
     // The proxy waits for an answer itself.
-    introduction.due = now + START_UP;
-    core.timers.set(now + START_UP, Timer::Introduction(index));
+    introduction.due = core.clock.set_after(START_UP, Timer::Introduction(index));
 }
 
 /// Continues after a native proxy's program was started, or could not be.
@@ -193,7 +191,7 @@ pub(in crate::router) fn cut(
             .map(|number| Step::Withdraw(number, new_cancel())),
     );
     let introduction = introduction?;
-    core.timers
+    core.clock
         .clear(introduction.due, Timer::Introduction(index));
     introduction.routed
 }

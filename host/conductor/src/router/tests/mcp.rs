@@ -344,7 +344,7 @@ fn an_agent_without_mcp_is_sent_no_list_of_servers_in_version_2() {
         (2, r#"{"cwd":"/p"}"#),
     ] {
         let mut router = with_tools(r#"{"protocolVersion":2,"capabilities":{"session":{}}}"#);
-        router.core.version = version;
+        router.core.agree(version);
         client(
             &mut router,
             r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/p"}}"#,

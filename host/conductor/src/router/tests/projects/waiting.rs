@@ -105,7 +105,7 @@ fn a_session_whose_lookup_is_late_begins_without_the_project_and_the_user_is_not
     client(&mut router, &setup(1, "load", Some("s"), "/p\\u001b[31m"));
     client(&mut router, PROMPT);
     wanted(&mut router);
-    let due = router.core.now + PATIENCE;
+    let due = router.core.clock.now() + PATIENCE;
     assert_eq!(router.next_timer(), Some(due));
     router.advance(due);
     router.pump(1000);
@@ -129,7 +129,7 @@ fn where_projects_are_required_a_session_whose_lookup_is_late_is_refused() {
     let mut router = loading();
     router.find_projects(true);
     client(&mut router, PROMPT);
-    router.advance(router.core.now + PATIENCE);
+    router.advance(router.core.clock.now() + PATIENCE);
     router.pump(1000);
     let answers = received(&mut router, Peer::Client);
     assert!(

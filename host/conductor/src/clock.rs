@@ -1,6 +1,7 @@
-//! Scheduled events.
+//! The time of a connection, and what is scheduled.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -32,27 +33,53 @@ pub enum Timer {
     Lookup(ExchangeId),
 }
 
-/// The timers of one connection. It has no clock of its own.
-#[derive(Debug, Default)]
-pub struct Timers(BTreeSet<(Instant, Timer)>);
+/// The time of a connection, and its timers. The caller reads the system's clock, so tests choose the time.
+#[derive(Debug)]
+pub struct Clock {
+    now: Instant,
+    timers: BTreeSet<(Instant, Timer)>,
+}
 
-impl Timers {
+impl Clock {
+    pub const fn new(now: Instant) -> Self {
+        Self {
+            now,
+            timers: BTreeSet::new(),
+        }
+    }
+
+    /// The time of the last [`advance`](Self::advance).
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    pub const fn advance(&mut self, now: Instant) {
+        self.now = now;
+    }
+
     pub fn set(&mut self, at: Instant, timer: Timer) {
-        self.0.insert((at, timer));
+        self.timers.insert((at, timer));
+    }
+
+    /// Sets a timer, and returns its time.
+    pub fn set_after(&mut self, time: Duration, timer: Timer) -> Instant {
+        let at = self.now + time;
+        self.set(at, timer);
+        at
     }
 
     pub fn clear(&mut self, at: Instant, timer: Timer) {
-        self.0.remove(&(at, timer));
+        self.timers.remove(&(at, timer));
     }
 
     /// The time of the next event.
     pub fn next(&self) -> Option<Instant> {
-        self.0.first().map(|(at, _)| *at)
+        self.timers.first().map(|(at, _)| *at)
     }
 
-    /// An event that is due by now.
-    pub fn due(&mut self, now: Instant) -> Option<Timer> {
-        self.0.first().filter(|(at, _)| *at <= now)?;
-        self.0.pop_first().map(|(_, timer)| timer)
+    /// Takes an event that is due.
+    pub fn due(&mut self) -> Option<Timer> {
+        self.timers.first().filter(|(at, _)| *at <= self.now)?;
+        self.timers.pop_first().map(|(_, timer)| timer)
     }
 }
