@@ -67,11 +67,13 @@ impl Hop {
         self.requests.open.remove(&id).is_some()
     }
 
-    /// Takes the open requests of one version, or of all.
-    pub fn take_requests(&mut self, of: Option<Version>) -> impl Iterator<Item = ExchangeId> {
+    /// Takes the open requests of one version, or of all, in the order in which they were opened.
+    pub fn take_requests(&mut self, of: Option<Version>) -> Vec<ExchangeId> {
         let is_meant = move |id| of.is_none_or(|version| version_of(id) == version);
         let open = &mut self.requests.open;
         let taken = open.extract_if(move |id, _| is_meant(*id));
-        taken.map(|(_, number)| number)
+        let mut numbers: Vec<_> = taken.map(|(_, number)| number).collect();
+        numbers.sort_unstable();
+        numbers
     }
 }

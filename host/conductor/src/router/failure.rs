@@ -97,7 +97,11 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     // Including those of replaced versions.
     let had = hop.take_undecided();
     let asked = hop.take_requests(None);
-    steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
+    steps.extend(
+        asked
+            .into_iter()
+            .map(|number| Step::Withdraw(number, new_cancel())),
+    );
     core.end_pauses(index);
     let why: Arc<str> = failure.to_string().into();
     if core.hops[index].native().is_some() {

@@ -129,7 +129,11 @@ pub(super) fn end(
     tracing::warn!("an old version of {} ends: {why}", hop.title());
     hop.cut_short(version, why);
     let asked = hop.take_requests(Some(version));
-    steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
+    steps.extend(
+        asked
+            .into_iter()
+            .map(|number| Step::Withdraw(number, new_cancel())),
+    );
     for id in hop.held_by(version) {
         let routed = core.take_held(index, id);
         steps.extend(routed.map(|routed| Step::Fail(index, routed, why.into())));

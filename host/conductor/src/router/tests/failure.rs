@@ -334,6 +334,31 @@ fn a_proxy_may_cancel_its_requests_when_a_message_was_taken_from_it() {
 }
 
 #[test]
+fn the_requests_of_a_broken_proxy_are_cancelled_in_the_order_in_which_they_were_opened() {
+    let breaks = scripted("breaks", "*", |_, ledger| {
+        for _ in 0..20 {
+            ledger.request(Peer::Client, "own", "null").unwrap();
+        }
+        Says::Broke("trap")
+    });
+    let mut router = Router::new(vec![breaks], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"breaks"}"#);
+    let came = received(&mut router, Peer::Client);
+    let opened = came
+        .iter()
+        .filter(|line| line.contains(r#""method":"own""#));
+    let cancelled = came.iter().filter(|line| line.contains("$/cancel_request"));
+    let ids = |line: &String| {
+        line.matches(|c: char| c.is_ascii_digit())
+            .collect::<String>()
+    };
+    let (opened, cancelled): (Vec<_>, Vec<_>) =
+        (opened.map(ids).collect(), cancelled.map(ids).collect());
+    assert_eq!(opened.len(), 20);
+    assert_eq!(cancelled, opened);
+}
+
+#[test]
 fn a_proxy_that_settles_in_time_leaves_no_timer() {
     let holds = scripted("holds", "*", |event, ledger| match event {
         Event::Message(delivery) if &*delivery.method == "settle" => {
