@@ -12,7 +12,8 @@ impl Directory {
     pub(crate) fn of(cwd: &str) -> Option<Self> {
         let (root, names) = rooted(cwd)?;
         let names = names.into_iter().map(Name::of).collect();
-        Some(Self { root, names }).filter(|_| !cwd.contains(char::is_control))
+        let is_plain = !cwd.contains(char::is_control);
+        is_plain.then_some(Self { root, names })
     }
 
     /// The number of names that lead to this directory, if the path is this directory or below it.

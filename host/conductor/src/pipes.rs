@@ -298,7 +298,7 @@ impl Pipes {
                         let (count, leaves) = (pipe.count, program.leaves);
                         self.endings.push(Box::pin(async move {
                             let failure = program.into_failure().await;
-                            (hop, count, Some(failure).filter(|_| !leaves))
+                            (hop, count, (!leaves).then_some(failure))
                         }));
                     }
                     Happened::Progressed

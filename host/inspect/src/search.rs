@@ -119,10 +119,10 @@ fn without_escapes(json: &str) -> String {
 
 /// The length of the row of `\u…` with which a text begins.
 fn escapes(text: &str) -> usize {
-    let parts = text.as_bytes().chunks_exact(6);
+    let (parts, _) = text.as_bytes().as_chunks::<6>();
     let is_one =
-        |part: &&[u8]| part.starts_with(b"\\u") && part[2..].iter().all(u8::is_ascii_hexdigit);
-    parts.take_while(is_one).count() * 6
+        |part: &&[u8; 6]| part.starts_with(b"\\u") && part[2..].iter().all(u8::is_ascii_hexdigit);
+    parts.iter().take_while(is_one).count() * 6
 }
 
 /// Bytes that are rare in JSON of natural language, rarest first: a needle is found by one of these.

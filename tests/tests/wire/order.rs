@@ -168,7 +168,7 @@ fn read(message: &Message, sessions: &mut HashMap<String, String>) -> (String, u
     let session = match (&message.method, &message.id) {
         (None, Some(id)) => sessions.remove(id).expect("an open prompt"),
         _ => {
-            let start = body.find('s').map_or(0, |at| at);
+            let start = body.find('s').unwrap_or_default();
             let rest = &body[start..];
             rest.split(':')
                 .nth(1)

@@ -213,11 +213,13 @@ async fn a_line_of_32_megabytes_passes_each_way() {
         let [chunk] = &client.chunks()[..] else {
             panic!("one chunk")
         };
-        assert!(*chunk == content);
+        let is_whole = *chunk == content;
+        assert!(is_whole, "{} bytes", chunk.len());
         let text = format!("echo {content}");
         client.wire.transcript().clear();
         client.turn(&text).await;
-        assert!(client.chunks() == [&*content]);
+        let is_whole = client.chunks() == [&*content];
+        assert!(is_whole, "{} chunks", client.chunks().len());
         ends_well(client).await;
     }
 }

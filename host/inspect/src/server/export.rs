@@ -65,9 +65,8 @@ pub fn list(formats: &[Format]) -> Bytes {
 /// # Errors
 /// If they are too long together, or cannot be converted.
 pub fn export(log: &Log, rows: &[u8], format: &Format) -> Result<Vec<u8>, String> {
-    let rows = rows
-        .chunks_exact(4)
-        .map(|row| u32::from_le_bytes([row[0], row[1], row[2], row[3]]));
+    let (rows, _) = rows.as_chunks::<4>();
+    let rows = rows.iter().map(|row| u32::from_le_bytes(*row));
     let rows: BTreeSet<u64> = rows.map(u64::from).collect();
     let mut lines = Vec::new();
     let mut rows = rows.into_iter().peekable();

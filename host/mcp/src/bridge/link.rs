@@ -184,7 +184,7 @@ impl Link {
             let _ = outbound.send(outgoing);
         }
         let is_over = matches!(&stream.role, Role::Answers { asked, .. } if asked.is_empty());
-        stream.outbound = Some(outbound).filter(|_| !is_over);
+        stream.outbound = (!is_over).then_some(outbound);
         stream.cut = Arc::downgrade(cut);
         stream.lost = false;
         self.lost.retain(|lost| *lost != last.stream);

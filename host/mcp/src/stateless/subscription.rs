@@ -82,7 +82,7 @@ impl StatelessProvider {
             filter.resources.remove(&uri)
         };
         if is_changed && !filter.is_empty() {
-            self.listen(connection, Some((ask, Some(uri).filter(|_| adds))));
+            self.listen(connection, Some((ask, adds.then_some(uri))));
             return Ok(());
         }
         if is_changed {

@@ -110,7 +110,7 @@ mod tests {
             assert!(bad.parse::<Node>().is_err(), "{bad}");
         }
         for good in ["/", "/acp", "/a/b-c"] {
-            assert!(good.parse::<Endpoint>().unwrap() == *good);
+            assert_eq!(good.parse::<Endpoint>().unwrap(), *good);
         }
         for bad in ["", "acp", "/a?b", "/a b", "/healthz", "*"] {
             assert!(bad.parse::<Endpoint>().is_err(), "{bad}");

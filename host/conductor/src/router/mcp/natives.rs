@@ -99,7 +99,7 @@ impl Mcp {
         let (link, _) = request?.split_once('-')?;
         let link: LinkId = link.parse().ok()?;
         let is_open = self.servers.links.contains_key(&link);
-        Some(Via::Link(link)).filter(|_| is_open)
+        is_open.then_some(Via::Link(link))
     }
 
     /// Assigns a connection that a native proxy made for an MCP client to that client.
