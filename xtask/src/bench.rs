@@ -146,7 +146,7 @@ fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
 /// What is measured, and what measures it.
 fn build_programs(workspace: &Workspace, progress: &Progress) -> Result<()> {
     // One after the other: together they would share the features of their dependencies.
-    build_program(workspace, progress, "acp-chain")?;
+    build_program(workspace, progress, "acp-chain-cli")?;
     build_program(workspace, progress, "acp-chain-bench")
 }
 

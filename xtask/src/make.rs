@@ -48,7 +48,7 @@ pub fn run<'a>(
             Beside::Program => build.args([
                 "--release",
                 "--package",
-                "acp-chain",
+                "acp-chain-cli",
                 "--package",
                 "xtask-make",
             ]),

@@ -28,7 +28,7 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     progress.step("host for other systems", |step| {
         let mut clippy = cargo();
         clippy
-            .args(["clippy", "--package", "acp-chain", "--lib", "--bins"])
+            .args(["clippy", "--package", "acp-chain-cli", "--lib", "--bins"])
             .arg("--locked")
             .current_dir(workspace.path(""));
         fs::create_dir_all(&folder)?;

@@ -62,7 +62,7 @@ struct Built {
     again: Duration,
 }
 
-/// What `host/benches/languages.rs` prints of a component.
+/// What `host/library/benches/languages.rs` prints of a component.
 #[derive(Deserialize)]
 struct Measured {
     micros: f64,

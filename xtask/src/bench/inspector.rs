@@ -39,7 +39,7 @@ const VIEWED: [usize; 2] = [HOPS / 10, HOPS];
 /// Measures, and prints a table.
 pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     let [driver, chromium] = peers::fetch_browser(workspace, progress)?;
-    super::build_program(workspace, progress, "acp-chain")?;
+    super::build_program(workspace, progress, "acp-chain-cli")?;
     let program = workspace.target("dist/acp-chain");
     let folder = workspace.target("bench");
     fs::create_dir_all(&folder)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use acp_chain::channel::Grant;
 use acp_chain::sandbox::{Component, Engine, Guest};
-use acp_chain::transcript::{Script, Setup, Tested, play};
+use acp_chain_kit::transcript::{Script, Setup, Tested, play};
 use acp_chain_tests::{host, powers};
 use quick_junit::{Report, TestCaseStatus, XmlString};
 

@@ -1,0 +1,102 @@
+//! `acp-chain agent add`: installs an agent from a registry, or records the user's own command.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use acp_chain_agents::{Error, Install, Kind, own};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::place::{self, Fetcher, From, command, shown};
+use crate::extension::consent::{Answer, ask};
+
+#[derive(Debug, clap::Args)]
+pub struct Add {
+    /// Its name in the registry, or, with a command, your name for it
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    from: From,
+    /// The kind of installation, if there are several
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["binary", "npx", "uvx"]).map(kind))]
+    kind: Option<Kind>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Your own command, and its arguments
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["registry", "kind"])]
+    words: Vec<OsString>,
+}
+
+fn kind(text: String) -> Kind {
+    match &*text {
+        "binary" => Kind::Binary,
+        "npx" => Kind::Npx,
+        _ => Kind::Uvx,
+    }
+}
+
+impl Add {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let store = place::store_to_change()?;
+        let changing = store.change().map_err(shown)?;
+        // Obstacles are reported before anything is fetched.
+        if let Some(there) = store.taken(&self.name).map_err(shown)? {
+            return Err(shown(Error::Taken(there)));
+        }
+        if !self.words.is_empty() {
+            let record = own(&self.name, &self.words).map_err(shown)?;
+            changing.put(&record, None).map_err(shown)?;
+            say!("`{}` launches {}.", self.name, command(&record));
+            self.say_next();
+            return Ok(ExitCode::SUCCESS);
+        }
+        let fetcher = Fetcher::new()?;
+        let registry = self.from.read(&fetcher, None)?;
+        let entry = registry.named(&self.name).map_err(shown)?;
+        let offer = registry.offer(&entry, self.kind).map_err(shown)?;
+        let install = Install {
+            changing: &changing,
+            registry: &registry,
+            entry: &entry,
+            offer,
+            before: None,
+            web: &fetcher,
+        };
+        let Some(staged) = install.stage().map_err(shown)? else {
+            return Err(shown(Error::Taken(self.name)));
+        };
+        place::show(&entry, &staged);
+        let answer = if self.yes {
+            Answer::Yes
+        } else {
+            ask(&format!("Install it as `{}`?", self.name))
+        };
+        match answer {
+            Answer::Yes => {
+                staged.put(&changing).map_err(shown)?;
+                say!("`{}` is installed.", self.name);
+                self.say_next();
+                Ok(ExitCode::SUCCESS)
+            }
+            Answer::No => {
+                say!("Nothing was changed.");
+                Ok(ExitCode::FAILURE)
+            }
+            Answer::Unasked => Err(
+                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn say_next(&self) {
+        say!(
+            "Take a turn with it behind your chain:  acp-chain try {}",
+            self.name
+        );
+        say!(
+            "Let an editor launch it:                acp-chain setup EDITOR --agent {}",
+            self.name
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! `acp-chain agent list`: the installed agents, or those of the registry.
+
+use std::process::ExitCode;
+
+use super::place::{self, Fetcher, From, command, shown};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// List those in the registry
+    #[arg(long)]
+    available: bool,
+    #[command(flatten)]
+    from: From,
+}
+
+impl List {
+    pub fn main(self) -> Result<ExitCode, String> {
+        if self.available {
+            self.available()
+        } else {
+            installed()
+        }
+    }
+
+    fn available(&self) -> Result<ExitCode, String> {
+        let registry = self.from.read(&Fetcher::new()?, None)?;
+        for entry in registry.entries() {
+            match entry {
+                Ok(entry) => {
+                    let offer = registry.offer(&entry, None);
+                    let kind = offer.map_or("not for this machine", |offer| offer.kind().as_str());
+                    say!(
+                        "{} {} ({kind})\n  {}",
+                        entry.id,
+                        quote(&entry.version, MAX_QUOTE),
+                        quote(&entry.description, MAX_QUOTE)
+                    );
+                }
+                Err(error) => say!("! {}", shown(error)),
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn installed() -> Result<ExitCode, String> {
+    let store = place::store()?;
+    let names = store.names().map_err(shown)?;
+    for name in &names {
+        let record = match store.find(name) {
+            Ok(record) => record,
+            Err(error) => {
+                say!("{name}\n  ! {}", shown(error));
+                continue;
+            }
+        };
+        let version = quote(record.version.as_deref().unwrap_or_default(), MAX_QUOTE);
+        let space = if version.is_empty() { "" } else { " " };
+        say!("{name}{space}{version} ({})", record.kind);
+        say!("  {}", command(&record));
+        if let Err(error) = record.check() {
+            say!("  ! {}", shown(error));
+        }
+    }
+    if names.is_empty() {
+        say!(
+            "No agents are installed; `acp-chain agent list --available` shows what `acp-chain agent add NAME` installs."
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}

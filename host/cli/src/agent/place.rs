@@ -1,0 +1,217 @@
+//! The store of agents, and their registries.
+
+use std::io::Write;
+use std::path::Path;
+
+use acp_chain_agents::{Entry, Error, Location, PUBLIC, Record, Registry, Staged, Store, Web};
+use reqwest::Url;
+use tokio::runtime::Runtime;
+
+use crate::folders;
+use crate::progress::Progress;
+use crate::protected::LOADERS;
+use acp_chain_channel::limits::about;
+use acp_chain_disk as disk;
+use acp_chain_extension::fetch::is_local;
+use acp_chain_extension::{self as extension, Patience};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_system::files;
+
+/// Variables beside [`LOADERS`] that decide which code runs, or which servers programs trust.
+const STEERING: [&str; 22] = [
+    "PATH",
+    "PATHEXT",
+    "COMSPEC",
+    "SHELL",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "BROWSER",
+    "IFS",
+    "PROMPT_COMMAND",
+    "PS4",
+    "ZDOTDIR",
+    "GCONV_PATH",
+    "CLASSPATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "PYTHONHTTPSVERIFY",
+    "DOTNET_STARTUP_HOOKS",
+];
+
+/// Prefixes of further variables of this kind: those of library loaders, Git, npm, pip, uv and .NET profilers.
+const STEERING_PREFIXES: [&str; 10] = [
+    "LD_",
+    "DYLD_",
+    "BASH_FUNC_",
+    "GIT_",
+    "NPM_CONFIG_",
+    "PIP_",
+    "UV_",
+    "OPENSSL_",
+    "CORECLR_",
+    "COR_",
+];
+
+/// Suffixes of further variables of this kind: interpreter options, proxies, and addresses of models.
+const STEERING_SUFFIXES: [&str; 8] = [
+    "_OPTIONS",
+    "_OPTS",
+    "5OPT",
+    "RUBYOPT",
+    "_PROXY",
+    "_BASE_URL",
+    "_API_BASE",
+    "_ENDPOINT",
+];
+
+/// Which registry is meant.
+#[derive(Clone, Debug, clap::Args)]
+pub struct From {
+    /// The registry: a URL, or a file. By default, the one that an agent came from, else that in your config.toml, else
+    /// the public one
+    #[arg(long, value_name = "FILE|URL")]
+    registry: Option<String>,
+}
+
+/// Fetches from web servers, and shows progress.
+pub struct Fetcher {
+    web: extension::Web,
+    runtime: Runtime,
+    progress: Progress,
+}
+
+impl From {
+    /// Reads the registry. `before` is the record of an installed agent, which names the registry that it came from.
+    pub fn read(&self, fetcher: &Fetcher, before: Option<&Record>) -> Result<Registry, String> {
+        let user = crate::user().map_err(|error| error.to_string())?;
+        let config = folders::config_file();
+        let beside = config.as_deref().and_then(Path::parent);
+        let recorded = before.and_then(|record| record.registry.as_ref());
+        let (text, folder) = match (self.registry.as_ref().or(recorded), &user.agents) {
+            (Some(text), _) => (&**text, None),
+            (None, Some(text)) => (&**text, beside),
+            (None, None) => (PUBLIC, None),
+        };
+        let here = std::env::current_dir();
+        let here = here.map_err(|error| format!("the current folder: {error}"))?;
+        let location = Location::parse(text, folder.unwrap_or(&here)).map_err(shown)?;
+        Registry::read(location, fetcher).map_err(shown)
+    }
+}
+
+impl Fetcher {
+    pub fn new() -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        Ok(Self {
+            web: extension::Web::new(Patience::default()).map_err(|error| error.to_string())?,
+            runtime: runtime.map_err(|error| format!("the runtime does not start: {error}"))?,
+            progress: Progress::default(),
+        })
+    }
+}
+
+impl Web for Fetcher {
+    fn is_local(&self, url: &str) -> bool {
+        Url::parse(url).is_ok_and(|url| is_local(&url))
+    }
+
+    fn get(&self, url: &str, most: u64, into: &mut dyn Write) -> Result<(), String> {
+        let download = self.progress.download(&quote(url, MAX_QUOTE));
+        let seen = |there, whole| download.set(there, whole);
+        let got = self.web.download(url, most, into, &seen);
+        self.runtime
+            .block_on(got)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// The installed agents. Only the user can write to the folder.
+pub fn store() -> Result<Store, String> {
+    let folder = folders::agents()
+        .ok_or("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")?;
+    Ok(Store::new(folder, disk::write))
+}
+
+/// The store, for commands that change it: checks the owners of the folders, and makes the store private.
+pub fn store_to_change() -> Result<Store, String> {
+    folders::check_owners()?;
+    if let Some(folder) = folders::agents() {
+        files::make_private(&folder)
+            .map_err(|error| format!("{}: {error}", Untrusted::new(folder.display())))?;
+    }
+    store()
+}
+
+/// An error, for people, with a program's output line by line.
+pub fn shown(error: Error) -> String {
+    let mut text = Untrusted::new(&error).to_string();
+    for line in error.output().lines() {
+        text.push_str("\n  | ");
+        text.push_str(&Untrusted::new(line.trim_end()).to_string());
+    }
+    text
+}
+
+/// Prints an agent's description, its source, and its command line.
+pub fn show(entry: &Entry, staged: &Staged) {
+    let record = &staged.record;
+    let text = |text: &str| quote(text, MAX_QUOTE);
+    let version = record.version.as_deref().unwrap_or_default();
+    say!("{} {} ({})", text(&entry.name), text(version), entry.id);
+    if !entry.description.is_empty() {
+        say!("  {}", text(&entry.description));
+    }
+    let authors = entry.authors.join(", ");
+    let facts = [
+        ("publisher", Some(&authors).filter(|all| !all.is_empty())),
+        ("repository", entry.repository.as_ref()),
+        ("website", entry.website.as_ref()),
+        ("licence", entry.license.as_ref()),
+        ("registry", record.registry.as_ref()),
+        ("from", record.source.as_ref()),
+        ("digest", record.digest.as_ref()),
+    ];
+    for (what, value) in facts {
+        let value = value.map_or_else(|| "not stated".to_owned(), |value| text(value));
+        if what != "website" || entry.website.is_some() {
+            say!("  {what:<11}{value}");
+        }
+    }
+    say!("  {:<11}{}", "size", about(staged.size));
+    say!("  {:<11}{}", "launches", command(record));
+    for (key, value) in &record.env {
+        let mark = if steers(key) {
+            "  ! this variable decides which code runs, or which servers the agent connects to"
+        } else {
+            ""
+        };
+        say!("  {:<11}{}={}{mark}", "with", text(key), text(value));
+    }
+    for note in &staged.notes {
+        say!("! {}", text(note));
+    }
+    say!("It runs as a program with all of your rights: no sandbox holds an agent.");
+}
+
+/// Whether a variable loads code into programs, or redirects their traffic.
+fn steers(key: &str) -> bool {
+    // On Windows, and in many programs, names of variables are case-insensitive.
+    let key = key.to_ascii_uppercase();
+    LOADERS.contains(&&*key)
+        || STEERING.contains(&&*key)
+        || STEERING_PREFIXES.iter().any(|start| key.starts_with(start))
+        || STEERING_SUFFIXES.iter().any(|end| key.ends_with(end))
+}
+
+/// The command line, as it would be typed.
+pub fn command(record: &Record) -> String {
+    let words: Vec<_> = record.words().map(String::as_str).collect();
+    quote(&words.join(" "), MAX_QUOTE)
+}

@@ -1,0 +1,144 @@
+//! `acp-chain agent update`: checks a registry for newer versions.
+
+use std::process::ExitCode;
+
+use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
+
+use super::place::{self, Fetcher, From, shown};
+use crate::extension::consent::{Answer, ask};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+pub struct Update {
+    /// The agents; by default, all of them
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    from: From,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Update {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let store = place::store_to_change()?;
+        let changing = store.change().map_err(shown)?;
+        let names = if self.names.is_empty() {
+            store.names().map_err(shown)?
+        } else {
+            self.names.clone()
+        };
+        let mut succeeded = true;
+        let mut records = Vec::new();
+        for name in &names {
+            match store.find(name).map_err(shown) {
+                Ok(record) => records.push(record),
+                Err(error) => {
+                    tell!("acp-chain: {error}");
+                    succeeded = false;
+                }
+            }
+        }
+        records.retain(|record| {
+            if record.kind == Kind::Command {
+                say!("`{}` stays: it is a command of your own.", record.name);
+            }
+            record.kind != Kind::Command
+        });
+        if records.is_empty() {
+            return Ok(exit_code(succeeded));
+        }
+        let fetcher = Fetcher::new()?;
+        let mut registries: Vec<(Option<&String>, Registry)> = Vec::new();
+        for record in &records {
+            let known = |(from, _): &(Option<&String>, _)| *from == record.registry.as_ref();
+            // A failure does not stop the others.
+            let updated = match registries.iter().position(known) {
+                Some(at) => Ok(at),
+                None => self.from.read(&fetcher, Some(record)).map(|registry| {
+                    registries.push((record.registry.as_ref(), registry));
+                    registries.len() - 1
+                }),
+            };
+            let updated =
+                updated.and_then(|at| self.update(&changing, &registries[at].1, &fetcher, record));
+            if let Err(error) = updated {
+                tell!("acp-chain: `{}`: {error}", record.name);
+                succeeded = false;
+            }
+        }
+        Ok(exit_code(succeeded))
+    }
+
+    fn update(
+        &self,
+        changing: &Changing,
+        registry: &Registry,
+        fetcher: &Fetcher,
+        before: &Record,
+    ) -> Result<(), String> {
+        let name = &before.name;
+        let entry = registry.named(name).map_err(shown)?;
+        // Keeps the kind of the installed version, if the registry still offers it.
+        let same = registry.offer(&entry, Some(before.kind));
+        let offer = same.or_else(|_| registry.offer(&entry, None));
+        let install = Install {
+            changing,
+            registry,
+            entry: &entry,
+            offer: offer.map_err(shown)?,
+            before: Some(before),
+            web: fetcher,
+        };
+        let Some(staged) = install.stage().map_err(shown)? else {
+            say!("`{name}` is up to date.");
+            return Ok(());
+        };
+        let version = |record: &Record| {
+            let version = record.version.as_deref().unwrap_or_default();
+            quote(version, MAX_QUOTE)
+        };
+        say!(
+            "`{name}`: {} → {}",
+            version(before),
+            version(&staged.record)
+        );
+        if before.registry != staged.record.registry {
+            let registry = before.registry.as_deref().unwrap_or_default();
+            say!(
+                "! it came from another registry: {}",
+                quote(registry, MAX_QUOTE)
+            );
+        }
+        place::show(&entry, &staged);
+        let answer = if self.yes {
+            Answer::Yes
+        } else {
+            ask("Install it?")
+        };
+        match answer {
+            Answer::Yes => {
+                staged.put(changing).map_err(shown)?;
+                say!("`{name}` is updated; restart it where it is running.");
+                Ok(())
+            }
+            Answer::No => {
+                say!("Nothing was changed.");
+                Ok(())
+            }
+            Answer::Unasked => Err(
+                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+fn exit_code(succeeded: bool) -> ExitCode {
+    if succeeded {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

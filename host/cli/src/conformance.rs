@@ -1,0 +1,250 @@
+//! `acp-chain conformance`: checks that a component withstands what every proxy must, before it is published.
+//!
+//! The component runs in its sandbox, as in a run. This process writes the report, and therefore keeps its rights.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+use serde_json::Value;
+
+use super::test::{check_directories, warn_of_draft};
+use super::{folders, open};
+use acp_chain::host::Host;
+use acp_chain_extension::Location;
+use acp_chain_kit::conformance::{self, CHECKS, Report, UnderTest, Verdict};
+use acp_chain_kit::transcript::junit;
+use acp_chain_manifest::{Manifest, ProxyEntry, ProxyKind};
+use acp_chain_rpc::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain conformance shout.wasm
+  acp-chain conformance shout.wasm --config '{\"volume\": 11}' --junit report.xml
+
+Exit codes:
+  0  no check failed
+  1  a check failed
+  2  the component cannot be loaded, or the command line is wrong")]
+pub struct Conformance {
+    /// The component; it gets what it asks for
+    component: PathBuf,
+    /// Its configuration, as a JSON object; by default `{}`
+    #[arg(long, value_name = "JSON", conflicts_with = "manifest")]
+    config: Option<String>,
+    /// A manifest with its configuration, powers and limits
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// The proxy in that manifest that it replaces; by default, the only component
+    #[arg(long, value_name = "ID", requires = "manifest")]
+    proxy: Option<String>,
+    /// Print the report for programs
+    #[arg(long)]
+    json: bool,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write a JUnit XML report to this file"
+    )]
+    junit: Option<PathBuf>,
+    /// Only this check; repeatable
+    #[arg(long, value_name = "CHECK", value_parser = names())]
+    only: Vec<String>,
+    /// The seed for the messages: the same seed plays the same ones
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How many messages of each method are played, and everything else in proportion
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    cases: u64,
+}
+
+fn names() -> PossibleValuesParser {
+    CHECKS
+        .iter()
+        .map(|check| check.name)
+        .collect::<Vec<_>>()
+        .into()
+}
+
+impl Conformance {
+    pub fn main(self) -> ExitCode {
+        match self.run() {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::from(1),
+            Err(error) => {
+                tell!("acp-chain: {error}");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    /// Whether the component passes.
+    fn run(self) -> Result<bool, String> {
+        folders::check_owners()?;
+        let under_test = self.load()?;
+        let is_wanted = |check: &conformance::Check| {
+            self.only.is_empty() || self.only.iter().any(|name| name == check.name)
+        };
+        let report = conformance::run(&under_test, is_wanted);
+        if self.json {
+            say!("{}", report.to_json().map_err(|error| error.to_string())?);
+        } else {
+            print(&report);
+        }
+        if let Some(path) = &self.junit {
+            let cases = report.outcomes.iter().map(|outcome| {
+                let is_wrong = matches!(outcome.verdict(), Verdict::Failed | Verdict::NotRun);
+                let name = outcome.check.name.to_owned();
+                (name, is_wrong.then(|| describe(outcome).join("\n")))
+            });
+            let cases: Vec<_> = cases.collect();
+            let written = junit::report("acp-chain conformance", &report.component, &cases)?;
+            let shown = Untrusted::new(path.display());
+            fs::write(path, written)
+                .map_err(|error| format!("{shown}: the file cannot be written: {error}"))?;
+        }
+        Ok(report.count(Verdict::Failed) == 0)
+    }
+
+    /// The component, with its terms.
+    fn load(&self) -> Result<UnderTest, String> {
+        let user = super::user().map_err(|error| error.to_string())?;
+        let installed = super::installed(&user)?;
+        let shown = Untrusted::new(self.component.display());
+        let component = std::path::absolute(&self.component);
+        let component = component.map_err(|error| format!("{shown}: {error}"))?;
+        let mut manifest = match &self.manifest {
+            Some(path) => {
+                let read = Manifest::read(path, &user, &installed);
+                let mut manifest = read.map_err(|error| error.to_string())?;
+                let at = self.place(&manifest, path)?;
+                manifest.proxies = vec![manifest.proxies.swap_remove(at)];
+                manifest
+            }
+            None => {
+                let head = self.head()?;
+                let read =
+                    Manifest::of_test(&head, &component, Some(&component), &user, &installed);
+                read.map_err(|error| error.to_string())?
+            }
+        };
+        for entry in &mut manifest.proxies {
+            if let ProxyKind::Component(terms) = &mut entry.kind {
+                terms.location = Location::File(component.clone());
+            }
+        }
+        let directories = open(&manifest)?;
+        check_directories(&manifest, &directories)?;
+        let host = Host::new(super::engine().map_err(|error| error.to_string())?);
+        let loaded = host.load(&manifest, &directories, |_, load| load());
+        let entry = &manifest.proxies[0];
+        let Some(Some(guest)) = loaded.into_iter().next() else {
+            return Err(manifest.about(entry, &"it is a program, not a component"));
+        };
+        let guest = guest.map_err(|error| manifest.about(entry, &error))?;
+        warn_of_draft(&Location::File(component));
+        let cases = usize::try_from(self.cases).unwrap_or(usize::MAX);
+        Ok(UnderTest::new(guest, entry.on_failure, self.seed, cases))
+    }
+
+    /// The position in a manifest of the proxy whose terms apply.
+    fn place(&self, manifest: &Manifest, path: &Path) -> Result<usize, String> {
+        let shown = Untrusted::new(path.display());
+        let is_component = |entry: &ProxyEntry| matches!(entry.kind, ProxyKind::Component(_));
+        let is_meant = |entry: &ProxyEntry| match &self.proxy {
+            Some(id) => entry.id == *id,
+            None => is_component(entry),
+        };
+        let all = manifest.proxies.iter().enumerate();
+        let mut meant = all.filter(|(_, entry)| is_meant(entry));
+        match (meant.next(), meant.next(), &self.proxy) {
+            (Some((_, entry)), None, _) if !is_component(entry) => {
+                Err(manifest.about(entry, &"it is a program, not a component"))
+            }
+            (Some((at, _)), None, _) => Ok(at),
+            (Some(_), Some(_), _) => Err(format!(
+                "{shown}: it has several components; choose one with `--proxy ID`"
+            )),
+            (None, _, Some(id)) => {
+                let id = Untrusted::new(id);
+                Err(format!("{shown}: it has no proxy `{id}`"))
+            }
+            (None, _, None) => Err(format!("{shown}: it has no component")),
+        }
+    }
+
+    /// The head of a manifest with the configuration.
+    fn head(&self) -> Result<String, String> {
+        let Some(config) = &self.config else {
+            return Ok(String::new());
+        };
+        let wrong = |error: &dyn std::fmt::Display| {
+            format!(
+                "`--config` takes a JSON object, such as '{{\"words\": 3}}': {}",
+                Untrusted::new(error)
+            )
+        };
+        let config: serde_json::Map<String, Value> =
+            serde_json::from_str(config).map_err(|error| wrong(&error))?;
+        let config = toml::Table::try_from(config)
+            .map_err(|error| wrong(&format!("a manifest cannot express that: {error}")))?;
+        let mut proxy = toml::Table::new();
+        proxy.insert("config".to_owned(), toml::Value::Table(config));
+        let proxies = toml::Value::Array(vec![toml::Value::Table(proxy)]);
+        let mut head = toml::Table::new();
+        head.insert("proxy".to_owned(), proxies);
+        toml::to_string(&head).map_err(|error| wrong(&error))
+    }
+}
+
+/// Prints a report for people.
+fn print(report: &Report) {
+    for outcome in &report.outcomes {
+        let (verdict, name) = (outcome.verdict().as_str(), outcome.check.name);
+        let messages = match (outcome.was_run, outcome.messages) {
+            (false, _) => String::new(),
+            (true, 1) => "1 message".to_owned(),
+            (true, count) => format!("{count} messages"),
+        };
+        say!("{}", format!("{verdict:8} {name:12} {messages}").trim_end());
+        for line in describe(outcome) {
+            say!("  {line}");
+        }
+    }
+    say!("");
+    say!("{}", summary(report));
+}
+
+/// The printed findings of a check.
+fn describe(outcome: &conformance::Outcome) -> Vec<String> {
+    if outcome.was_run {
+        outcome.lines()
+    } else {
+        vec!["the findings above leave nothing to check".to_owned()]
+    }
+}
+
+fn summary(report: &Report) -> String {
+    let mut counts = Vec::new();
+    for verdict in [
+        Verdict::Ok,
+        Verdict::Warning,
+        Verdict::Failed,
+        Verdict::NotRun,
+    ] {
+        match (verdict, report.count(verdict)) {
+            (_, 0) => {}
+            (Verdict::Warning, 1) => counts.push("1 warning".to_owned()),
+            (Verdict::Warning, count) => counts.push(format!("{count} warnings")),
+            (verdict, count) => counts.push(format!("{count} {}", verdict.as_str())),
+        }
+    }
+    let (component, seed, cases) = (Untrusted::new(&report.component), report.seed, report.cases);
+    let again = match report.count(Verdict::Failed) {
+        0 => String::new(),
+        _ => format!("; `--seed {seed} --cases {cases}` plays the same again"),
+    };
+    format!("{component}: {}{again}", counts.join(", "))
+}

@@ -1,0 +1,239 @@
+//! `acp-chain connect`: stands in for a remote agent. It copies messages between its standard streams and the remote
+//! agent, byte for byte.
+//!
+//! It is a separate process, since a running chain may connect to nothing. Where the system supports it, one process
+//! serves all chains of a server, which passes it the streams of each.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+
+use acp_chain_remote::client::{self, Target, Token};
+use tokio::runtime::Runtime;
+
+use acp_chain_channel::limits::LINE;
+use acp_chain_conductor::native::CommandLine;
+use acp_chain_manifest::Remote;
+use acp_chain_rpc::transport::{Frame, Outbox, Transport};
+use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_rpc::{Error, Id, Message, code, one_line};
+use acp_chain_system::{files, handover, stdio};
+
+/// The variable with the token.
+const TOKEN: &str = "ACP_CHAIN_CONNECT_TOKEN";
+
+/// The maximum length of the first line of a token file, in bytes.
+const TOKEN_LEN: u64 = 64 << 10;
+
+#[derive(Debug, clap::Args)]
+pub struct Connect {
+    /// Where the agent is: http, https, ws or wss
+    #[arg(id = "connect", value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    way: Way,
+    /// Serve all streams that are passed over the socket at standard input
+    #[arg(long)]
+    shared: bool,
+}
+
+/// How a remote agent is reached, besides its URL.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Way {
+    /// Also trust the certificates in this file (PEM) for the agent of `--connect`
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    connect_ca: Option<PathBuf>,
+    /// The file with the token for the agent of `--connect`, in its first line; no other user may read the file. By
+    /// default, the token is in `ACP_CHAIN_CONNECT_TOKEN`, if set
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    connect_token_file: Option<PathBuf>,
+}
+
+impl Way {
+    /// The command line that reaches the agent at this URL.
+    pub fn command(&self, url: &str) -> Result<CommandLine, String> {
+        let remote = Remote {
+            url,
+            ca: self.connect_ca.clone(),
+            token_file: self.connect_token_file.clone(),
+        };
+        remote.command().map_err(wrong)
+    }
+
+    fn token(&self) -> Result<Option<Token>, String> {
+        let (from, token) = match &self.connect_token_file {
+            Some(file) => {
+                let shown = Untrusted::new(file.display()).to_string();
+                let token = read_token(file);
+                let unusable = |error| format!("the token in {shown} cannot be used: {error}");
+                (shown.clone(), token.map_err(unusable)?)
+            }
+            None => match std::env::var(TOKEN) {
+                Ok(token) if !token.is_empty() => (TOKEN.to_owned(), token),
+                Ok(_) | Err(std::env::VarError::NotPresent) => return Ok(None),
+                Err(error) => return Err(format!("{TOKEN}: {error}")),
+            },
+        };
+        let token = token.trim().parse();
+        token.map(Some).map_err(|error| format!("{from}: {error}"))
+    }
+}
+
+fn wrong(error: impl std::fmt::Display) -> String {
+    format!("--connect: {error}")
+}
+
+/// The first line of a file that only the user may read.
+fn read_token(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    files::check_secret(&file, path).map_err(|error| io::Error::other(error.to_string()))?;
+    let mut text = String::new();
+    file.take(TOKEN_LEN).read_to_string(&mut text)?;
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+impl Connect {
+    pub fn main(self) -> ExitCode {
+        let mut builder = if self.shared {
+            tokio::runtime::Builder::new_multi_thread()
+        } else {
+            tokio::runtime::Builder::new_current_thread()
+        };
+        let done = match builder.enable_all().build() {
+            Ok(runtime) => {
+                let done = if self.shared {
+                    self.serve_all(&runtime)
+                } else {
+                    runtime.block_on(self.serve())
+                };
+                // A thread that reads a terminal would delay the end.
+                runtime.shutdown_background();
+                done
+            }
+            Err(error) => Err(format!("the runtime does not start: {error}")),
+        };
+        super::finish(done)
+    }
+
+    fn target(self) -> Result<Target, String> {
+        Ok(Target {
+            address: self.url.parse().map_err(wrong)?,
+            token: self.way.token()?,
+            ca: self.way.connect_ca,
+        })
+    }
+
+    /// Serves all streams passed to it, until the sender closes the socket.
+    fn serve_all(self, runtime: &Runtime) -> Result<(), String> {
+        let target = Arc::new(self.target()?);
+        let _within = runtime.enter();
+        loop {
+            let taken = handover::take();
+            let Some((input, output)) = taken.map_err(|error| error.to_string())? else {
+                return Ok(());
+            };
+            let target = target.clone();
+            runtime.spawn(async move {
+                let client = Transport::lines(input, output, LINE);
+                let done = match client::connect(&target, LINE) {
+                    Ok(agent) => join(client, agent).await,
+                    Err(error) => Err(error.to_string()),
+                };
+                if let Err(error) = done {
+                    tracing::error!("{error}");
+                }
+            });
+        }
+    }
+
+    async fn serve(self) -> Result<(), String> {
+        let target = self.target()?;
+        let unusable = |error| format!("standard input or output cannot be used: {error}");
+        let (input, output) = (
+            stdio::input().map_err(unusable)?,
+            stdio::output().map_err(unusable)?,
+        );
+        let client = Transport::lines(input, output, LINE);
+        let agent = client::connect(&target, LINE).map_err(|error| error.to_string())?;
+        join(client, agent).await
+    }
+}
+
+/// Copies messages both ways until either end disconnects. Fails if the agent caused that; if the agent has sent
+/// nothing, the client's first request is answered with the error.
+async fn join(client: Transport, agent: Transport) -> Result<(), String> {
+    let (mut from_client, mut to_agent) = (client.incoming, agent.outgoing);
+    let (mut from_agent, mut to_client) = (agent.incoming, client.outgoing);
+    let first = OnceLock::new();
+    let mut has_received = false;
+    let sent = async {
+        let mut outbox = Outbox::default();
+        while let Ok(true) = from_client.read().await {
+            while let Some(frame) = from_client.next_frame() {
+                first.get_or_init(|| id(&frame));
+                push(frame, &mut outbox)?;
+                to_agent
+                    .write_all(&mut outbox)
+                    .await
+                    .map_err(|error| error.to_string())?;
+            }
+        }
+        // The other direction ends, too.
+        to_agent.close();
+        std::future::pending().await
+    };
+    let received = async {
+        let mut outbox = Outbox::default();
+        while from_agent.read().await.map_err(|error| error.to_string())? {
+            while let Some(frame) = from_agent.next_frame() {
+                has_received = true;
+                push(frame, &mut outbox)?;
+                // A client that disconnects closes our input, too.
+                let _ = to_client.write_all(&mut outbox).await;
+            }
+        }
+        Ok(())
+    };
+    let done = tokio::select! {
+        failed = sent => failed,
+        ended = received => ended,
+    };
+    if let (Err(error), false, Some(Some(id))) = (&done, has_received, first.get()) {
+        let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {error}"));
+        let mut outbox = Outbox::default();
+        Message::error(&error).write(Some(id.as_str()), &mut outbox);
+        let _ = to_client.write_all(&mut outbox).await;
+    }
+    done
+}
+
+/// The id of a request.
+fn id(frame: &Frame) -> Option<Id> {
+    match frame {
+        Frame::Line(line) => Message::parse(line.clone()).ok()?.id(),
+        Frame::Message(message) => message.id(),
+        Frame::TooLong { .. } | Frame::Torn(_) => None,
+    }
+}
+
+/// Appends a message to others.
+fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
+    match frame {
+        Frame::Line(line) => {
+            outbox.push(&one_line(line));
+            outbox.push_str("\n");
+            Ok(())
+        }
+        Frame::Message(message) => {
+            message.write(None, outbox);
+            Ok(())
+        }
+        // The peer disconnected in the middle of a message.
+        Frame::Torn(_) => Ok(()),
+        Frame::TooLong { len, limit, .. } => Err(format!(
+            "a message has {len} bytes; at most {limit} are allowed"
+        )),
+    }
+}

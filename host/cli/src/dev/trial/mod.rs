@@ -1,0 +1,84 @@
+//! A trial: a built-in client and agent are at the ends of the chain, and the user sees what the proxy does with each
+//! message. A line of standard input is a prompt, and the trial ends with the input.
+
+mod agent;
+mod client;
+
+use acp_chain_acp::{INITIALIZE, NEW, PROMPT};
+use acp_chain_ends::client::{Services, new_session, prompt};
+use acp_chain_picture::{chain, turn};
+use tokio::io::{AsyncRead, DuplexStream};
+use tokio::sync::watch;
+
+pub use self::agent::play_agent;
+use self::client::Client;
+use super::client::Disconnect;
+use super::cycle::Built;
+use super::developed::Developed;
+use super::notices::tell;
+use crate::typed::picture::{Picture, columns};
+use crate::typed::prompts::{Prompts, invite};
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// The parts of a trial.
+pub struct Trial {
+    pub developed: Developed,
+    pub picture: Picture,
+    pub built: watch::Receiver<Built>,
+    /// Our end of the client's connection.
+    pub client: DuplexStream,
+}
+
+impl Trial {
+    /// Plays the client, until there are no more prompts. Also ends if the prompts end before a version has started.
+    pub async fn run(
+        mut self,
+        prompts: impl AsyncRead + Unpin,
+        mut prompted: Disconnect,
+    ) -> Result<(), String> {
+        let folder = self.developed.folder.clone();
+        let services = Services::new(
+            Some(folder),
+            "the client of a trial does not support this method",
+        );
+        let begin = services.initialize();
+        let mut client = Client::new(self.client, services);
+        let is_over = |_| "the project is no longer built";
+        loop {
+            // A version built while the chain starts with this one is tried next.
+            let built = self.built.wait_for(Option::is_some).await;
+            let is_built = matches!(&*built.map_err(is_over)?, Some(Ok(_)));
+            let Err(error) = client.ask(INITIALIZE, begin.clone()).await? else {
+                break;
+            };
+            // Build errors are reported already; the next version may start.
+            if is_built {
+                tell(&Untrusted::new(error).to_string());
+            }
+            tokio::select! {
+                biased;
+                built = self.built.changed() => built.map_err(is_over)?,
+                () = prompted.wait() => {
+                    tell!("acp-chain dev: the input has ended, and there is nothing to try yet");
+                    return Ok(());
+                }
+            }
+        }
+        let manifest = self.developed.chain()?.manifest;
+        say!("{}", chain(manifest.proxies.iter().map(|entry| &*entry.id)));
+        let params = new_session(&self.developed.folder);
+        let session = match client.ask(NEW, params).await? {
+            Ok(result) => result["sessionId"].clone(),
+            Err(error) => return Err(format!("no session begins: {}", Untrusted::new(error))),
+        };
+        let mut prompts = Prompts::new(prompts);
+        invite();
+        while let Some(text) = prompts.next().await? {
+            // The picture shows the answer, whatever it is.
+            let _ = client.ask(PROMPT, prompt(&session, &text)).await?;
+            say!("{}\n", turn(&self.picture.next(), columns()));
+            invite();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! The description of an extension, in plain words, for users who decide about it.
+
+use acp_chain_package::Package;
+use acp_chain_powers::Power;
+use serde_json::{Value, json};
+
+use crate::words::{failure, in_words};
+use acp_chain_channel::limits::about;
+use acp_chain_extension::Digest;
+use acp_chain_manifest::policy;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+/// Prints the description.
+pub fn print(package: &Package, digest: Digest, size: u64) {
+    for line in lines(package, digest, size) {
+        say!("{line}");
+    }
+}
+
+/// The description, one line each.
+pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
+    let mut lines = description(package, digest, size);
+    lines.push("It asks for".to_owned());
+    lines.extend(asks(package).into_iter().map(|line| format!("  {line}")));
+    lines.push("It cannot".to_owned());
+    lines.push(format!("  {}", cannot(&package.imports)));
+    lines
+}
+
+/// The package's description of itself, one line each.
+pub fn description(package: &Package, digest: Digest, size: u64) -> Vec<String> {
+    let text = |text: &str| quote(text, MAX_QUOTE);
+    let mut lines = vec![format!("{} {}", package.name, package.version)];
+    lines.extend(package.about.said().map(|(section, said)| {
+        let label = match section {
+            "authors" => "by ",
+            "licenses" => "licence: ",
+            "source" => "source: ",
+            "homepage" => "page: ",
+            "revision" => "revision: ",
+            _ => "",
+        };
+        format!("  {label}{}", text(said))
+    }));
+    let interface = package.interface().map_or_else(
+        || "is no proxy".to_owned(),
+        |version| format!("made for version {} of the interface", text(version)),
+    );
+    lines.push(format!("  {digest}, {}, {interface}", about(size)));
+    if package.draft {
+        lines.push("  a draft: `acp-chain build` makes one that is faster at work".to_owned());
+    }
+    lines
+}
+
+/// The powers, methods and limits that a package asks for, with its author's reasons.
+fn asks(package: &Package) -> Vec<String> {
+    let asks = &package.asks;
+    let mut lines = Vec::new();
+    let mut add = |words: String, reason: &str| {
+        lines.push(words);
+        lines.push(format!("    {}", author(reason)));
+    };
+    for asked in &asks.powers {
+        if let Some(power) = Power::named(&asked.power) {
+            add(in_words(power), &asked.reason);
+        }
+    }
+    for (name, asked) in &asks.methods {
+        let (name, actions) = (quote(name, MAX_QUOTE), asked.actions.join(", "));
+        let words = format!(
+            "! may {actions} {name}, which is not in the protocol: this program cannot say what it is"
+        );
+        add(words, &asked.reason);
+    }
+    for (key, value) in &asks.limits {
+        let (key, value) = (quote(key, MAX_QUOTE), quote(&value.to_string(), MAX_QUOTE));
+        lines.push(format!(
+            "up to {value} of `{key}`, a limit (acp-chain limits)"
+        ));
+    }
+    if lines.is_empty() {
+        lines.push("nothing: it sees nothing, and does nothing".to_owned());
+    }
+    if asks.guard {
+        lines.push(
+            "it is a guard: it stands next to the agent, behind all other proxies".to_owned(),
+        );
+    }
+    if !asks.guards_by.is_empty() {
+        let powers = asks.guards_by.iter().map(|power| quote(power, MAX_QUOTE));
+        let powers = powers.collect::<Vec<_>>().join(", ");
+        lines.push(format!("it cannot guard without {powers}"));
+    }
+    if let Some(on_failure) = asks.on_failure {
+        let policy = failure(Some(policy(on_failure)));
+        lines.push(format!("when it breaks: {policy} (on-failure)"));
+    }
+    lines
+}
+
+/// A reason given by its author.
+pub fn author(reason: &str) -> String {
+    format!("its author says: {}", quote(reason, MAX_QUOTE))
+}
+
+pub fn cannot(imports: &[String]) -> &'static str {
+    if imports.iter().any(|name| name.starts_with("wasi:")) {
+        "reach files, unless you give it a directory; the network, programs, your environment, or other \
+             proxies. It imports WASI, which gives it clocks and random numbers"
+    } else {
+        "reach files, the network, programs, clocks, your environment, or other proxies"
+    }
+}
+
+/// The description, for programs.
+pub fn json(package: &Package, digest: Digest, size: u64) -> Value {
+    let mut facts = json!({
+        "name": package.name,
+        "version": package.version,
+        "digest": digest.to_string(),
+        "size": size,
+        "interface": package.interface(),
+        "imports": package.imports,
+        "asks": package.asks,
+        "draft": package.draft,
+    });
+    for (section, said) in package.about.said() {
+        facts[section] = said.into();
+    }
+    facts
+}

@@ -1,0 +1,208 @@
+//! `acp-chain add`: installs an extension, and adds it to a manifest.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::about;
+use super::candidate::{Candidate, Checks, shown};
+use super::consent::{self, Answer, Consent};
+use super::place::{Named, Place};
+use crate::carried;
+use acp_chain_extension::signature::signer;
+use acp_chain_extension::{Digest, Fetched, Location, Lock, Locked, Signer, Source, is_name};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+/// Our extensions. Their names, and those of all other built-in extensions, are reserved.
+const OURS: [&str; 5] = ["permissions", "project-map", "redact", "rules", "todo"];
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain add redact
+  acp-chain add ghcr.io/someone/shout:1 --manifest acp-chain.toml
+  acp-chain add ./shout.wasm --id louder
+
+Exit codes:
+  0  it is installed
+  1  it is not, because you said no or because of an error
+  2  the command line is wrong")]
+pub struct Add {
+    /// Where it comes from: a name that `list --available` shows, a file, `https://…#sha256=…`, or `registry.example/org/name:1.2`
+    #[arg(value_name = "SOURCE")]
+    source: Source,
+    #[command(flatten)]
+    named: Named,
+    /// A name for it, instead of its own
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+    /// The minisign public key that must have signed it
+    #[arg(long, value_name = "KEY")]
+    signer: Option<Signer>,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+impl Add {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let place = self.named.clone().place()?;
+        let source = relative(self.source.clone(), &place)?;
+        if let Source::BuiltIn(name) = &source {
+            return self.use_built_in(&place, name);
+        }
+        let checks = Checks::new(false)?;
+        // Errors in the manifest are reported before anything is downloaded.
+        let (_, _) = (place.edit()?, place.lock()?);
+        checks.refresh_revoked(&place)?;
+        let wanted = self.signer.as_ref();
+        let signer = |got: &Fetched| signer(&got.component, &got.signatures, wanted);
+        let candidate = checks.get(&place, &source, signer)?;
+        let name = self.name(&candidate)?;
+        check_new(&place, &name, &candidate)?;
+        consent::show(&candidate);
+        let question = format!("Install it as `{name}`, with these powers?");
+        match self
+            .consent
+            .ask(&question, &candidate.release.digest, false)?
+        {
+            Answer::Yes => {}
+            answer => return refused(answer, &candidate.release.digest),
+        }
+        install(&place, &name, candidate)?;
+        let manifest = place.manifest.display().to_string();
+        say!(
+            "`{name}` is installed, and used by {}.",
+            quote(&manifest, MAX_QUOTE)
+        );
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Adds a built-in extension to a manifest. Built-in extensions are not locked: they are part of the program.
+    fn use_built_in(&self, place: &Place, name: &str) -> Result<ExitCode, String> {
+        if self.id.is_some() || self.signer.is_some() {
+            return Err("`--id` and `--signer` are not for built-in extensions".to_owned());
+        }
+        let user = crate::user().map_err(|error| error.to_string())?;
+        let found = crate::installed(&user)?.find(name, &Lock::default());
+        let found = found.map_err(|error| {
+            format!("{error}; `acp-chain list --available` shows what comes with acp-chain")
+        })?;
+        let Location::Carried(extension) = &found.location else {
+            return Err(format!("`{name}` does not come with acp-chain"));
+        };
+        about::print(&found.package, extension.digest, extension.size());
+        say!("It comes with acp-chain");
+        let question = format!("Use `{name}`, with these powers?");
+        match self.consent.ask(&question, &extension.digest, false)? {
+            Answer::Yes => {}
+            answer => return refused(answer, &extension.digest),
+        }
+        let changing = place.store.change().map_err(|error| error.to_string())?;
+        let (lock, mut edit) = (place.lock()?, place.edit()?);
+        if edit.has(name) || lock.get(name).is_some() {
+            let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
+            return Err(format!(
+                "{manifest} has a proxy `{name}` already; nothing was changed"
+            ));
+        }
+        edit.add(name);
+        let written = changing.write_manifest(&place.manifest, &edit.text());
+        written.map_err(|error| error.to_string())?;
+        let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
+        say!("`{name}` is used by {manifest}.");
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The name of the candidate in the manifest.
+    fn name(&self, candidate: &Candidate) -> Result<String, String> {
+        let claimed = &candidate.package.name;
+        let (name, from) = match &self.id {
+            Some(id) => (id, "--id"),
+            None => (claimed, "it"),
+        };
+        if OURS.contains(&&**name) || carried()?.named(name).is_some() {
+            return Err(format!(
+                "{from} says `{name}`, which is the name of an extension that comes with acp-chain, and this \
+                 one comes from {}; `--id NAME` gives it another name",
+                shown(&candidate.release.source)
+            ));
+        }
+        if !is_name(name) || matches!(&**name, "client" | "agent") {
+            return Err(format!(
+                "{:?} cannot be the name of a proxy; `--id NAME` gives it one of 1 to 64 letters, digits, \
+                 `-`, `_` or `.`",
+                quote(name, MAX_QUOTE)
+            ));
+        }
+        Ok(name.clone())
+    }
+}
+
+/// An error if another extension has this name.
+fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<(), String> {
+    let (lock, edit) = (place.lock()?, place.edit()?);
+    let is_used = edit.uses().any(|used| used == name);
+    match lock.get(name) {
+        // An earlier attempt was stopped before the manifest was changed.
+        Some(locked) if locked.agreed.digest == candidate.release.digest && !is_used => Ok(()),
+        Some(locked) => Err(format!(
+            "`{name}` is installed already, from {}; `acp-chain update {name} --from SOURCE` puts another \
+             in its place, and `--id NAME` gives this one another name",
+            shown(&locked.agreed.source)
+        )),
+        None if edit.has(name) && !is_used => Err(format!(
+            "{} has a proxy `{name}` already; `--id NAME` gives this one another name",
+            quote(&place.manifest.display().to_string(), MAX_QUOTE)
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Reports that the user has not agreed.
+fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode, String> {
+    match answer {
+        Answer::Unasked => Err(format!(
+            "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
+             `--accept-powers {digest}`, or `--yes` to agree to any component"
+        )),
+        Answer::Yes | Answer::No => {
+            say!("Nothing was changed.");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// The path of a file as in the lock: relative to the manifest's folder, if the file is beneath it.
+pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
+    let Source::File(path) = source else {
+        return Ok(source);
+    };
+    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+    let inside = path.strip_prefix(place.folder());
+    Ok(Source::File(inside.map_or(path.clone(), |inside| {
+        PathBuf::from(".").join(inside)
+    })))
+}
+
+/// Writes the store, then the lock, then the manifest.
+fn install(place: &Place, name: &str, candidate: Candidate) -> Result<(), String> {
+    let wrong = |error: &dyn std::fmt::Display| error.to_string();
+    let changing = place.store.change().map_err(|error| wrong(&error))?;
+    // Another process may have installed one of this name before the user answered.
+    check_new(place, name, &candidate)?;
+    let (mut lock, mut edit) = (place.lock()?, place.edit()?);
+    changing
+        .add(&candidate.component)
+        .map_err(|error| wrong(&error))?;
+    lock.put(Locked {
+        name: name.to_owned(),
+        agreed: candidate.release,
+        pending: None,
+    });
+    changing.write(&lock).map_err(|error| wrong(&error))?;
+    if !edit.uses().any(|used| used == name) {
+        edit.add(name);
+        let written = changing.write_manifest(&place.manifest, &edit.text());
+        written.map_err(|error| wrong(&error))?;
+    }
+    Ok(())
+}

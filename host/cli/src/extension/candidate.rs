@@ -1,0 +1,203 @@
+//! An extension that was fetched and checked, before it is granted anything.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use acp_chain_package::Package;
+use serde_json::Value;
+
+use super::place::Place;
+use crate::folders;
+use crate::progress::Progress;
+use acp_chain_extension::fetch::{Artifact, Published};
+use acp_chain_extension::{
+    Digest, Fetched, Fetcher, Patience, Reference, Release, Revoked, SignatureError, Signer,
+    Source, Web,
+};
+use acp_chain_manifest::{User, check_asks};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_sandbox::{Component, Engine};
+
+/// Fetches and checks extensions.
+pub struct Checks {
+    pub user: User,
+    pub fetcher: Fetcher,
+    pub progress: Progress,
+    engine: Engine,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// An extension that could be installed.
+pub struct Candidate {
+    pub package: Package,
+    pub component: Vec<u8>,
+    pub release: Release,
+    /// Why there may be signatures that were not found.
+    pub unread: Option<String>,
+}
+
+impl Checks {
+    /// Reads the user's settings. Nothing is downloaded if `offline` is set.
+    pub fn new(offline: bool) -> Result<Self, String> {
+        let web = (!offline).then(|| Web::new(Patience::default()));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("the runtime does not start: {error}"))?;
+        Ok(Self {
+            user: crate::user().map_err(|error| error.to_string())?,
+            fetcher: Fetcher {
+                web: web.transpose().map_err(|error| error.to_string())?,
+            },
+            progress: Progress::default(),
+            engine: crate::engine().map_err(|error| error.to_string())?,
+            runtime,
+        })
+    }
+
+    /// Fetches and checks the current content of a source. Paths are relative to the place's folder; `signer` examines
+    /// the signatures.
+    pub fn get(
+        &self,
+        place: &Place,
+        source: &Source,
+        signer: impl Fn(&Fetched) -> Result<Option<Signer>, SignatureError>,
+    ) -> Result<Candidate, String> {
+        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", shown(source));
+        let fetched = self.fetch(place, source)?;
+        let unread = fetched.unread_signatures();
+        let signer = signer(&fetched).map_err(|error| wrong(&format!("{error}{unread}")))?;
+        if self.user.require_signature && signer.is_none() {
+            let unsigned = "it has no signature, and your config.toml has `require-signature = true`; ask its \
+                        author for one";
+            return Err(wrong(&format!("{unsigned}{unread}")));
+        }
+        self.check_revoked(place, &fetched.digest)
+            .map_err(|error| wrong(&error))?;
+        let package = Package::read(Cursor::new(&fetched.component));
+        let package = package.map_err(|error| wrong(&quote(&error.to_string(), MAX_QUOTE)))?;
+        check_asks(&package).map_err(|error| wrong(&error))?;
+        self.compile(&shown(source), &fetched.component)?;
+        let wit = package.interface().unwrap_or_default().to_owned();
+        let release = Release {
+            source: source.clone(),
+            version: Some(package.version.to_string()),
+            manifest: fetched.manifest,
+            digest: fetched.digest,
+            size: fetched.component.len() as u64,
+            wit,
+            imports: package.imports.clone(),
+            powers: powers(&package),
+            signer,
+            on_failure: on_failure(&package),
+            methods: methods(&package),
+            limits: limits(&package),
+        };
+        Ok(Candidate {
+            package,
+            component: fetched.component,
+            release,
+            unread: fetched.unread,
+        })
+    }
+
+    /// Fetches the current content of a source, without checks.
+    pub fn fetch(&self, place: &Place, source: &Source) -> Result<Fetched, String> {
+        self.read(&source.clone().from_folder(place.folder()))
+    }
+
+    /// Fetches the current content of a source, whose path is relative to the working directory.
+    pub fn read(&self, source: &Source) -> Result<Fetched, String> {
+        let download = self.progress.download(&shown(source));
+        let seen = |there, whole| download.set(there, whole);
+        let fetched = self.runtime.block_on(self.fetcher.fetch(source, &seen));
+        fetched.map_err(|error| error.to_string())
+    }
+
+    /// Uploads an extension to a registry.
+    pub fn publish(&self, to: &Reference, artifact: &Artifact) -> Result<Published, String> {
+        let published = self.runtime.block_on(self.fetcher.publish(to, artifact));
+        published.map_err(|error| error.to_string())
+    }
+
+    /// Compiles a component, so that no start has to. Components with unknown imports are rejected.
+    pub fn compile(&self, name: &str, component: &[u8]) -> Result<(), String> {
+        let digest = Digest::of(component).to_string();
+        let compile = || Component::compile_kept(&self.engine, &digest, component);
+        let compiled = self.progress.while_loading(name, compile);
+        compiled
+            .map(drop)
+            .map_err(|error| format!("{name}: {error}"))
+    }
+
+    /// An error if a component must not run.
+    pub fn check_revoked(&self, place: &Place, digest: &Digest) -> Result<(), String> {
+        let Some(revocations) = &self.user.revocations else {
+            return Ok(());
+        };
+        let revoked = Revoked::read(place.store.folder(), &revocations.key);
+        let revoked = revoked.map_err(|error| error.to_string())?;
+        revoked.check(digest).map_err(|revoked| revoked.to_string())
+    }
+
+    /// Fetches the list of revocations, if the user names one. If that fails, nothing is installed: an attacker may
+    /// withhold the list.
+    pub fn refresh_revoked(&self, place: &Place) -> Result<(), String> {
+        let Some(revocations) = &self.user.revocations else {
+            return Ok(());
+        };
+        let base = folders::config_file();
+        let base = base
+            .as_deref()
+            .and_then(std::path::Path::parent)
+            .unwrap_or(place.folder());
+        let list = self.fetcher.signed(&revocations.source, base);
+        let (text, signature) = self
+            .runtime
+            .block_on(list)
+            .map_err(|error| error.to_string())?;
+        // Another process may be about to store a newer list.
+        let changing = place.store.change().map_err(|error| error.to_string())?;
+        let kept = Revoked::read(place.store.folder(), &revocations.key);
+        let kept = kept.map_err(|error| error.to_string())?;
+        let replaced = kept.replace(&text, &signature, &revocations.key, &changing);
+        replaced.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// A source, for people.
+pub fn shown(source: &Source) -> String {
+    quote(&source.to_string(), MAX_QUOTE)
+}
+
+/// The keys of the powers that a package asks for.
+fn powers(package: &Package) -> Vec<String> {
+    let asked = package.asks.powers.iter();
+    asked.map(|asked| asked.power.clone()).collect()
+}
+
+/// The `on-failure` that a package asks for, as in manifests.
+fn on_failure(package: &Package) -> Option<String> {
+    let policy = serde_json::to_value(package.asks.on_failure?).ok()?;
+    Some(policy.as_str()?.to_owned())
+}
+
+/// The methods that a package asks for by name.
+fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
+    let asked = package.asks.methods.iter();
+    let asked = asked.map(|(name, asked)| (name.clone(), asked.actions.clone()));
+    asked.collect()
+}
+
+/// The limits that a package asks for, as in manifests.
+fn limits(package: &Package) -> BTreeMap<String, String> {
+    let asked = package.asks.limits.iter();
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    asked
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect()
+}

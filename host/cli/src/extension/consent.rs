@@ -1,0 +1,93 @@
+//! Shows the user an extension and what it asks for, and asks whether the user agrees.
+
+use std::io::{BufRead, IsTerminal, stdin};
+
+use super::about;
+use super::candidate::{Candidate, shown};
+use crate::out;
+use acp_chain_extension::{Digest, Release};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+/// Options with which the user agrees in advance.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Consent {
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    /// Do not ask if the component has this digest: you agree to the powers that it asks for
+    #[arg(long, value_name = "DIGEST", conflicts_with = "yes")]
+    pub accept_powers: Option<Digest>,
+}
+
+/// The user's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// There is no terminal to ask on.
+    Unasked,
+}
+
+impl Consent {
+    /// Whether the user agrees to what was just shown. `is_more` means that `--yes` is not enough.
+    pub fn ask(self, question: &str, digest: &Digest, is_more: bool) -> Result<Answer, String> {
+        match self.accept_powers {
+            Some(accepted) if accepted == *digest => return Ok(Answer::Yes),
+            Some(accepted) => {
+                return Err(format!(
+                    "`--accept-powers {accepted}` was given, and this is {digest}: look at what it asks for, \
+                     and give that digest if you agree; nothing was changed"
+                ));
+            }
+            None if self.yes && !is_more => return Ok(Answer::Yes),
+            None => {}
+        }
+        Ok(ask(question))
+    }
+}
+
+/// Asks on the terminal, if there is one.
+pub fn ask(question: &str) -> Answer {
+    if !stdin().is_terminal() || !out::has_error_terminal() {
+        return Answer::Unasked;
+    }
+    out::write(format_args!("{question} [y/N] "));
+    let mut line = String::new();
+    let read = stdin().lock().read_line(&mut line);
+    let said = line.trim().to_lowercase();
+    if read.is_ok() && matches!(&*said, "y" | "yes") {
+        Answer::Yes
+    } else {
+        Answer::No
+    }
+}
+
+/// Prints an extension's description, its source, and what it asks for.
+pub fn show(candidate: &Candidate) {
+    let release = &candidate.release;
+    about::print(&candidate.package, release.digest, release.size);
+    say!("It comes from {}", shown(&release.source));
+    say!("It is signed by {}", signer(release));
+    if let Some(why) = &candidate.unread {
+        say!("! its signatures cannot be read: {}", quote(why, MAX_QUOTE));
+    }
+    let imports = release
+        .imports
+        .iter()
+        .map(|import| quote(import, MAX_QUOTE));
+    let imports: Vec<_> = imports.collect();
+    let imports = if imports.is_empty() {
+        "nothing".to_owned()
+    } else {
+        imports.join(", ")
+    };
+    say!("It imports {imports}");
+}
+
+/// The signer of a release, for people.
+pub fn signer(release: &Release) -> String {
+    match &release.signer {
+        Some(signer) => signer.to_string(),
+        None => "nobody".to_owned(),
+    }
+}

@@ -1,0 +1,83 @@
+//! `acp-chain info`: the description of an extension, and what it asks for.
+
+use std::fmt::Display;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use acp_chain_package::Package;
+
+use super::{about, package};
+use crate::{finish, folders};
+use acp_chain_extension::{Digest, Location, Lock, Stored};
+use acp_chain_rpc::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain info redact
+  acp-chain info ./shout.wasm --json")]
+pub struct Info {
+    /// The name of an extension, or a file: with a slash, or ending in `.wasm`
+    extension: String,
+    /// The manifest whose lock resolves the name; by default, the user's config.toml
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    pub fn main(self) -> ExitCode {
+        finish(self.info())
+    }
+
+    fn info(self) -> Result<(), String> {
+        let location = self.locate()?;
+        let unreadable = |error: &dyn Display| {
+            format!("{}: {}", Untrusted::new(&location), Untrusted::new(error))
+        };
+        let (package, digest, size) = match &location {
+            Location::File(path) | Location::Stored(Stored { path, .. }) => {
+                let component = package::read(path)?;
+                let package = Package::read(Cursor::new(&component));
+                (package, Digest::of(&component), component.len() as u64)
+            }
+            Location::Read(_, component) => {
+                let package = Package::read(Cursor::new(component));
+                (package, Digest::of(component), component.len() as u64)
+            }
+            Location::Carried(extension) => {
+                let component = extension.component().map_err(|error| unreadable(&error))?;
+                (Package::read(component), extension.digest, extension.size())
+            }
+        };
+        let package = package.map_err(|error| unreadable(&error))?;
+        if self.json {
+            say!("{:#}", about::json(&package, digest, size));
+        } else {
+            about::print(&package, digest, size);
+        }
+        Ok(())
+    }
+
+    fn locate(&self) -> Result<Location, String> {
+        let name = &self.extension;
+        let is_wasm = Path::new(name)
+            .extension()
+            .is_some_and(|extension| extension == "wasm");
+        if is_wasm || name.contains(std::path::is_separator) {
+            return Ok(Location::File(name.into()));
+        }
+        let manifest = self.manifest.clone().or_else(folders::config_file);
+        let lock = match manifest {
+            Some(manifest) => Lock::read(&Lock::beside(&manifest)),
+            None => Ok(Lock::default()),
+        };
+        let lock = lock.map_err(|error| error.to_string())?;
+        let user = crate::user().map_err(|error| error.to_string())?;
+        let found = crate::installed(&user)?.find(name, &lock);
+        Ok(found.map_err(|error| error.to_string())?.location)
+    }
+}

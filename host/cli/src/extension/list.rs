@@ -1,0 +1,118 @@
+//! `acp-chain list`: the extensions of a manifest.
+
+use std::process::ExitCode;
+
+use acp_chain_package::Package;
+use serde_json::json;
+
+use super::about;
+use super::candidate::shown;
+use super::consent;
+use super::place::{Named, Place};
+use acp_chain_extension::{Change, Locked};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain list
+  acp-chain list --available --json")]
+pub struct List {
+    #[command(flatten)]
+    named: Named,
+    /// List the built-in ones, which need no download
+    #[arg(long)]
+    available: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub fn main(self) -> Result<ExitCode, String> {
+        if self.available {
+            return self.available();
+        }
+        let place = self.named.place()?;
+        let (lock, edit) = (place.lock()?, place.edit()?);
+        let used: Vec<_> = edit.uses().map(str::to_owned).collect();
+        if self.json {
+            let all = lock.extensions().map(|locked| facts(&place, locked, &used));
+            let all: Vec<_> = all.collect();
+            say!("{:#}", json!({ "extensions": all }));
+            return Ok(ExitCode::SUCCESS);
+        }
+        for locked in lock.extensions() {
+            print(&place, locked, &used);
+        }
+        let built_in = used.iter().filter(|name| lock.get(name).is_none());
+        for name in built_in {
+            say!("{}\n  comes with acp-chain", quote(name, MAX_QUOTE));
+        }
+        if lock.is_empty() && used.is_empty() {
+            let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
+            say!("{manifest} has no extensions; `acp-chain add SOURCE` installs one.");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn available(&self) -> Result<ExitCode, String> {
+        let user = crate::user().map_err(|error| error.to_string())?;
+        let carried = crate::installed(&user)?.carried;
+        let mut all = Vec::new();
+        for extension in carried.iter() {
+            let component = extension.component().map_err(|error| error.to_string())?;
+            let package = Package::read(component);
+            let package = package.map_err(|error| format!("{}: {error}", extension.name))?;
+            if self.json {
+                all.push(about::json(&package, extension.digest, extension.size()));
+            } else {
+                let description = package.about.description.unwrap_or_default();
+                let description = quote(&description, MAX_QUOTE);
+                say!("{} {}\n  {description}", package.name, package.version);
+            }
+        }
+        match (self.json, carried.iter().next()) {
+            (true, _) => say!("{:#}", json!({ "extensions": all })),
+            (false, None) => say!("No extensions come with this program."),
+            (false, Some(_)) => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn facts(place: &Place, locked: &Locked, used: &[String]) -> serde_json::Value {
+    json!({
+        "name": locked.name,
+        "used": used.contains(&locked.name),
+        "installed": place.store.read(&locked.agreed.digest).is_ok(),
+        "agreed": locked.agreed,
+        "pending": locked.pending,
+    })
+}
+
+fn print(place: &Place, locked: &Locked, used: &[String]) {
+    let (name, release) = (&locked.name, &locked.agreed);
+    let version = quote(release.version.as_deref().unwrap_or_default(), MAX_QUOTE);
+    say!("{name} {version}");
+    say!("  from      {}", shown(&release.source));
+    say!("  digest    {}", release.digest);
+    say!("  signer    {}", consent::signer(release));
+    if let Err(error) = place.store.read(&release.digest) {
+        say!("  ! {error}");
+    }
+    if !used.contains(name) {
+        say!(
+            "  ! the manifest does not use it: `acp-chain remove {name}` removes it, and `[[proxy]]` with \
+             `use = \"{name}\"` uses it"
+        );
+    }
+    if let Some(pending) = &locked.pending {
+        let version = quote(pending.version.as_deref().unwrap_or_default(), MAX_QUOTE);
+        say!("  pending   {version} {}", pending.digest);
+        for more in Change::between(release, pending).more {
+            say!("    ! it {}", quote(&more, MAX_QUOTE));
+        }
+        say!("    `acp-chain update {name}` asks you about it");
+    }
+}

@@ -1,0 +1,57 @@
+//! The files of extension commands: a manifest, or the user's own file, with its lock, and the store.
+
+use std::path::{Path, PathBuf};
+
+use crate::folders;
+use acp_chain_extension::{Lock, Store};
+use acp_chain_manifest::Edit;
+
+/// Names the chain of a command.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Named {
+    /// The manifest; by default, your own config.toml
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+}
+
+/// The files of a command.
+pub struct Place {
+    /// The manifest, by its absolute path.
+    pub manifest: PathBuf,
+    /// The installed extensions.
+    pub store: Store,
+}
+
+impl Named {
+    /// Finds the files. Fails if there is no place for them, or if other users could change them.
+    pub fn place(self) -> Result<Place, String> {
+        folders::check_owners()?;
+        let none = "there is no home folder to keep extensions in; let XDG_DATA_HOME and XDG_CONFIG_HOME \
+                    name folders of yours";
+        let manifest = match self.manifest {
+            Some(path) => std::path::absolute(path).map_err(|error| error.to_string())?,
+            None => folders::config_file().ok_or(none)?,
+        };
+        Ok(Place {
+            manifest,
+            store: Store::open(&folders::extensions().ok_or(none)?),
+        })
+    }
+}
+
+impl Place {
+    /// The folder to which paths in the lock are relative.
+    pub fn folder(&self) -> &Path {
+        self.manifest.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// The current lock.
+    pub fn lock(&self) -> Result<Lock, String> {
+        Lock::read(&Lock::beside(&self.manifest)).map_err(|error| error.to_string())
+    }
+
+    /// The current manifest.
+    pub fn edit(&self) -> Result<Edit, String> {
+        Edit::read(&self.manifest).map_err(|error| error.to_string())
+    }
+}

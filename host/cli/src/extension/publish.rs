@@ -1,0 +1,132 @@
+//! `acp-chain publish`: uploads an extension to a registry, signed if asked.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use acp_chain_package::Package;
+
+use super::candidate::Checks;
+use acp_chain_extension::fetch::Artifact;
+use acp_chain_extension::signature::signer;
+use acp_chain_extension::{Reference, Signer, Source};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain publish shout.wasm ghcr.io/someone/shout:1.2
+  acp-chain publish shout.wasm ghcr.io/someone/shout:1.2 --sign minisign.key")]
+pub struct Publish {
+    /// The component, as `acp-chain package` writes it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The destination, e.g. `registry.example/org/name:1.2`
+    #[arg(value_name = "REFERENCE")]
+    reference: Reference,
+    /// Sign it with this secret key, using the program `minisign`; the public key is beside it, as
+    /// `.pub`
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+}
+
+impl Publish {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let shown = quote(&self.file.display().to_string(), MAX_QUOTE);
+        if self.reference.digest.is_some() {
+            return Err("the registry determines the digest; name a version, as `:1.2`".to_owned());
+        }
+        let checks = Checks::new(false)?;
+        let read = checks.read(&Source::File(self.file.clone()))?;
+        let package = Package::read(Cursor::new(&read.component));
+        let package = package.map_err(|error| format!("{shown}: {error}"))?;
+        if package.draft {
+            return Err(format!(
+                "{shown} is a draft, as `acp-chain dev` makes them, and slower than it has to be: `acp-chain build` \
+                 makes the one to publish"
+            ));
+        }
+        checks.compile(&shown, &read.component)?;
+        let signature = match &self.sign {
+            Some(key) => Some(sign(&self.file, key, &read.component)?),
+            None => None,
+        };
+        let artifact = Artifact {
+            annotations: annotations(&package),
+            component: read.component,
+            imports: package.imports,
+            exports: package.exports,
+            signature,
+        };
+        let published = checks.publish(&self.reference, &artifact)?;
+        say!("{}@{}", self.reference, published.manifest);
+        tell!(
+            "acp-chain: published {}; the component is {}",
+            self.reference,
+            published.component
+        );
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The OCI annotations of a package, by name.
+fn annotations(package: &Package) -> std::collections::BTreeMap<String, String> {
+    let about = &package.about;
+    let version = Some(package.version.to_string());
+    let all = [
+        ("title", &Some(package.name.clone())),
+        ("version", &version),
+        ("description", &about.description),
+        ("authors", &about.authors),
+        ("licenses", &about.licenses),
+        ("source", &about.source),
+        ("url", &about.homepage),
+        ("revision", &about.revision),
+    ];
+    let said = all.into_iter().filter_map(|(key, value)| {
+        Some((format!("org.opencontainers.image.{key}"), value.clone()?))
+    });
+    said.collect()
+}
+
+/// Signs a file with the program `minisign`, which asks for the password.
+#[expect(clippy::disallowed_methods, reason = "minisign talks to the user")]
+fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
+    let shown = |path: &Path| quote(&path.display().to_string(), MAX_QUOTE);
+    let public = key.with_extension("pub");
+    let known = std::fs::read_to_string(&public).map_err(|error| {
+        format!(
+            "{}: the public key cannot be read: {error}; `minisign -R -s {} -p {}` makes it",
+            shown(&public),
+            shown(key),
+            shown(&public)
+        )
+    })?;
+    let known: Signer = known
+        .parse()
+        .map_err(|error| format!("{}: {error}", shown(&public)))?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let signature = folder.path().join("signature");
+    let mut minisign = Command::new("minisign");
+    minisign.arg("-S").arg("-s").arg(key).arg("-m").arg(file);
+    minisign
+        .arg("-x")
+        .arg(&signature)
+        .arg("-t")
+        .arg(known.comment());
+    // Our standard output is for the result.
+    minisign.stdout(std::io::stderr());
+    let status = minisign.status().map_err(|error| {
+        format!("`minisign` cannot be started: {error}; install it to sign what you publish")
+    })?;
+    if !status.success() {
+        return Err(format!(
+            "`minisign` failed ({status}); nothing was published"
+        ));
+    }
+    let text = std::fs::read_to_string(&signature).map_err(|error| error.to_string())?;
+    // Check that the two keys match, before anything is published.
+    let checked = signer(component, std::slice::from_ref(&text), Some(&known));
+    checked.map_err(|error| format!("{} and {}: {error}", shown(key), shown(&public)))?;
+    Ok(text)
+}

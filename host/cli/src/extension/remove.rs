@@ -1,0 +1,46 @@
+//! `acp-chain remove`: removes an extension from a manifest.
+
+use std::process::ExitCode;
+
+use super::place::Named;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain remove shout
+  acp-chain remove shout --manifest acp-chain.toml")]
+pub struct Remove {
+    /// Its name in the manifest
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    named: Named,
+}
+
+impl Remove {
+    /// Writes the manifest, then the lock. The store keeps the component until `acp-chain gc`.
+    pub fn main(self) -> Result<ExitCode, String> {
+        let place = self.named.place()?;
+        let changing = place.store.change().map_err(|error| error.to_string())?;
+        let (mut lock, mut edit) = (place.lock()?, place.edit()?);
+        let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
+        let was_used = edit.remove(&self.name);
+        let was_locked = lock.remove(&self.name).is_some();
+        let name = quote(&self.name, MAX_QUOTE);
+        if !was_used && !was_locked {
+            return Err(format!(
+                "{manifest} uses no extension `{name}`; `acp-chain list` shows those that it uses"
+            ));
+        }
+        if was_used {
+            let written = changing.write_manifest(&place.manifest, &edit.text());
+            written.map_err(|error| error.to_string())?;
+        }
+        if was_locked {
+            changing.write(&lock).map_err(|error| error.to_string())?;
+        }
+        say!("{manifest} no longer uses `{name}`. `acp-chain gc` removes unused components.");
+        Ok(ExitCode::SUCCESS)
+    }
+}

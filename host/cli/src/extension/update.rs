@@ -1,0 +1,183 @@
+//! `acp-chain update`: checks sources for newer versions.
+//!
+//! An update never widens the user's consent: an update that asks for more stays pending, and the old version keeps
+//! running, until the user agrees to exactly that component.
+
+use std::process::ExitCode;
+
+use super::add::relative;
+use super::candidate::{Candidate, Checks, shown};
+use super::consent::{self, Answer, Consent};
+use super::place::{Named, Place};
+use acp_chain_extension::signature::signer_after;
+use acp_chain_extension::{Change, Fetched, Locked, Source};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain update
+  acp-chain update shout --from ghcr.io/someone/shout:2
+
+Exit codes:
+  0  everything was checked; pending updates are listed
+  1  an extension could not be checked or fetched
+  2  the command line is wrong")]
+pub struct Update {
+    /// The extensions; by default, all of them
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    named: Named,
+    /// Fetch it from this source from now on
+    #[arg(long, value_name = "SOURCE")]
+    from: Option<Source>,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+impl Update {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let place = self.named.clone().place()?;
+        let lock = place.lock()?;
+        let all = self.names.is_empty();
+        let names = if all {
+            lock.extensions()
+                .map(|locked| locked.name.clone())
+                .collect()
+        } else {
+            self.names.clone()
+        };
+        if names.len() > 1 && (self.from.is_some() || self.consent.accept_powers.is_some()) {
+            return Err(
+                "`--from` and `--accept-powers` are about one extension: name it".to_owned(),
+            );
+        }
+        let checks = Checks::new(false)?;
+        checks.refresh_revoked(&place)?;
+        let mut succeeded = true;
+        for name in &names {
+            // A failure does not stop the others.
+            let Some(locked) = lock.get(name) else {
+                let name = quote(name, MAX_QUOTE);
+                tell!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
+                succeeded = false;
+                continue;
+            };
+            if let Err(error) = self.update(&place, &checks, locked) {
+                tell!("acp-chain: `{name}`: {error}");
+                succeeded = false;
+            }
+        }
+        Ok(if succeeded {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+
+    fn update(&self, place: &Place, checks: &Checks, locked: &Locked) -> Result<(), String> {
+        let name = &locked.name;
+        let source = match &self.from {
+            Some(source) => relative(source.clone(), place)?,
+            None if locked.agreed.source.is_fixed() => {
+                say!(
+                    "`{name}` stays: {} never changes; `--from SOURCE` puts another in its place",
+                    shown(&locked.agreed.source)
+                );
+                return Ok(());
+            }
+            None => locked.agreed.source.clone(),
+        };
+        let before = locked.agreed.signer.as_ref();
+        let signer = |got: &Fetched| signer_after(before, &got.component, &got.signatures);
+        let candidate = checks.get(place, &source, signer)?;
+        if candidate.release == locked.agreed {
+            return keep(place, locked, candidate);
+        }
+        let change = Change::between(&locked.agreed, &candidate.release);
+        let is_more = !change.more.is_empty();
+        say!("`{name}` has an update:");
+        for line in change
+            .more
+            .iter()
+            .map(|more| format!("! it {more}"))
+            .chain(change.same)
+        {
+            say!("  {}", quote(&line, MAX_QUOTE));
+        }
+        say!(
+            "  digest {}, was {}",
+            candidate.release.digest,
+            locked.agreed.digest
+        );
+        if is_more {
+            consent::show(&candidate);
+        }
+        let digest = candidate.release.digest;
+        match self.consent.ask("Install it?", &digest, is_more)? {
+            Answer::Yes => {
+                put(place, locked, candidate, true)?;
+                say!("`{name}` is updated; running chains keep the old one.");
+            }
+            Answer::No | Answer::Unasked if is_more => {
+                put(place, locked, candidate, false)?;
+                say!(
+                    "It asks for more than you agreed to: it is pending, and the old one stays. \
+                     `acp-chain update {name} --accept-powers {digest}` agrees to it."
+                );
+            }
+            Answer::No => say!("Nothing was changed."),
+            Answer::Unasked => {
+                return Err(
+                    "there is no terminal to ask on; nothing was changed. `--yes` updates what \
+                            wants no more than before"
+                        .to_owned(),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps an agreed release that is up to date: removes a pending one, and stores its component if that is missing.
+fn keep(place: &Place, locked: &Locked, candidate: Candidate) -> Result<(), String> {
+    let mut done = String::new();
+    if place.store.read(&locked.agreed.digest).is_err() {
+        done.push_str("; its component was missing, and is installed");
+    }
+    if locked.pending.is_some() {
+        done.push_str("; the update that was pending was withdrawn, and is forgotten");
+    }
+    if !done.is_empty() || candidate.release != locked.agreed {
+        put(place, locked, candidate, true)?;
+    }
+    say!("`{}` is up to date{done}.", locked.name);
+    Ok(())
+}
+
+/// Records a release, as the agreed or the pending one.
+fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Result<(), String> {
+    let changing = place.store.change().map_err(|error| error.to_string())?;
+    let mut lock = place.lock()?;
+    // The differences that the user saw are those from exactly this release.
+    let Some(mut locked) = lock
+        .remove(&old.name)
+        .filter(|now| now.agreed == old.agreed)
+    else {
+        return Err(
+            "another process changed the lock meanwhile; nothing was changed: retry".to_owned(),
+        );
+    };
+    changing
+        .add(&candidate.component)
+        .map_err(|error| error.to_string())?;
+    if agreed {
+        locked.agreed = candidate.release;
+        locked.pending = None;
+    } else {
+        locked.pending = Some(candidate.release);
+    }
+    lock.put(locked);
+    changing.write(&lock).map_err(|error| error.to_string())
+}

@@ -1,0 +1,499 @@
+//! The command line: one file per subcommand.
+
+#[macro_use]
+mod out;
+
+mod agent;
+mod author;
+mod check;
+mod colours;
+mod compile;
+mod completions;
+mod conformance;
+mod connect;
+mod dev;
+mod doctor;
+mod extension;
+mod folders;
+mod initialize;
+mod inspect;
+mod launched;
+mod limits;
+mod log;
+mod man;
+mod mcp_shim;
+mod otel;
+mod permissions;
+mod plan;
+mod powers;
+mod progress;
+mod project;
+mod protected;
+mod replay;
+mod run;
+mod serve;
+mod setup;
+mod test;
+#[cfg(test)]
+mod tests;
+mod top;
+mod trace;
+mod trail;
+mod r#try;
+mod typed;
+mod words;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use acp_chain_extension::{Carried, Installed, Revoked, Store};
+use acp_chain_manifest::{Manifest, ManifestError, ProxyKind, User};
+use acp_chain_sandbox::{Directories, Engine, EngineError};
+use acp_chain_system::directory::Directory;
+use acp_chain_system::{Rights, Supervisor, files, rights, supervisor};
+
+/// Puts sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
+#[derive(Debug, Parser)]
+#[command(
+    name = "acp-chain",
+    version,
+    after_help = "\
+Examples:
+  acp-chain try --with redact -- claude-agent-acp
+  acp-chain setup zed --with rules --with redact
+  acp-chain run --with rules --with redact -- claude-agent-acp
+
+Exit codes, unless the help of a command lists its own:
+  0  success
+  1  failure, with a reason
+  2  the command line is wrong, or the output cannot be written
+
+Environment:
+  ACP_CHAIN_LOG             what to log, unless the command line says it
+  ACP_CHAIN_TRACE           the trace of `run`, `serve`, `try` and `dev`, unless the command line names one
+  ACP_CHAIN_TRACE_BODIES    1: secrets stay in that trace
+  ACP_CHAIN_CONNECT_TOKEN   the token for the agent of `--connect`, unless `--connect-token-file` is given
+  ACP_CHAIN_LIVE            0: running chains cannot be watched
+  ACP_CHAIN_NODE            the prefix of connection ids, unless `serve` has `--node`
+  ACP_CHAIN_OTEL_HOPS       1: also export a span for each decision of a proxy
+  ACP_CHAIN_OTEL_PROPAGATE  1: agents receive the exported span of their turn
+  OTEL_*                    what chains export with OpenTelemetry, and where to; nothing without them
+  NO_COLOR                  no colours, unless empty
+  CLICOLOR_FORCE            colours even without a terminal, unless 0
+  CLICOLOR                  0: no colours"
+)]
+struct Cli {
+    /// What to log, e.g. `debug` or `acp_chain=trace`; by default `info`
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILTER",
+        env = "ACP_CHAIN_LOG",
+        display_order = 100
+    )]
+    log: Option<String>,
+    /// Append the log to this file; by default, it goes to standard error with `--log`, and otherwise
+    /// to the user's own log
+    #[arg(long, global = true, value_name = "FILE", display_order = 101)]
+    log_file: Option<PathBuf>,
+    /// Your settings and your chain, which must be there; by default, `config.toml` in your folder of settings, if it
+    /// is there
+    #[arg(long, global = true, value_name = "FILE", display_order = 102)]
+    settings: Option<PathBuf>,
+    /// What you have installed, and decided about projects; by default, it is in your folder of data
+    #[arg(long, global = true, value_name = "FOLDER", display_order = 103)]
+    data: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve an editor on standard input and output
+    Run(run::Run),
+    /// Take turns with an agent in the terminal, without an editor, and see what each proxy does with the
+    /// messages
+    Try(r#try::Try),
+    /// Validate a manifest and its components, and print the chain; only guards are started, unless with `--start`
+    Check(check::Check),
+    /// Check the installation and the chain here, and say what does not work and how to fix it
+    Doctor(doctor::Doctor),
+    /// Create a project for an extension, in a new folder
+    New(author::new::New),
+    /// Build the extension of a project
+    Build(author::build::Build),
+    /// Update a project to the SDK and the interface of this version
+    Sdk(author::sdk::Sdk),
+    /// Build a project whenever its sources change, and swap the result into the running chain
+    Dev(dev::Dev),
+    /// Play transcripts against proxies, and show the differences
+    Test(test::Test),
+    /// Check that a component withstands what every proxy must
+    Conformance(conformance::Conformance),
+    /// Print what an extension is and what it asks for
+    Info(extension::info::Info),
+    /// Make an extension from a component: embed its project's metadata
+    Package(extension::package::Package),
+    /// Make a copy of this program with built-in extensions, ready to run
+    Bundle(extension::bundle::Bundle),
+    /// Install an extension, and add it to the manifest
+    Add(extension::add::Add),
+    /// Remove an extension from the manifest
+    Remove(extension::remove::Remove),
+    /// Print the extensions of a manifest
+    List(extension::list::List),
+    /// Check extensions for newer versions; those that ask for more than before wait for your approval
+    Update(extension::update::Update),
+    /// Fetch exactly what is locked
+    Install(extension::install::Install),
+    /// Upload an extension to a registry
+    Publish(extension::publish::Publish),
+    /// Remove components that no lock names any longer
+    #[command(after_help = "Examples:\n  acp-chain gc")]
+    Gc,
+    /// Install agents by name, for `acp-chain run NAME`: `add`, `list`, `update`, `remove`
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain agent list --available
+  acp-chain agent add gemini
+  acp-chain agent add mine -- my-agent --acp
+  acp-chain agent update"
+    )]
+    Agent(agent::Agent),
+    /// Examine a recording of `--trace`: `show`, `check`, `diff`, `export`
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain trace show trace.jsonl --session 1f3a
+  acp-chain trace check trace.jsonl
+  acp-chain trace diff before.jsonl after.jsonl
+  acp-chain trace export --to otlp trace.jsonl
+
+Exit codes:
+  0  nothing is wrong, or nothing differs
+  1  something is wrong, or differs
+  2  the command line is wrong, or a trace cannot be read"
+    )]
+    Trace(trace::Trace),
+    /// Watch running chains: what their proxies do, how long they take, and whether they fail
+    Top(top::Top),
+    /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
+    Serve(serve::Serve),
+    /// Make a token that admits a client to `acp-chain serve`
+    ServeToken(serve::token::ServeToken),
+    /// Play one side of a recording of `--trace`, and say where the other side differs
+    Replay(replay::Replay),
+    /// Show in your browser what a chain does, live or from a trace
+    Inspect(inspect::Inspect),
+    /// Decide whether the proxies of a project may run
+    Trust(project::trust::Trust),
+    /// Explain what rules decide: `explain`
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain permissions explain trace.jsonl:42
+  acp-chain permissions explain request.json --manifest acp-chain.toml"
+    )]
+    Permissions(permissions::Permissions),
+    /// Put acp-chain in front of an editor's agents, in its configuration, or list the editors that are found
+    Setup(setup::Setup),
+    /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
+    #[command(after_help = "Examples:\n  acp-chain limits")]
+    Limits,
+    /// Print every power that a proxy can have: what it allows, and how dangerous that is
+    Powers(powers::Powers),
+    /// Print the completions of the command line for a shell
+    Completions(completions::Completions),
+    /// Print the manual page, or write one for each command
+    Man(man::Man),
+    /// Connect an agent's MCP client to a server in the chain; started by agents, not by people
+    #[command(hide = true)]
+    McpShim,
+    /// Reach a remote agent for `acp-chain run --connect`, which starts this; not for people
+    #[command(hide = true)]
+    Connect(connect::Connect),
+    /// Export the trace of `acp-chain run`, which starts this, with OpenTelemetry; not for people
+    #[command(hide = true)]
+    ExportOtel,
+    /// Watch files of tokens and keys of issuers for `acp-chain serve`, which starts this; not for
+    /// people
+    #[command(hide = true)]
+    WatchKeys,
+    /// Compile a component for other commands, which start this; not for people
+    #[command(hide = true)]
+    Compile,
+    /// Start and end programs for `acp-chain run`, which starts this; not for people
+    #[command(hide = true)]
+    Supervise,
+    /// Find projects for `acp-chain run`, which starts this; not for people
+    #[command(hide = true)]
+    FindProjects(project::find_projects::FindProjects),
+    /// Run the proxies of a project for `acp-chain run`, which starts this; not for people
+    #[command(hide = true)]
+    ProjectChain(project::project_chain::ProjectChain),
+}
+
+impl Command {
+    /// Whether it runs unattended, so that the log is the only place for its messages.
+    fn is_unattended(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(_)
+                | Self::Try(_)
+                | Self::Dev(_)
+                | Self::Serve(_)
+                | Self::ExportOtel
+                | Self::WatchKeys
+                | Self::FindProjects(_)
+                | Self::ProjectChain(_)
+        )
+    }
+}
+
+/// The exit code if standard output cannot be written.
+const UNPRINTED: u8 = 2;
+
+/// Runs the command line.
+#[must_use]
+pub fn main() -> ExitCode {
+    let code = dispatch();
+    let Some(error) = out::unwritten() else {
+        return code;
+    };
+    tell!("acp-chain: standard output cannot be written: {error}");
+    ExitCode::from(UNPRINTED)
+}
+
+/// Prints the help, or the error about the command line. Returns the exit code.
+fn misread(error: &clap::Error) -> ExitCode {
+    let text = error.render();
+    if error.use_stderr() {
+        out::write(format_args!("{text}"));
+    } else {
+        put!("{text}");
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+fn dispatch() -> ExitCode {
+    let args: Vec<_> = std::env::args_os().collect();
+    let command = args.get(1).and_then(|command| command.to_str());
+    // An editor waits for these two, so they start first.
+    if command == Some("supervise") {
+        return supervisor::main();
+    }
+    let serves_editor = command == Some("run") && !has_terminal();
+    let early = serves_editor.then(|| Supervisor::fork().ok()).flatten();
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A request for help is not an error, and is not meant for the agent.
+            let may_be_appended = error.use_stderr() && has_terminal();
+            let Some(appended) = may_be_appended.then(|| with_appended(&args)).flatten() else {
+                return misread(&error);
+            };
+            appended
+        }
+    };
+    if let Err(error) = cli.settings.as_deref().map_or(Ok(()), folders::name_config) {
+        tell!("acp-chain: --settings: {error}");
+        return ExitCode::from(2);
+    }
+    if let Err(error) = cli.data.as_deref().map_or(Ok(()), folders::name_data) {
+        tell!("acp-chain: --data: {error}");
+        return ExitCode::from(2);
+    }
+    colours::decide();
+    let logging = logging(&cli);
+    // `doctor` reads the log, and must not start one.
+    let is_logged = !matches!(cli.command, Command::Doctor(_))
+        && (cli.command.is_unattended() || cli.log.is_some() || cli.log_file.is_some());
+    let log = if is_logged {
+        log::start(cli.log.as_deref(), cli.log_file.clone())
+    } else {
+        Ok(None)
+    };
+    let log = match log {
+        Ok(log) => log,
+        Err(error) => {
+            tell!("acp-chain: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    match cli.command {
+        Command::Run(mut run) => {
+            run.logging = logging;
+            run.supervisor = early;
+            run.main(log)
+        }
+        Command::Doctor(mut doctor) => {
+            doctor.log_file = cli.log_file;
+            doctor.main()
+        }
+        Command::Try(mut tried) => {
+            tried.run.logging = logging;
+            tried.main(log)
+        }
+        Command::New(new) => new.main(),
+        Command::Build(build) => build.main(),
+        Command::Sdk(sdk) => sdk.main(),
+        Command::Dev(dev) => dev.main(log),
+        Command::Test(test) => test.main(),
+        Command::Conformance(conformance) => conformance.main(),
+        Command::Info(info) => info.main(),
+        Command::Package(package) => package.main(),
+        Command::Bundle(bundle) => bundle.main(),
+        Command::Limits => limits::main(),
+        Command::Powers(powers) => {
+            powers.main();
+            ExitCode::SUCCESS
+        }
+        Command::Completions(completions) => completions.main(),
+        Command::Man(man) => man.main(),
+        Command::Check(check) => check.main(cli.log_file),
+        Command::Add(add) => report(add.main()),
+        Command::Remove(remove) => report(remove.main()),
+        Command::List(list) => report(list.main()),
+        Command::Update(update) => report(update.main()),
+        Command::Install(install) => report(install.main()),
+        Command::Publish(publish) => report(publish.main()),
+        Command::Gc => report(extension::gc::main()),
+        Command::McpShim => mcp_shim::main(),
+        Command::Connect(connect) => connect.main(),
+        Command::ExportOtel => otel::main(),
+        Command::Supervise => supervisor::main(),
+        Command::Compile => compile::main(),
+        Command::Agent(agent) => report(agent.main()),
+        Command::Trace(trace) => trace.main(),
+        Command::Permissions(permissions) => finish(permissions.main()),
+        Command::Top(top) => finish(top.main()),
+        Command::Serve(serve) => serve.main(log),
+        Command::ServeToken(token) => finish(token.main()),
+        Command::WatchKeys => serve::keys::main(),
+        Command::Replay(replay) => replay.main(),
+        Command::Inspect(inspect) => inspect.main(),
+        Command::Trust(trust) => report(trust.main()),
+        Command::Setup(setup) => report(setup.main()),
+        Command::FindProjects(find) => report(find.main()),
+        Command::ProjectChain(chain) => chain.main(log),
+    }
+}
+
+/// Reports the error of a command, if it failed. Returns the exit code.
+fn finish(done: Result<(), String>) -> ExitCode {
+    report(done.map(|()| ExitCode::SUCCESS))
+}
+
+/// Reports the error of a command, if it failed. Returns the exit code: on success, the one that the command chose.
+fn report(done: Result<ExitCode, String>) -> ExitCode {
+    done.unwrap_or_else(|error| {
+        tell!("acp-chain: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+/// The log settings of this command line, and the files that it names, for another process of ours, which inherits the
+/// environment.
+fn logging(cli: &Cli) -> Vec<OsString> {
+    let filter = cli
+        .log
+        .iter()
+        .flat_map(|filter| ["--log".into(), filter.into()]);
+    let file = cli.log_file.as_ref();
+    let file = file
+        .into_iter()
+        .flat_map(|file| ["--log-file".into(), file.into()]);
+    let config = folders::config_file().filter(|_| folders::is_config_named());
+    let config = config.into_iter();
+    let config = config.flat_map(|file| ["--settings".into(), file.into()]);
+    let data = folders::named_data().into_iter();
+    let data = data.flat_map(|folder| ["--data".into(), folder.into()]);
+    filter.chain(file).chain(config).chain(data).collect()
+}
+
+/// Whether this runs in a terminal: then a user has started it, not an editor.
+fn has_terminal() -> bool {
+    io::stdin().is_terminal() && out::is_terminal()
+}
+
+/// A command line to which an editor has appended arguments for the agent.
+fn with_appended(args: &[OsString]) -> Option<Cli> {
+    let mut beginnings = (1..args.len()).rev().map(|end| args.split_at(end));
+    beginnings.find_map(|(ours, appended)| {
+        let mut cli = Cli::try_parse_from(ours).ok()?;
+        let Command::Run(run) = &mut cli.command else {
+            return None;
+        };
+        run.appended = appended.to_vec();
+        Some(cli)
+    })
+}
+
+/// An engine with the user's cache of compiled code, if there is a place for it.
+fn engine() -> Result<Engine, EngineError> {
+    let Some(cache) = folders::code_cache() else {
+        tracing::warn!("there is no home folder: compiled components are not kept");
+        return Ok(Engine::new(None)?.compiling_by(compile::apart));
+    };
+    // `Engine::new` reports a folder that cannot be created.
+    let _ = files::make_private(&cache);
+    Ok(Engine::new(Some(&cache))?.compiling_by(compile::apart))
+}
+
+/// Opens the directories granted to the proxies of a manifest, in its order.
+fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
+    let opened = manifest.proxies.iter().map(|entry| match &entry.kind {
+        ProxyKind::Component(component) => {
+            Directories::open(&component.directories).map_err(|error| manifest.about(entry, &error))
+        }
+        ProxyKind::Native(_) => Ok(Directories::default()),
+    });
+    opened.collect()
+}
+
+/// Gives up all rights except those granted to the proxies. Loading, compiling and starting programs need more, and
+/// precede this; code of proxies runs only after it. `live` is the folder of the sockets for watchers, which are
+/// removed at the end.
+fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Rights {
+    let kept: Vec<_> = directories.iter().flat_map(Directories::handles).collect();
+    let given_up = rights::give_up(&kept, live);
+    tracing::info!("from now on acp-chain itself {given_up}");
+    given_up
+}
+
+/// Extensions that are installed or built in, and those that must not run.
+fn installed(user: &User) -> Result<Installed, String> {
+    let folder = folders::extensions();
+    let revoked = match (&folder, &user.revocations) {
+        (Some(folder), Some(revocations)) => Revoked::read(folder, &revocations.key),
+        _ => Ok(Revoked::default()),
+    };
+    Ok(Installed {
+        store: folder.map(|folder| Store::open(&folder)),
+        carried: carried()?,
+        revoked: revoked.map_err(|error| error.to_string())?,
+    })
+}
+
+/// The built-in extensions.
+fn carried() -> Result<Carried, String> {
+    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
+    carried.map_err(|error| format!("this program cannot be read: {error}"))
+}
+
+/// The user's settings for all chains.
+fn user() -> Result<User, ManifestError> {
+    match folders::config_file() {
+        Some(path) if folders::is_config_named() => User::read_named(&path),
+        Some(path) => User::read(&path),
+        None => Ok(User::default()),
+    }
+}

@@ -1,0 +1,18 @@
+//! `acp-chain limits`: every limit of a proxy, as a table.
+
+use std::process::ExitCode;
+
+use acp_chain_channel::limits;
+
+pub fn main() -> ExitCode {
+    match super::user() {
+        Ok(user) => {
+            say!("{}", limits::markdown(&user.ceilings).trim_end());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            tell!("acp-chain: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

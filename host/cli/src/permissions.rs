@@ -1,0 +1,249 @@
+//! `acp-chain permissions explain`: plays one permission request against the proxies of a chain, and prints their
+//! explanations.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use acp_chain_acp::{ELICITATION, PERMISSION, UPDATE};
+use acp_chain_trace as trace;
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::test::Stage;
+use super::trace::each;
+use acp_chain_channel::Peer;
+use acp_chain_kit::transcript::{Act, Json, JsonPattern, Kind, Said, Script};
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// The largest request that is read, in bytes.
+const LONGEST: u64 = 32 << 20;
+
+#[derive(Debug, Subcommand)]
+pub enum Permissions {
+    /// Say for a permission request which rule decides it, and why the others do not
+    Explain(Explain),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain permissions explain trace.jsonl:42
+  acp-chain permissions explain request.json --cwd ~/project
+  echo '{\"kind\":\"execute\",\"title\":\"git log\"}' | acp-chain permissions explain -")]
+pub struct Explain {
+    /// A line of a trace (`trace.jsonl:42`), a file with a request, its parameters or a tool call as JSON, or `-` for
+    /// standard input
+    request: String,
+    /// The manifest; by default, your own chain
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// The working directory of the session; by default that of the trace, or the current one
+    #[arg(long, value_name = "DIRECTORY")]
+    cwd: Option<PathBuf>,
+}
+
+/// A request, and the earlier updates about its tool call.
+struct PermissionRequest {
+    cwd: Option<String>,
+    updates: Vec<Value>,
+    method: String,
+    params: Value,
+}
+
+impl Permissions {
+    pub fn main(self) -> Result<(), String> {
+        match self {
+            Self::Explain(explain) => explain.explain(),
+        }
+    }
+}
+
+impl Explain {
+    fn explain(self) -> Result<(), String> {
+        let request = self.read()?;
+        let cwd = match (&self.cwd, request.cwd) {
+            (Some(cwd), _) => {
+                let cwd = std::path::absolute(cwd).map_err(|error| error.to_string())?;
+                cwd.display().to_string()
+            }
+            (None, Some(cwd)) => cwd,
+            (None, None) => {
+                let here = std::env::current_dir().map_err(|error| error.to_string())?;
+                here.display().to_string()
+            }
+        };
+        let setup = json!({ "cwd": cwd, "mcpServers": [] });
+        let session = Act::Session("s".to_owned(), pattern(setup)?);
+        let said = |kind: Kind, name: Option<&str>, params: Value| {
+            let said = Said {
+                kind,
+                name: name.map(str::to_owned),
+                body: Some(pattern(params)?),
+            };
+            Ok::<_, String>(Act::Says(Peer::Agent, said))
+        };
+        let mut acts = vec![session];
+        for update in request.updates {
+            acts.push(said(Kind::Notification(UPDATE.into()), None, update)?);
+        }
+        acts.push(said(
+            Kind::Request(request.method),
+            Some("asked"),
+            request.params,
+        )?);
+        let script = Script::of(acts);
+        let played = Stage::new(None)?.play_answering(&script, self.manifest.as_deref())?;
+        if let Some(why) = played.stopped() {
+            return Err(Untrusted::new(why).to_string());
+        }
+        let lines = played.said_last();
+        for (proxy, text) in &lines {
+            say!("{}: {}", Untrusted::new(proxy), Untrusted::new(text));
+        }
+        if lines.is_empty() {
+            say!(
+                "No proxy of the chain explains a decision about the request, so it goes to the user."
+            );
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> Result<PermissionRequest, String> {
+        let line = self.request.rsplit_once(':');
+        let line = line.and_then(|(file, line)| Some((Path::new(file), line.parse().ok()?)));
+        if let Some((file, line)) = line.filter(|_| !Path::new(&self.request).exists()) {
+            return of_trace(file, line);
+        }
+        let shown = Untrusted::new(&self.request);
+        let unread = |error: std::io::Error| format!("{shown}: {error}");
+        let mut text = String::new();
+        match &*self.request {
+            "-" => std::io::stdin().take(LONGEST).read_to_string(&mut text),
+            file => std::fs::File::open(file)
+                .and_then(|file| file.take(LONGEST).read_to_string(&mut text)),
+        }
+        .map_err(unread)?;
+        let value = serde_json::from_str(&text).map_err(|error| format!("{shown}: {error}"))?;
+        of_json(value).ok_or_else(|| {
+            format!("{shown}: this is no permission request: it has no `toolCall`, no `subject`, and no `title` of a call")
+        })
+    }
+}
+
+/// A request, its parameters, or a tool call.
+fn of_json(mut value: Value) -> Option<PermissionRequest> {
+    let method = value["method"].as_str().unwrap_or(PERMISSION).to_owned();
+    if value.get("params").is_some() {
+        value = value["params"].take();
+    }
+    let is_call = ["toolCallId", "title", "kind", "rawInput"]
+        .iter()
+        .any(|name| value.get(name).is_some());
+    let is_request = ["toolCall", "subject", "message"]
+        .iter()
+        .any(|name| value.get(name).is_some());
+    if is_call && !is_request {
+        if value.get("toolCallId").is_none() {
+            value["toolCallId"] = "t".into();
+        }
+        value = json!({ "toolCall": value });
+    } else if !is_request {
+        return None;
+    }
+    let option = |kind: &str| json!({ "optionId": kind, "name": kind, "kind": kind });
+    if value.get("options").is_none() {
+        value["options"] = json!([option("allow_once"), option("reject_once")]);
+    }
+    Some(PermissionRequest {
+        cwd: None,
+        updates: Vec::new(),
+        method,
+        params: in_session(value),
+    })
+}
+
+/// The request in a line of a trace.
+fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest, String> {
+    let (mut found, mut others) = (None, Vec::new());
+    each(file, |number, line| {
+        let method = line.method.as_deref().unwrap_or_default();
+        let is_request = line.kind == Some(trace::Kind::Request);
+        if is_request && matches!(method, PERMISSION | ELICITATION) {
+            if number == wanted {
+                found = Some(line);
+            } else {
+                others.push(number.to_string());
+            }
+        }
+        number < wanted
+    })?;
+    let Some(request) = found else {
+        let others = if others.is_empty() {
+            "the trace has none up to there".to_owned()
+        } else {
+            let others = others.join(", ");
+            format!("up to there the trace has them in the lines {others}")
+        };
+        let shown = Untrusted::new(file.display());
+        return Err(format!(
+            "{shown}:{wanted}: this line is no permission request; {others}"
+        ));
+    };
+    let (mut cwd, mut updates) = (None, Vec::new());
+    // The directories of requests that set up a session: its id may be only in the answer.
+    let mut directories = HashMap::new();
+    each(file, |number, line| {
+        if line.connection == request.connection {
+            let is_own = request.session.is_some() && line.session == request.session;
+            match (line.method.as_deref().unwrap_or_default(), line.kind) {
+                (UPDATE, Some(trace::Kind::Notification))
+                    if is_own && line.from.as_deref() == Some("agent") =>
+                {
+                    updates.push(in_session(body(&line)));
+                }
+                (method, Some(trace::Kind::Request)) if method.starts_with("session/") => {
+                    if let Some(given) = body(&line)["cwd"].as_str() {
+                        if is_own {
+                            cwd = Some(given.to_owned());
+                        }
+                        directories.insert(line.request, given.to_owned());
+                    }
+                }
+                (_, Some(trace::Kind::Response)) => {
+                    if let Some(given) = directories.get(&line.request)
+                        && body(&line)["sessionId"].as_str() == request.session.as_deref()
+                    {
+                        cwd = Some(given.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        number < wanted
+    })?;
+    Ok(PermissionRequest {
+        cwd,
+        updates,
+        method: request.method.clone().unwrap_or_default(),
+        params: in_session(body(&request)),
+    })
+}
+
+/// The body of a line, or null.
+fn body(line: &trace::Line) -> Value {
+    let body = line.body().and_then(|body| serde_json::from_str(body).ok());
+    body.unwrap_or_default()
+}
+
+fn in_session(mut params: Value) -> Value {
+    if params.is_object() {
+        params["sessionId"] = "s".into();
+    }
+    params
+}
+
+fn pattern(value: Value) -> Result<JsonPattern, String> {
+    let json = Json::read(&value.to_string()).map_err(|error| error.to_string())?;
+    Ok(JsonPattern::of(json))
+}

@@ -1,0 +1,61 @@
+//! Progress of slow operations: bars on a terminal, and elsewhere a line per download.
+
+use crate::out;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// How often progress is redrawn.
+const TICK: Duration = Duration::from_millis(150);
+
+/// The progress lines at the end of a terminal. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(MultiProgress);
+
+/// A download in progress. Dropping it removes it from the terminal.
+#[derive(Debug)]
+pub struct Download(ProgressBar);
+
+impl Progress {
+    /// Shows that something is being downloaded.
+    pub fn download(&self, what: &str) -> Download {
+        if !out::has_error_terminal() {
+            tell!("acp-chain: getting {what}");
+        }
+        let line = self.0.add(ProgressBar::no_length());
+        let style = ProgressStyle::with_template("{msg}  {bytes} {wide_bar} {total_bytes}");
+        if let Ok(style) = style {
+            line.set_style(style);
+        }
+        line.set_message(what.to_owned());
+        Download(line)
+    }
+
+    /// Shows that a proxy is being compiled, for as long as it takes to load it.
+    pub fn while_loading<T>(&self, id: &str, load: impl FnOnce() -> T) -> T {
+        let line = self.0.add(ProgressBar::new_spinner());
+        line.set_message(format!(
+            "compiling the proxy `{id}`, for this time and all later ones"
+        ));
+        line.enable_steady_tick(TICK);
+        let loaded = load();
+        line.finish_and_clear();
+        loaded
+    }
+}
+
+impl Download {
+    /// Sets the number of received bytes, and the total.
+    pub fn set(&self, there: u64, whole: Option<u64>) {
+        if let Some(whole) = whole {
+            self.0.set_length(whole);
+        }
+        self.0.set_position(there);
+    }
+}
+
+impl Drop for Download {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,124 @@
+//! `acp-chain find-projects`: finds the projects of sessions for a running `acp-chain run`, which starts it.
+//!
+//! It has the rights of its user, since a session may be anywhere, and so runs no code of projects: it reads manifests,
+//! locks, and the user's decisions.
+
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
+
+use super::locator::{Locator, Look};
+use super::refuses;
+use super::state::State;
+use super::watch::{self, Watch};
+use super::wire::{LINE, Reply, line};
+use acp_chain_extension::{Carried, Digest};
+use acp_chain_project::{Bounds, Found, Keep, Records, around, find, folders};
+use acp_chain_system::files;
+
+#[derive(Debug, clap::Args)]
+pub struct FindProjects {
+    /// The project of every session
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+}
+
+/// Reads this system's disks.
+struct Disk {
+    project: Option<PathBuf>,
+    bounds: Bounds,
+    records: Records,
+    carried: Carried,
+    watch: Watch,
+}
+
+impl FindProjects {
+    #[expect(clippy::disallowed_methods, reason = "the host reads it")]
+    pub fn main(self) -> Result<ExitCode, String> {
+        let (watch, notifications) = watch::begin();
+        let disk = Disk {
+            project: self.project,
+            bounds: super::bounds(),
+            records: super::records()?,
+            carried: crate::carried()?,
+            watch,
+        };
+        let user = crate::user().map_err(|error| error.to_string())?;
+        let output = Mutex::new(io::stdout());
+        let locator = Locator::new(disk, refuses(&user), move |said: &Reply| {
+            // The host may have ended; then our input ends, too.
+            let mut output = output
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let _ = output.write_all(&line(said)).and_then(|()| output.flush());
+        });
+        let changes = locator.clone();
+        let watching = thread::Builder::new().spawn(move || {
+            while notifications.wait() {
+                changes.again();
+            }
+        });
+        watching.map_err(|error| format!("no thread can be started: {error}"))?;
+        answer(&locator, io::stdin().lock())
+    }
+}
+
+/// Answers until the input ends. Lookups that hang then are abandoned.
+fn answer(locator: &Locator, mut input: impl BufRead) -> Result<ExitCode, String> {
+    let misused = || {
+        "`find-projects` is for acp-chain itself to start; `acp-chain trust` is for you".to_owned()
+    };
+    loop {
+        let mut line = Vec::new();
+        let read = input
+            .by_ref()
+            .take(LINE as u64)
+            .read_until(b'\n', &mut line);
+        match read {
+            Ok(0) | Err(_) => return Ok(ExitCode::SUCCESS),
+            Ok(_) => {
+                let lookup = serde_json::from_slice(&line);
+                locator.begin(lookup.map_err(|_| misused())?);
+            }
+        }
+    }
+}
+
+impl Look for Disk {
+    fn find(&self, cwd: &Path) -> Vec<PathBuf> {
+        let is_known = |folder: &Path| self.records.know(folder);
+        let folder = self.project.as_deref().unwrap_or(cwd);
+        match find(folder, &self.bounds, &is_known) {
+            Found::Project(root) => {
+                let others = around(&root, &self.bounds, &is_known);
+                [root].into_iter().chain(others).collect()
+            }
+            Found::None(end) => {
+                tracing::info!("a session has no project: {end}");
+                Vec::new()
+            }
+        }
+    }
+
+    fn kept(&self, root: &Path) -> Option<Digest> {
+        let kept = self.records.kept(root, &self.carried, Keep::Digests);
+        kept.map(|(_, content)| content.key())
+    }
+
+    fn state(&self, root: &Path) -> State {
+        State::of(root, &self.records, &self.carried)
+    }
+
+    fn begin(&self, root: &Path) {
+        self.watch.add(root);
+        for folder in folders(root) {
+            self.watch.add(&folder);
+        }
+        // Later decisions must be noticed, even if there are none yet.
+        if files::make_private(self.records.folder()).is_ok() {
+            self.watch.add(self.records.folder());
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Paths as typed into a shell.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// A path as one word of a POSIX shell. Unprintable characters are escaped for bash and zsh.
+pub fn word(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=@%,:".contains(byte);
+    match path.to_str() {
+        Some(text) if !text.is_empty() && bytes.iter().all(plain) => text.to_owned(),
+        Some(text) if Untrusted::new(text).to_string() == text => {
+            format!("'{}'", text.replace('\'', r"'\''"))
+        }
+        _ => {
+            let mut word = "$'".to_owned();
+            for byte in bytes {
+                let _ = match byte {
+                    b'\'' | b'\\' => write!(word, "\\{}", char::from(*byte)),
+                    b' '..=b'~' => write!(word, "{}", char::from(*byte)),
+                    byte => write!(word, "\\x{byte:02x}"),
+                };
+            }
+            word + "'"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_and_unprintable_characters_are_escaped() {
+        for (path, expected) in [
+            ("/home/me/work", "/home/me/work"),
+            ("/home/me/my work", "'/home/me/my work'"),
+            ("/home/me/ö;rm", "'/home/me/ö;rm'"),
+            ("/it's", r"'/it'\''s'"),
+            ("/a\n`b`\u{202e}'", r"$'/a\x0a`b`\xe2\x80\xae\''"),
+        ] {
+            assert_eq!(word(Path::new(path)), expected);
+        }
+    }
+}

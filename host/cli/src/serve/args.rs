@@ -1,0 +1,117 @@
+//! The settings for serving: the command line, over `[serve]` of the user's config.toml.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use acp_chain_remote::gate::{GateSettings, Host, Origin, TlsFiles};
+use acp_chain_remote::server::{Endpoint, Node};
+
+use acp_chain_manifest::{Route, ServeLimits, User};
+
+/// The default address.
+const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
+
+#[derive(Debug, clap::Args)]
+pub struct ServeArgs {
+    /// The address to listen on: 127.0.0.1:8600 unless config.toml says otherwise; port 0 lets the system choose one
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// The address that serves metrics in Prometheus' format, at /metrics; by default, none does
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+    /// Append a line of JSON to this file for each request and each turn, `-` for standard error
+    #[arg(long, value_name = "FILE")]
+    access_log: Option<PathBuf>,
+    /// The path of the endpoint: /acp unless config.toml says otherwise
+    #[arg(long, value_name = "PATH")]
+    path: Option<Endpoint>,
+    /// The prefix of the ids of connections, by which balancers find the replica; by default, it is random
+    #[arg(long, value_name = "NAME", env = "ACP_CHAIN_NODE")]
+    node: Option<Node>,
+    /// A host name that clients use, beside localhost and the address
+    #[arg(long, value_name = "NAME")]
+    host: Vec<Host>,
+    /// Also admit web pages of this origin
+    #[arg(long, value_name = "ORIGIN")]
+    origin: Vec<Origin>,
+    /// The file of users and the digests of their tokens, one per line; `acp-chain serve-token` writes it
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// The certificate for TLS, followed by the intermediate ones; PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of that certificate; PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Admit clients with a certificate of these authorities; PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    client_ca: Option<PathBuf>,
+    /// Do not encrypt: a balancer in front does
+    #[arg(long)]
+    plain: bool,
+    /// How long a silent connection is kept: 120 unless config.toml says otherwise
+    #[arg(long, value_name = "SECONDS")]
+    resume_seconds: Option<u32>,
+    /// How long turns may go on once it is asked to stop: 30 unless config.toml says otherwise
+    #[arg(long, value_name = "SECONDS")]
+    drain_seconds: Option<u32>,
+    /// When an idle proxy is put to sleep, 0 for never: 300 unless config.toml says otherwise, and sooner where many are
+    /// awake
+    #[arg(long, value_name = "SECONDS")]
+    sleep_seconds: Option<u32>,
+}
+
+/// The effective settings.
+pub struct ServeSettings {
+    pub listen: SocketAddr,
+    pub metrics: Option<SocketAddr>,
+    pub access_log: Option<PathBuf>,
+    pub endpoint: Endpoint,
+    pub node: Option<Node>,
+    pub gate: GateSettings,
+    pub limits: ServeLimits,
+    pub routes: Vec<Route>,
+}
+
+impl ServeArgs {
+    /// The effective settings with this user's file. Fails if they are unsafe.
+    pub fn settings(self, user: &User) -> Result<ServeSettings, String> {
+        let serve = user.serve.clone();
+        let mut gate = serve.gate;
+        gate.hosts.extend(self.host);
+        gate.origins.extend(self.origin);
+        gate.plain |= self.plain;
+        gate.tokens = self.tokens.or(gate.tokens);
+        if let (Some(cert), Some(key)) = (self.tls_cert, self.tls_key) {
+            let client_ca = self.client_ca;
+            gate.tls = Some(TlsFiles {
+                cert,
+                key,
+                client_ca,
+            });
+        }
+        let seconds = |given: Option<u32>| given.map(|seconds| Duration::from_secs(seconds.into()));
+        let limits = ServeLimits {
+            resume: seconds(self.resume_seconds).unwrap_or(serve.limits.resume),
+            drain: seconds(self.drain_seconds).unwrap_or(serve.limits.drain),
+            sleep: match seconds(self.sleep_seconds) {
+                Some(seconds) => Some(seconds).filter(|seconds| !seconds.is_zero()),
+                None => serve.limits.sleep,
+            },
+            ..serve.limits
+        };
+        let listen = self.listen.or(serve.listen).unwrap_or(LISTEN);
+        gate.check(listen).map_err(|error| error.to_string())?;
+        Ok(ServeSettings {
+            listen,
+            metrics: self.metrics.or(serve.metrics),
+            access_log: self.access_log.or(serve.access_log),
+            endpoint: self.path.unwrap_or(serve.path),
+            node: self.node.or(serve.node),
+            gate,
+            limits,
+            routes: serve.routes,
+        })
+    }
+}

@@ -1,0 +1,269 @@
+//! `acp-chain test`: plays transcripts, and shows the differences.
+//!
+//! The components run in their sandboxes, as in a run. This process writes reports and updated transcripts, and
+//! therefore keeps its rights.
+
+mod find;
+mod record;
+mod stage;
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+pub(super) use find::warn_of_draft;
+pub(super) use stage::{Stage, check_directories};
+
+use acp_chain_disk as disk;
+use acp_chain_kit::transcript::{LONGEST, Played, Script, junit};
+use acp_chain_rpc::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain test
+  acp-chain test tests/turn.transcript --update
+  acp-chain test --from trace.jsonl --manifest acp-chain.toml tests/turn.transcript
+
+Exit codes:
+  0  everything matches
+  1  something differs
+  2  a transcript cannot be read or played, or the command line is wrong")]
+pub struct Test {
+    /// Transcripts, and folders with files `*.transcript`; by default, those in the folder `tests`. With `--from`,
+    /// the transcript to write; by default, print it
+    #[arg(value_name = "FILE|FOLDER")]
+    paths: Vec<PathBuf>,
+    /// Update the transcripts where they differ
+    #[arg(long)]
+    update: bool,
+    /// Make a transcript from a recording of `acp-chain run --trace`
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["update", "junit", "filter"])]
+    from: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write a JUnit XML report to this file"
+    )]
+    junit: Option<PathBuf>,
+    /// With `--from`, the manifest of the recorded chain
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "from",
+        conflicts_with = "component"
+    )]
+    manifest: Option<PathBuf>,
+    /// Play only transcripts with this text in their path
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// The component to test, instead of the first that a transcript names by its path. If a transcript names
+    /// none, the default is the one that `acp-chain build` made in this folder, or the only one in this folder
+    #[arg(long, value_name = "FILE")]
+    component: Option<PathBuf>,
+}
+
+/// The outcome of one transcript.
+enum Verdict {
+    /// Everything matched.
+    Ok,
+    /// The transcript was updated.
+    Updated,
+    /// Something differed: the first line, and the differences.
+    Differs(usize, Vec<String>),
+    /// The transcript cannot be played.
+    Wrong(String),
+}
+
+impl Test {
+    pub fn main(self) -> ExitCode {
+        let tested = match &self.from {
+            Some(trace) => self.record(trace).map(|()| ExitCode::SUCCESS),
+            None => self.test(),
+        };
+        tested.unwrap_or_else(|error| {
+            tell!("acp-chain: {error}");
+            ExitCode::from(2)
+        })
+    }
+
+    /// Makes a transcript of a trace.
+    fn record(&self, trace: &Path) -> Result<(), String> {
+        let output = match &self.paths[..] {
+            [] => None,
+            [output] => Some(output.as_path()),
+            _ => return Err("one trace makes one transcript: name one file for it".to_owned()),
+        };
+        let chain = match (&self.manifest, &self.component) {
+            (Some(manifest), _) => Some(record::Chain::Manifest(manifest)),
+            (None, Some(component)) => Some(record::Chain::Component(component)),
+            (None, None) => None,
+        };
+        record::record(trace, output, chain)
+    }
+
+    fn test(self) -> Result<ExitCode, String> {
+        let (paths, is_named) = if self.paths.is_empty() {
+            (vec![PathBuf::from("tests")], false)
+        } else {
+            (self.paths.clone(), true)
+        };
+        let mut files = if is_named || paths[0].is_dir() {
+            find::transcripts(&paths)?
+        } else {
+            Vec::new()
+        };
+        let paths: Vec<_> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let paths = Untrusted::new(paths.join(", "));
+        if files.is_empty() {
+            return Err(format!(
+                "there are no transcripts to play in {paths}; a transcript is a file `NAME.transcript`, and \
+                 `acp-chain test --from TRACE FILE` makes one of a run"
+            ));
+        }
+        if let Some(filter) = &self.filter {
+            files.retain(|file| file.to_string_lossy().contains(filter));
+            if files.is_empty() {
+                let filter = Untrusted::new(filter);
+                return Err(format!(
+                    "of the transcripts in {paths}, none has `{filter}` in its path"
+                ));
+            }
+        }
+        let stage = Stage::new(self.component.as_deref())?;
+        let mut cases = Vec::new();
+        let (mut differ, mut wrong) = (0, 0);
+        for file in &files {
+            let verdict = self.play(&stage, file);
+            let name = Untrusted::new(file.display()).to_string();
+            let failure = match verdict {
+                Verdict::Ok => {
+                    say!("ok       {name}");
+                    None
+                }
+                Verdict::Updated => {
+                    say!("updated  {name}");
+                    None
+                }
+                Verdict::Differs(line, lines) => {
+                    differ += 1;
+                    say!("differs  {name}:{line}");
+                    for line in &lines {
+                        say!("  {line}");
+                    }
+                    Some(format!("{name}:{line} differs\n{}", lines.join("\n")))
+                }
+                Verdict::Wrong(error) => {
+                    wrong += 1;
+                    tell!("acp-chain: {error}");
+                    Some(error)
+                }
+            };
+            cases.push((name, failure));
+        }
+        if let Some(path) = &self.junit {
+            let report = junit::report("acp-chain test", "transcripts", &cases)?;
+            fs::write(path, report).map_err(|error| not_written(path, &error))?;
+        }
+        say!("");
+        say!("{}", summary(files.len(), differ, wrong));
+        Ok(match (wrong, differ) {
+            (0, 0) => ExitCode::SUCCESS,
+            (0, _) => ExitCode::from(1),
+            _ => ExitCode::from(2),
+        })
+    }
+
+    fn play(&self, stage: &Stage, file: &Path) -> Verdict {
+        let played = read(file).and_then(|script| {
+            let played = stage.play(&script, file, false)?;
+            Ok((script, played))
+        });
+        let (script, played) = match played {
+            Ok(played) => played,
+            Err(wrong) => return Verdict::Wrong(wrong),
+        };
+        if played.is_as_written() {
+            return Verdict::Ok;
+        }
+        if self.update && !played.has_stopped() {
+            return match replace(file, &played.updated(&script)) {
+                Ok(()) => Verdict::Updated,
+                Err(wrong) => Verdict::Wrong(wrong),
+            };
+        }
+        differs(&script, &played)
+    }
+}
+
+/// The differences in order, and the warnings of the log.
+fn differs(script: &Script, played: &Played) -> Verdict {
+    let differences = played.differences(script);
+    let first = differences.first().map_or(1, |first| first.line);
+    let mut lines = Vec::new();
+    for difference in differences {
+        if !lines.is_empty() {
+            lines.push(format!("… line {}", difference.line));
+        }
+        lines.extend(difference.lines);
+    }
+    let log = played.log();
+    if !log.is_empty() {
+        lines.push("the log:".to_owned());
+        lines.extend(log.into_iter().map(|line| format!("  {line}")));
+    }
+    Verdict::Differs(first, lines)
+}
+
+fn summary(all: usize, differ: usize, wrong: usize) -> String {
+    let transcripts = match all {
+        1 => "1 transcript".to_owned(),
+        all => format!("{all} transcripts"),
+    };
+    let as_written = match (differ, wrong) {
+        (0, 0) => "all".to_owned(),
+        _ => (all - differ - wrong).to_string(),
+    };
+    let differ = match differ {
+        0 => String::new(),
+        1 => ", 1 differs: `--update` writes the received messages into it".to_owned(),
+        more => format!(", {more} differ: `--update` writes the received messages into them"),
+    };
+    let wrong = match wrong {
+        0 => String::new(),
+        more => format!(", {more} cannot be played"),
+    };
+    format!("{transcripts}, {as_written} as written{differ}{wrong}")
+}
+
+/// Reads a transcript.
+fn read(path: &Path) -> Result<Script, String> {
+    let shown = Untrusted::new(path.display());
+    let unreadable = |error| format!("{shown}: the file cannot be read: {error}");
+    // Checked first: opening a pipe would wait for a writer.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(format!("{shown}: it is not a file"));
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(unreadable)?;
+    // One byte more detects files that are too long.
+    let mut file = file.take(LONGEST as u64 + 1);
+    file.read_to_string(&mut text).map_err(unreadable)?;
+    Script::read(&text).map_err(|wrong| format!("{shown}:{wrong}"))
+}
+
+/// Replaces a transcript. A link to it stays one.
+fn replace(path: &Path, text: &str) -> Result<(), String> {
+    let path_itself = path.canonicalize();
+    let replaced = path_itself.and_then(|path| disk::write(&path, text.as_bytes()));
+    replaced.map_err(|error| not_written(path, &error))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> String {
+    let shown = Untrusted::new(path.display());
+    format!("{shown}: the file cannot be written: {error}")
+}

@@ -1,0 +1,83 @@
+//! `acp-chain trace export`: a trace in another format, on standard output.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, ErrorKind, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use acp_chain_trace::{ExportError, Format as Other, Reader, export};
+
+use super::{open, warn_of_cut, wrong};
+use crate::otel::spans;
+use crate::out::print_all;
+use acp_chain_kit::transcript::recorded;
+
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// The trace
+    #[arg(value_name = "FILE")]
+    trace: PathBuf,
+    /// The format
+    #[arg(long)]
+    to: Format,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    /// What both ends sent and received, as `acp-chain test` plays it
+    Transcript,
+    /// The trace of the reference conductor, for its viewer
+    Conductor,
+    /// Chrome's trace format, for Perfetto
+    Chrome,
+    /// An HTTP Archive with frames of a web socket, for the network view of browsers
+    Har,
+    /// Spans for OpenTelemetry (OTLP/JSON), as a run exports them; no content of messages
+    Otlp,
+}
+
+impl Export {
+    #[expect(clippy::disallowed_methods, reason = "programs read it")]
+    pub fn main(self) -> Result<ExitCode, String> {
+        let format = match self.to {
+            Format::Transcript => return self.whole(recorded),
+            Format::Conductor => Other::Conductor,
+            Format::Chrome => Other::Chrome,
+            Format::Har => Other::Har,
+            Format::Otlp => return self.whole(spans),
+        };
+        let mut reader = Reader::new(open(&self.trace)?);
+        let mut broken = None;
+        let lines = reader.by_ref().map_while(|read| {
+            let read = read.map_err(|error| broken = Some(error)).ok()?;
+            Some(read.1)
+        });
+        match export(format, lines, BufWriter::new(stdout())) {
+            // The reader may stop before the end.
+            Err(ExportError::Unwritable(error)) if error.kind() == ErrorKind::BrokenPipe => {
+                return Ok(ExitCode::SUCCESS);
+            }
+            done => done.map_err(|error| error.to_string())?,
+        }
+        match broken {
+            Some(error) => Err(wrong(&self.trace, &error)),
+            None => {
+                warn_of_cut(&self.trace, reader.cut());
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+
+    /// Prints a trace in a format that is made from the whole trace.
+    fn whole<E: Error>(
+        &self,
+        turned: impl FnOnce(&mut Reader<BufReader<File>>) -> Result<String, E>,
+    ) -> Result<ExitCode, String> {
+        let mut reader = Reader::new(open(&self.trace)?);
+        let text = turned(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
+        warn_of_cut(&self.trace, reader.cut());
+        print_all(text.as_bytes());
+        Ok(ExitCode::SUCCESS)
+    }
+}

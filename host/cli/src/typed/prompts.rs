@@ -1,0 +1,47 @@
+//! Typed lines.
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+
+use crate::out;
+use acp_chain_channel::limits::LINE;
+
+/// Lines, as they arrive.
+pub struct Prompts<R> {
+    reader: BufReader<R>,
+    /// The beginning of the next line.
+    part: Vec<u8>,
+}
+
+impl<R: AsyncRead + Unpin> Prompts<R> {
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader: BufReader::new(reader),
+            part: Vec::new(),
+        }
+    }
+
+    /// The next line that is not blank, if there is one. Cancel safe.
+    pub async fn next(&mut self) -> Result<Option<String>, String> {
+        loop {
+            let mut reader = (&mut self.reader).take(LINE as u64);
+            let read = reader.read_until(b'\n', &mut self.part).await;
+            read.map_err(|error| format!("standard input cannot be read: {error}"))?;
+            if self.part.is_empty() {
+                return Ok(None);
+            }
+            let line = String::from_utf8_lossy(&self.part).trim_end().to_owned();
+            self.part.clear();
+            if !line.trim().is_empty() {
+                return Ok(Some(line));
+            }
+            invite();
+        }
+    }
+}
+
+/// Shows that a prompt is expected.
+pub fn invite() {
+    if out::is_terminal() {
+        put!("> ");
+    }
+}

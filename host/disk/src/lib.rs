@@ -1,0 +1,207 @@
+//! Files on disk: bounded reads, and atomic changes. A file is written under a temporary name, synced, and renamed. If
+//! the process is killed in between, the temporary file stays. [`sweep`] removes it from acp-chain's own folders, but
+//! not from a user's folder, where a file with such a name may be another program's.
+
+#![forbid(unsafe_code)]
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
+
+use acp_chain_channel::limits::Quantity;
+
+/// The prefix of temporary files.
+const UNFINISHED: &str = ".unfinished-";
+
+/// Reads a file of at most this many bytes.
+pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    // Checked first: opening a pipe would wait for a writer.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    file.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
+        let most = Quantity::Size.show(most as u64);
+        let what = format!("it is larger than {most}");
+        Err(io::Error::new(io::ErrorKind::FileTooLarge, what))
+    } else {
+        Ok(bytes)
+    }
+}
+
+/// Writes or replaces a file. A new file is readable only by its owner; a replaced one keeps its permissions.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, |folder, beside| beside.tempfile_in(folder))
+}
+
+/// Writes or replaces a file. A new file has the default permissions; a replaced one keeps its own. The replacement of
+/// a private file is private at any time.
+pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.exists() {
+        return write(path, bytes);
+    }
+    let create = |path: &Path| File::options().write(true).create_new(true).open(path);
+    replace(path, bytes, |folder, beside| beside.make_in(folder, create))
+}
+
+fn replace(
+    path: &Path,
+    bytes: &[u8],
+    create: impl Fn(&Path, &Builder<'_, '_>) -> io::Result<NamedTempFile>,
+) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    step()?;
+    let mut unfinished = Builder::new();
+    unfinished.prefix(UNFINISHED).disable_cleanup(true);
+    let (mut file, beside) = create(folder, &unfinished)?.into_parts();
+    let mut write = || {
+        step()?;
+        file.write_all(bytes)?;
+        // The temporary file is private; the replaced one may not be.
+        if let Ok(about) = fs::metadata(path) {
+            file.set_permissions(about.permissions())?;
+        }
+        step()?;
+        file.sync_all()?;
+        step()?;
+        fs::rename(&beside, path)
+    };
+    if let Err(error) = write() {
+        let _ = remove(&beside);
+        return Err(error);
+    }
+    step()?;
+    sync(folder)
+}
+
+/// Removes a file, if it exists.
+pub fn remove(path: &Path) -> io::Result<()> {
+    step()?;
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the temporary files of killed processes. No other process may be writing into the folder.
+pub fn sweep(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)?.flatten() {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Syncs the names in a folder, if the system can open folders.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder).map_or(Ok(()), |folder| folder.sync_all())
+}
+
+#[cfg(not(any(test, feature = "fault")))]
+#[expect(clippy::unnecessary_wraps, reason = "tests let it fail")]
+fn step() -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(any(test, feature = "fault"))]
+use self::fault::step;
+
+/// Disk failures, for the tests of this thread.
+#[cfg(any(test, feature = "fault"))]
+pub mod fault {
+    use std::cell::Cell;
+    use std::io;
+
+    /// The kind of failure.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Fault {
+        /// One step fails, as with a full disk. Later ones succeed.
+        Full,
+        /// From one step on, all fail, as if the process were killed. There is no cleanup.
+        Killed,
+    }
+
+    thread_local! {
+        static NEXT: Cell<Option<(Fault, usize)>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn step() -> io::Result<()> {
+        match NEXT.get() {
+            None => Ok(()),
+            Some((fault, 0)) => {
+                if let Fault::Full = fault {
+                    NEXT.set(None);
+                }
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            Some((fault, left)) => {
+                NEXT.set(Some((fault, left - 1)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs `work` with a failure at the first step, then again with one at the second, and so on until it succeeds.
+    /// `look` inspects each result.
+    pub fn at_each_step<W>(prepare: impl Fn() -> W, work: impl Fn(&W), look: impl Fn(&W, &str)) {
+        for fault in [Fault::Full, Fault::Killed] {
+            let mut broken = 0;
+            loop {
+                let world = prepare();
+                NEXT.set(Some((fault, broken)));
+                work(&world);
+                let met = !matches!(NEXT.replace(None), Some((_, left)) if left > 0);
+                look(&world, &format!("{fault:?} at step {broken}"));
+                if !met {
+                    break;
+                }
+                broken += 1;
+            }
+            assert!(broken > 1, "there was nothing to break");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_is_private_or_usual_and_an_old_one_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let permissions = |name| fs::metadata(path(name)).unwrap().permissions();
+        fs::write(path("usual"), "").unwrap();
+        write(&path("private"), b"").unwrap();
+        write_shared(&path("shared"), b"").unwrap();
+        assert_eq!(permissions("shared"), permissions("usual"));
+        let private = permissions("private");
+        write_shared(&path("private"), b"more").unwrap();
+        assert_eq!(permissions("private"), private);
+        assert_eq!(fs::read(path("private")).unwrap(), b"more");
+    }
+
+    #[test]
+    fn a_file_is_the_old_one_or_the_new_one() {
+        fault::at_each_step(
+            || {
+                let folder = tempfile::tempdir().unwrap();
+                fs::write(folder.path().join("it"), "old").unwrap();
+                folder
+            },
+            |folder| drop(write(&folder.path().join("it"), b"new")),
+            |folder, fault| {
+                let text = fs::read_to_string(folder.path().join("it")).unwrap();
+                assert!(["old", "new"].contains(&&*text), "{fault}: {text}");
+                sweep(folder.path()).unwrap();
+                assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "{fault}");
+            },
+        );
+    }
+}

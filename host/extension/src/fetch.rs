@@ -1,0 +1,278 @@
+//! Fetches an extension from its source.
+//!
+//! Servers are not trusted: size and time are limited, and the digest is checked before the content is parsed.
+
+mod credentials;
+mod file;
+mod layout;
+mod passwords;
+mod publish;
+mod registry;
+mod web;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use publish::{Artifact, Published};
+pub use web::{Patience, Web, is_local, is_safe};
+
+use self::registry::{PULL, Registry};
+use super::{Digest, Source};
+use acp_chain_channel::limits::{COMPONENT, Quantity, REVOCATIONS, SIGNATURE};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// A fetched extension.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// The bytes of the component.
+    pub component: Vec<u8>,
+    /// The digest of the component.
+    pub digest: Digest,
+    /// The digest of the OCI manifest; `None` outside registries.
+    pub manifest: Option<Digest>,
+    /// The minisign signatures of the component, unverified.
+    pub signatures: Vec<String>,
+    /// Why some signatures could not be read; `None` if all were.
+    pub unread: Option<String>,
+}
+
+impl Fetched {
+    /// The end of an error about a missing signature: why signatures could not be read; empty if all were.
+    #[must_use]
+    pub fn unread_signatures(&self) -> String {
+        self.unread.as_ref().map_or_else(String::new, |why| {
+            format!("; its signatures cannot be read: {}", quote(why, MAX_QUOTE))
+        })
+    }
+}
+
+/// Why an extension could not be fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// A file cannot be read.
+    #[error("{}: the file cannot be read: {error}", Untrusted::new(path.display()))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// The content is too large.
+    #[error("{}: it is larger than {}", quote(what, MAX_QUOTE), Quantity::Size.show(*most))]
+    TooLarge {
+        /// The source.
+        what: String,
+        /// The maximum, in bytes.
+        most: u64,
+    },
+    /// The digest differs.
+    #[error(
+        "{}: expected {expected}, but got {actual}: it was changed or truncated; \
+         nothing was installed",
+        quote(what, MAX_QUOTE)
+    )]
+    OtherDigest {
+        /// The source.
+        what: String,
+        /// The expected digest.
+        expected: Digest,
+        /// The actual digest.
+        actual: Digest,
+    },
+    /// The downloaded content cannot be written.
+    #[error("{}: the download cannot be stored: {error}", quote(what, MAX_QUOTE))]
+    Disk {
+        /// The source.
+        what: String,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// The connection would be unencrypted.
+    #[error(
+        "{}: it is not an `https:` address; only addresses of this machine may be unencrypted",
+        quote(.0, MAX_QUOTE)
+    )]
+    Open(String),
+    /// A server cannot be reached, or the connection breaks.
+    #[error(
+        "{}: {}; try again later",
+        quote(what, MAX_QUOTE),
+        quote(why, MAX_QUOTE)
+    )]
+    Web {
+        /// The source.
+        what: String,
+        /// The cause.
+        why: String,
+    },
+    /// A server answers with an error.
+    #[error(
+        "{}: the server answers {status}{}{}",
+        quote(what, MAX_QUOTE),
+        if said.is_empty() { String::new() } else { format!(" ({})", quote(said, MAX_QUOTE)) },
+        next_step(*status, *wait)
+    )]
+    Refused {
+        /// The source.
+        what: String,
+        /// The HTTP status.
+        status: u16,
+        /// The delay that the server requests.
+        wait: Option<Duration>,
+        /// The text of the answer.
+        said: String,
+    },
+    /// A registry does not follow the specification.
+    #[error("{}: {wrong}", quote(what, MAX_QUOTE))]
+    Malformed {
+        /// The source.
+        what: String,
+        /// The violation.
+        wrong: &'static str,
+    },
+    /// An artifact does not have the layout of an extension.
+    #[error(
+        "{}: the artifact is not a WebAssembly component: it has {}; expected one layer of the type \
+         `application/wasm`, as `acp-chain publish` and `wkg oci push` make it",
+        quote(what, MAX_QUOTE),
+        quote(found, MAX_QUOTE)
+    )]
+    Layout {
+        /// The reference.
+        what: String,
+        /// The content of the manifest, as text.
+        found: String,
+    },
+    /// A server answers with an error, and the user's password cannot be used.
+    #[error("{refused}. No password was used: {}", quote(why, MAX_QUOTE))]
+    Credentials {
+        /// The error of the server.
+        refused: Box<FetchError>,
+        /// Why the password cannot be used.
+        why: String,
+    },
+    /// The extension is built in.
+    #[error("`{}` comes with acp-chain: there is nothing to fetch", quote(.0, MAX_QUOTE))]
+    BuiltIn(String),
+    /// The user forbids downloads.
+    #[error("{} is not on this machine, and `--offline` forbids downloads", quote(.0, MAX_QUOTE))]
+    Offline(String),
+}
+
+fn next_step(status: u16, wait: Option<Duration>) -> String {
+    match (status, wait) {
+        (_, Some(wait)) => format!("; try again in {} s", wait.as_secs()),
+        (401 | 403, _) => {
+            "; if you have an account, run `docker login` for that registry".to_owned()
+        }
+        (404, _) => "; check the name and the version".to_owned(),
+        _ => String::new(),
+    }
+}
+
+impl FetchError {
+    /// The HTTP status, if a server answered with an error.
+    fn status(&self) -> Option<u16> {
+        match self {
+            Self::Refused { status, .. } => Some(*status),
+            Self::Credentials { refused, .. } => refused.status(),
+            _ => None,
+        }
+    }
+
+    /// Whether a retry would fail: the server is not busy, and its answer is an error or malformed.
+    fn is_final(&self) -> bool {
+        let is_passing = |status| matches!(status, 408 | 429 | 502..=504);
+        let is_refused = self.status().is_some_and(|status| !is_passing(status));
+        is_refused || matches!(self, Self::Malformed { .. })
+    }
+}
+
+/// A callback for progress: the number of bytes received, and the total, if known.
+pub type Seen<'s> = &'s (dyn Fn(u64, Option<u64>) + Sync);
+
+/// Fetches extensions.
+#[derive(Clone, Debug)]
+pub struct Fetcher {
+    /// The HTTP client; `None` if downloads are forbidden.
+    pub web: Option<Web>,
+}
+
+impl Fetcher {
+    /// Fetches the current content of a source.
+    pub async fn fetch(&self, source: &Source, seen: Seen<'_>) -> Result<Fetched, FetchError> {
+        let web = || {
+            let web = self.web.as_ref();
+            web.ok_or_else(|| FetchError::Offline(source.to_string()))
+        };
+        match source {
+            Source::BuiltIn(name) => Err(FetchError::BuiltIn(name.clone())),
+            Source::File(path) => file::fetch(path),
+            Source::Https { url, digest } => https(web()?, url, *digest, seen).await,
+            Source::Registry(reference) => {
+                Registry::new(web()?, reference, PULL)?
+                    .fetch(reference, seen)
+                    .await
+            }
+        }
+    }
+}
+
+impl Fetcher {
+    /// Fetches a text and its signature, unverified, from an `https:` URL or a file. A file's path is relative to
+    /// `folder`.
+    pub async fn signed(
+        &self,
+        source: &str,
+        folder: &Path,
+    ) -> Result<(String, String), FetchError> {
+        let beside = format!("{source}.minisig");
+        let (list, signature) = if source.starts_with("https://") {
+            let web = self.web.as_ref();
+            let web = web.ok_or_else(|| FetchError::Offline(source.to_owned()))?;
+            let list = web.whole(source, REVOCATIONS).await?;
+            (list, web.whole(&beside, SIGNATURE).await?)
+        } else {
+            let list = file::read(&folder.join(source), REVOCATIONS)?;
+            (list, file::read(&folder.join(beside), SIGNATURE)?)
+        };
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok((text(list), text(signature)))
+    }
+}
+
+/// Fetches a file from a web server, and the signature beside it, if there is one.
+async fn https(
+    web: &Web,
+    url: &str,
+    expected: Digest,
+    seen: Seen<'_>,
+) -> Result<Fetched, FetchError> {
+    let answer = web.get(url).await?;
+    let component = web.body(url, answer, COMPONENT as u64, seen).await?;
+    let digest = Digest::of(&component);
+    if digest != expected {
+        return Err(FetchError::OtherDigest {
+            what: url.to_owned(),
+            expected,
+            actual: digest,
+        });
+    }
+    let beside = format!("{url}.minisig");
+    let (signatures, unread) = match web.whole(&beside, SIGNATURE).await {
+        Ok(text) => (vec![String::from_utf8_lossy(&text).into_owned()], None),
+        Err(error) if matches!(error.status(), Some(403 | 404 | 410)) => (Vec::new(), None),
+        Err(error) if error.is_final() => (Vec::new(), Some(error.to_string())),
+        Err(error) => return Err(error),
+    };
+    Ok(Fetched {
+        component,
+        digest,
+        manifest: None,
+        signatures,
+        unread,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,454 @@
+//! A chain of one component in this process. A check plays the client and the agent.
+//!
+//! Time is simulated, as in a transcript: it advances only when everything is idle. The component's own requests are
+//! answered at once, with the smallest answer that the protocol's schema allows.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use acp_chain_messages::{Kind as Asks, Side, methods};
+use tokio::time::{sleep, timeout};
+
+use super::excerpt::{line, name, shown};
+use super::finding::Finding;
+use super::mark::Mark;
+use super::observed::{Fate, Observed, Seen};
+use super::stop::Stop;
+use crate::transcript::json::plain;
+use crate::transcript::watched::Watch;
+use crate::transcript::wire::{self, RESTART, Wire};
+use acp_chain_channel::{FailurePolicy, Offers, Peer};
+use acp_chain_conductor::Member;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Error, Kind, Message, code};
+use acp_chain_sandbox::Guest;
+
+/// The time that passes when everything is idle.
+const REST: Duration = Duration::from_millis(1);
+
+/// The maximum number of messages before the chain must become idle.
+const MOST: usize = 20_000;
+
+/// The maximum number of rounds of messages before the chain must become idle.
+const ROUNDS: usize = 5_000;
+
+/// The client's `initialize` parameters, after `protocolVersion`.
+const CLIENT: &str =
+    r#""clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}"#;
+
+/// The agent's answer to `initialize`, after `protocolVersion`.
+const AGENT: &str = r#""agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]"#;
+
+/// The agent's answer to `initialize` in version 2, after `protocolVersion`.
+const AGENT_2: &str = r#""capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}"#;
+
+/// A request that an end has sent.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub from: Peer,
+    pub id: u64,
+    pub method: String,
+}
+
+/// A running chain.
+pub struct Play {
+    client: Wire,
+    agent: Wire,
+    /// Received requests and notifications that have not been processed yet, with their receivers.
+    inbox: Vec<(Peer, Message)>,
+    /// The answers to each request.
+    answers: HashMap<(Peer, String), Vec<Message>>,
+    /// The marks that reached an end in notifications and answers, in order, with their messages.
+    pub marks: Vec<(Peer, Mark, Message)>,
+    pub seen: Seen,
+    watch: Watch,
+    last: u64,
+    /// The number of messages sent and received.
+    pub count: usize,
+    /// The component's offers for the agent.
+    pub offers: Offers,
+    pub is_guard: bool,
+    hold_time: Duration,
+}
+
+impl Play {
+    /// Starts the component, and the chain. If the component fails, the host settles its messages by `on_failure`, by
+    /// default the component's own policy.
+    pub async fn start(
+        guest: Guest,
+        seen: Seen,
+        on_failure: Option<FailurePolicy>,
+    ) -> Result<Self, Stop> {
+        let watch = Watch::default();
+        let hold_time = guest.limits.hold_time;
+        let look = |guest| Observed::new(guest, seen.clone(), watch.clone());
+        let started = wire::start(guest, on_failure, look).await;
+        let proxy = started.map_err(Stop::DoesNotStart)?;
+        let registration = &proxy.started.registration;
+        let (offers, is_guard) = (registration.offers, registration.guard);
+        let [client, agent] = wire::serve(vec![Member::from(proxy)]);
+        Ok(Self {
+            client,
+            agent,
+            inbox: Vec::new(),
+            answers: HashMap::new(),
+            marks: Vec::new(),
+            seen,
+            watch,
+            last: 0,
+            count: 0,
+            offers,
+            is_guard,
+            hold_time,
+        })
+    }
+
+    /// Plays `initialize` with this version of the protocol.
+    pub async fn initialize(&mut self, version: u64) -> Result<(), Stop> {
+        let params = format!(r#"{{"protocolVersion":{version},{CLIENT}}}"#);
+        let agent = if version == 2 { AGENT_2 } else { AGENT };
+        let result = format!(r#"{{"protocolVersion":{version},{agent}}}"#);
+        self.set_up("initialize", &params, &result).await.map(drop)
+    }
+
+    /// Sets up a session with this name. Returns the setup request as the agent received it.
+    pub async fn session(&mut self, name: &str) -> Result<Option<Message>, Stop> {
+        let params = r#"{"cwd":"/project","mcpServers":[]}"#;
+        let result = format!(r#"{{"sessionId":"{name}"}}"#);
+        self.set_up("session/new", params, &result).await
+    }
+
+    /// Plays a setup request of the client. Returns it as the agent received it.
+    async fn set_up(
+        &mut self,
+        method: &str,
+        params: &str,
+        result: &str,
+    ) -> Result<Option<Message>, Stop> {
+        let (mut asked, mut answer) = self.try_to_set_up(method, params, result).await?;
+        let was_failed = |play: &Self| play.seen.lock().was_failed();
+        let is_answered = |answer: &Option<Message>| {
+            answer
+                .as_ref()
+                .is_some_and(|answer| answer.kind() == Kind::Result)
+        };
+        if !is_answered(&answer) && was_failed(self) {
+            // A client would retry.
+            (asked, answer) = self.try_to_set_up(method, params, result).await?;
+        }
+        if is_answered(&answer) {
+            return Ok(asked);
+        }
+        let (what, came) = match &answer {
+            Some(answer) => (
+                "does not succeed",
+                Some(line('+', "client gets", "error", answer.body())),
+            ),
+            None => ("is not answered", None),
+        };
+        let what =
+            format!("`{method}` {what} with the component in the chain: the check cannot continue");
+        let lines = [
+            line(' ', "client", method, params),
+            line('-', "client gets", "result", result),
+        ];
+        Err(Finding::failure(what)
+            .with_case(lines.into_iter().chain(came))
+            .into())
+    }
+
+    /// Returns the request that the agent received, and the answer that the client received.
+    async fn try_to_set_up(
+        &mut self,
+        method: &str,
+        params: &str,
+        result: &str,
+    ) -> Result<(Option<Message>, Option<Message>), Stop> {
+        let ask = self.ask(Peer::Client, method, params).await?;
+        self.rest().await?;
+        let mut asked = self.take(Peer::Agent, method).pop();
+        if asked.is_none() && self.answers(&ask).is_empty() {
+            // The request may wait for the component's restart.
+            self.pass(RESTART).await?;
+            asked = self.take(Peer::Agent, method).pop();
+        }
+        if let Some(asked) = &asked {
+            self.answer(Peer::Agent, asked, &Ok(result.to_owned()))
+                .await?;
+            self.rest().await?;
+            if self.answers(&ask).is_empty() {
+                self.pass(RESTART).await?;
+            }
+        }
+        Ok((asked, self.answers(&ask).pop()))
+    }
+
+    /// Sends a request of an end. The params are JSON.
+    pub async fn ask(&mut self, from: Peer, method: &str, params: &str) -> Result<Ask, Stop> {
+        self.last += 1;
+        let id = self.last;
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{params}}}"#,
+            plain(method)
+        );
+        self.say(from, line).await?;
+        Ok(Ask {
+            from,
+            id,
+            method: method.to_owned(),
+        })
+    }
+
+    /// Sends a notification of an end. The params are JSON.
+    pub async fn tell(&mut self, from: Peer, method: &str, params: &str) -> Result<(), Stop> {
+        let method = plain(method);
+        let line = format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#);
+        self.say(from, line).await
+    }
+
+    /// Cancels a request of an end.
+    pub async fn cancel(&mut self, ask: &Ask) -> Result<(), Stop> {
+        let params = format!(r#"{{"requestId":{}}}"#, ask.id);
+        self.tell(ask.from, acp_chain_acp::CANCEL_REQUEST, &params)
+            .await
+    }
+
+    /// Answers a request that an end received.
+    pub async fn answer(
+        &mut self,
+        from: Peer,
+        request: &Message,
+        outcome: &Result<String, String>,
+    ) -> Result<(), Stop> {
+        let Some(id) = request.id() else {
+            return Ok(());
+        };
+        let (slot, body) = match outcome {
+            Ok(result) => ("result", result),
+            Err(error) => ("error", error),
+        };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"{slot}":{body}}}"#,
+            id.as_str()
+        );
+        self.say(from, line).await
+    }
+
+    async fn say(&mut self, from: Peer, mut line: String) -> Result<(), Stop> {
+        line.push('\n');
+        self.count += 1;
+        let wire = match from {
+            Peer::Client => &mut self.client,
+            Peer::Agent => &mut self.agent,
+        };
+        match timeout(REST, wire.say(&line)).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(Stop::Blocked),
+        }
+    }
+
+    /// Waits until everything is idle.
+    pub async fn rest(&mut self) -> Result<(), Stop> {
+        let (mut rounds, from) = (0, self.count);
+        loop {
+            sleep(REST).await;
+            let has_received = self.receive().await?;
+            let is_broken = self.seen.lock().broken().is_some();
+            if is_broken {
+                return Err(Stop::Broke);
+            }
+            if !has_received && !self.watch.is_busy() {
+                return Ok(());
+            }
+            rounds += usize::from(has_received);
+            if rounds > ROUNDS || self.count - from > MOST {
+                return Err(Stop::NoRest);
+            }
+        }
+    }
+
+    /// Lets time pass, and waits until everything is idle.
+    pub async fn pass(&mut self, time: Duration) -> Result<(), Stop> {
+        sleep(time).await;
+        self.rest().await
+    }
+
+    /// Lets the component's `hold-time` pass, after which the host has taken back all held messages.
+    pub async fn pass_hold_time(&mut self) -> Result<(), Stop> {
+        self.pass(self.hold_time + Duration::from_secs(1)).await
+    }
+
+    /// Processes received messages. Returns whether there were any.
+    async fn receive(&mut self) -> Result<bool, Stop> {
+        let mut has_received = false;
+        for to in [Peer::Client, Peer::Agent] {
+            loop {
+                let wire = match to {
+                    Peer::Client => &mut self.client,
+                    Peer::Agent => &mut self.agent,
+                };
+                let Some(message) = wire.receive() else {
+                    wire.release();
+                    break;
+                };
+                has_received = true;
+                self.count += 1;
+                self.file(to, message).await?;
+            }
+        }
+        Ok(has_received)
+    }
+
+    async fn file(&mut self, to: Peer, message: Message) -> Result<(), Stop> {
+        let kind = message.kind();
+        if kind != Kind::Request
+            && let Some(mark) = Mark::read(message.body())
+        {
+            self.marks.push((to, mark, message.clone()));
+        }
+        match kind {
+            Kind::Result | Kind::Error => {
+                let id = message.id().map(|id| id.as_str().to_owned());
+                let answers = self.answers.entry((to, id.unwrap_or_default()));
+                answers.or_default().push(message);
+            }
+            Kind::Request | Kind::Notification => {
+                let is_own = self.seen.is_own(to, &message);
+                match (is_own, kind) {
+                    (true, Kind::Request) => {
+                        let outcome = least(to, message.method());
+                        self.answer(to, &message, &outcome).await?;
+                    }
+                    (true, _) => {}
+                    (false, _) => self.inbox.push((to, message)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the received messages of this method at one end.
+    pub fn take(&mut self, to: Peer, method: &str) -> Vec<Message> {
+        let is_it =
+            |(peer, message): &mut (Peer, Message)| *peer == to && **message.method() == *method;
+        let taken = self.inbox.extract_if(.., is_it);
+        taken.map(|(_, message)| message).collect()
+    }
+
+    /// Takes all received messages at one end.
+    pub fn take_all(&mut self, to: Peer) -> Vec<Message> {
+        let taken = self.inbox.extract_if(.., |(peer, _)| *peer == to);
+        taken.map(|(_, message)| message).collect()
+    }
+
+    /// Answers all requests received at one end, with the smallest answer that the schema allows.
+    pub async fn answer_all(&mut self, to: Peer) -> Result<(), Stop> {
+        for message in self.take_all(to) {
+            let outcome = least(to, message.method());
+            self.answer(to, &message, &outcome).await?;
+        }
+        Ok(())
+    }
+
+    /// The answers to a request.
+    pub fn answers(&self, ask: &Ask) -> Vec<Message> {
+        let key = (ask.from, ask.id.to_string());
+        self.answers.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// An error unless each of these requests has exactly one answer.
+    pub fn check_answers(&self, asks: &[Ask]) -> Result<(), Finding> {
+        for ask in asks {
+            let answers = self.answers(ask);
+            let who = ask.from.as_str();
+            let asked = line(' ', who, &ask.method, &format!("(id {})", ask.id));
+            match answers.len() {
+                1 => {}
+                0 => {
+                    let what = format!(
+                        "the {who}'s `{}` is never answered",
+                        quote(&ask.method, MAX_QUOTE)
+                    );
+                    return Err(Finding::failure(what).with_case([asked]));
+                }
+                more => {
+                    let what = format!(
+                        "the {who}'s `{}` is answered {more} times",
+                        quote(&ask.method, MAX_QUOTE)
+                    );
+                    let gets = format!("{who} gets");
+                    let all = answers.iter();
+                    let all = all.map(|answer| line('+', &gets, "answer", answer.body()));
+                    return Err(Finding::failure(what).with_case([asked].into_iter().chain(all)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An error unless the numbers of received marks rise in each session, at each end.
+    pub fn check_order(&self) -> Result<(), Finding> {
+        let mut latest: HashMap<(Peer, usize), (usize, &Message)> = HashMap::new();
+        for (to, mark, message) in &self.marks {
+            let known = latest.insert((*to, mark.session), (mark.number, message));
+            if let Some((number, earlier)) = known.filter(|(number, _)| *number > mark.number) {
+                let gets = format!("{} gets", to.as_str());
+                let what = format!(
+                    "message {number} of a session arrives at the {} before message {}",
+                    to.as_str(),
+                    mark.number
+                );
+                let shown =
+                    |mark, message: &Message| line(mark, &gets, &word(message), message.body());
+                return Err(Finding::failure(what).with_case([
+                    shown('-', message),
+                    shown(' ', earlier),
+                    shown('+', message),
+                ]));
+            }
+        }
+        Ok(())
+    }
+
+    /// An error if the component still holds a message. `why` says why it should not.
+    pub fn check_held(&self, why: &str) -> Result<(), Finding> {
+        let state = self.seen.lock();
+        let held = state.held.values().next();
+        match held.and_then(|at| state.calls.get(*at)) {
+            Some(held) => Err(
+                Finding::failure(format!("it still holds {} {why}", name(held)))
+                    .with_case(shown(held)),
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The reason, if the component could not decide about the message.
+pub fn undecided(fate: &Fate) -> Option<&str> {
+    match fate {
+        Fate::Undecided(reason) => Some(reason),
+        _ => None,
+    }
+}
+
+/// The smallest answer of an end that the schema allows.
+fn least(to: Peer, method: &str) -> Result<String, String> {
+    let side = match to {
+        Peer::Client => Side::Client,
+        Peer::Agent => Side::Agent,
+    };
+    let mut known = methods().iter();
+    let known = known
+        .find(|known| known.name == method && known.side == side && known.kind == Asks::Request);
+    let result = known.and_then(|known| known.result(&[]));
+    result.ok_or_else(|| Error::new(code::METHOD_NOT_FOUND, "Method not found").to_json())
+}
+
+fn word(message: &Message) -> String {
+    match message.kind() {
+        Kind::Result => "result".to_owned(),
+        Kind::Error => "error".to_owned(),
+        _ => message.method().to_string(),
+    }
+}

@@ -1,0 +1,110 @@
+//! The two ends of a chain that a transcript plays.
+
+use std::collections::HashMap;
+
+use super::act::{Kind, Said};
+use super::json::{Json, plain};
+use super::wire::{READ, Wire};
+use acp_chain_rpc::{self as rpc, Id, Message};
+
+/// A message received at an end.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// Kind and name, without the body. A request has no name yet.
+    pub said: Said,
+    pub body: Json,
+    /// The id of a request.
+    pub id: Option<Id>,
+}
+
+/// The client's or the agent's end.
+pub struct End {
+    wire: Wire,
+    /// The requests that it received, by name.
+    pub got: HashMap<String, Id>,
+    /// Received messages that no step has expected yet.
+    pub inbox: Vec<Received>,
+}
+
+impl End {
+    pub fn new(wire: Wire) -> Self {
+        Self {
+            wire,
+            got: HashMap::new(),
+            inbox: Vec::new(),
+        }
+    }
+
+    /// Sends a message: `head` has its id or its method, `slot` is the member of the body. Returns whether the chain
+    /// accepts it.
+    pub async fn say(&mut self, head: &str, slot: &str, body: &Json) -> bool {
+        let line = format!("{{\"jsonrpc\":\"2.0\",{head},\"{slot}\":{body}}}\n");
+        self.wire.say(&line).await
+    }
+
+    /// Sends a request, under its name in the transcript.
+    pub async fn ask(&mut self, name: &str, method: &str, params: &Json) -> bool {
+        let head = format!("\"id\":{},\"method\":{}", plain(name), plain(method));
+        self.say(&head, "params", params).await
+    }
+
+    /// Answers a request.
+    pub async fn answer(&mut self, id: &Id, slot: &str, body: &Json) -> bool {
+        self.say(&format!("\"id\":{}", id.as_str()), slot, body)
+            .await
+    }
+
+    /// Moves received messages to the inbox, up to a limit. Returns whether there may be more.
+    pub fn receive(&mut self) -> bool {
+        let before = self.inbox.len();
+        while let Some(message) = self.wire.receive() {
+            let came = self.parse(&message);
+            self.inbox.push(came);
+        }
+        !self.wire.is_full() && self.inbox.len() - before >= READ
+    }
+
+    /// Empties the inbox.
+    pub fn take(&mut self) -> Vec<Received> {
+        self.wire.release();
+        std::mem::take(&mut self.inbox)
+    }
+
+    fn parse(&self, message: &Message) -> Received {
+        let id = message.id();
+        // A body that cannot be parsed, as with a number out of range, is compared as text.
+        let body = Json::read(message.body());
+        let mut body = body.unwrap_or_else(|_| Json::Text(message.body().to_owned()));
+        let method = message.method().to_string();
+        let own_name = || serde_json::from_str::<Option<String>>(id.as_ref()?.as_str()).ok()?;
+        let (kind, name) = match message.kind() {
+            rpc::Kind::Request => (Kind::Request(method), None),
+            rpc::Kind::Result => (Kind::Result, own_name()),
+            rpc::Kind::Error => (Kind::Error, own_name()),
+            rpc::Kind::Notification => match self.cancelled(&method, &body) {
+                Some(name) => {
+                    body = Json::Null;
+                    (Kind::Cancel, Some(name))
+                }
+                None => (Kind::Notification(method), None),
+            },
+        };
+        let id = id.filter(|_| matches!(kind, Kind::Request(_)));
+        let said = Said {
+            kind,
+            name,
+            body: None,
+        };
+        Received { said, body, id }
+    }
+
+    /// The name of the request that a notification cancels; `None` for other notifications.
+    fn cancelled(&self, method: &str, body: &Json) -> Option<String> {
+        let id = body
+            .get("requestId")
+            .filter(|_| method == acp_chain_acp::CANCEL_REQUEST)?;
+        let id = Id::parse(&id.to_string())?;
+        let mut got = self.got.iter();
+        got.find_map(|(name, known)| (*known == id).then(|| name.clone()))
+    }
+}

@@ -1,0 +1,145 @@
+//! A chain in this process, and its two ends. Received messages that have not been processed are bounded: at the bound,
+//! the chain waits.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use acp_chain_channel::limits::LINE;
+use acp_chain_channel::{Failure, FailurePolicy, Source};
+use acp_chain_conductor::{
+    self as chain, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms,
+};
+use acp_chain_rpc::transport::{LineReader, Transport};
+use acp_chain_rpc::{self as rpc, Message, code};
+use acp_chain_sandbox::Guest;
+
+/// The maximum duration of a proxy's restart: the chain waits at most ten seconds before it.
+pub const RESTART: Duration = Duration::from_secs(11);
+
+/// The capacity of a stream, in bytes: more than any line.
+const PIPE: usize = 2 * LINE;
+
+/// The maximum number of unprocessed messages.
+pub const READ: usize = 1024;
+
+/// The maximum number of received bytes between two releases, and of unprocessed bytes.
+const MOST: usize = 256 << 20;
+
+/// The unit, in bytes, in which unprocessed messages are counted.
+const UNIT: usize = 1024;
+
+/// An unprocessed message, and its share of [`MOST`].
+type Unprocessed = (Message, OwnedSemaphorePermit);
+
+/// One end of the chain: sends lines, and receives messages.
+pub struct Wire {
+    writer: WriteHalf<DuplexStream>,
+    lines: mpsc::Receiver<Unprocessed>,
+    /// The number of bytes received since the last release.
+    held: usize,
+}
+
+/// Starts a component; `look` wraps it in a source that observes it. Without `on_failure`, the component's own policy
+/// applies.
+pub async fn start<S: Source + 'static>(
+    guest: Guest,
+    on_failure: Option<FailurePolicy>,
+    look: impl FnOnce(Guest) -> S,
+) -> Result<Proxy, Failure> {
+    let mut terms = Terms {
+        limits: guest.limits.clone(),
+        grant: guest.grant.clone(),
+        on_failure: FailurePolicy::default(),
+        sleep_after: None,
+    };
+    let name = guest.name.clone();
+    let mut proxy = Proxy::start(&name, look(guest), terms.clone()).await?;
+    terms.on_failure = on_failure.unwrap_or(proxy.started.registration.on_failure);
+    proxy.terms = terms;
+    Ok(proxy)
+}
+
+/// Serves a chain in a new task. Returns the client's and the agent's end.
+pub fn serve(members: Vec<Member>) -> [Wire; 2] {
+    let (client, clients) = Wire::new();
+    let (agent, agents) = Wire::new();
+    let (reader, writer) = split(clients);
+    let (output, input) = split(agents);
+    let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
+    let start = async move |_| {
+        chain.take().ok_or_else(|| StartError {
+            message: "this chain starts once".to_owned(),
+            code: code::INTERNAL_ERROR,
+        })
+    };
+    let clients = Transport::lines(reader, writer, LINE);
+    tokio::spawn(chain::serve(clients, start, pending(), Settings::default()));
+    [client, agent]
+}
+
+impl Wire {
+    /// An end, and the host's side of its streams. Reads in a new task.
+    fn new() -> (Self, DuplexStream) {
+        let (ours, theirs) = duplex(PIPE);
+        let (reader, writer) = split(ours);
+        let (sender, lines) = mpsc::channel(READ);
+        tokio::spawn(read(reader, sender));
+        let wire = Self {
+            writer,
+            lines,
+            held: 0,
+        };
+        (wire, theirs)
+    }
+
+    /// Sends a line, including its line feed. Returns whether the chain accepts it.
+    pub async fn say(&mut self, line: &str) -> bool {
+        self.writer.write_all(line.as_bytes()).await.is_ok()
+    }
+
+    /// The next received message; `None` if there is none, or if the end is full.
+    pub fn receive(&mut self) -> Option<Message> {
+        if self.is_full() {
+            return None;
+        }
+        let (message, _) = self.lines.try_recv().ok()?;
+        self.held += message.len();
+        Some(message)
+    }
+
+    /// Whether the received bytes must be released before more messages are returned.
+    pub fn is_full(&self) -> bool {
+        self.held >= MOST
+    }
+
+    /// Releases the received bytes.
+    pub fn release(&mut self) {
+        self.held = 0;
+    }
+}
+
+/// Reads until the chain closes its stream.
+async fn read(reader: ReadHalf<DuplexStream>, sender: mpsc::Sender<Unprocessed>) {
+    let room = Arc::new(Semaphore::new(MOST / UNIT));
+    let mut reader = LineReader::new(reader, 2 * LINE);
+    while let Ok(true) = reader.fill().await {
+        while let Some(frame) = reader.next_frame() {
+            // The host sends only valid messages.
+            let Ok(message) = rpc::read(frame) else {
+                continue;
+            };
+            // No message needs more than all units.
+            let units = u32::try_from(message.len().div_ceil(UNIT)).unwrap_or(u32::MAX);
+            let Ok(taken) = room.clone().acquire_many_owned(units).await else {
+                return;
+            };
+            if sender.send((message, taken)).await.is_err() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! `use`: a proxy that is an installed extension, with the limits and the failure policy of its package.
+//!
+//! It has only the powers that the user agreed to. An entry may remove powers, but not add any.
+
+use acp_chain_package::{Asks, OnFailure, Package};
+use acp_chain_powers::Power;
+use serde_json::{Map, Value};
+use toml::Spanned;
+
+use super::error::unknown_key;
+use super::grant::{MethodsTable, read_grant};
+use super::terms::{Wrong, read_limits};
+use acp_chain_channel::limits::{Limits, TABLE};
+use acp_chain_channel::{FailurePolicy, Grant};
+use acp_chain_extension::Release;
+use acp_chain_extension::installed::Found;
+use acp_chain_mcp::schema::{Mismatch, Refused, Schema, WORK};
+
+/// The maximum weight of the schema of a package.
+const WEIGHT: usize = 100_000;
+
+/// The default limits, raised to those that the package asks for, up to the user's ceilings.
+pub(super) fn limits(package: &Package, ceilings: &Limits) -> Result<Limits, String> {
+    let mut table = toml::Table::new();
+    for (key, value) in &package.asks.limits {
+        let value = toml::Value::try_from(value);
+        let value = value.map_err(|error| format!("in the package: `limits`: `{key}`: {error}"))?;
+        table.insert(key.clone(), value);
+    }
+    let wrong = |wrong: String| format!("in the package: `limits`: {wrong}");
+    let text = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
+    let table = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    let asked = read_limits(table, Limits::default(), None).map_err(|(_, error)| wrong(error))?;
+    let mut limits = Limits::default();
+    for limit in TABLE {
+        let raised = limit.of(&asked).min(limit.of(ceilings));
+        limit.put(&mut limits, raised.max(limit.of(&Limits::default())));
+    }
+    Ok(limits)
+}
+
+/// An error if a package asks for unknown limits, or has an invalid schema.
+pub fn check_asks(package: &Package) -> Result<(), String> {
+    limits(package, &Limits::ceilings())?;
+    let schema = package.asks.config.clone().map(Value::Object);
+    let read = schema.map(|schema| Schema::of_objects(&schema.to_string(), &mut { WEIGHT }));
+    let wrong = |wrong| format!("the schema of its `config` {wrong}");
+    read.transpose().map(drop).map_err(wrong)
+}
+
+/// The grant of an extension: the powers and methods that the user agreed to, or those of them that the entry lists.
+pub(super) fn grant(
+    id: &str,
+    start: usize,
+    found: &Found,
+    powers: Option<Vec<Spanned<String>>>,
+    methods: Option<MethodsTable>,
+) -> Result<Grant, Wrong> {
+    let (name, asks) = (&found.package.name, &found.package.asks);
+    let (agreed_powers, agreed_methods) = match &found.locked {
+        Some(release) => (release.powers.clone(), release.methods.clone()),
+        None => {
+            let powers = asks.powers.iter().map(|asked| asked.power.clone());
+            let methods = asks.methods.iter();
+            let methods = methods.map(|(name, asked)| (name.clone(), asked.actions.clone()));
+            (powers.collect(), methods.collect())
+        }
+    };
+    let widens = |what: &str| {
+        format!(
+            "{what} was not agreed to for `{name}`: leave it out, or name your own component by `path`"
+        )
+    };
+    let spanned = |text: &String| Spanned::new(start..start, text.clone());
+    let powers = match powers {
+        Some(powers) => {
+            // An unknown power has its own error.
+            let is_more = |power: &&Spanned<String>| {
+                let key = power.get_ref();
+                Power::named(key).is_some() && !agreed_powers.contains(key)
+            };
+            if let Some(more) = powers.iter().find(is_more) {
+                let what = format!("`powers`: `{}`", more.get_ref());
+                return Err((more.span().start, widens(&what)));
+            }
+            powers
+        }
+        None => agreed_powers.iter().map(spanned).collect(),
+    };
+    let methods = match methods {
+        Some(methods) => {
+            for (name, actions) in &methods {
+                let agreed = agreed_methods.get(name.get_ref());
+                let more = actions
+                    .iter()
+                    .find(|action| !agreed.is_some_and(|agreed| agreed.contains(action.get_ref())));
+                if let Some(more) = more {
+                    let what = format!("`methods`: to {} `{}`", more.get_ref(), name.get_ref());
+                    return Err((more.span().start, widens(&what)));
+                }
+            }
+            methods
+        }
+        None => agreed_methods
+            .iter()
+            .map(|(name, actions)| (spanned(name), actions.iter().map(spanned).collect()))
+            .collect(),
+    };
+    read_grant(id, start, &powers, methods)
+}
+
+/// Removes the powers and methods of a lock that the component does not ask for.
+pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
+    let is_asked = |power: &String| asks.powers.iter().any(|asked| asked.power == *power);
+    release.powers.retain(is_asked);
+    for (name, actions) in &mut release.methods {
+        let asked = asks.methods.get(name);
+        actions.retain(|action| asked.is_some_and(|asked| asked.actions.contains(action)));
+    }
+    release.methods.retain(|_, actions| !actions.is_empty());
+}
+
+/// An error if an entry lists a power or a method that its component does not ask for.
+pub(super) fn check_asked(
+    package: &Package,
+    powers: &[Spanned<String>],
+    methods: &MethodsTable,
+) -> Result<(), Wrong> {
+    let asks = &package.asks;
+    let unasked = |what: &str| format!("{what} is not asked for by the component; leave it out");
+    for power in powers {
+        let key = power.get_ref();
+        if Power::named(key).is_some() && !asks.powers.iter().any(|asked| asked.power == *key) {
+            return Err((power.span().start, unasked(&format!("`powers`: `{key}`"))));
+        }
+    }
+    for (name, actions) in methods {
+        let asked = asks.methods.get(name.get_ref());
+        let is_more = |action: &&Spanned<String>| {
+            !asked.is_some_and(|asked| asked.actions.contains(action.get_ref()))
+        };
+        if let Some(more) = actions.iter().find(is_more) {
+            let what = format!("`methods`: to {} `{}`", more.get_ref(), name.get_ref());
+            return Err((more.span().start, unasked(&what)));
+        }
+    }
+    Ok(())
+}
+
+/// An error if the configuration does not match the package's schema: its place as a JSON Pointer, and its message.
+pub(super) fn check_config(
+    id: &str,
+    package: &Package,
+    config: &Value,
+) -> Result<(), (String, String)> {
+    let at_top = |what: String| (String::new(), what);
+    let Some(schema) = &package.asks.config else {
+        let Some(key) = config.as_object().and_then(|keys| keys.keys().next()) else {
+            return Ok(());
+        };
+        let what = format!("`config`: `{id}` takes no configuration; leave out `{key}`");
+        return Err((format!("/{key}"), what));
+    };
+    if config.as_object().is_some_and(Map::is_empty) && accepts_empty(schema) {
+        return Ok(());
+    }
+    let schema = Value::Object(schema.clone());
+    let read = Schema::of_objects(&schema.to_string(), &mut { WEIGHT }).map_err(|wrong| {
+        at_top(format!(
+            "the package of `{id}`: the schema of its `config` {wrong}"
+        ))
+    })?;
+    match read.check(&config.to_string(), &mut { WORK }) {
+        Ok(()) | Err(Refused::Work) => Ok(()),
+        Err(Refused::Mismatch(mismatch)) => Err(explain(id, &schema, mismatch)),
+        Err(Refused::Unreadable(why)) => Err(at_top(format!(
+            "`config`: the configuration of `{id}` cannot be checked: {why}"
+        ))),
+    }
+}
+
+/// Whether an empty object surely matches a schema. This saves parsing the schema, which takes a millisecond at each
+/// start and was validated at installation.
+fn accepts_empty(schema: &Map<String, Value>) -> bool {
+    const ABOUT: &[&str] = &[
+        "$schema",
+        "$id",
+        "$defs",
+        "$comment",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+    ];
+    let mut others = schema.keys().filter(|key| *key != "type");
+    schema.get("type").is_some_and(|kind| kind == "object")
+        && others.all(|key| ABOUT.contains(&&**key))
+}
+
+/// The place and the message of a mismatch.
+fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
+    let place = mismatch.place.clone().unwrap_or_default();
+    let Some(unknown) = mismatch.unknown.first() else {
+        return (place, format!("the config of `{id}` is wrong {mismatch}"));
+    };
+    let parent = mismatch
+        .said_at
+        .rsplit_once('/')
+        .map_or("", |(parent, _)| parent);
+    let known = schema.pointer(&format!("{parent}/properties"));
+    let known = known.and_then(Value::as_object);
+    let known: Vec<_> = known.iter().flat_map(|known| known.keys()).collect();
+    let known: Vec<_> = known.iter().map(|key| key.as_str()).collect();
+    let what = if known.is_empty() {
+        format!("unknown key `{unknown}`: no keys are allowed here")
+    } else {
+        unknown_key(unknown, &known)
+    };
+    let key = unknown.replace('~', "~0").replace('/', "~1");
+    (
+        format!("{place}/{key}"),
+        format!("the config of `{id}`: {what}"),
+    )
+}
+
+/// The failure policy that an extension asks for.
+#[must_use]
+pub fn policy(on_failure: OnFailure) -> FailurePolicy {
+    match on_failure {
+        OnFailure::Restart => FailurePolicy::Restart,
+        OnFailure::RestartThenBypass => FailurePolicy::RestartThenBypass,
+        OnFailure::Bypass => FailurePolicy::Bypass,
+        OnFailure::Refuse => FailurePolicy::Refuse,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use acp_chain_package::{About, Asks, Version};
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::{Manifest, ProxyKind, User};
+    use acp_chain_extension::carried::{self, Load};
+    use acp_chain_extension::{Carried, Installed};
+
+    /// A program with a built-in extension `shout` that has these `asks`.
+    fn carrying(asks: &Value) -> (TempDir, Installed) {
+        let package = Package {
+            name: "shout".to_owned(),
+            version: Version::new(1, 0, 0),
+            about: About::default(),
+            asks: serde_json::from_value::<Asks>(asks.clone()).unwrap(),
+            imports: Vec::new(),
+            exports: Vec::new(),
+            draft: false,
+        };
+        let bare = b"\0asm\x0d\0\x01\0";
+        let load = Load {
+            component: package.write(bare).unwrap(),
+            package,
+            code: Vec::new(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        fs::write(&program, "").unwrap();
+        carried::write(&program, &[load], &program).unwrap();
+        let installed = Installed {
+            store: None,
+            carried: Carried::by(&program).unwrap(),
+            ..Installed::default()
+        };
+        (folder, installed)
+    }
+
+    fn asks() -> Value {
+        json!({
+            "powers": { "prompts.read": "to hear", "prompts.change": "to shout" },
+            "methods": { "_x": { "actions": ["read"], "reason": "to see" } },
+            "limits": { "memory": "128 MiB", "held": 3 },
+            "on-failure": "bypass",
+            "config": {
+                "type": "object",
+                "properties": {
+                    "loud": { "type": "boolean" },
+                    "words": { "type": "array", "items": { "type": "object", "properties": { "of": {} },
+                               "additionalProperties": false } }
+                },
+                "additionalProperties": false
+            }
+        })
+    }
+
+    fn read(asks: &Value, text: &str) -> Result<Manifest, String> {
+        let (_folder, installed) = carrying(asks);
+        let path = Path::new("/project/acp-chain.toml");
+        let read = Manifest::parse(text, path, &User::default(), &installed);
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_extension_needs_only_two_lines() {
+        let manifest = read(&asks(), "[[proxy]]\nuse = \"shout\"\n").unwrap();
+        let proxy = &manifest.proxies[0];
+        assert_eq!(proxy.id, "shout");
+        assert_eq!(proxy.on_failure, Some(FailurePolicy::Bypass));
+        let ProxyKind::Component(component) = &proxy.kind else {
+            panic!("a component")
+        };
+        let grant = &component.grant;
+        assert!(grant.has("prompts.read") && grant.has("prompts.change"));
+        assert_eq!(grant.methods()[0].methods.to_string(), "_x");
+        assert_eq!(component.limits.memory, 128 << 20);
+        // A package cannot lower a limit below its default.
+        assert_eq!(component.limits.held, Limits::default().held);
+    }
+
+    #[test]
+    fn nothing_is_over_a_ceiling_that_is_below_its_default() {
+        let (_folder, installed) = carrying(&asks());
+        let user = User::parse(
+            "[ceilings]\nmemory = \"16 MiB\"\nheld = 2\n",
+            Path::new("/config.toml"),
+        );
+        let text = "[[proxy]]\nuse = \"shout\"\n[[proxy]]\nid = \"own\"\npath = \"own.wasm\"\n";
+        let path = Path::new("/project/acp-chain.toml");
+        let manifest = Manifest::parse(text, path, &user.unwrap(), &installed).unwrap();
+        for proxy in &manifest.proxies {
+            let ProxyKind::Component(component) = &proxy.kind else {
+                panic!("a component")
+            };
+            assert_eq!(component.limits.memory, 16 << 20, "{}", proxy.id);
+            assert_eq!(component.limits.held, 2, "{}", proxy.id);
+        }
+    }
+
+    #[test]
+    fn an_entry_takes_powers_away_and_changes_terms() {
+        let manifest = read(
+            &asks(),
+            "[[proxy]]\nid = \"loud\"\nuse = \"shout\"\non-failure = \"refuse\"\nlimits.memory = \"1 MiB\"\n\
+             powers = [\"prompts.read\"]\nmethods = {}\nconfig.loud = true\n",
+        );
+        let manifest = manifest.unwrap();
+        let proxy = &manifest.proxies[0];
+        assert_eq!(
+            (&*proxy.id, proxy.on_failure),
+            ("loud", Some(FailurePolicy::Refuse))
+        );
+        let ProxyKind::Component(component) = &proxy.kind else {
+            panic!("a component")
+        };
+        assert!(component.grant.has("prompts.read") && !component.grant.has("prompts.change"));
+        assert!(component.grant.methods().is_empty());
+        assert_eq!(component.limits.memory, 1 << 20);
+        assert_eq!(component.config, r#"{"loud":true}"#);
+    }
+
+    #[test]
+    fn an_error_in_an_entry_has_its_place() {
+        for (line, expected) in [
+            (
+                "powers = [\"prompts.read\", \"files.read\"]",
+                ":3:27: `powers`: `files.read` was not agreed to for `shout`",
+            ),
+            (
+                "powers = [\"file.read\"]",
+                ":3:11: `powers`: there is no power `file.read`",
+            ),
+            (
+                "methods = { \"_x\" = [\"read\", \"change\"] }",
+                ":3:29: `methods`: to change `_x` was not agreed to",
+            ),
+            (
+                "config.lood = true",
+                ":3:8: the config of `shout`: unknown key `lood`; did you mean `loud`? Known here are \
+                 `loud`, `words`",
+            ),
+            (
+                "config.loud = 7",
+                ":3:8: the config of `shout` is wrong at /loud: 7 is not of type \"boolean\"",
+            ),
+            (
+                "config.words = [{ of = 1 }, { on = 1 }]",
+                ":3:31: the config of `shout`: unknown key `on`; did you mean `of`? Known here are `of`",
+            ),
+            ("path = \"p\"", "has both `use` and `path`"),
+            ("args = []", "`args` is for programs"),
+        ] {
+            let error = read(&asks(), &format!("[[proxy]]\nuse = \"shout\"\n{line}\n"));
+            let error = error.unwrap_err();
+            assert!(error.contains(expected), "{error}\nlacks\n{expected}");
+        }
+        let takes_none = read(
+            &json!({}),
+            "[[proxy]]\nuse = \"shout\"\nconfig.loud = true\n",
+        );
+        let error = takes_none.unwrap_err();
+        assert!(
+            error.contains(":3:8: `config`: `shout` takes no configuration"),
+            "{error}"
+        );
+        let other = read(&json!({}), "[[proxy]]\nuse = \"shot\"\n").unwrap_err();
+        assert!(
+            other.contains(":2:7: `shot` is not installed; there are `shout`"),
+            "{other}"
+        );
+    }
+
+    #[test]
+    fn a_schema_that_accepts_an_empty_object_need_not_be_parsed() {
+        for (schema, expected) in [
+            (json!({}), false),
+            (asks()["config"].clone(), true),
+            (json!({ "type": "object", "required": ["a"] }), false),
+            (json!({ "type": "array" }), false),
+            (json!({ "type": ["object", "null"] }), false),
+            (json!({ "type": "object", "minProperties": 1 }), false),
+            (json!({ "type": "object", "not": {} }), false),
+            (json!({ "type": "object", "unheard-of": 1 }), false),
+        ] {
+            let is = accepts_empty(schema.as_object().unwrap());
+            assert_eq!(is, expected, "{schema}");
+            let read = Schema::of_objects(&schema.to_string(), &mut { WEIGHT });
+            let fits = read.is_ok_and(|schema| schema.check("{}", &mut { WORK }).is_ok());
+            assert!(!is || fits, "{schema}");
+        }
+    }
+
+    #[test]
+    fn an_error_in_a_package_names_the_package() {
+        for (asks, expected) in [
+            (
+                json!({ "limits": { "memroy": "1 MiB" } }),
+                "in the package: `limits`: unknown key `memroy`",
+            ),
+            (
+                json!({ "limits": { "memory": 7 } }),
+                "in the package: `limits`: `memory`: 7 has no unit",
+            ),
+            (
+                json!({ "config": { "type": "object", "required": 7 } }),
+                "the package of `shout`: the schema of its `config` is not a JSON Schema at /required",
+            ),
+        ] {
+            let error = read(&asks, "[[proxy]]\nuse = \"shout\"\n").unwrap_err();
+            assert!(error.contains(expected), "{error}\nlacks\n{expected}");
+        }
+    }
+}

@@ -1,0 +1,717 @@
+//! `acp-chain.toml`: the proxies in the chain, their order and their settings.
+//!
+//! A parsed manifest is consistent: its ids are unique, its paths are absolute, and it has no unknown keys. Whether the
+//! files exist is checked later.
+
+#![forbid(unsafe_code)]
+
+mod agent;
+mod edit;
+mod error;
+mod extension;
+mod grant;
+mod project;
+mod proxy;
+mod serve;
+mod terms;
+mod user;
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use acp_chain_disk as disk;
+use acp_chain_package::PackageError;
+use bytes::Bytes;
+use serde::Deserialize;
+use toml::Spanned;
+
+pub use agent::Remote;
+pub use edit::Edit;
+pub use error::ManifestError;
+pub use extension::{check_asks, policy};
+pub use project::{Draft, Drafted, From};
+pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
+pub use serve::{Route, Serve, ServeLimits};
+pub use user::{Revocations, TrustedSigner, UntrustedPolicy, User};
+
+use self::agent::AgentTable;
+use self::proxy::ProxyTable;
+use self::terms::Wrong;
+use acp_chain_channel::limits::MANIFEST;
+use acp_chain_conductor::native::CommandLine;
+use acp_chain_extension::installed::Found;
+use acp_chain_extension::{Installed, Location, Lock, LockError};
+use acp_chain_mcp::reach::Reach;
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// A parsed manifest.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// The file.
+    pub path: PathBuf,
+    /// The agent to start if the command line has none.
+    pub agent: Option<CommandLine>,
+    /// The proxies, the client's neighbour first.
+    pub proxies: Vec<ProxyEntry>,
+    /// The position of guards in the chain.
+    pub order: Order,
+    /// How the agent reaches MCP servers in the chain, where there is a choice.
+    pub reach: Reach,
+}
+
+/// A proxy of a manifest that was read independently of the others.
+#[derive(Debug)]
+pub struct Single {
+    /// Its id, if it has one.
+    pub id: Option<String>,
+    /// The extension that it uses, if any.
+    pub uses: Option<String>,
+    /// The proxy, or its error.
+    pub read: Result<ProxyEntry, ManifestError>,
+}
+
+/// `order`: the position of guards in the chain.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Next to the agent, behind all other proxies. Guards, and other proxies, keep their order.
+    #[default]
+    #[serde(skip)]
+    GuardsLast,
+    /// As written, even in front of other proxies.
+    AsWritten,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    agent: Option<Spanned<AgentTable>>,
+    order: Option<Order>,
+    #[serde(default)]
+    mcp: Reach,
+    #[serde(default)]
+    proxy: Vec<Spanned<ProxyTable>>,
+}
+
+/// What the tables of a manifest are read with: its file, the user's settings, and the installed extensions.
+struct Context<'a> {
+    path: &'a Path,
+    text: &'a str,
+    user: &'a User,
+    installed: &'a Installed,
+    /// The lock beside the file, read on first use.
+    lock: OnceCell<Result<Lock, LockError>>,
+    /// The components of a project, by the ids of their proxies; `None` outside a project.
+    project: Option<&'a BTreeMap<String, Bytes>>,
+    /// Whether components in files are treated as installed extensions, with all the powers that they ask for.
+    is_test: bool,
+}
+
+/// Environment variables, by name.
+type Environment = BTreeMap<Spanned<String>, String>;
+
+impl Manifest {
+    /// Reads a manifest file. Its paths are relative to its folder.
+    pub fn read(path: &Path, user: &User, installed: &Installed) -> Result<Self, ManifestError> {
+        let unreadable = |error| ManifestError::unreadable(path, error);
+        let text = text(path).map_err(unreadable)?;
+        let path = std::path::absolute(path).map_err(unreadable)?;
+        Self::parse(&text, &path, user, installed)
+    }
+
+    /// The chain of a test at `path`. Components in files are treated as installed extensions, with all the powers that
+    /// they ask for; their default id is the name in the package, or that of the file. `component` replaces the first
+    /// component in a file; without any proxy, it is the only one.
+    pub fn of_test(
+        text: &str,
+        path: &Path,
+        component: Option<&Path>,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Self, ManifestError> {
+        let mut file = File::parse(text, path)?;
+        let mut context = Context::new(path, text, user, installed);
+        context.is_test = true;
+        if file.proxy.is_empty() && component.is_some() {
+            file.proxy.push(Spanned::new(0..0, ProxyTable::default()));
+        }
+        let mut tables = file.proxy.iter_mut().map(Spanned::get_mut);
+        if let Some(component) = component
+            && let Some(first) = tables.find(|table| table.path.is_some() || table.is_empty())
+        {
+            first.path = Some(component.to_owned());
+        }
+        for table in file.proxy.iter_mut().map(Spanned::get_mut) {
+            table.name_by_file(context.folder());
+        }
+        context.manifest(file)
+    }
+
+    /// The chain of one component in a file, which is treated as an installed extension, with all the powers that it
+    /// asks for. Errors are about `path`.
+    pub fn of_component(
+        path: &Path,
+        component: &Path,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Self, ManifestError> {
+        Self::of_test("", path, Some(component), user, installed)
+    }
+
+    /// The user's own chain, in `config.toml`.
+    pub fn of_user(user: &User, installed: &Installed) -> Result<Self, ManifestError> {
+        let own = &user.own;
+        let context = Context::new(&own.path, &own.text, user, installed);
+        Ok(Self {
+            path: own.path.clone(),
+            agent: None,
+            proxies: context.proxies(own.proxies.clone())?,
+            order: own.order.unwrap_or_default(),
+            reach: Reach::default(),
+        })
+    }
+
+    /// Reads the proxies of a manifest file independently, to report all errors.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is not a manifest.
+    pub fn each(
+        path: &Path,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Vec<Single>, ManifestError> {
+        let unreadable = |error| ManifestError::unreadable(path, error);
+        let text = text(path).map_err(unreadable)?;
+        let path = std::path::absolute(path).map_err(unreadable)?;
+        let file = File::parse(&text, &path)?;
+        Ok(Context::new(&path, &text, user, installed).each(file.proxy))
+    }
+
+    /// Reads the proxies of the user's own chain independently, to report all errors.
+    #[must_use]
+    pub fn each_of_user(user: &User, installed: &Installed) -> Vec<Single> {
+        let own = &user.own;
+        Context::new(&own.path, &own.text, user, installed).each(own.proxies.clone())
+    }
+
+    /// Appends extensions, in order. Returns those that the chain has already, which are not added. The lock is that of
+    /// the user's own chain.
+    pub fn add(
+        &mut self,
+        names: &[String],
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Vec<String>, String> {
+        let context = Context::new(&user.own.path, "", user, installed);
+        let mut present = Vec::new();
+        for name in names {
+            let wrong = |(_, wrong): Wrong| format!("--with {name}: {wrong}");
+            let added = ProxyTable::of_extension(name).read(0, &context);
+            let added = added.map_err(wrong)?;
+            match self.proxies.iter().find(|entry| entry.id == *name) {
+                Some(entry) if entry.is_same_extension(&added) => present.push(name.clone()),
+                Some(_) => {
+                    let what = "the chain has another proxy of that id; change its `id`, or leave this one out";
+                    return Err(wrong((0, what.to_owned())));
+                }
+                None => self.proxies.push(added),
+            }
+        }
+        Ok(present)
+    }
+
+    /// The native proxies, in order.
+    pub fn natives(&self) -> impl Iterator<Item = (&ProxyEntry, &NativeEntry)> {
+        let entries = self.proxies.iter();
+        entries.filter_map(|entry| match &entry.kind {
+            ProxyKind::Native(native) => Some((entry, native)),
+            ProxyKind::Component(_) => None,
+        })
+    }
+
+    /// An error if a guard lacks powers, and its `on-failure` is not `bypass`.
+    pub fn check_guards(&self) -> Result<(), String> {
+        let mut unable = self.proxies.iter().filter_map(|entry| {
+            let why = entry.check_guard().err()?;
+            Some(self.about(entry, &why))
+        });
+        unable.next().map_or(Ok(()), Err)
+    }
+
+    /// An error about a proxy, with the manifest, the id, and the component or program.
+    #[must_use]
+    pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
+        let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
+        let what = match &entry.kind {
+            ProxyKind::Component(component) => component.location.to_string(),
+            ProxyKind::Native(native) => native.command.program.to_string_lossy().into_owned(),
+        };
+        let what = Untrusted::new(what);
+        format!("{manifest}: proxy `{id}` ({what}): {wrong}")
+    }
+
+    /// Parses the text of a manifest at `path`.
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Self, ManifestError> {
+        let file = File::parse(text, path)?;
+        Context::new(path, text, user, installed).manifest(file)
+    }
+}
+
+impl File {
+    fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
+        toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))
+    }
+}
+
+impl<'a> Context<'a> {
+    fn new(path: &'a Path, text: &'a str, user: &'a User, installed: &'a Installed) -> Self {
+        Self {
+            path,
+            text,
+            user,
+            installed,
+            lock: OnceCell::new(),
+            project: None,
+            is_test: false,
+        }
+    }
+
+    /// The folder that paths are relative to.
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    fn manifest(&self, file: File) -> Result<Manifest, ManifestError> {
+        let proxies = self.proxies(file.proxy)?;
+        Ok(Manifest {
+            path: self.path.to_owned(),
+            agent: file
+                .agent
+                .map(|agent| {
+                    let start = agent.span().start;
+                    agent.into_inner().read(start, self.folder())
+                })
+                .transpose()
+                .map_err(|wrong| self.error(wrong))?,
+            proxies,
+            order: file.order.unwrap_or_default(),
+            reach: file.mcp,
+        })
+    }
+
+    fn error(&self, (at, what): Wrong) -> ManifestError {
+        ManifestError::at(self.path, self.text, at, what)
+    }
+
+    fn proxies(&self, tables: Vec<Spanned<ProxyTable>>) -> Result<Vec<ProxyEntry>, ManifestError> {
+        let mut ids = HashSet::new();
+        let mut proxies = Vec::new();
+        for table in tables {
+            let start = table.span().start;
+            let table = table.into_inner();
+            let id = table.id(start).map_err(|wrong| self.error(wrong))?;
+            if !ids.insert(id.get_ref().clone()) {
+                let id_at = id.span().start;
+                let what = format!("two proxies have the id `{}`; ids are unique", id.get_ref());
+                return Err(self.error((id_at, what)));
+            }
+            let proxy = table.read(start, self);
+            proxies.push(proxy.map_err(|wrong| self.error(wrong))?);
+        }
+        Ok(proxies)
+    }
+
+    fn each(&self, tables: Vec<Spanned<ProxyTable>>) -> Vec<Single> {
+        let each = tables.into_iter().map(|table| {
+            let start = table.span().start;
+            let table = table.into_inner();
+            Single {
+                id: table.id(start).ok().map(Spanned::into_inner),
+                uses: table.r#use.as_ref().map(|name| name.get_ref().clone()),
+                read: table.read(start, self).map_err(|wrong| self.error(wrong)),
+            }
+        });
+        each.collect()
+    }
+
+    /// Resolves an extension by its name.
+    fn extension(&self, name: &str) -> Result<Found, String> {
+        // Without a home folder there is no file, and so no lock.
+        let lock = self.lock.get_or_init(|| {
+            if self.path.is_absolute() {
+                Lock::read(&Lock::beside(self.path))
+            } else {
+                Ok(Lock::default())
+            }
+        });
+        let lock = lock.as_ref().map_err(ToString::to_string)?;
+        let found = self.installed.find(name, lock);
+        let mut found = found.map_err(|error| error.to_string())?;
+        if let Some(release) = &mut found.locked
+            && self.project.is_some()
+        {
+            // The project's author wrote its lock, so it cannot grant powers that the component does not ask for.
+            extension::keep_asked(release, &found.package.asks);
+        }
+        Ok(found)
+    }
+
+    /// In a test, the component in a file as an installed extension; `None` outside tests, or if it has no package. It
+    /// then has the powers of its entry.
+    fn as_extension(&self, path: &Path) -> Result<Option<Found>, String> {
+        if !self.is_test {
+            return Ok(None);
+        }
+        let location = Location::File(self.folder().join(path));
+        match location.package() {
+            Ok(package) => Ok(Some(Found {
+                location,
+                package,
+                locked: None,
+            })),
+            Err(PackageError::NoSection) => Ok(None),
+            Err(error) => Err(format!("{location}: {error}")),
+        }
+    }
+
+    /// The location of the component at a path.
+    fn component(&self, id: &str, path: PathBuf) -> Location {
+        let path = self.folder().join(path);
+        match self.project.and_then(|components| components.get(id)) {
+            Some(component) => Location::Read(path, component.clone()),
+            None => Location::File(path),
+        }
+    }
+
+    /// Whether the manifest is that of a project.
+    fn is_project(&self) -> bool {
+        self.project.is_some()
+    }
+
+    /// The byte at which a value begins in the configuration of the proxy whose table begins at `start`.
+    fn place_of_config(&self, start: usize, pointer: &str) -> Option<usize> {
+        let file = toml::de::DeTable::parse(self.text).ok()?.into_inner();
+        let proxies = file.get("proxy")?.get_ref().as_array()?;
+        let proxy = proxies.iter().find(|proxy| proxy.span().start == start)?;
+        let mut found = proxy.get_ref().as_table()?.get("config")?;
+        let mut at = found.span().start;
+        for token in pointer.split('/').skip(1) {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            let next = match found.get_ref() {
+                toml::de::DeValue::Table(table) => {
+                    let (key, value) = table.get_key_value(&*token)?;
+                    Some((key.span().start, value))
+                }
+                toml::de::DeValue::Array(array) => {
+                    let value = array.get(token.parse::<usize>().ok()?)?;
+                    Some((value.span().start, value))
+                }
+                _ => None,
+            };
+            (at, found) = next?;
+        }
+        Some(at)
+    }
+}
+
+/// Reads a manifest, or a `config.toml`.
+fn text(path: &Path) -> io::Result<String> {
+    let bytes = disk::read(path, MANIFEST)?;
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// A command line. A program with a path separator is a path relative to `folder`.
+fn command(
+    program: &str,
+    args: Vec<String>,
+    env: Environment,
+    folder: &Path,
+) -> Result<CommandLine, Wrong> {
+    let is_wrong =
+        |name: &&Spanned<String>| name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']);
+    if let Some(name) = env.keys().find(is_wrong) {
+        let what = format!("{:?} is not the name of a variable", name.get_ref());
+        return Err((name.span().start, what));
+    }
+    let env = env.into_iter();
+    Ok(CommandLine {
+        program: if program.contains(std::path::is_separator) {
+            folder.join(program).into_os_string()
+        } else {
+            program.into()
+        },
+        args: args.into_iter().map(OsString::from).collect(),
+        env: env
+            .map(|(name, value)| (name.into_inner().into(), value.into()))
+            .collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acp_chain_channel::FailurePolicy;
+    use acp_chain_channel::limits::Limits;
+    use acp_chain_conductor::native::Dialect;
+
+    fn parse(text: &str) -> Result<Manifest, String> {
+        let path = Path::new("/project/acp-chain.toml");
+        let read = Manifest::parse(text, path, &User::default(), &Installed::default());
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_manifest_gives_the_chain_in_order() {
+        let manifest = parse(
+            r#"
+            [agent]
+            command = "bin/agent"
+            args = ["acp"]
+            env = { HOME = "/h" }
+
+            [[proxy]]
+            id = "one"
+            path = "one.wasm"
+
+            [[proxy]]
+            id = "two"
+            path = "/opt/two.wasm"
+            config = { since = 2026-01-02, list = [1, 2.5, "x"] }
+            limits = { memory = "512 MiB", time = "100 ms", held = 7 }
+            on-failure = "bypass"
+            powers = ["prompts.read", "plans.show"]
+            methods = { "_vendor/*" = ["read", "change"] }
+            directories = [{ path = "notes", name = "/notes" }]
+            "#,
+        )
+        .unwrap();
+        let agent = manifest.agent.unwrap();
+        assert_eq!(agent.program, "/project/bin/agent");
+        assert_eq!(agent.env, [("HOME".into(), "/h".into())]);
+        let [first, second] = &manifest.proxies[..] else {
+            panic!("two proxies")
+        };
+        let (ProxyKind::Component(one), ProxyKind::Component(two)) = (&first.kind, &second.kind)
+        else {
+            panic!("two components")
+        };
+        assert_eq!((&*first.id, &*one.config), ("one", "{}"));
+        assert_eq!(one.location, Location::File("/project/one.wasm".into()));
+        assert_eq!(*one.limits, Limits::default());
+        assert!(one.grant.powers().is_empty() && one.grant.methods().is_empty());
+        assert_eq!(first.on_failure, None);
+        assert_eq!(two.location, Location::File("/opt/two.wasm".into()));
+        assert_eq!(two.config, r#"{"list":[1,2.5,"x"],"since":"2026-01-02"}"#);
+        assert_eq!(two.limits.memory, 512 << 20);
+        assert_eq!(two.limits.time.as_millis(), 100);
+        assert_eq!(two.limits.held, 7);
+        assert_eq!(second.on_failure, Some(FailurePolicy::Bypass));
+        assert!(two.grant.has("prompts.read") && two.grant.has("plans.show"));
+        let named = &two.grant.methods()[0];
+        assert_eq!(named.methods.to_string(), "_vendor/*");
+        assert_eq!(named.actions.names(), ["read", "change"]);
+        let [notes] = &*two.directories else {
+            panic!("one directory")
+        };
+        assert_eq!(notes.path, Path::new("/project/notes"));
+        assert!(!notes.write);
+    }
+
+    #[test]
+    fn a_proxy_with_a_command_is_a_program() {
+        let manifest = parse(
+            r#"
+            [[proxy]]
+            id = "one"
+            command = "bin/proxy"
+            args = ["--fast"]
+            env = { KEY = "value" }
+            dialect = "_proxy"
+            on-failure = "bypass"
+            "#,
+        )
+        .unwrap();
+        let entry = &manifest.proxies[0];
+        let ProxyKind::Native(native) = &entry.kind else {
+            panic!("a program")
+        };
+        assert_eq!(native.command.program, "/project/bin/proxy");
+        assert_eq!(native.command.args, ["--fast"]);
+        assert_eq!(native.command.env, [("KEY".into(), "value".into())]);
+        assert_eq!(native.dialect, Some(Dialect::Underscore));
+        assert_eq!(entry.on_failure, Some(FailurePolicy::Bypass));
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
+        let error = parse("[[proxy]]\nid = \"one\"\npth = \"one.wasm\"\n").unwrap_err();
+        assert_eq!(
+            error,
+            "/project/acp-chain.toml:3:1: unknown key `pth`; did you mean `path`? Known here are \
+             `id`, `use`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, \
+             `powers`, `methods`, `directories`, `sleeps`"
+        );
+        let error = parse("[[proxies]]\nid = \"one\"\n").unwrap_err();
+        assert!(
+            error.contains(":1:3: unknown key `proxies`; did you mean `proxy`?"),
+            "{error}"
+        );
+        let error = parse("[[proxy]]\nid=\"a\"\npath=\"p\"\nlimits.memroy = 3\n").unwrap_err();
+        assert!(
+            error.contains(":4:8: unknown key `memroy`; did you mean `memory`?"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn other_errors_have_their_place() {
+        for (text, expected) in [
+            (
+                "[[proxy]]\nid = 7\npath = \"p\"\n",
+                ":2:6: invalid type: integer `7`, expected a string",
+            ),
+            (
+                "[[proxy]]\nid = \"a\"\n",
+                ":1:1: `a` needs a `use`, if it is an extension, a `path`, if it is your own component",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\npath=\"p\"\n",
+                ":1:1: `path` is for components; `a` has a `command`",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\npowers=['tools']\n",
+                ":1:1: `powers` is for components",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nlimits.held=1\n",
+                ":1:1: `limits` is for components",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nconfig={}\n",
+                ":1:1: `config` is for components",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\npath=\"p\"\nargs=[]\n",
+                ":1:1: `args` is for programs",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\npath=\"p\"\ndialect=\"proxy\"\n",
+                ":1:1: `dialect` is for programs",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\ndialect=\"prxy\"\n",
+                "unknown variant `prxy`, expected one of `proxy`, `proxy-meta`, `_proxy`",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nenv={\"A=B\"=\"\"}\n",
+                ":4:6: \"A=B\" is not the name of a variable",
+            ),
+            ("[[proxy]]\npath=\"p\"\n", ":1:1: missing field `id`"),
+            (
+                "[[proxy]]\nuse=\"a\"\npath=\"p\"\n",
+                ":2:5: `a` has both `use` and `path`",
+            ),
+            (
+                "[[proxy]]\nuse=\"a\"\n",
+                ":2:5: `a` is not installed, nor does any extension come with this program",
+            ),
+            ("[[proxy]\n", ":1:9: "),
+            (
+                "[[proxy]]\nid=\"a/b\"\npath=\"p\"\n",
+                ":2:4: the id \"a/b\" is not of",
+            ),
+            (
+                "[[proxy]]\nid=\"agent\"\npath=\"p\"\n",
+                ":2:4: `agent` is the name of an end",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\npath=\"p\"\n[[proxy]]\nid=\"a\"\npath=\"p\"\n",
+                ":5:4: two proxies have the id `a`",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\npath=\"p\"\nconfig.x = inf\n",
+                "the config of `a` has an infinite number",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{error}\nlacks\n{expected}");
+        }
+    }
+
+    #[test]
+    fn errors_in_limits_and_powers_have_their_place() {
+        for (line, expected) in [
+            (
+                "limits.memory = 64",
+                ":4:17: `memory`: 64 has no unit; write a number with B",
+            ),
+            ("limits.memory = \"64 MBs\"", "\"64 MBs\" is not a size"),
+            ("limits.time = \"-2 s\"", "`time`: \"-2 s\" is not a time"),
+            (
+                "limits.held = -1",
+                "`held`: \"-1\" is not a number; write a whole number",
+            ),
+            (
+                "limits.held = \"7\"",
+                "`held`: \"7\" is a text; write a whole number",
+            ),
+            (
+                "limits.memory = \"2 GiB\"",
+                "`memory`: 2 GiB is over the ceiling of 1 GiB; only the user can raise that",
+            ),
+            (
+                "powers = [\"prompts.read\", \"prompt.change\"]",
+                ":4:27: `powers`: there is no power `prompt.change`; did you mean `prompts.change`?",
+            ),
+            (
+                "powers = [\"tools\", \"tools\"]",
+                ":4:20: `powers`: the power `tools` is named twice",
+            ),
+            (
+                "powers = [\"session-setup.secrets\"]",
+                ":4:11: `powers`: the power `session-setup.secrets` makes no sense without `session-setup.read`",
+            ),
+            (
+                "methods = { \"a*b\" = [\"read\"] }",
+                ":4:13: `methods`: a `*` is allowed only at the end",
+            ),
+            (
+                "methods = { \"_x\" = [\"raed\"] }",
+                ":4:21: `methods`: unknown key `raed`; did you mean `read`?",
+            ),
+            (
+                "methods = { \"session/prompt\" = [\"read\"] }",
+                "`session/prompt` belongs to the protocol, and is granted by powers: `prompts.read`",
+            ),
+            (
+                "methods = { \"$/x\" = [\"read\"] }",
+                "`methods`: $/x is the host's own",
+            ),
+            ("methods = { \"*\" = [\"read\"] }", "`*` is the host's own"),
+            (
+                "on-failure = \"shrug\"",
+                "unknown variant `shrug`, expected one of `restart`",
+            ),
+            (
+                "directories = [{ path = \"a\", name = \"\" }]",
+                "needs its own name",
+            ),
+        ] {
+            let text = format!("[[proxy]]\nid=\"a\"\npath=\"p\"\n{line}\n");
+            let error = parse(&text).unwrap_err();
+            assert!(
+                error.contains(":4:") && error.contains(expected),
+                "{error}\nlacks\n{expected}"
+            );
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! `config.toml`: settings for all chains of a user.
+//!
+//! A manifest may be part of an untrusted project. `config.toml` has the settings that a manifest must not make.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use acp_chain_powers::Power;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::proxy::ProxyTable;
+use super::serve::{self, Serve, ServeTable, beside};
+use super::terms::{LimitsTable, Wrong, read_limits};
+use super::{ManifestError, Order};
+use acp_chain_channel::limits::Limits;
+use acp_chain_extension::Signer;
+use acp_chain_mcp::reach::Reach;
+
+/// The user's settings.
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate setting")]
+#[derive(Clone, Debug)]
+pub struct User {
+    /// The ceilings of the limits that manifests may set.
+    pub ceilings: Limits,
+    /// Whether manifests may have native proxies, which have all of the user's privileges.
+    pub native: bool,
+    /// How agents reach MCP servers in a chain. Overrides manifests.
+    pub reach: Reach,
+    /// Whether only extensions with a signature may be installed.
+    pub require_signature: bool,
+    /// The trusted list of extensions that must not run.
+    pub revocations: Option<Revocations>,
+    /// The signers whose signature makes a project trusted.
+    pub signers: Vec<TrustedSigner>,
+    /// The policy for sessions in projects whose current content the user has not agreed to.
+    pub untrusted: UntrustedPolicy,
+    /// The registry of agents, if it is not the public one: a URL, or a path relative to the file's folder.
+    pub agents: Option<String>,
+    /// The default trace file of runs.
+    pub trace: Option<PathBuf>,
+    /// Whether traces contain messages unmasked, secrets included.
+    pub trace_bodies: bool,
+    /// Whether other programs of the user may watch running chains.
+    pub live: bool,
+    /// The settings for serving chains.
+    pub serve: Serve,
+    /// The user's own chain, as written.
+    pub(super) own: Own,
+}
+
+/// An entry of `[trust]` `signers`: a signer whose signature makes a project trusted, and up to which powers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedSigner {
+    /// The public key.
+    pub key: Signer,
+    /// The powers that proxies may have in such a project, by their keys.
+    pub powers: Vec<String>,
+}
+
+/// `[trust]` `untrusted`: the policy for sessions in untrusted projects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UntrustedPolicy {
+    /// The session starts, with the proxies that the user agreed to before, if any, and the user is notified.
+    #[default]
+    Pass,
+    /// The session is rejected.
+    Refuse,
+}
+
+/// `[agents]`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentsTable {
+    registry: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrustTable {
+    #[serde(default)]
+    signers: Vec<SignerTable>,
+    #[serde(default)]
+    untrusted: UntrustedPolicy,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignerTable {
+    key: Signer,
+    #[serde(default)]
+    powers: Vec<Spanned<String>>,
+}
+
+/// `[revocations]`: the source of the list of extensions that must not run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Revocations {
+    /// The path of a file, or an `https:` URL.
+    pub source: String,
+    /// The key that must have signed it.
+    pub key: Signer,
+}
+
+/// The user's own chain, as parsed. Its extensions are resolved later.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    /// The path of the file; relative if there is no folder for the user's settings.
+    pub path: PathBuf,
+    pub text: String,
+    pub proxies: Vec<Spanned<ProxyTable>>,
+    pub order: Option<Order>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    #[serde(default)]
+    ceilings: LimitsTable,
+    #[serde(default)]
+    native: bool,
+    #[serde(default)]
+    mcp: Reach,
+    #[serde(default)]
+    require_signature: bool,
+    revocations: Option<Revocations>,
+    #[serde(default)]
+    trust: TrustTable,
+    #[serde(default)]
+    agents: AgentsTable,
+    trace: Option<PathBuf>,
+    #[serde(default)]
+    trace_bodies: bool,
+    live: Option<bool>,
+    serve: Option<ServeTable>,
+    order: Option<Order>,
+    #[serde(default)]
+    proxy: Vec<Spanned<ProxyTable>>,
+}
+
+impl Default for User {
+    fn default() -> Self {
+        Self {
+            ceilings: Limits::ceilings(),
+            native: false,
+            reach: Reach::default(),
+            require_signature: false,
+            revocations: None,
+            signers: Vec::new(),
+            untrusted: UntrustedPolicy::default(),
+            agents: None,
+            trace: None,
+            trace_bodies: false,
+            live: true,
+            serve: Serve::default(),
+            own: Own {
+                path: "config.toml".into(),
+                text: String::new(),
+                proxies: Vec::new(),
+                order: None,
+            },
+        }
+    }
+}
+
+impl User {
+    /// Whether the user's own chain has proxies.
+    #[must_use]
+    pub fn has_chain(&self) -> bool {
+        !self.own.proxies.is_empty()
+    }
+
+    /// Reads the `config.toml` that the command line names. It must exist.
+    pub fn read_named(path: &Path) -> Result<Self, ManifestError> {
+        let text = super::text(path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => ManifestError::Missing {
+                path: path.to_owned(),
+            },
+            _ => ManifestError::unreadable(path, error),
+        })?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads the `config.toml` at `path`. If it is missing, all settings have their defaults.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        match super::text(path) {
+            Ok(text) => Self::parse(&text, path),
+            // A home that is not a folder counts as missing.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                let mut user = Self::default();
+                path.clone_into(&mut user.own.path);
+                Ok(user)
+            }
+            Err(error) => Err(ManifestError::unreadable(path, error)),
+        }
+    }
+
+    /// Parses the text of the file at `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
+        let file: File =
+            toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
+        let ceilings = read_limits(file.ceilings, Limits::ceilings(), None)
+            .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
+        let untrusted = file.trust.untrusted;
+        let signers = read_signers(file.trust)
+            .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
+        let serve = file.serve.map(|table| serve::read(table, path)).transpose();
+        let serve = serve.map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
+        Ok(Self {
+            ceilings,
+            native: file.native,
+            reach: file.mcp,
+            require_signature: file.require_signature,
+            revocations: file.revocations,
+            signers,
+            untrusted,
+            agents: file.agents.registry,
+            trace: file.trace.map(|trace| beside(path, &trace)),
+            trace_bodies: file.trace_bodies,
+            live: file.live.unwrap_or(true),
+            serve: serve.unwrap_or_default(),
+            own: Own {
+                path: path.to_owned(),
+                text: text.to_owned(),
+                proxies: file.proxy,
+                order: file.order,
+            },
+        })
+    }
+}
+
+fn read_signers(table: TrustTable) -> Result<Vec<TrustedSigner>, Wrong> {
+    let signers = table.signers.into_iter().map(|one| {
+        let powers = one.powers.into_iter().map(|power| {
+            let (at, key) = (power.span().start, power.into_inner());
+            match Power::named(&key) {
+                Some(_) => Ok(key),
+                None => {
+                    let nearest = Power::nearest(&key);
+                    let what =
+                        format!("`powers`: there is no power `{key}`; did you mean `{nearest}`?");
+                    Err((at, what))
+                }
+            }
+        });
+        Ok(TrustedSigner {
+            key: one.key,
+            powers: powers.collect::<Result<_, _>>()?,
+        })
+    });
+    signers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_raises_and_lowers_ceilings() {
+        let user = User::parse(
+            "[ceilings]\nmemory = \"2 GiB\"\nheld = 7\n",
+            Path::new("/c.toml"),
+        );
+        let ceilings = user.unwrap().ceilings;
+        assert_eq!((ceilings.memory, ceilings.held), (2 << 30, 7));
+        assert_eq!(ceilings.requests, Limits::ceilings().requests);
+    }
+
+    #[test]
+    fn only_the_user_allows_native_proxies() {
+        let native = |text| User::parse(text, Path::new("/c.toml")).unwrap().native;
+        assert!(native("native = true\n") && !native("native = false\n") && !native(""));
+    }
+
+    #[test]
+    fn chains_may_be_watched_by_default() {
+        let live = |text| User::parse(text, Path::new("/c.toml")).unwrap().live;
+        assert!(live("") && live("live = true\n") && !live("live = false\n"));
+    }
+
+    #[test]
+    fn the_powers_of_signers_must_exist() {
+        let key = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl";
+        let read = |powers: &str| {
+            let text = format!("[trust]\nsigners = [{{ key = \"{key}\", powers = [{powers}] }}]\n");
+            User::parse(&text, Path::new("/c.toml"))
+        };
+        let signers = read("\"prompts.read\"").unwrap().signers;
+        assert_eq!(signers[0].key.to_string(), key);
+        assert_eq!(signers[0].powers, ["prompts.read"]);
+        let told = read("\"prompt.read\"").unwrap_err().to_string();
+        assert!(
+            told.contains("/c.toml:2:") && told.contains("did you mean `prompts.read`?"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn an_error_in_a_ceiling_has_its_place() {
+        let wrong = User::parse("[ceilings]\nmemroy = \"2 GiB\"\n", Path::new("/c.toml"));
+        let told = wrong.unwrap_err().to_string();
+        assert!(
+            told.contains("/c.toml:2:1: unknown key `memroy`; did you mean `memory`?"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! Opens the files of a project beneath its root.
+//!
+//! The files are not trusted: a symbolic link may lead to any of the user's files, a pipe would block, and a device has
+//! no end.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, FileType, OpenOptions};
+
+use acp_chain_channel::limits::Quantity;
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// The open root of a project.
+#[derive(Debug)]
+pub struct Root {
+    path: PathBuf,
+    folder: Dir,
+}
+
+/// Why a file of a project cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", Untrusted::new(path.display()))]
+pub struct FileError {
+    /// The file.
+    path: PathBuf,
+    why: String,
+}
+
+/// An open file with a maximum size.
+pub struct BoundedFile {
+    path: PathBuf,
+    file: io::Take<cap_std::fs::File>,
+    most: u64,
+}
+
+impl Root {
+    /// Opens the root at a path.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let folder = Dir::open_ambient_dir(path, ambient_authority());
+        Ok(Self {
+            path: path.to_owned(),
+            folder: folder.map_err(|error| FileError::new(path, error.to_string()))?,
+        })
+    }
+
+    /// Reads a text file directly in the root, of at most this many bytes; `None` if it is missing.
+    pub fn text(&self, name: &str, most: usize) -> Result<Option<String>, FileError> {
+        let name = Path::new(name);
+        match self.open_file(name, FollowSymlinks::No, most as u64)? {
+            None => Ok(None),
+            Some(file) => {
+                let bytes = file.read()?;
+                let text = String::from_utf8(bytes);
+                let text = text.map_err(|_| self.wrong(name, "the file is not UTF-8".to_owned()));
+                text.map(Some)
+            }
+        }
+    }
+
+    /// Opens a file beneath the root, of at most this many bytes. Symbolic links that stay beneath the root are
+    /// followed.
+    pub fn file(&self, path: &Path, most: u64) -> Result<BoundedFile, FileError> {
+        let file = self.open_file(path, FollowSymlinks::Yes, most)?;
+        file.ok_or_else(|| self.wrong(path, "it does not exist".to_owned()))
+    }
+
+    fn open_file(
+        &self,
+        path: &Path,
+        follow: FollowSymlinks,
+        most: u64,
+    ) -> Result<Option<BoundedFile>, FileError> {
+        // Checked first: opening a device may have effects.
+        let about = match follow {
+            FollowSymlinks::Yes => self.folder.metadata(path),
+            FollowSymlinks::No => self.folder.symlink_metadata(path),
+        };
+        let about = match about {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.unusable(path, &error)),
+        };
+        let not_a_file =
+            |kind| self.wrong(path, format!("it is {}, but must be a file", named(kind)));
+        if !about.is_file() {
+            return Err(not_a_file(about.file_type()));
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).follow(follow).nonblock(true);
+        let file = self.folder.open_with(path, &options);
+        let file = file.map_err(|error| self.unusable(path, &error))?;
+        // Checked again: another process may have replaced the file.
+        let about = file.metadata();
+        let about = about.map_err(|error| self.unusable(path, &error))?;
+        if !about.is_file() {
+            return Err(not_a_file(about.file_type()));
+        }
+        let path = self.path.join(path);
+        let file = BoundedFile::new(path, file, most);
+        if about.len() > most {
+            Err(file.too_large())
+        } else {
+            Ok(Some(file))
+        }
+    }
+
+    fn unusable(&self, path: &Path, error: &io::Error) -> FileError {
+        let why = match error.kind() {
+            io::ErrorKind::PermissionDenied if leads_out(error) => {
+                "a symbolic link in its path leads out of the project".to_owned()
+            }
+            _ => format!("it cannot be read: {error}"),
+        };
+        self.wrong(path, why)
+    }
+
+    fn wrong(&self, path: &Path, why: String) -> FileError {
+        FileError::new(&self.path.join(path), why)
+    }
+}
+
+impl FileError {
+    fn new(path: &Path, why: String) -> Self {
+        Self {
+            path: path.to_owned(),
+            why,
+        }
+    }
+}
+
+impl BoundedFile {
+    fn new(path: PathBuf, file: File, most: u64) -> Self {
+        let file = file.take(most + 1);
+        Self { path, file, most }
+    }
+
+    /// Reads the whole file.
+    pub fn read(mut self) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Vec::new();
+        self.each(|chunk| bytes.extend_from_slice(chunk))?;
+        Ok(bytes)
+    }
+
+    /// Reads the whole file in chunks.
+    pub fn each(&mut self, mut take: impl FnMut(&[u8])) -> Result<(), FileError> {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let read = self.file.read(&mut buffer);
+            let read = read.map_err(|error| {
+                FileError::new(&self.path, format!("it cannot be read: {error}"))
+            })?;
+            if read == 0 {
+                return Ok(());
+            }
+            // The file may have grown since its size was read.
+            if self.file.limit() == 0 {
+                return Err(self.too_large());
+            }
+            take(&buffer[..read]);
+        }
+    }
+
+    fn too_large(&self) -> FileError {
+        let most = Quantity::Size.show(self.most);
+        FileError::new(&self.path, format!("the file is larger than {most}"))
+    }
+}
+
+/// Whether it is cap-std's own error for a path that leads out. The system has no such error.
+fn leads_out(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
+}
+
+fn named(kind: FileType) -> &'static str {
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_symlink() {
+        "a link"
+    } else {
+        "a pipe, a socket or a device"
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn root() -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("root");
+        fs::create_dir_all(path.join("in/side")).unwrap();
+        fs::write(folder.path().join("outside"), "theirs").unwrap();
+        let root = Root::open(&path).unwrap();
+        (folder, root)
+    }
+
+    fn text(root: &Root) -> String {
+        match root.text("it", 10) {
+            Ok(text) => format!("{text:?}"),
+            Err(error) => error.why,
+        }
+    }
+
+    #[test]
+    fn a_text_must_be_a_small_regular_file() {
+        let (folder, root) = root();
+        let it = root.path.join("it");
+        assert_eq!(text(&root), "None");
+        fs::write(&it, "0123456789").unwrap();
+        assert_eq!(text(&root), "Some(\"0123456789\")");
+        fs::write(&it, "0123456789a").unwrap();
+        assert_eq!(text(&root), "the file is larger than 10 B");
+        fs::File::create(&it).unwrap().set_len(1 << 30).unwrap();
+        assert_eq!(text(&root), "the file is larger than 10 B");
+        fs::write(&it, b"\xff").unwrap();
+        assert_eq!(text(&root), "the file is not UTF-8");
+        fs::remove_file(&it).unwrap();
+        fs::create_dir(&it).unwrap();
+        assert_eq!(text(&root), "it is a folder, but must be a file");
+        fs::remove_dir(&it).unwrap();
+        for target in [
+            Path::new("in"),
+            &folder.path().join("outside"),
+            Path::new("/dev/zero"),
+        ] {
+            symlink(target, &it).unwrap();
+            assert_eq!(text(&root), "it is a link, but must be a file");
+            fs::remove_file(&it).unwrap();
+        }
+        let _socket = UnixListener::bind(&it).unwrap();
+        let other = "it is a pipe, a socket or a device, but must be a file";
+        assert_eq!(text(&root), other);
+        fs::remove_file(&it).unwrap();
+        let mode = rustix::fs::Mode::RUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &it, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        assert_eq!(text(&root), other);
+    }
+
+    #[test]
+    fn a_link_is_followed_if_it_stays_beneath_the_root() {
+        let (folder, root) = root();
+        fs::write(root.path.join("in/side/file"), "ours").unwrap();
+        symlink("in/side", root.path.join("link")).unwrap();
+        let read = root.file(Path::new("link/file"), 10).unwrap().read();
+        assert_eq!(read.unwrap(), b"ours");
+        for (name, target) in [
+            ("relative", PathBuf::from("../outside")),
+            ("absolute", folder.path().join("outside")),
+            ("system", "/etc/passwd".into()),
+        ] {
+            symlink(target, root.path.join(name)).unwrap();
+            let error = root.file(Path::new(name), 10).err().unwrap();
+            assert_eq!(
+                error.why,
+                "a symbolic link in its path leads out of the project"
+            );
+        }
+        symlink(folder.path(), root.path.join("up")).unwrap();
+        let error = root.file(Path::new("up/outside"), 10).err().unwrap();
+        assert_eq!(
+            error.why,
+            "a symbolic link in its path leads out of the project"
+        );
+    }
+}
