@@ -50,8 +50,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use self::serve::settings::Serve;
+use acp_chain::host::open_directories as open;
 use acp_chain_extension::{Carried, Installed, Revoked, Store};
-use acp_chain_manifest::{Manifest, ManifestError, ProxyKind, User};
+use acp_chain_manifest::{ManifestError, User};
 use acp_chain_sandbox::{Directories, Engine, EngineError};
 use acp_chain_system::directory::Directory;
 use acp_chain_system::{Rights, Supervisor, files, rights, supervisor};
@@ -448,17 +450,6 @@ fn engine() -> Result<Engine, EngineError> {
     Ok(Engine::new(Some(&cache))?.compiling_by(compile::apart))
 }
 
-/// Opens the directories granted to the proxies of a manifest, in its order.
-fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
-    let opened = manifest.proxies.iter().map(|entry| match &entry.kind {
-        ProxyKind::Component(component) => {
-            Directories::open(&component.directories).map_err(|error| manifest.about(entry, &error))
-        }
-        ProxyKind::Native(_) => Ok(Directories::default()),
-    });
-    opened.collect()
-}
-
 /// Gives up all rights except those granted to the proxies. Loading, compiling and starting programs need more, and
 /// precede this; code of proxies runs only after it. `live` is the folder of the sockets for watchers, which are
 /// removed at the end.
@@ -491,9 +482,15 @@ fn carried() -> Result<Carried, String> {
 
 /// The user's settings for all chains.
 fn user() -> Result<User, ManifestError> {
-    match folders::config_file() {
+    checked(match folders::config_file() {
         Some(path) if folders::is_config_named() => User::read_named(&path),
         Some(path) => User::read(&path),
         None => Ok(User::default()),
-    }
+    }?)
+}
+
+/// Checks the settings that only `serve` uses, since a mistake should not wait until it runs.
+fn checked(user: User) -> Result<User, ManifestError> {
+    Serve::of(&user)?;
+    Ok(user)
 }

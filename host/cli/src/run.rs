@@ -241,7 +241,8 @@ impl Run {
     /// line adds nothing to it.
     pub fn check(&self) -> Result<(), String> {
         if let Some(settings) = &self.settings {
-            User::read_named(settings).map_err(|error| error.to_string())?;
+            let user = User::read_named(settings).and_then(super::checked);
+            user.map_err(|error| error.to_string())?;
         }
         let own = || {
             let user = super::user().ok()?;

@@ -13,7 +13,6 @@
 pub mod carried;
 pub mod change;
 pub mod digest;
-pub mod fetch;
 pub mod installed;
 pub mod lock;
 pub mod revoked;
@@ -25,7 +24,6 @@ mod text;
 pub use carried::Carried;
 pub use change::Change;
 pub use digest::Digest;
-pub use fetch::{FetchError, Fetched, Fetcher, Patience, Web};
 pub use installed::{Installed, Location, NotInstalled};
 pub use lock::{Lock, LockError, Locked, Release};
 pub use revoked::{Revocation, Revoked, RevokedError};

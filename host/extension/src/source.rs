@@ -143,7 +143,7 @@ fn https(text: &str) -> Result<Source, SourceError> {
     let (url, digest) = with_hash.or_else(with_at).ok_or_else(|| {
         wrong("a file on a web server needs its digest: add `#sha256=` and 64 hexadecimal digits")
     })?;
-    let parsed = reqwest::Url::parse(url).map_err(|_| wrong("it is not a URL"))?;
+    let parsed = url::Url::parse(url).map_err(|_| wrong("it is not a URL"))?;
     if parsed.fragment().is_some() {
         return Err(wrong("it has two fragments"));
     }
@@ -225,7 +225,7 @@ impl FromStr for Reference {
 }
 
 fn is_host(registry: &str) -> bool {
-    let url = reqwest::Url::parse(&format!("https://{registry}/"));
+    let url = url::Url::parse(&format!("https://{registry}/"));
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-:[]".contains(c);
     registry.len() <= 255 && registry.chars().all(plain) && url.is_ok_and(|url| url.path() == "/")
 }

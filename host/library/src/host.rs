@@ -141,6 +141,20 @@ impl Host {
     }
 }
 
+/// Opens the directories granted to the proxies of a manifest, in its order.
+///
+/// # Errors
+/// If one is missing, or cannot be opened; the error names the manifest and the proxy.
+pub fn open_directories(manifest: &Manifest) -> Result<Vec<Directories>, String> {
+    let opened = manifest.proxies.iter().map(|entry| match &entry.kind {
+        ProxyKind::Component(component) => {
+            Directories::open(&component.directories).map_err(|error| manifest.about(entry, &error))
+        }
+        ProxyKind::Native(_) => Ok(Directories::default()),
+    });
+    opened.collect()
+}
+
 /// Starts the proxies of a manifest, in its order: from here on their code runs. Those that may sleep are put to sleep
 /// after being idle for `sleep_after`.
 ///

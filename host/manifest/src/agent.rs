@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use acp_chain_remote::client::Address;
+use acp_chain_address::Address;
 use serde::Deserialize;
 use toml::Spanned;
 

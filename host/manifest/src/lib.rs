@@ -12,7 +12,7 @@ mod extension;
 mod grant;
 mod project;
 mod proxy;
-mod serve;
+pub mod serve;
 mod terms;
 mod user;
 
@@ -34,8 +34,7 @@ pub use error::ManifestError;
 pub use extension::{check_asks, policy};
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
-pub use serve::{Route, Serve, ServeLimits};
-pub use user::{Revocations, TrustedSigner, UntrustedPolicy, User};
+pub use user::{Revocations, TrustedSigner, UntrustedPolicy, User, beside};
 
 use self::agent::AgentTable;
 use self::proxy::ProxyTable;

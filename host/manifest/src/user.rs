@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::proxy::ProxyTable;
-use super::serve::{self, Serve, ServeTable, beside};
+use super::serve::Serve;
 use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{ManifestError, Order};
 use acp_chain_channel::limits::Limits;
@@ -43,8 +43,8 @@ pub struct User {
     pub trace_bodies: bool,
     /// Whether other programs of the user may watch running chains.
     pub live: bool,
-    /// The settings for serving chains.
-    pub serve: Serve,
+    /// The settings for serving chains, as written.
+    pub serve: Option<Serve>,
     /// The user's own chain, as written.
     pub(super) own: Own,
 }
@@ -133,7 +133,7 @@ struct File {
     #[serde(default)]
     trace_bodies: bool,
     live: Option<bool>,
-    serve: Option<ServeTable>,
+    serve: Option<Serve>,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -153,7 +153,7 @@ impl Default for User {
             trace: None,
             trace_bodies: false,
             live: true,
-            serve: Serve::default(),
+            serve: None,
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -169,6 +169,18 @@ impl User {
     #[must_use]
     pub fn has_chain(&self) -> bool {
         !self.own.proxies.is_empty()
+    }
+
+    /// The path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.own.path
+    }
+
+    /// The error for a mistake at a byte of the file.
+    #[must_use]
+    pub fn error(&self, at: usize, what: String) -> ManifestError {
+        ManifestError::at(&self.own.path, &self.own.text, at, what)
     }
 
     /// Reads the `config.toml` that the command line names. It must exist.
@@ -207,8 +219,6 @@ impl User {
         let untrusted = file.trust.untrusted;
         let signers = read_signers(file.trust)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
-        let serve = file.serve.map(|table| serve::read(table, path)).transpose();
-        let serve = serve.map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
         Ok(Self {
             ceilings,
             native: file.native,
@@ -221,7 +231,7 @@ impl User {
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,
             live: file.live.unwrap_or(true),
-            serve: serve.unwrap_or_default(),
+            serve: file.serve,
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),
@@ -230,6 +240,12 @@ impl User {
             },
         })
     }
+}
+
+/// Resolves a path relative to the folder of the file at `path`.
+pub fn beside(path: &Path, named: &Path) -> PathBuf {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    folder.join(named)
 }
 
 fn read_signers(table: TrustTable) -> Result<Vec<TrustedSigner>, Wrong> {

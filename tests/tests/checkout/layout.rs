@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use toml::Table;
 
@@ -80,6 +81,43 @@ fn crates_use_only_those_that_stand_below_them() {
         }
     }
     assert!(count > known.len(), "they use each other");
+}
+
+#[test]
+fn a_program_that_hosts_chains_builds_nothing_that_only_ours_needs() {
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--package", "embedder", "--edges", "normal,build"])
+        .args([
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--locked",
+            "--offline",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{tree:?}");
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let names: BTreeSet<_> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(
+        names.contains("acp-chain") && names.contains("wasmtime"),
+        "{tree}"
+    );
+    for ours in [
+        "acp-chain-cli",
+        "acp-chain-remote",
+        "clap",
+        "notify",
+        "ratatui",
+        "reqwest",
+    ] {
+        assert!(!names.contains(ours), "{ours}");
+    }
 }
 
 /// The files of the router, in the order of its first lines; a folder is one of them.

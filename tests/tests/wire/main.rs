@@ -7,6 +7,7 @@ mod batches;
 mod bridge;
 mod broken;
 mod cancel;
+mod embedded;
 mod extensions;
 mod failure;
 mod fuzz;

@@ -10,10 +10,10 @@ use tokio::runtime::Runtime;
 use crate::folders;
 use crate::progress::Progress;
 use crate::protected::LOADERS;
+use acp_chain_address::is_local;
 use acp_chain_channel::limits::about;
 use acp_chain_disk as disk;
-use acp_chain_extension::fetch::is_local;
-use acp_chain_extension::{self as extension, Patience};
+use acp_chain_fetch::{self as fetch, Patience};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
 
@@ -80,7 +80,7 @@ pub struct From {
 
 /// Fetches from web servers, and shows progress.
 pub struct Fetcher {
-    web: extension::Web,
+    web: fetch::Web,
     runtime: Runtime,
     progress: Progress,
 }
@@ -110,7 +110,7 @@ impl Fetcher {
             .enable_all()
             .build();
         Ok(Self {
-            web: extension::Web::new(Patience::default()).map_err(|error| error.to_string())?,
+            web: fetch::Web::new(Patience::default()).map_err(|error| error.to_string())?,
             runtime: runtime.map_err(|error| format!("the runtime does not start: {error}"))?,
             progress: Progress::default(),
         })

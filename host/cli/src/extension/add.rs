@@ -9,7 +9,8 @@ use super::consent::{self, Answer, Consent};
 use super::place::{Named, Place};
 use crate::carried;
 use acp_chain_extension::signature::signer;
-use acp_chain_extension::{Digest, Fetched, Location, Lock, Locked, Signer, Source, is_name};
+use acp_chain_extension::{Digest, Location, Lock, Locked, Signer, Source, is_name};
+use acp_chain_fetch::Fetched;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Our extensions. Their names, and those of all other built-in extensions, are reserved.

@@ -9,11 +9,8 @@ use serde_json::Value;
 use super::place::Place;
 use crate::folders;
 use crate::progress::Progress;
-use acp_chain_extension::fetch::{Artifact, Published};
-use acp_chain_extension::{
-    Digest, Fetched, Fetcher, Patience, Reference, Release, Revoked, SignatureError, Signer,
-    Source, Web,
-};
+use acp_chain_extension::{Digest, Reference, Release, Revoked, SignatureError, Signer, Source};
+use acp_chain_fetch::{Artifact, Fetched, Fetcher, Patience, Published, Web};
 use acp_chain_manifest::{User, check_asks};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_sandbox::{Component, Engine};

@@ -7,9 +7,9 @@ use std::process::{Command, ExitCode};
 use acp_chain_package::Package;
 
 use super::candidate::Checks;
-use acp_chain_extension::fetch::Artifact;
 use acp_chain_extension::signature::signer;
 use acp_chain_extension::{Reference, Signer, Source};
+use acp_chain_fetch::Artifact;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,8 @@ use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Answer, Consent};
 use super::place::{Named, Place};
 use acp_chain_extension::signature::signer_after;
-use acp_chain_extension::{Change, Fetched, Locked, Source};
+use acp_chain_extension::{Change, Locked, Source};
+use acp_chain_fetch::Fetched;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]

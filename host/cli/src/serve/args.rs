@@ -7,7 +7,8 @@ use std::time::Duration;
 use acp_chain_remote::gate::{GateSettings, Host, Origin, TlsFiles};
 use acp_chain_remote::server::{Endpoint, Node};
 
-use acp_chain_manifest::{Route, ServeLimits, User};
+use super::settings::{Route, Serve, ServeLimits};
+use acp_chain_manifest::User;
 
 /// The default address.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
@@ -77,7 +78,7 @@ pub struct ServeSettings {
 impl ServeArgs {
     /// The effective settings with this user's file. Fails if they are unsafe.
     pub fn settings(self, user: &User) -> Result<ServeSettings, String> {
-        let serve = user.serve.clone();
+        let serve = Serve::of(user).map_err(|error| error.to_string())?;
         let mut gate = serve.gate;
         gate.hosts.extend(self.host);
         gate.origins.extend(self.origin);

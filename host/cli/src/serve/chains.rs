@@ -5,12 +5,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::settings::Route;
 use crate::plan::{self, Failed, Plan, failed, start_native};
 use acp_chain::host::{self, Host, Ready, StartedProxies};
 use acp_chain_channel::{Failure, Registration};
 use acp_chain_conductor::native::{CommandLine, Startable, Supervisor};
 use acp_chain_conductor::{Chain, ChildIo, Member, Role, StartError};
-use acp_chain_manifest::{Manifest, Remote, Route};
+use acp_chain_manifest::{Manifest, Remote};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::code;
 use acp_chain_sandbox::{Gauge, Guest, Total, apart};

@@ -22,6 +22,7 @@ pub mod keys;
 mod numbers;
 mod pressure;
 mod ready;
+pub mod settings;
 pub mod token;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ use self::args::{ServeArgs, ServeSettings};
 use self::chains::Chains;
 use self::keys::KeysFeed;
 use self::ready::Ready;
+use self::settings::ServeLimits;
 use super::agent::AgentArgs;
 use super::otel;
 use super::plan::{self, Failed};
@@ -45,7 +47,6 @@ use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Role};
 use acp_chain_extension::Lock;
-use acp_chain_manifest::ServeLimits;
 use acp_chain_system::descriptors;
 
 #[derive(Debug, clap::Args)]

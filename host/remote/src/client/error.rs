@@ -51,17 +51,6 @@ impl From<RemoteError> for io::Error {
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Why {
-    #[error("it is not a URL: {0}; write one such as https://host/acp or wss://host/acp")]
-    NotUrl(String),
-    #[error(
-        "a remote agent is reached by http, https, ws or wss; write one such as https://host/acp"
-    )]
-    Scheme,
-    #[error(
-        "the URL contains a user or a password, which others can read; remove it, and give a token by \
-         ACP_CHAIN_CONNECT_TOKEN or `--connect-token-file`"
-    )]
-    Password,
     #[error("the token would be readable in transit; use https or wss, or give no token")]
     OpenToken,
     #[error("the certificates of `--connect-ca` cannot be read: {0}")]

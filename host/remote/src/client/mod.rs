@@ -27,7 +27,7 @@ mod web;
 mod websocket;
 
 pub use error::RemoteError;
-pub use target::{Address, InvalidToken, Target, Token};
+pub use target::{InvalidToken, Target, Token};
 
 use acp_chain_rpc::transport::Transport;
 

@@ -17,7 +17,8 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
 
 use super::error::{RemoteError, Why, cause};
-use super::target::{Address, Target, Token};
+use super::target::{Target, Token};
+use acp_chain_address::{Address, is_private};
 use acp_chain_http::HEARTBEAT;
 
 /// How long connecting to a server may take.
@@ -48,7 +49,7 @@ impl Web {
     pub fn new(target: &Target) -> Result<Self, RemoteError> {
         let address = &target.address;
         let wrong = |why| RemoteError::new(&address.to_string(), why);
-        if target.token.is_some() && !address.is_private() {
+        if target.token.is_some() && !is_private(address.url()) {
             return Err(wrong(Why::OpenToken));
         }
         // A provider that is installed already is used.
@@ -98,7 +99,7 @@ impl Web {
         method: Method,
         more: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> reqwest::Result<Response> {
-        let mut request = self.client.request(method, self.address.url.clone());
+        let mut request = self.client.request(method, self.address.url().clone());
         if let Some(Token(value)) = &self.token {
             request = request.header(AUTHORIZATION, value);
         }

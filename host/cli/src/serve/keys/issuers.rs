@@ -9,7 +9,7 @@ use tokio::task::spawn_local;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{LONGEST, Watched};
-use acp_chain_extension::fetch::{Patience, Web};
+use acp_chain_fetch::{Patience, Web};
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// How often keys are fetched.

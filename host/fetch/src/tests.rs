@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use super::layout::{Descriptor, INDEX, MANIFEST, WASM_CONFIG, WASM_LAYER};
 use super::*;
-use crate::Reference;
+use acp_chain_extension::Reference;
 
 const COMPONENT_BYTES: &[u8] = b"\0asm what it is made of";
 

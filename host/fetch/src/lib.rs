@@ -2,6 +2,8 @@
 //!
 //! Servers are not trusted: size and time are limited, and the digest is checked before the content is parsed.
 
+#![forbid(unsafe_code)]
+
 mod credentials;
 mod file;
 mod layout;
@@ -14,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use publish::{Artifact, Published};
-pub use web::{Patience, Web, is_local, is_safe};
+pub use web::{Patience, Web};
 
 use self::registry::{PULL, Registry};
-use super::{Digest, Source};
 use acp_chain_channel::limits::{COMPONENT, Quantity, REVOCATIONS, SIGNATURE};
+use acp_chain_extension::{Digest, Source};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// A fetched extension.

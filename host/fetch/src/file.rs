@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{FetchError, Fetched};
-use crate::Digest;
 use acp_chain_channel::limits::{COMPONENT, SIGNATURE};
 use acp_chain_disk as disk;
+use acp_chain_extension::Digest;
 
 /// Reads a component, and the signature beside it, if there is one.
 pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {

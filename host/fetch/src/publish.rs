@@ -11,7 +11,7 @@ use super::layout::{
 };
 use super::registry::{PUSH, Registry, tag_of};
 use super::{FetchError, Fetcher};
-use crate::{Digest, Reference};
+use acp_chain_extension::{Digest, Reference};
 
 /// An extension to publish.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,6 @@
 
 use std::error::Error as _;
 use std::io::Write;
-use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
@@ -14,6 +13,7 @@ use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 
 use super::{FetchError, Seen};
+use acp_chain_address::{is_private, may_redirect};
 
 /// The maximum number of redirects.
 const REDIRECTS: usize = 5;
@@ -165,7 +165,7 @@ impl Web {
         })
     }
 
-    /// Downloads the content at a URL, up to this size in bytes, over a [safe](is_safe) connection.
+    /// Downloads the content at a URL, up to this size in bytes, over a [private](is_private) connection.
     pub async fn download(
         &self,
         url: &str,
@@ -173,7 +173,7 @@ impl Web {
         into: &mut dyn Write,
         seen: Seen<'_>,
     ) -> Result<(), FetchError> {
-        if !Url::parse(url).is_ok_and(|url| is_safe(&url)) {
+        if !Url::parse(url).is_ok_and(|url| is_private(&url)) {
             return Err(FetchError::Open(url.to_owned()));
         }
         // A large download may be slow, and the user sees its progress.
@@ -227,29 +227,6 @@ impl Web {
         }
         Ok(())
     }
-}
-
-/// Whether the connection to a URL is encrypted or local.
-pub fn is_safe(url: &Url) -> bool {
-    url.scheme() == "https" || is_local(url)
-}
-
-/// Whether a URL is of this machine.
-pub fn is_local(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
-        Ok(address) => {
-            let address = address.to_canonical();
-            address.is_loopback() || address.is_unspecified()
-        }
-        Err(_) => host.trim_end_matches('.') == "localhost",
-    }
-}
-
-/// Whether a server may redirect from one URL to another: the target must be [safe](is_safe), and local only if the
-/// source is.
-pub fn may_redirect(from: &Url, to: &Url) -> bool {
-    is_safe(to) && (is_local(from) || !is_local(to))
 }
 
 fn follow(attempt: Attempt) -> reqwest::redirect::Action {

@@ -13,8 +13,8 @@ use tokio::sync::Mutex;
 use super::credentials::Authorization;
 use super::layout::{self, DOCKER_MANIFEST, Descriptor, INDEX, List, MANIFEST, Manifest};
 use super::{FetchError, Fetched, Seen, Web, passwords};
-use crate::{Digest, Reference};
 use acp_chain_channel::limits::{COMPONENT, REGISTRY_ANSWER, SIGNATURE, SIGNATURES};
+use acp_chain_extension::{Digest, Reference};
 
 /// The usual name of Docker's registry, and its host.
 const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");

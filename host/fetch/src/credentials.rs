@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::FetchError;
 use super::passwords::{Found, find};
 use super::registry::Registry;
-use super::web::may_redirect;
+use acp_chain_address::may_redirect;
 use acp_chain_channel::limits::REGISTRY_ANSWER;
 
 /// The supported schemes, the preferred one first: a token reveals less than a password.
