@@ -1,7 +1,7 @@
 //! The agent of all measurements: it answers at once, and streams as requested.
 //!
-//! A prompt begins with `ping`, which only ends the turn, or with `burst COUNT SIZE`, which streams
-//! as many chunks with a text of that many bytes first.
+//! A prompt begins with `ping`, which only ends the turn, or with `burst COUNT SIZE`, which first streams COUNT chunks
+//! with a text of SIZE bytes.
 
 use std::io::{Read, Result, Write};
 
@@ -82,7 +82,7 @@ fn update(session: &[u8], size: usize) -> Vec<u8> {
     [&head[..], session, middle, &words, b"\"}}}}\n"].concat()
 }
 
-/// The text after this, up to the next quote. The text has no escapes.
+/// The text after `behind`, up to the next quote. It has no escapes.
 fn text<'l>(line: &'l [u8], behind: &[u8]) -> Option<&'l [u8]> {
     let rest = &line[memmem::find(line, behind)? + behind.len()..];
     Some(&rest[..memchr::memchr(b'"', rest)?])

@@ -1,6 +1,5 @@
 //! The second floor: a relay that calls components for each message, with nothing around the calls. It starts an agent,
-//! and hands every line whole to so many instances of a component, as the body of a message; their decisions count for
-//! nothing.
+//! and passes every whole line to instances of a component, as the body of a message; their decisions are ignored.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -34,10 +33,10 @@ mod bindings {
     });
 }
 
-/// Where a line's kind shows, as the benchmark's client and agent write them.
+/// The start of a line, which shows its kind, as the benchmark's client and agent write it.
 const ENVELOPE: usize = 64;
 
-/// An instance, and how many messages it got.
+/// An instance, and how many messages it received.
 struct Instance {
     store: Store<()>,
     proxy: Proxy,
@@ -47,7 +46,7 @@ struct Instance {
 impl Instance {
     fn new(engine: &Engine, component: &Component) -> wasmtime::Result<Self> {
         let mut linker = Linker::new(engine);
-        // Of a component that only decides, none is called.
+        // A component that only decides calls no imports.
         linker.define_unknown_imports_as_traps(component)?;
         let mut store = Store::new(engine, ());
         let proxy = Proxy::instantiate(&mut store, component, &linker)?;
@@ -88,7 +87,7 @@ impl Instance {
     }
 }
 
-/// Starts the agent, and carries lines until it ends.
+/// Starts the agent, and forwards lines until it ends.
 ///
 /// # Errors
 /// If the component or the agent cannot be started, or a call fails.
@@ -114,7 +113,7 @@ pub fn run(component: &Path, count: usize, agent: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Carries the lines of one sender, each past all instances.
+/// Forwards the lines of one sender, each through all instances.
 fn carry(
     from: impl Read,
     mut to: impl Write,

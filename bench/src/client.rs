@@ -42,7 +42,7 @@ impl<R: Read, W: Write> Client<R, W> {
         }
     }
 
-    /// Waits for the answer to `initialize`.
+    /// Sends `initialize`, and waits for the answer.
     ///
     /// # Errors
     /// If there is none.
@@ -52,7 +52,7 @@ impl<R: Read, W: Write> Client<R, W> {
         self.result("protocolVersion").map(drop)
     }
 
-    /// Opens a session in a folder, which alternates with the others.
+    /// Opens a session in a folder; prompts alternate between the sessions.
     ///
     /// # Errors
     /// If there is none.
@@ -91,14 +91,14 @@ impl<R: Read, W: Write> Client<R, W> {
         let took = begin.elapsed();
         // A proxy that holds chunks back may change their number.
         let all = updates.abs_diff(count) <= 2;
-        ensure!(all, "{updates} updates came in place of {count}");
+        ensure!(all, "{updates} updates arrived, not {count}");
         Ok(took)
     }
 
     /// Requests a burst, and leaves reading to the caller.
     ///
     /// # Errors
-    /// If nobody reads the prompt.
+    /// If the prompt cannot be written.
     pub fn begin_burst(&mut self, count: usize, size: usize) -> Result<&mut impl Read> {
         let prompt = self.prompt(format!("burst {count} {size}").as_bytes());
         self.input.write_all(&prompt)?;
@@ -119,7 +119,7 @@ impl<R: Read, W: Write> Client<R, W> {
         loop {
             let line = self.output.next_line()?.context("it has ended")?;
             let line = String::from_utf8_lossy(line);
-            ensure!(!line.contains("\"error\":"), "it answered {line}");
+            ensure!(!line.contains("\"error\":"), "error: {line}");
             if line.contains(field) {
                 return Ok(line.into_owned());
             }
@@ -136,7 +136,7 @@ impl<R: Read, W: Write> Client<R, W> {
                     return Ok(others);
                 }
                 let failed = memmem::find(line, b"\"error\":").is_some();
-                ensure!(!failed, "it answered {}", String::from_utf8_lossy(line));
+                ensure!(!failed, "error: {}", String::from_utf8_lossy(line));
             }
             others += 1;
         }

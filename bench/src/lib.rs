@@ -1,4 +1,4 @@
-//! What acp-chain costs: `cargo xtask bench`.
+//! Measures what acp-chain costs: `cargo xtask bench`.
 //!
 //! Everything is measured over real pipes, with one client and one agent, and in turn: a round visits every subject,
 //! and the relay several times, so that a disturbance of the machine affects all of them. The client and the agent

@@ -28,7 +28,7 @@ struct Cli {
     /// A native proxy for it
     #[arg(long)]
     native: PathBuf,
-    /// The folder for all that is written
+    /// The folder for all output
     #[arg(long)]
     out: PathBuf,
     /// The commit that is measured
@@ -37,16 +37,16 @@ struct Cli {
     /// A folder for the tables and the plots
     #[arg(long)]
     publish: Option<PathBuf>,
-    /// Whether it is to be short
+    /// Run a short measurement
     #[arg(long)]
     quick: bool,
-    /// Measure those subjects alone whose names end in this, beside the relay
+    /// Measure only the relay and the subjects whose names end with this
     #[arg(long)]
     only: Vec<String>,
-    /// Measure the program beside this earlier one instead
+    /// Compare the program with this earlier one instead
     #[arg(long, requires = "components_before")]
     before: Option<PathBuf>,
-    /// The components of the earlier one
+    /// The components of the earlier program
     #[arg(long)]
     components_before: Option<PathBuf>,
 }
@@ -80,7 +80,7 @@ fn main() -> Result<()> {
     };
     let log = || {
         let log = places.scratch.join("stderr.log");
-        format!("what was measured printed to {}", log.display())
+        format!("the measured programs printed to {}", log.display())
     };
     if let Some((program, components)) = cli.before.zip(cli.components_before) {
         let scratch = places.scratch.join("before");
@@ -118,8 +118,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A copy of a program, as users have one: a file that the linker wrote starts up to a tenth slower, probably since its
-/// pages came into the page cache out of order.
+/// Copies a program, as an installation does: a file written by the linker starts up to a tenth slower, probably since
+/// its pages entered the page cache out of order.
 fn installed(program: &Path, folder: &Path) -> Result<PathBuf> {
     let copy = folder.join("acp-chain");
     fs::copy(program, &copy).with_context(|| format!("{} cannot be copied", program.display()))?;

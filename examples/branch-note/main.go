@@ -1,4 +1,4 @@
-// Tells the agent on which branch of git its user is, with the first prompt and whenever that is another one.
+// Adds the git branch to the first prompt of a session, and again whenever it has changed.
 package main
 
 import (
@@ -8,17 +8,17 @@ import (
 	"acp-chain/proxy"
 )
 
-// A prompt that is held until the client has given the file.
+// A prompt that is held until the client has sent the file.
 type waiting struct {
 	prompt  proxy.MessageID
 	session string
 }
 
 var (
-	asked   = map[proxy.MessageID]string{}  // the folders of sessions that are not answered yet, by request
-	folders = map[string]string{}           // those of sessions
-	told    = map[string]string{}           // the branch that each session's agent knows
-	files   = map[proxy.MessageID]waiting{} // by the request for the file
+	asked   = map[proxy.MessageID]string{}  // the folders of unanswered session requests, by request
+	folders = map[string]string{}           // the folders of sessions
+	told    = map[string]string{}           // the branch last added in each session
+	files   = map[proxy.MessageID]waiting{} // the held prompts, by request for the file
 )
 
 type note struct{ proxy.Passing }
@@ -70,11 +70,11 @@ func (note) OnResponse(response proxy.Response) (proxy.Action, error) {
 	return proxy.Forward(), nil
 }
 
-// Where the client gives no file, there is no branch to tell of.
+// Settles a held prompt. Without the file, or if the branch is unchanged, the prompt is forwarded unchanged.
 func settle(held waiting, response proxy.Response) error {
 	var file struct{ Content string }
 	if response.Err == nil {
-		// What is no text names no branch either.
+		// A result that cannot be parsed has no branch.
 		_ = json.Unmarshal([]byte(response.Result), &file)
 	}
 	branch, found := strings.CutPrefix(strings.TrimSpace(file.Content), "ref: refs/heads/")
@@ -87,14 +87,14 @@ func settle(held waiting, response proxy.Response) error {
 		err = proxy.Settle(held.prompt, action)
 	}
 	if err != nil {
-		// A prompt that cannot take it goes on without it.
+		// A prompt that cannot be edited is forwarded unchanged.
 		return proxy.Settle(held.prompt, proxy.Forward())
 	}
 	told[held.session] = branch
 	return nil
 }
 
-// A prompt that is given up takes along what was asked for its sake.
+// Cancels the request for the file with its prompt.
 func (passing note) OnCancel(id proxy.MessageID) error {
 	for file, held := range files {
 		if held.prompt == id {

@@ -1,9 +1,9 @@
-//! `cargo xtask agents`: real coding agents, each by itself and behind acp-chain.
+//! `cargo xtask agents`: runs real coding agents, each alone and behind acp-chain.
 //!
-//! Every agent takes the same steps twice, with a home folder of its own and a scripted model on loopback
-//! (`tests/peers/coding-agents`). What the client is told behind acp-chain is compared with what the agent says by
-//! itself. A step that works only without acp-chain fails the command, and so does an agent that cannot be had. A client
-//! of others has turns with one of the agents in the same way.
+//! Every agent takes the same steps twice, with its own home folder and a scripted model on loopback
+//! (`tests/peers/coding-agents`). The command compares what the client receives behind acp-chain and without it. It
+//! fails if a step works only without acp-chain, or if an agent cannot be installed. A third-party client takes turns
+//! with one of the agents in the same way.
 
 mod clients;
 mod install;
@@ -29,7 +29,7 @@ use xtask::workspace::Workspace;
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Run only the agents and clients whose names begin so
+    /// Run only the agents and clients whose names start with NAME
     #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "publish")]
     only: Vec<String>,
     /// Write the tables into `docs/real-agents.md`
@@ -37,7 +37,7 @@ pub struct Options {
     publish: bool,
 }
 
-/// What is run, and what failed to run.
+/// The state of a run.
 struct Run<'a> {
     workspace: &'a Workspace,
     progress: &'a Progress,
@@ -46,7 +46,7 @@ struct Run<'a> {
     failed: String,
 }
 
-/// Installs what is missing, runs the agents and the clients, and shows what works.
+/// Installs what is missing, runs the agents and the clients, and prints what works.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     let progress = &Progress::new(workspace);
     let mut run = Run {
@@ -60,7 +60,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     let clients = run.clients()?;
     ensure!(
         !(agents.is_empty() && clients.is_empty() && run.failed.is_empty()),
-        "nothing has a name that begins so"
+        "no agent or client has a name that starts with this"
     );
     let tables = [
         report::table("Agent", &Step::ALL, &agents),
@@ -78,7 +78,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     if options.publish {
         ensure!(
             failed.is_empty(),
-            "nothing is published, since not all works"
+            "nothing is published: some steps do not work"
         );
         report::publish(workspace, &tables)?;
     }
@@ -102,7 +102,7 @@ impl Run<'_> {
 
     fn clients(&mut self) -> Result<Vec<Row>> {
         let agent = AGENTS.iter().find(|agent| agent.name == clients::AGENT);
-        let agent = agent.context("the agent of the clients is none of ours")?;
+        let agent = agent.context("the clients' agent is not in the list")?;
         let mut rows = Vec::new();
         for package in clients::PACKAGES {
             let version = self.installed.npm_version(package);
@@ -112,7 +112,7 @@ impl Run<'_> {
         Ok(rows)
     }
 
-    /// What came of one, if it was to run, by itself and behind acp-chain.
+    /// Runs an agent or client directly and behind acp-chain, unless `--only` excludes it.
     fn row(
         &mut self,
         name: &'static str,
@@ -125,7 +125,7 @@ impl Run<'_> {
         let row = self.progress.step(name, |_| {
             let version = version?;
             let on = |side| play(&Place::make(self.workspace, self.installed, name, side)?);
-            // One after the other: agents may share what they start for all of a machine.
+            // Not in parallel: agents may share processes that they start once per machine.
             let [direct, behind] = [on(Side::Direct)?, on(Side::Behind)?];
             Ok(Row::new(name, version, direct, behind))
         });

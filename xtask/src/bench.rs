@@ -1,9 +1,9 @@
-//! `cargo xtask bench`: what acp-chain costs, in six ways.
+//! `cargo xtask bench`: measures what acp-chain costs.
 //!
-//! By default the harness in `bench/` is built and run, over real pipes, beside a relay of bytes and the reference
-//! conductor. `--serve` puts servers under load. `--inspector` measures the page of `acp-chain inspect` in a browser.
-//! `--micro` and `--instructions` measure parts of the host instead. Everything is built as users build it: optimised,
-//! and without the features of the tests.
+//! By default, it runs the harness in `bench/`, over real pipes, beside a byte relay and the reference conductor.
+//! `--serve` puts servers under load. `--inspector` measures the page of `acp-chain inspect` in a browser. `--micro`
+//! and `--instructions` measure parts of the host. All programs are built as users build them: optimised, and without
+//! test features.
 
 mod inspector;
 mod instructions;
@@ -36,36 +36,34 @@ const PASS: [&str; 1] = ["pass"];
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "these are flags")]
 pub struct Options {
-    /// A few minutes, to see that all works; what it shows are orders of magnitude
+    /// Take only minutes, to check that everything works; the figures are orders of magnitude
     #[arg(long)]
     quick: bool,
-    /// Measure only the relay and the subjects whose names end in this, as in `--only '3 forwarding'`; may be given
-    /// several times
+    /// Measure only the relay and the subjects whose names end with this, as in `--only '3 forwarding'`; repeatable
     #[arg(long, conflicts_with_all = ["publish", "serve", "micro", "inspector", "instructions"])]
     only: Vec<String>,
-    /// Measure beside another commit, in pairs: a checkout of it in which `cargo xtask bench --quick` ran
+    /// Measure in pairs with another commit: a checkout of it in which `cargo xtask bench --quick` ran
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["only", "publish", "serve", "micro", "inspector", "instructions"])]
     beside: Option<PathBuf>,
     /// Write the tables and plots into `docs/performance`, or with `--serve` the tables into `docs/serve-benchmark.md`
     #[arg(long, conflicts_with = "quick")]
     publish: bool,
-    /// Measure `acp-chain serve`, beside a server over the reference crate
+    /// Measure `acp-chain serve`, beside a server built on the reference crate
     #[arg(long)]
     serve: bool,
-    /// With `--serve`: how many connections do nothing; there are fewer where files or memory end
+    /// With `--serve`: the number of idle connections; fewer if files or memory run out
     #[arg(long, requires = "serve", default_value_t = 10_000)]
     idle: usize,
-    /// Measure the parts of the host, each by itself
+    /// Measure the parts of the host individually
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve"])]
     micro: bool,
     /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium, beside the reference's viewer
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro"])]
     inspector: bool,
-    /// Count the instructions of a message on its way, and fail if they are more than before. Needs
-    /// valgrind
+    /// Count the instructions for one message, and fail if they rose. Needs valgrind
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro", "inspector"])]
     instructions: bool,
-    /// With `--instructions`: take what is counted as what is allowed from now on
+    /// With `--instructions`: allow these counts from now on
     #[arg(long, requires = "instructions")]
     accept: bool,
 }
@@ -143,9 +141,9 @@ fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     ended(bench.current_dir(workspace.path("")))
 }
 
-/// What is measured, and what measures it.
+/// Builds the program and the harness.
 fn build_programs(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    // One after the other: together they would share the features of their dependencies.
+    // Separately: a common build would unify the features of their dependencies.
     build_program(workspace, progress, "acp-chain-cli")?;
     build_program(workspace, progress, "acp-chain-bench")
 }
@@ -162,7 +160,7 @@ fn build_components(workspace: &Workspace, progress: &Progress, names: &[&str]) 
     make::components(workspace, progress, Beside::Tests, names).map(drop)
 }
 
-/// Ends as the command does, whose output is ours.
+/// Runs a command with our standard output; succeeds if it does.
 fn ended(command: &mut Command) -> Result<ExitCode> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command
@@ -175,7 +173,7 @@ fn ended(command: &mut Command) -> Result<ExitCode> {
     })
 }
 
-/// The commit that is checked out, with a sign if there is more; none without git.
+/// The commit that is checked out, marked if files have changed; `None` without git.
 fn commit(workspace: &Workspace) -> Option<String> {
     let mut describe = Command::new("git");
     describe.args(["describe", "--always", "--dirty", "--exclude=*"]);

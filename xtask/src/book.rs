@@ -1,6 +1,6 @@
-//! `cargo xtask book` copies the files that pages of the book show into them, and what the helps of the commands say;
-//! `cargo xtask types` makes the types of the SDKs anew; and `cargo xtask tutorial` does what the tutorial says as on a
-//! machine that has no toolchains. Tests do the work, and otherwise hold the files to it.
+//! `cargo xtask book` copies files and the commands' help texts into the pages of the book that show them; `cargo xtask
+//! types` regenerates the types of the SDKs; `cargo xtask tutorial` follows the tutorial as on a machine without
+//! toolchains. Tests do the work; without the variable set here, they only compare the files.
 
 use std::process::ExitCode;
 
@@ -30,7 +30,7 @@ pub fn write_types(workspace: &Workspace) -> Result<ExitCode> {
     test(workspace, &["--test", "types"], "ACP_CHAIN_TYPES")
 }
 
-/// Does what the tutorial says, in one language after the other, and says how long each took.
+/// Follows the tutorial in each language, one after the other, and prints how long each took.
 pub fn walk(workspace: &Workspace) -> Result<ExitCode> {
     let args = [
         "--test",
@@ -43,7 +43,7 @@ pub fn walk(workspace: &Workspace) -> Result<ExitCode> {
     test(workspace, &args, "ACP_CHAIN_BARE")
 }
 
-/// Runs tests that do something else if a variable is set.
+/// Runs tests with a variable set that changes what they do.
 fn test(workspace: &Workspace, args: &[&str], variable: &str) -> Result<ExitCode> {
     let mut test = cargo();
     test.args(["test", "--workspace", "--locked"]).args(args);

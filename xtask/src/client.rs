@@ -1,5 +1,5 @@
-//! The client of the demo and of the trials of agents: it asks, serves the agent, and notes what kinds of things it is
-//! told.
+//! The client of the demo and of the agent trials: it sends requests, answers the agent's, and records what it
+//! receives.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -18,10 +18,10 @@ use crate::host::Host;
 /// Longer than any answer takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How often a client that waits looks at other things.
+/// How long a waiting client waits for a line before it calls `meanwhile`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Updates that agents send when they like, so that they belong to no step.
+/// Updates that agents send at any time, so that they belong to no step.
 const BESIDES: [&str; 5] = [
     "available_commands_update",
     "config_option_update",
@@ -35,39 +35,39 @@ pub struct Client {
     host: Host,
     end: End,
     services: Services,
-    /// Every line of both directions.
+    /// Every line in both directions.
     log: File,
     heard: Heard,
-    /// The session that the last request was about, if it was about one.
+    /// The session of the last request, if it has one.
     session: Value,
     besides: BTreeSet<String>,
 }
 
-/// What the client was told meanwhile.
+/// What the client received since the last call of [`Client::heard`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heard {
     /// Kinds of updates, and of requests.
     pub kinds: BTreeSet<String>,
-    /// The text that was streamed.
+    /// The streamed text.
     pub text: String,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
     Result(Value),
     Error(Value),
-    /// The connection has ended, or it took too long.
+    /// No answer, and why: the connection ended, or the time ran out.
     None(String),
 }
 
 impl Answer {
-    /// The result, where there has to be one.
+    /// The result; an error if there is none.
     pub fn result(self) -> Result<Value> {
         match self {
             Self::Result(result) => Ok(result),
             Self::Error(error) => bail!("a request was answered with the error {error}"),
-            Self::None(why) => bail!("a request has no answer: {why}"),
+            Self::None(why) => bail!("a request was not answered: {why}"),
         }
     }
 }
@@ -85,12 +85,12 @@ impl Client {
         }
     }
 
-    /// Sends a request, and serves whatever comes until it is answered.
+    /// Sends a request, and handles messages until it is answered.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Answer> {
         self.ask_while(method, params, |_| Ok(()))
     }
 
-    /// The same, and does something now and then.
+    /// Like [`Self::ask`]; also calls `meanwhile` whenever no line arrives for a [`TICK`].
     pub fn ask_while(
         &mut self,
         method: &str,
@@ -98,11 +98,11 @@ impl Client {
         mut meanwhile: impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<Answer> {
         self.session = params["sessionId"].clone();
-        // An answer that took too long is not one to this.
+        // A late answer to an earlier request does not answer this one.
         drop(self.end.give_up());
         let request = self.end.request(method, params, ());
         if self.send(&request).is_err() {
-            return Ok(Answer::None("it has ended".into()));
+            return Ok(Answer::None("the connection ended".into()));
         }
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
@@ -112,10 +112,10 @@ impl Client {
                     meanwhile(self)?;
                     continue;
                 }
-                Err(_) => return Ok(Answer::None("it has ended".into())),
+                Err(_) => return Ok(Answer::None("the connection ended".into())),
             };
             writeln!(self.log, "< {line}")?;
-            // Some print what is for people.
+            // Some agents also print text for people.
             let Ok(message) = serde_json::from_str::<Value>(&line) else {
                 continue;
             };
@@ -147,22 +147,22 @@ impl Client {
         self.host.send(message)
     }
 
-    /// What was told since this was last called.
+    /// What was received since the last call.
     pub fn heard(&mut self) -> Heard {
         std::mem::take(&mut self.heard)
     }
 
-    /// What was told that belongs to no step.
+    /// What was received that belongs to no step.
     pub fn besides(&self) -> BTreeSet<String> {
         self.besides.clone()
     }
 
-    /// The text since then.
+    /// The text since the last call of [`Self::heard`].
     pub fn text(&self) -> &str {
         &self.heard.text
     }
 
-    /// Closes the input; how the program has ended, if it does.
+    /// Closes the input; returns the exit status if the program ends in time.
     pub fn close(self, patience: Duration) -> Result<Option<ExitStatus>> {
         self.host.close_within(patience)
     }
@@ -196,7 +196,7 @@ pub fn is_besides(kind: &str) -> bool {
     BESIDES.contains(&kind)
 }
 
-/// The kind of an update: with it, that of a tool, or how far its call is.
+/// The kind of an update, with the kind or the status of a tool call.
 pub fn kind_of(update: &Value) -> String {
     let kind = update["sessionUpdate"].as_str().unwrap_or("nothing");
     let more = match kind {

@@ -1,5 +1,5 @@
-//! `cargo xtask conformance`: runs the public MCP conformance suite, and writes into the book what
-//! passes. The test program `conformance`, which does the work, otherwise holds the book to that.
+//! `cargo xtask conformance`: runs the public MCP conformance suite, and writes into the book what passes. The test
+//! program `conformance` does the work; in other runs, it compares the book.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::peers;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// Tells the test how much to run, and whether to write.
+/// The variable with the extent of the test, and whether it writes.
 const EXTENT: &str = "ACP_CHAIN_CONFORMANCE";
 
 /// Runs all of the suite, and writes what passes.

@@ -1,8 +1,8 @@
-//! `cargo xtask demo`: one turn through the real host, with our three extensions in the chain.
+//! `cargo xtask demo`: runs one turn through the real host, with three of our extensions in the chain.
 //!
-//! The client and the agent are scripts in this program, on two ends of real pipes; everything
-//! between them is `acp-chain run` with the components from `guests/`. What is printed is the
-//! host's own trace. What is promised at the end is judged by what the two ends saw.
+//! The client and the agent are scripts in this program, on two ends of real pipes; everything between them is
+//! `acp-chain run` with the components from `guests/`. The command prints the host's own trace. The promises at the end
+//! are checked against what the two ends received.
 
 pub mod agent;
 mod script;
@@ -37,11 +37,11 @@ struct Stage {
     project: PathBuf,
     trace: PathBuf,
     received: PathBuf,
-    /// Every line that the client said and was told.
+    /// Every line that the client sent or received.
     log: PathBuf,
 }
 
-/// Builds the program, unless there is one, plays the turn, tells it, and succeeds if it went as promised.
+/// Builds the program unless one is given, plays the turn, prints it, and succeeds if every promise is kept.
 pub fn run(workspace: &Workspace, program: Option<PathBuf>) -> Result<ExitCode> {
     let mut stage = Stage::set(workspace)?;
     match program {
@@ -86,7 +86,8 @@ impl Stage {
         })
     }
 
-    /// Launches the host as an editor would, plays the turn, and closes: what the client was told, and the answer.
+    /// Launches the host as an editor would, plays the turn, and closes; returns what the client received, and the
+    /// answer.
     fn play(&self) -> Result<(Heard, Value)> {
         let unknown = "the client of the demo does not know that";
         let services = Services::new(Some(self.project.clone()), unknown);
@@ -102,7 +103,7 @@ impl Stage {
         Ok((heard, answer))
     }
 
-    /// What an editor would launch.
+    /// The command that an editor would launch.
     fn command(&self) -> Result<Vec<String>> {
         let ourselves = std::env::current_exe()?;
         Ok(vec![
@@ -120,7 +121,7 @@ impl Stage {
     }
 }
 
-/// Prints what was promised, and whether it was kept.
+/// Prints the promises, and whether each was kept.
 fn tell_promises(heard: &Heard, answer: &Value, told: &str, received: &str) -> Result<bool> {
     let prompt = prompt_of(received)?;
     let promises = [
@@ -162,7 +163,7 @@ fn tell_promises(heard: &Heard, answer: &Value, told: &str, received: &str) -> R
     Ok(promises.iter().all(|(_, kept)| *kept))
 }
 
-/// The text of the prompt as the agent got it.
+/// The text of the prompt as the agent received it.
 fn prompt_of(received: &str) -> Result<String> {
     let messages = received.lines().map(serde_json::from_str::<Value>);
     let messages = messages.collect::<Result<Vec<_>, _>>()?;

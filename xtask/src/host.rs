@@ -1,4 +1,4 @@
-//! acp-chain as an editor launches it: over pipes, with a client of ours on the other side.
+//! acp-chain as an editor launches it: over pipes, with our client on the other side.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -17,7 +17,7 @@ pub struct Host {
     lines: Receiver<String>,
 }
 
-/// A path as an argument among others.
+/// A path as a string argument.
 pub fn text(path: &Path) -> Result<String> {
     let text = path.to_str().context("a path is not UTF-8")?;
     Ok(text.to_owned())
@@ -29,7 +29,7 @@ pub fn send(to: &mut impl Write, message: &Value) -> Result<()> {
     to.flush().context("the other end has closed")
 }
 
-/// The lines of an output, read in a thread of their own, so that waiting for one can be given up.
+/// The lines of an output, read in a separate thread, so that waiting for one can time out.
 pub fn lines(output: ChildStdout) -> Receiver<String> {
     let (sender, lines) = channel();
     thread::spawn(move || {
@@ -49,7 +49,7 @@ impl Host {
         Self::start(Command::new(program).args(args))
     }
 
-    /// The same, of a command that has its surroundings.
+    /// Like [`Self::launch`], with a command whose environment is set.
     pub fn start(command: &mut Command) -> Result<Self> {
         let program = command.get_program().to_string_lossy().into_owned();
         let mut child = command
@@ -66,17 +66,15 @@ impl Host {
         })
     }
 
-    /// Sends it a message.
     pub fn send(&mut self, message: &Value) -> Result<()> {
         send(&mut self.input, message)
     }
 
-    /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The next line; none if there is none for so long.
+    /// The next line; `None` if none arrives in time.
     pub fn line(&self, patience: Duration) -> Result<Option<String>> {
         match self.lines.recv_timeout(patience) {
             Ok(line) => Ok(Some(line)),
@@ -87,7 +85,7 @@ impl Host {
         }
     }
 
-    /// The next message; none if there is none for so long.
+    /// The next message; `None` if none arrives in time.
     pub fn receive(&self, patience: Duration) -> Result<Option<Value>> {
         let line = self.line(patience)?;
         Ok(line.map(|line| serde_json::from_str(&line)).transpose()?)
@@ -99,7 +97,7 @@ impl Host {
         Ok(self.child.wait()?)
     }
 
-    /// The same of a program that may not end, which is then killed: no status.
+    /// Like [`Self::close`], but kills a program that does not end in time, and returns `None`.
     pub fn close_within(mut self, patience: Duration) -> Result<Option<ExitStatus>> {
         drop(self.input);
         let start = Instant::now();
@@ -115,7 +113,7 @@ impl Host {
     }
 }
 
-/// An error unless the host ended well.
+/// Fails unless the host exited successfully.
 pub fn ended_well(status: ExitStatus) -> Result<()> {
     ensure!(status.success(), "acp-chain ended with {status}");
     Ok(())

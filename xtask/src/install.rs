@@ -1,4 +1,4 @@
-//! `cargo xtask install`: the program with the extensions that come with it, where cargo installs programs.
+//! `cargo xtask install`: installs the program with its extensions where cargo installs programs.
 
 use std::env;
 use std::fs;
@@ -11,10 +11,10 @@ use xtask::workspace::Workspace;
 
 use crate::make::{self, Beside};
 
-/// Builds the program and its extensions, and puts it into `bin` of the folder, or of cargo's own.
+/// Builds the program with its extensions, and installs it into `bin` of this folder, or of cargo's own.
 pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
     let bin = root.map_or_else(cargo_root, Ok)?.join("bin");
-    fs::create_dir_all(&bin).with_context(|| format!("{} cannot be made", bin.display()))?;
+    fs::create_dir_all(&bin).with_context(|| format!("{} cannot be created", bin.display()))?;
     let installed = bin.join(PROGRAM);
     build(workspace, &EXTENSIONS, &installed)?;
     println!("{}", installed.display());
@@ -24,7 +24,7 @@ pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Builds the program, and writes one with these extensions in it to a file.
+/// Builds the program, and writes a copy with these extensions to a file.
 pub fn build(workspace: &Workspace, extensions: &[&str], to: &Path) -> Result<()> {
     let progress = Progress::new(workspace);
     let components = make::components(workspace, &progress, Beside::Program, extensions)?;
@@ -36,7 +36,7 @@ fn cargo_root() -> Result<PathBuf> {
     let set = |name| env::var_os(name).map(PathBuf::from);
     let root = set("CARGO_INSTALL_ROOT").or_else(|| set("CARGO_HOME"));
     let root = root.or_else(|| Some(env::home_dir()?.join(".cargo")));
-    root.context("there is no home folder: say where with --root")
+    root.context("there is no home folder: name a folder with --root")
 }
 
 fn is_searched(bin: &Path) -> bool {

@@ -1,8 +1,8 @@
-//! What the commands of developers share: the checkout, steps with their logs, stamps, what is fetched, and the finished
+//! Shared code of the developer commands: the checkout, steps with their logs, stamps, downloads, and the finished
 //! program.
 //!
-//! `xtask` has little to compile, since every command waits for it. What compiles components and packs programs is
-//! `xtask-make`, in the folder `make`: it shares most of its dependencies with the program.
+//! `xtask` has few dependencies, since every command waits for its build. `xtask-make`, in the folder `make`, compiles
+//! components and packs programs: it shares most of its dependencies with the program.
 
 pub mod fetch;
 pub mod program;

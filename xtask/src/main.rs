@@ -1,7 +1,6 @@
 //! Developer commands of the workspace: `cargo xtask --help`.
 //!
-//! Whatever a command needs it fetches and builds itself, into `target/`; what is up to date is
-//! left alone.
+//! A command fetches and builds what it needs, into `target/`, unless it is up to date.
 
 mod agents;
 mod bench;
@@ -45,7 +44,7 @@ enum Command {
     /// The agent of the demo, on standard input and output.
     #[command(hide = true)]
     DemoAgent {
-        /// Where to write down what comes in.
+        /// The file for the received messages.
         received: PathBuf,
     },
 }
@@ -54,19 +53,19 @@ enum Command {
 enum InCheckout {
     /// Build the proxies, ours and the examples in all languages, into `target/components`.
     Guests {
-        /// The components to build, by name; all of them by default.
+        /// The names of the components to build; all by default.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Build the program and the extensions that come with it, and put it where cargo installs programs.
+    /// Build the program with its extensions, and install it where cargo installs programs.
     Install {
-        /// The folder to whose `bin` it goes, in place of cargo's own.
+        /// Install into `bin` of this folder, instead of cargo's own.
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
     },
-    /// Pack the program, built for others, as an archive and for Debian, npm and Python.
+    /// Build the program for distribution, and pack it as an archive and for Debian, npm and Python.
     Dist {
-        /// `--from PROGRAM` packs this program in place of a new one; `--out DIR` puts the packages there.
+        /// `--from PROGRAM` packs this program instead of a new build; `--out DIR` is the folder for the packages.
         #[arg(
             trailing_var_arg = true,
             allow_hyphen_values = true,
@@ -74,56 +73,55 @@ enum InCheckout {
         )]
         options: Vec<String>,
     },
-    /// Fetch the third-party clients and agents that the tests talk to, into `target/peers`.
+    /// Fetch the third-party software of the tests into `target/peers`.
     Peers,
-    /// Run real coding agents, each by itself and behind the chain, and compare what a client sees.
+    /// Run real coding agents, each alone and behind the chain, and compare what a client receives.
     Agents(agents::Options),
-    /// Show one turn through the real host: what each proxy makes of each message.
+    /// Show one turn through the real host, with each proxy's decision on each message.
     Demo {
-        /// A program that carries the extensions, in place of one that is built.
+        /// A program that carries the extensions, instead of a new build.
         #[arg(long)]
         program: Option<PathBuf>,
     },
-    /// Drive a chain with a proxy that crashes now and then, and see that nothing grows or is lost.
+    /// Drive a chain with a proxy that crashes now and then, and check that nothing grows or is lost.
     Soak {
-        /// For how long.
+        /// The duration in minutes.
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
         minutes: u64,
     },
-    /// Check that the host compiles for Windows and macOS, neither of which this needs to be.
+    /// Check that the host compiles for Windows and macOS, without needing either.
     Portable,
-    /// Check that everything compiles without warnings with the newest stable Rust, in a toolchain of its own, and say what
-    /// the newest schema of the protocol would add.
+    /// Check that everything compiles without warnings with the newest stable Rust, in a separate toolchain, and list
+    /// what the newest schema of the protocol would add.
     Newest,
-    /// Check what only a release needs: that whoever builds the extensions and the packages again gets the same bytes, and
-    /// that each package installs.
+    /// Check what only a release needs: that the extensions and packages are reproducible, that each package installs,
+    /// and the MCP conformance suite.
     ReleaseCheck,
     /// Run the public MCP conformance suite, and write into the book what passes.
     Conformance,
-    /// Build what each language begins with, measure it, and write the table of languages into the book.
+    /// Build the first project of each language, measure it, and write the table of languages into the book.
     Languages,
-    /// Copy the files that pages of the book show into them.
+    /// Copy files and help texts into the pages of the book that show them.
     Book,
-    /// Do what the tutorial says, as on a machine without toolchains, and say how long it took.
+    /// Follow the tutorial as on a machine without toolchains, and print how long it took.
     Tutorial,
-    /// Regenerate the rules of `host/secrets` from the catalogue that they come from.
+    /// Regenerate the rules of `host/secrets` from their catalogue.
     Rules,
-    /// Regenerate the protocol's schemas from their crate, and from these and the WIT the types of the SDKs.
+    /// Regenerate the protocol's schemas from their crate, and the types of the SDKs from the schemas and the WIT.
     Types,
-    /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
-    /// ordinary text.
+    /// Compare what `redact` finds with what the engine of its rules finds, in examples and in ordinary text.
     Secrets,
-    /// Build our extensions from a copy of the checkout, elsewhere, and see that they have the same bytes.
+    /// Build our extensions from a copy of the checkout in another folder, and compare the bytes.
     Reproducible {
-        /// The extensions to build, by name; all of them by default.
+        /// The names of the extensions to build; all by default.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Measure what acp-chain costs, beside a relay of bytes and the reference conductor.
+    /// Measure what acp-chain costs, beside a byte relay and the reference conductor.
     Bench(bench::Options),
     /// Build everything, fetch the peers, and run all tests.
     Test {
-        /// Passed to `cargo test`.
+        /// Arguments for `cargo test`.
         #[arg(last = true, value_name = "ARGS")]
         args: Vec<String>,
     },
@@ -173,7 +171,7 @@ fn run(command: InCheckout) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has `xtask-make` carry out a command.
+/// Runs a command of `xtask-make`.
 fn make(workspace: &Workspace, command: &str, args: &[String]) -> Result<()> {
     let args = [command].into_iter().chain(args.iter().map(String::as_str));
     make::run(workspace, &Progress::new(workspace), Beside::Tests, args)

@@ -1,5 +1,5 @@
-//! Starts `xtask-make`, which compiles components and packs programs. It is built first, together with the rest of the
-//! workspace or with the program, whichever comes next: then they share their dependencies.
+//! Builds and starts `xtask-make`, which compiles components and packs programs. It is built together with the
+//! workspace or the program, whichever is needed next, so that they share their dependencies.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,17 +10,17 @@ use xtask::fetch::target;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// What else is built.
+/// What `xtask-make` is built together with.
 #[derive(Clone, Copy)]
 pub enum Beside {
-    /// The tests, with the features that the whole workspace asks for.
+    /// The tests, with the features of the whole workspace.
     Tests,
-    /// The program that people use, by the profile `release`.
+    /// The program for users, with the profile `release`.
     Program,
 }
 
 impl Beside {
-    /// The folder of what is built, within the target folder.
+    /// The folder of the build within the target folder.
     pub fn profile(self) -> &'static str {
         match self {
             Self::Tests => "debug",
@@ -29,7 +29,7 @@ impl Beside {
     }
 }
 
-/// Builds it, and has it carry out a command of this name with these arguments.
+/// Builds `xtask-make`, and runs it with these arguments.
 pub fn run<'a>(
     workspace: &Workspace,
     progress: &Progress,
@@ -37,8 +37,8 @@ pub fn run<'a>(
     args: impl IntoIterator<Item = &'a str>,
 ) -> Result<()> {
     let name = match beside {
-        Beside::Tests => "what makes components",
-        Beside::Program => "acp-chain, and what makes components",
+        Beside::Tests => "xtask-make",
+        Beside::Program => "acp-chain and xtask-make",
     };
     progress.step(name, |step| {
         let mut build = cargo();
@@ -61,7 +61,7 @@ pub fn run<'a>(
     progress.follow(make.args(args).current_dir(workspace.path("")))
 }
 
-/// Builds components of these names; all there are, if there is none. Returns the files of those that are named.
+/// Builds the components with these names, or all if there are none. Returns the files of the named ones.
 pub fn components(
     workspace: &Workspace,
     progress: &Progress,
@@ -78,8 +78,8 @@ pub fn components(
     Ok(files.collect())
 }
 
-/// Installs what the proxies in Rust are compiled for. A machine on which that fails is to say so before it has compiled for
-/// minutes.
+/// Installs the targets of the proxies in Rust. This comes first, so that a failure is reported before minutes of
+/// compiling.
 fn add_targets(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {
     let guests = workspace.guest_crates().into_iter();
     let guests = guests.filter(|guest| names.is_empty() || names.contains(&&*guest.package));

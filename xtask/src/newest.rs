@@ -1,7 +1,7 @@
-//! `cargo xtask newest`: whether the workspace compiles without warnings with the newest stable Rust, too, and what the
-//! newest schema of the protocol would add.
+//! `cargo xtask newest`: checks that the workspace compiles without warnings with the newest stable Rust, and lists
+//! what the newest schema of the protocol would add.
 //!
-//! It has a folder for rustup of its own, so that the toolchains of the machine stay as they are.
+//! It has its own rustup folder, so that the toolchains of the machine do not change.
 
 use anyhow::Result;
 use xtask::progress::Progress;
@@ -9,7 +9,7 @@ use xtask::workspace::{Workspace, starting};
 
 use crate::schema;
 
-/// Fetches that Rust, or a newer one than the last time, and has Clippy look at everything.
+/// Installs or updates the newest Rust, and runs Clippy on everything.
 pub fn check(workspace: &Workspace) -> Result<()> {
     let progress = Progress::new(workspace);
     schema::tell_newer(workspace, &progress)?;

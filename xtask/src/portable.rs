@@ -1,7 +1,7 @@
-//! `cargo xtask portable`: whether the host compiles for the systems that this is not.
+//! `cargo xtask portable`: checks that the host compiles for Windows and macOS.
 //!
-//! What Rust there is, the host's dependencies included, is only checked. The C among the dependencies is compiled by
-//! Zig, which has the headers of all systems.
+//! Rust code is only checked, dependencies included. The dependencies' C code is compiled by Zig, which has the headers
+//! of all systems.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,13 +14,13 @@ use xtask::fetch::zig::{self, Zig};
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// The targets, and what Zig calls each.
+/// The targets, each with Zig's name for it.
 const TARGETS: [(&str, &str); 2] = [
     ("x86_64-pc-windows-gnu", "x86_64-windows-gnu"),
     ("aarch64-apple-darwin", "aarch64-macos"),
 ];
 
-/// Checks the host, its lints included, for all of them.
+/// Checks the host for all targets, lints included.
 pub fn check(workspace: &Workspace) -> Result<()> {
     let progress = Progress::new(workspace);
     let zig = zig::install(workspace, &progress)?;
@@ -52,11 +52,11 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     })
 }
 
-/// A program that runs Zig so: build scripts want one without arguments.
+/// Writes a program that runs Zig with these arguments: build scripts expect a command without any.
 fn wrap(zig: &Zig, folder: &Path, name: &str, args: &str) -> Result<PathBuf> {
     let file = folder.join(name);
     let python = zig.python.display();
-    // They name the target as LLVM does, which Zig does not know.
+    // Build scripts pass LLVM's name of the target, which Zig does not know.
     let script = format!(
         r#"#!/bin/sh
 for argument do

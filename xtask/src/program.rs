@@ -1,21 +1,21 @@
-//! The program as people get it: with the extensions that come with it.
+//! The program as users get it, with its extensions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// Its file.
+/// The program's file name.
 pub const PROGRAM: &str = if cfg!(windows) {
     "acp-chain.exe"
 } else {
     "acp-chain"
 };
 
-/// The extensions that come with it, in the order in which they are listed.
+/// The extensions that come with the program, in the order in which they are listed.
 pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
 
-/// Has it make one that carries extensions.
+/// Writes a copy of the program that carries extensions.
 pub fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {
     let status = Command::new(program)
         .arg("bundle")

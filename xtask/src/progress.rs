@@ -1,7 +1,7 @@
-//! Steps of work as the developer sees them: a spinner each on a terminal, a line when one starts
-//! and one when it ends otherwise.
+//! Steps of work as the developer sees them: on a terminal, a spinner each; otherwise, a line when a step starts and
+//! one when it ends.
 //!
-//! What the programs of a step print goes to a log file, and is shown only if the step fails.
+//! The output of a step's programs goes to a log file, and is shown only if the step fails.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write, pipe};
@@ -22,11 +22,11 @@ const SHOWN_LINES: usize = 60;
 pub struct Progress {
     bars: MultiProgress,
     logs: PathBuf,
-    /// What the steps that are done were called, and how long each took.
+    /// The names of the completed steps, and how long each took.
     times: Mutex<Vec<(String, Duration)>>,
 }
 
-/// Stands between the name of a step that is done and its seconds.
+/// Between the name of a completed step and its seconds.
 const DONE: &str = ": done in ";
 
 /// One step under way.
@@ -45,7 +45,7 @@ impl Progress {
         }
     }
 
-    /// The steps that are done, with their times, in the order in which they ended.
+    /// The completed steps with their times, in the order in which they ended.
     pub fn times(&self) -> Vec<(String, Duration)> {
         self.times
             .lock()
@@ -58,7 +58,7 @@ impl Progress {
         }
     }
 
-    /// Runs a program that has steps of its own, whose beginnings and ends it prints as this does.
+    /// Runs a program that has its own steps, and prints their starts and ends in the same format.
     pub fn follow(&self, command: &mut Command) -> Result<()> {
         let program = command.get_program().to_string_lossy().into_owned();
         let child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn();
@@ -83,7 +83,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Does a step and tells how long it took.
+    /// Runs a step, and prints how long it took.
     pub fn step<T>(&self, name: &str, work: impl FnOnce(&Step) -> Result<T>) -> Result<T> {
         fs::create_dir_all(&self.logs)?;
         let log = self
@@ -123,8 +123,7 @@ impl Progress {
 }
 
 impl Step {
-    /// Runs a program to its end, without input. That it fails is an error that shows the end of
-    /// what it printed.
+    /// Runs a program to its end, without input. If it fails, the error shows the end of its output.
     pub fn run(&self, command: &mut Command) -> Result<()> {
         let program = command.get_program().to_string_lossy().into_owned();
         let mut log = File::options().append(true).open(&self.log)?;
@@ -136,7 +135,7 @@ impl Step {
             .stderr(input)
             .spawn()
             .with_context(|| format!("{program} could not be started; is it installed?"))?;
-        // The command still owns its ends of the pipe, which would then never end.
+        // The command still owns ends of the pipe, so that reading would never end.
         command.stdout(Stdio::null()).stderr(Stdio::null());
 
         let mut line = Vec::new();

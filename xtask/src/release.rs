@@ -1,5 +1,5 @@
-//! `cargo xtask release-check`: what only a release needs. The tests do the smallest part of it, with one extension, and
-//! with packages of the program that they run themselves.
+//! `cargo xtask release-check`: checks what only a release needs. The tests check a small part of it: one extension,
+//! and packages of the tested program.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ use xtask::workspace::{Workspace, cargo};
 use crate::conformance;
 use crate::make::{self, Beside};
 
-/// The folder with packages that the tests install, in place of those that they make themselves.
+/// The variable with the folder of the packages to install, instead of packages that the tests make.
 const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
 
-/// Builds all extensions twice, packs the finished program twice, installs the packages, and runs the conformance suite in all
-/// versions of MCP.
+/// Builds all extensions twice, packs the finished program twice, installs the packages, and runs the conformance suite
+/// in all versions of MCP.
 pub fn check(workspace: &Workspace) -> Result<()> {
     let progress = Progress::new(workspace);
     make::run(workspace, &progress, Beside::Tests, ["reproducible"])?;
@@ -29,7 +29,7 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     let [first, second] = sums;
     ensure!(
         first? == second?,
-        "{} and {} were packed from the same program, and differ",
+        "{} and {} were packed from the same program, but differ",
         packed[0].display(),
         packed[1].display()
     );

@@ -1,5 +1,5 @@
-//! The protocol's schemas in `host/messages/schema`, by the program in `xtask/schema`: they are those of the crate that
-//! its manifest names. `cargo xtask types` writes them, and `cargo xtask newest` tells what the newest crate would add.
+//! The protocol's schemas in `host/messages/schema`. The program in `xtask/schema` prints them, from the crate that its
+//! manifest pins. `cargo xtask types` writes them, and `cargo xtask newest` lists what the newest crate would add.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ pub fn write(workspace: &Workspace, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// Prints what the newest crate has, and ours lacks.
+/// Prints how the schemas of the newest crate differ from ours.
 pub fn tell_newer(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let (ours, copy) = (
         workspace.path("xtask/schema"),
@@ -47,10 +47,10 @@ pub fn tell_newer(workspace: &Workspace, progress: &Progress) -> Result<()> {
             println!("{version}: the newest schema adds {added}");
         }
         for gone in ours.difference(&newest) {
-            println!("{version}: the newest schema is without {gone}");
+            println!("{version}: the newest schema lacks {gone}");
         }
         if ours == newest {
-            println!("{version}: the newest schema says what ours says");
+            println!("{version}: the newest schema is the same as ours");
         }
     }
     Ok(())

@@ -1,10 +1,9 @@
-//! `cargo xtask soak`: some minutes of work for a chain in which a proxy crashes now and then, to see
-//! that the host neither grows nor leaves anything unanswered.
+//! `cargo xtask soak`: drives a chain for some minutes in which a proxy crashes now and then, to check that the host
+//! neither grows nor leaves a request unanswered.
 //!
-//! Between our client and the tests' wild agent are three proxies: one that is told to crash, and
-//! each time is started again; one that holds messages for a while; and `redact`, their neighbour.
-//! Several sessions have a turn open all the time: streams, questions to the user, turns that are
-//! cancelled in one way or the other.
+//! Between our client and the tests' wild agent are three proxies: one that crashes on request, and is restarted each
+//! time; one that holds messages for a while; and `redact`, their neighbour. Several sessions always have an open turn:
+//! streams, permission requests, and turns cancelled in either way.
 
 mod client;
 mod report;
@@ -25,8 +24,7 @@ use samples::Samples;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// Builds what is missing, drives the chain, tells what was counted, and succeeds if nothing grew
-/// and nothing is missing.
+/// Builds what is missing, drives the chain, prints the counts, and succeeds if nothing grew and nothing is missing.
 pub fn run(workspace: &Workspace, minutes: u64) -> Result<ExitCode> {
     let progress = Progress::new(workspace);
     make::components(workspace, &progress, Beside::Tests, &script::PROXIES)?;

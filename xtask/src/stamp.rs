@@ -1,7 +1,7 @@
-//! Knowing that something made or fetched earlier is still what would be made now.
+//! Detects whether something built or fetched earlier is up to date.
 //!
-//! A stamp is a digest of everything that went into a product, kept in `target/xtask/stamps`. It
-//! is written only once the product is whole, so that an interrupted step is done again.
+//! A stamp is a digest of everything that went into a product, kept in `target/xtask/stamps`. It is written only once
+//! the product is complete, so that an interrupted step is repeated.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
 
-/// The digest of what goes into one product, and where the digest of the last time is.
+/// The digest of a product's inputs, and the file with the digest of the last time.
 pub struct Stamp {
     product: PathBuf,
     file: PathBuf,
@@ -19,7 +19,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// For a file or folder in `target/`.
+    /// A stamp for a file or folder in `target/`.
     pub fn new(workspace: &Workspace, product: &Path) -> Self {
         let name = workspace.name_in_target(product).replace(['/', '\\'], "-");
         Self {
@@ -29,27 +29,27 @@ impl Stamp {
         }
     }
 
-    /// The product depends on this: an option, a version.
+    /// Adds an input: an option, a version.
     #[must_use]
     pub fn on(mut self, what: impl Hash) -> Self {
         what.hash(&mut self.hasher);
         self
     }
 
-    /// The product depends on the content of a file, or of all the files of a folder.
+    /// Adds the content of a file, or of all files in a folder, as an input.
     pub fn on_path(mut self, path: &Path) -> Result<Self> {
         self.hash_path(path)
             .with_context(|| format!("{} cannot be read", path.display()))?;
         Ok(self)
     }
 
-    /// Whether the product is there, made of exactly this.
+    /// Whether the product exists, and was made from exactly these inputs.
     pub fn is_current(&self) -> bool {
         self.product.exists()
             && fs::read_to_string(&self.file).is_ok_and(|digest| digest == self.digest())
     }
 
-    /// To be called when the product is whole.
+    /// To be called when the product is complete.
     pub fn set(&self) -> Result<()> {
         fs::create_dir_all(self.file.with_file_name(""))?;
         fs::write(&self.file, self.digest())?;

@@ -1,4 +1,4 @@
-//! Where things are in the checkout, as cargo sees it.
+//! The paths of the checkout, as cargo reports them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -19,17 +19,17 @@ pub struct Workspace {
 pub struct GuestCrate {
     /// Its package.
     pub package: String,
-    /// Its library, as the file of the core module is called.
+    /// Its library, by the file name of the core module.
     pub library: String,
     /// The folder of its manifest.
     pub folder: PathBuf,
-    /// What it is compiled for: `package.metadata.acp-chain.target`, or else what has no operating
-    /// system to import.
+    /// Its compilation target: `package.metadata.acp-chain.target`, or else the one without an operating system to
+    /// import.
     pub target: String,
 }
 
 impl Workspace {
-    /// Asks cargo; a target folder from the environment or the configuration counts.
+    /// Finds the checkout with cargo, including a target folder from the environment or the configuration.
     pub fn find() -> Result<Self> {
         Self::of(cargo())
     }
@@ -70,23 +70,23 @@ impl Workspace {
         self.root.join(path)
     }
 
-    /// A path in the target folder, where everything that is made or fetched goes.
+    /// A path in the target folder, which holds everything that is built or fetched.
     pub fn target(&self, path: impl AsRef<Path>) -> PathBuf {
         self.target.join(path)
     }
 
-    /// Where a toolchain keeps what it compiles for every project, such as a standard library. The tests look there, too.
+    /// The cache of what a toolchain compiles for every project, such as a standard library. The tests use it, too.
     pub fn compiled(&self, toolchain: &str) -> PathBuf {
         self.target("test-toolchains").join(toolchain)
     }
 
-    /// How a path in the target folder is called there.
+    /// The name of a path within the target folder.
     pub fn name_in_target(&self, path: &Path) -> String {
         let name = path.strip_prefix(&self.target).unwrap_or(path);
         name.display().to_string()
     }
 
-    /// The proxies in Rust, wherever in the workspace they are.
+    /// The proxies in Rust, anywhere in the workspace.
     pub fn guest_crates(&self) -> Vec<GuestCrate> {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let mut crates = Vec::new();
@@ -115,13 +115,13 @@ impl Workspace {
     }
 }
 
-/// The cargo that runs us, for a command in the checkout.
+/// The cargo that runs this program, for a command in the checkout.
 pub fn cargo() -> Command {
     starting(&env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// A program that starts cargo. What our own cargo says of our package is kept from it: the build script of ring looks at
-/// that, and would have half the workspace built again whenever it is another.
+/// A program that starts cargo, without the variables that our own cargo sets for our package: ring's build script
+/// reads them, and would rebuild half the workspace whenever they change.
 pub fn starting(program: &OsStr) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {

@@ -13,6 +13,6 @@ fn main() -> Result<()> {
         anyhow::bail!("usage: bench-bare COMPONENT COUNT AGENT");
     };
     let count = count.to_str().and_then(|count| count.parse().ok());
-    let count = count.context("COUNT is no number")?;
+    let count = count.context("COUNT is not a number")?;
     acp_chain_bench::bare::run(Path::new(component), count, Command::new(agent).args(args))
 }

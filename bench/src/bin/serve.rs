@@ -18,7 +18,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 const AGENT: usize = 1024;
 const SPARE: usize = 4 << 20;
 
-/// Measures servers of chains beside one over the reference crate.
+/// Measures servers of chains beside one built on the reference crate.
 #[derive(Parser)]
 struct Cli {
     /// The program acp-chain
@@ -27,7 +27,7 @@ struct Cli {
     /// The folder of the components
     #[arg(long)]
     components: PathBuf,
-    /// The server over the reference crate
+    /// The server built on the reference crate
     #[arg(long)]
     reference: PathBuf,
     /// The version of that crate
@@ -36,7 +36,7 @@ struct Cli {
     /// The program h2load
     #[arg(long)]
     h2load: PathBuf,
-    /// The folder for all that is written
+    /// The folder for all output
     #[arg(long)]
     out: PathBuf,
     /// The commit that is measured
@@ -45,13 +45,13 @@ struct Cli {
     /// A page for the tables
     #[arg(long)]
     publish: Option<PathBuf>,
-    /// How many connections do nothing
+    /// The number of idle connections
     #[arg(long, default_value_t = 10_000)]
     idle: usize,
-    /// How many have turns
+    /// The number of busy connections
     #[arg(long, default_value_t = 500)]
     busy: usize,
-    /// For how many seconds they have them
+    /// For how many seconds they are busy
     #[arg(long, default_value_t = 12)]
     seconds: u64,
 }
@@ -67,7 +67,7 @@ async fn main() -> Result<()> {
     let places = Places {
         program: cli.program,
         components: cli.components,
-        // It is next to this program.
+        // The agent is next to this program.
         agent: env::current_exe()?.with_file_name("bench-agent"),
         reference: cli.reference,
         h2load: cli.h2load,
@@ -81,7 +81,7 @@ async fn main() -> Result<()> {
     let figures = serve::run(&places, &size, files()?, memory()?);
     let figures = figures.await.with_context(|| {
         let log = places.scratch.join("stderr.log");
-        format!("what was measured printed to {}", log.display())
+        format!("the measured programs printed to {}", log.display())
     })?;
     let report = Report {
         commit: cli.commit,

@@ -18,7 +18,7 @@ const REST: Duration = Duration::from_millis(500);
 /// The burst for a slow reader: 1 GB, in updates of 10 kB.
 const FLOOD: usize = 100_000;
 
-/// How much of it is read at once, and how often: 4 MB/s.
+/// How much of the burst is read at once, and how often: 4 MB/s.
 const SIP: usize = 40_000;
 const EVERY: Duration = Duration::from_millis(10);
 

@@ -21,7 +21,7 @@ const CHAINS: [(Family, usize); 10] = [
     (Family::Five, 5),
 ];
 
-/// What is measured of each.
+/// The measures of each chain.
 pub const MEASURES: [Measure; 7] = [
     Measure::Start,
     Measure::Turns,
@@ -35,9 +35,9 @@ pub const MEASURES: [Measure; 7] = [
 /// What a chain costs, as multiples of its cost before: of time, or of memory.
 #[derive(Clone, Debug, Serialize)]
 pub struct Beside {
-    /// In words.
+    /// The chain in words.
     pub name: String,
-    /// Which.
+    /// The chain.
     #[serde(flatten)]
     pub subject: Subject,
     /// By the [`MEASURES`]; `None` if not measured.
@@ -82,7 +82,7 @@ pub fn run(now: &Places, before: &Places, effort: &Effort) -> Result<Vec<Beside>
 }
 
 impl Cost {
-    /// Of more in a second, less.
+    /// For rates, a higher figure is a lower cost.
     fn of(measure: Measure, share: Share) -> Self {
         let times = match measure {
             Measure::Start | Measure::Memory => share.part,

@@ -1,8 +1,8 @@
 //! The throughput of a chain that exports its turns, for each behaviour of the collector.
 //!
-//! A hundredth is looked for, and two processes of one program differ by more: so the chain is one process whose
-//! collector changes. How fast a turn is depends most on which processors its processes wake each other up on: so client
-//! and chain are on one. There whatever the exporter does takes its time from the chain.
+//! The difference to find is a hundredth, and two processes of one program differ by more: so the chain is one process
+//! whose collector changes. The speed of a turn depends most on the processors on which its processes wake each other:
+//! so client and chain share one, where all work of the exporter takes time from the chain.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::subjects::{Behaviour, Family, OneProcessor, Places, Running, Subject}
 pub struct Exported {
     /// The chain, in words.
     pub name: String,
-    /// Of the collector; `None` for a chain that exports nothing, a process of its own.
+    /// The collector's behaviour; `None` for a chain in a separate process that exports nothing.
     pub collector: Option<Behaviour>,
     /// Turns per second, one after the other, beside those with a working collector.
     pub turns: Option<Share>,
@@ -26,7 +26,7 @@ pub struct Exported {
     pub memory: Option<f64>,
 }
 
-/// What is visited, starting with what the others are held against.
+/// The visits of a round; the others are compared with the first.
 const VISITED: [Option<Behaviour>; 4] = [
     Some(Behaviour::There),
     Some(Behaviour::Slow),
@@ -99,7 +99,7 @@ pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<
     Ok(exported.collect())
 }
 
-/// Changes the collector, and goes on until the chain has noticed.
+/// Changes the collector, and takes turns until the chain has noticed.
 fn change(places: &Places, behaviour: Behaviour, running: &mut Running) -> Result<()> {
     places.collector.behave(behaviour);
     let mut turns = 0;

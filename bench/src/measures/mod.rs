@@ -45,11 +45,11 @@ pub struct Effort {
     pub turn: Duration,
     /// How often each subject is started.
     pub starts: usize,
-    /// How often without compiled code.
+    /// How often each subject is started without compiled code.
     pub cold_starts: usize,
     /// For how long the client reads slowly.
     pub slow: Duration,
-    /// How often those are started that are measured in pairs.
+    /// How often the subjects that are measured in pairs are started.
     pub paired_starts: usize,
 }
 
@@ -80,18 +80,18 @@ impl Effort {
 /// The measurements of one subject; `None` if not measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Which.
+    /// The subject.
     #[serde(flatten)]
     pub subject: Subject,
-    /// In words.
+    /// The subject in words.
     pub name: String,
-    /// From its start to the answer to `initialize`, with compiled code in the cache.
+    /// From the start to the answer to `initialize`, with compiled code in the cache.
     pub start: Option<Start>,
     /// The same without compiled code, in milliseconds.
     pub cold_start_ms: Option<f64>,
     /// At rest, after a hundred turns.
     pub rest: Option<Rest>,
-    /// The most memory that it took while the client read slowly, in bytes.
+    /// The most memory while the client read slowly, in bytes.
     pub peak: Option<u64>,
     /// A small prompt and its answer.
     pub round_trip: Option<RoundTrip>,
@@ -101,7 +101,7 @@ pub struct Figures {
     pub updates: [Option<Updates>; 3],
 }
 
-/// How long it takes to start, in milliseconds.
+/// How long a subject takes to start, in milliseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Start {
     /// The median.
@@ -110,7 +110,7 @@ pub struct Start {
     pub worst_ms: f64,
 }
 
-/// Its resources while idle.
+/// The resources of an idle subject.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Rest {
     /// Memory in bytes, shared memory divided (PSS).
@@ -122,7 +122,7 @@ pub struct Rest {
 /// Sequential requests, each sent after the previous answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RoundTrip {
-    /// How many.
+    /// The number of samples.
     pub samples: usize,
     /// The median in microseconds.
     pub p50_us: f64,
@@ -166,7 +166,7 @@ pub struct Outcome {
     pub exported: Vec<Exported>,
 }
 
-/// The numbers of components that are called bare.
+/// The numbers of components in [`Family::Bare`].
 pub const BARE: [usize; 5] = [0, COUNTS[0], COUNTS[1], COUNTS[2], COUNTS[3]];
 
 /// The numbers of proxies of traced chains.
@@ -174,7 +174,7 @@ const TRACED: [usize; 2] = [0, 3];
 
 /// Measurements in turn, as named in [`Noise::what`].
 pub const ROUND_TRIPS: &str = "round trips";
-/// The same of prompts of 8 MiB.
+/// The same with prompts of 8 MiB.
 pub const LARGE_ROUND_TRIPS: &str = "round trips of 8 MiB";
 /// Updates of the [`SIZES`].
 pub const UPDATES: [&str; 3] = ["updates of 100 B", "updates of 10 kB", "updates of 8 MiB"];
@@ -268,7 +268,7 @@ impl Subject {
         !matches!(self.family, Family::Five | Family::Python)
     }
 
-    /// Whether large messages are.
+    /// Whether large messages are sent through it.
     fn is_driven_hard(&self) -> bool {
         match self.family {
             Family::Few
@@ -324,7 +324,7 @@ impl Watchdog {
                 drop(last);
                 if at.elapsed() > PATIENCE {
                     let seconds = PATIENCE.as_secs();
-                    eprintln!("nothing has come for {seconds} s; the last that did was {what}");
+                    eprintln!("no progress for {seconds} s; the last was by {what}");
                     process::exit(1);
                 }
                 thread::sleep(Duration::from_secs(1));

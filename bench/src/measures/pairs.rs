@@ -1,6 +1,6 @@
-//! Subjects beside the first of them, in pairs, as the differences are smaller than a machine's fluctuations from one
-//! minute to the next. All are started anew several times, as two processes of one program can differ by more than
-//! what is measured.
+//! Subjects compared with the first of them, in pairs, as the differences are smaller than a machine's fluctuations
+//! from one minute to the next. All are restarted several times, as two processes of one program can differ by more
+//! than what is measured.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::subjects::{CAN_LOOK, Places, Running, Subject};
 /// Prompts before anything is measured.
 const WARM_UP: usize = 200;
 
-/// A burst of updates, which is a turn as well, in bytes; at least one update.
+/// The size of a burst of updates, which is one turn, in bytes; at least one update.
 const BURST: usize = 1_000_000;
 
 /// Rounds of subjects that were started together.
@@ -76,7 +76,7 @@ impl Measure {
         !matches!(self, Self::Start | Self::Memory)
     }
 
-    /// How many per second, in about this time.
+    /// The rate per second, measured for about this time.
     fn rate<R: Read, W: Write>(self, client: &mut Client<R, W>, time: Duration) -> Result<f64> {
         let (begin, mut count) = (Instant::now(), 0);
         while count == 0 || begin.elapsed() < time {
@@ -135,7 +135,7 @@ impl Pairs<'_> {
         Ok(all)
     }
 
-    /// Nothing yet of any measure.
+    /// An empty value for each measure.
     pub fn nothing<T: Default>(&self) -> Vec<T> {
         self.measures.iter().map(|_| T::default()).collect()
     }
@@ -161,7 +161,7 @@ impl Pairs<'_> {
         Ok(Live { running, samples })
     }
 
-    /// An equal part of its turn for each measure.
+    /// Spends an equal part of the subject's turn on each measure.
     pub fn visit(&self, running: &mut Running, samples: &mut [Vec<f64>]) -> Result<()> {
         let name = running.subject.to_string();
         self.watchdog.pet(&name);
@@ -176,7 +176,7 @@ impl Pairs<'_> {
         Ok(())
     }
 
-    /// What is measured at the end.
+    /// Measures the memory, which is done at the end.
     pub fn end(&self, running: &mut Running, samples: &mut [Vec<f64>]) {
         for (measure, samples) in self.measures.iter().zip(samples) {
             if *measure == Measure::Memory && CAN_LOOK {
@@ -208,7 +208,7 @@ pub fn add(found: &mut [Found], samples: &[Vec<f64>], first: &[Vec<f64>]) {
     }
 }
 
-/// An order of so many, so that each follows each other one.
+/// The order of a round, so that over all rounds each follows both of its neighbours.
 pub fn order(count: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..count).collect();
     order.rotate_left((round / 2) % count);

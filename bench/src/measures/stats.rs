@@ -13,7 +13,7 @@ pub fn quantile(samples: &mut [f64], part: f64) -> Option<f64> {
     samples.get(at.min(samples.len().checked_sub(1)?)).copied()
 }
 
-/// The middle one.
+/// The middle sample.
 pub fn median(samples: &mut [f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }

@@ -3,7 +3,7 @@
 use super::table::section;
 use crate::measures::Beside;
 
-/// A figure that is worse by more than this is named.
+/// A figure that is worse by more than this is listed.
 const MUCH: f64 = 1.05;
 
 const HEAD: [&str; 8] = [
@@ -17,7 +17,7 @@ const HEAD: [&str; 8] = [
     "memory",
 ];
 
-/// As multiples of the costs before.
+/// The table, with figures as multiples of the earlier costs.
 #[must_use]
 pub fn beside(all: &[Beside]) -> String {
     let (mut rows, mut worse) = (Vec::new(), Vec::new());

@@ -30,9 +30,9 @@ pub struct Report {
     pub quick: bool,
     /// Where it ran.
     pub machine: Machine,
-    /// How quiet it was there.
+    /// How quiet the machine was.
     pub noise: Vec<Noise>,
-    /// The measurement.
+    /// The measurements, by subject.
     pub figures: Vec<Figures>,
     /// A chain that exports, by the behaviour of its collector.
     pub exported: Vec<Exported>,
@@ -41,7 +41,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of a run.
+    /// The report of a run.
     #[must_use]
     pub fn new(outcome: Outcome, quick: bool, commit: Option<String>) -> Self {
         let mut report = Self {
@@ -57,7 +57,7 @@ impl Report {
         report
     }
 
-    /// What was measured of one subject.
+    /// The measurements of one subject.
     #[must_use]
     pub fn of(&self, family: Family, proxies: usize) -> Option<&Figures> {
         let is = |figures: &&Figures| {
@@ -66,7 +66,7 @@ impl Report {
         self.figures.iter().find(is)
     }
 
-    /// Whether it was quiet enough during this measurement for comparisons.
+    /// Whether the machine was quiet enough during this measurement for comparisons.
     #[must_use]
     pub fn was_quiet(&self, what: &str) -> bool {
         let mut noise = self.noise.iter();

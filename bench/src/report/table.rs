@@ -275,7 +275,7 @@ fn with_unit(figure: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// With three significant digits.
+/// A figure with three significant digits.
 pub fn show(figure: Option<f64>) -> String {
     match figure {
         None => NOTHING.to_owned(),

@@ -10,7 +10,7 @@ use crate::subjects::{Behaviour, COUNTS, Family, MANY, PROJECTS};
 /// A target.
 #[derive(Debug, Serialize)]
 pub struct Target {
-    /// What.
+    /// The measured quantity, in words.
     pub what: String,
     /// The figure; `None` if it was not measured, or not quietly enough.
     pub figure: Option<f64>,
@@ -38,7 +38,7 @@ pub enum Verdict {
     NotMeasured,
 }
 
-/// How far a crossing may be from the floor.
+/// The most that a chain may cost, as a multiple of the floor.
 const FLOOR: f64 = 2.0;
 
 /// The throughput that an unresponsive collector leaves.
@@ -68,7 +68,7 @@ struct Targets<'r> {
 }
 
 impl Targets<'_> {
-    /// What three proxies cost beside as many calls with nothing around them.
+    /// The cost of three proxies, compared with three bare calls.
     fn beside_the_floor(&mut self) {
         let of = |family| self.report.of(family, 3);
         let (ours, bare) = (of(Family::Forwarding), of(Family::Bare));
@@ -294,7 +294,7 @@ impl Targets<'_> {
         slope(&points?)
     }
 
-    /// How much each component adds that is called bare.
+    /// How much each bare call adds.
     fn each_bare(&self, of: Of) -> Option<f64> {
         let points: Option<Vec<_>> = self.points(Family::Bare, &BARE, of).collect();
         slope(&points?)

@@ -25,7 +25,7 @@ pub const UPDATES: usize = 20;
 pub const UPDATE: usize = 200;
 pub const PROMPT: usize = 1000;
 
-/// No request takes longer, even on an overloaded machine.
+/// Longer than any request takes, even on an overloaded machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}"#;
@@ -174,11 +174,11 @@ impl Client {
         let took = begin.elapsed();
         // A proxy that holds chunks back may change their number.
         let all = turn.updates.abs_diff(UPDATES) <= 2;
-        ensure!(all, "{} updates came in place of {UPDATES}", turn.updates);
+        ensure!(all, "{} updates arrived, not {UPDATES}", turn.updates);
         Ok(took)
     }
 
-    /// Only reads from now on; a connection for requests is closed, as clients do.
+    /// Only reads from now on; closes a connection for requests, as clients do.
     pub fn rest(self) -> JoinHandle<Result<()>> {
         tokio::spawn(async move {
             match self.link {
@@ -202,7 +202,7 @@ impl Client {
 }
 
 impl Posts {
-    /// A connection over HTTP that has begun.
+    /// Opens a connection over HTTP.
     pub async fn begin(address: &str) -> Result<Self> {
         let sender = Sender::Own(requests(address).await?);
         Self::over(address, sender).await
@@ -263,7 +263,7 @@ impl Posts {
     }
 }
 
-/// The answer if it has this status, and otherwise an error with what it says.
+/// The answer if it has this status, and otherwise an error with its text.
 async fn with_status(
     expected: StatusCode,
     answer: Response<Incoming>,
@@ -296,7 +296,7 @@ impl Events {
         })
     }
 
-    /// Reads until a line is what is waited for.
+    /// Reads lines until `is_it` accepts one.
     async fn until<T>(
         &mut self,
         mut is_it: impl FnMut(&[u8]) -> Result<ControlFlow<T>>,
@@ -335,7 +335,7 @@ impl Turn {
             return Ok(ControlFlow::Continue(()));
         }
         if memmem::find(line, b"\"error\":").is_some() {
-            bail!("it answered {}", String::from_utf8_lossy(line));
+            bail!("error: {}", String::from_utf8_lossy(line));
         }
         Ok(match memmem::find(line, b"\"stopReason\"") {
             Some(_) => ControlFlow::Break(()),
@@ -344,7 +344,7 @@ impl Turn {
     }
 }
 
-/// The session that this line begins.
+/// The session that this line opens.
 fn begun(line: &[u8]) -> Result<ControlFlow<String>> {
     let text = std::str::from_utf8(line)?;
     let name = text.split_once("\"sessionId\":\"");
@@ -385,5 +385,5 @@ async fn requests(address: &str) -> Result<http1::SendRequest<Full<Bytes>>> {
 async fn in_time<T>(done: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::time::timeout(PATIENCE, done)
         .await
-        .context("it does not answer")?
+        .context("the server does not answer")?
 }

@@ -1,4 +1,4 @@
-//! Messages over one connection of HTTP/2, by `h2load`: notifications, which are answered at once.
+//! Notifications over one HTTP/2 connection, by `h2load`; the server answers at once.
 
 use std::process::Stdio;
 
@@ -10,7 +10,7 @@ use super::Size;
 use super::client::Posts;
 use super::servers::{Places, Running};
 
-/// A message of one session that the agent has no answer to.
+/// A message of one session that the agent does not answer.
 const NOTIFICATION: &str =
     r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"session-1"}}"#;
 
@@ -19,7 +19,7 @@ const NOTIFICATION: &str =
 pub struct Rates {
     /// Requests in a second.
     pub per_second: f64,
-    /// How many there were.
+    /// The number of requests.
     pub requests: usize,
 }
 
@@ -46,7 +46,7 @@ pub async fn measure(running: Running, places: &Places, size: &Size) -> Result<R
     running.end().await?;
     read(&said, requests).with_context(|| {
         let error = String::from_utf8_lossy(&output.stderr);
-        format!("h2load says:\n{said}{error}")
+        format!("h2load printed:\n{said}{error}")
     })
 }
 

@@ -31,9 +31,9 @@ pub struct Size {
 /// The cost of idle connections.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Begun {
-    /// How many.
+    /// The number of connections.
     pub connections: usize,
-    /// How many open per second.
+    /// How many opened per second.
     pub per_second: f64,
     /// Processor time of the server to begin one, in milliseconds.
     pub cpu_ms: f64,
@@ -44,7 +44,7 @@ pub struct Begun {
 /// The performance of busy connections.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Busy {
-    /// How many.
+    /// The number of connections.
     pub connections: usize,
     /// Turns per second, of all of them.
     pub per_second: f64,
@@ -52,7 +52,7 @@ pub struct Busy {
     pub p50_ms: f64,
     /// The 99th percentile.
     pub p99_ms: f64,
-    /// Processor time of the server for one, in milliseconds.
+    /// Processor time of the server for a turn, in milliseconds.
     pub cpu_ms: f64,
 }
 
@@ -119,7 +119,7 @@ async fn busy(running: &Running, way: Way, size: &Size) -> Result<Busy> {
             let mut took = Vec::new();
             while Instant::now() < end {
                 let turn = client.turn().await?;
-                // Turns that ended in that time.
+                // Only turns that ended in the measured time.
                 if (warm..end).contains(&Instant::now()) {
                     took.push(turn.as_secs_f64() * 1000.0);
                 }

@@ -1,4 +1,4 @@
-//! The cost of a server of chains, compared with one over the reference crate: `cargo xtask bench --serve`.
+//! The cost of a server of chains, compared with one built on the reference crate: `cargo xtask bench --serve`.
 //!
 //! Each server starts a process of the same agent for each connection. All figures are for the server's own
 //! processes, without agents.
@@ -18,7 +18,7 @@ pub use servers::{Places, Server, WAYS, Way};
 /// The results of one server.
 #[derive(Debug, Serialize)]
 pub struct Figures {
-    /// Which one.
+    /// The server.
     pub server: Server,
     /// By transport.
     pub ways: Vec<OfWay>,

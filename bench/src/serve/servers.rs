@@ -21,7 +21,7 @@ pub struct Places {
     pub components: PathBuf,
     /// The tiny agent.
     pub agent: PathBuf,
-    /// The server over the reference crate.
+    /// The server built on the reference crate.
     pub reference: PathBuf,
     /// The HTTP/2 load generator.
     pub h2load: PathBuf,
@@ -29,7 +29,7 @@ pub struct Places {
     pub scratch: PathBuf,
 }
 
-/// One of them.
+/// A measured server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Server {
@@ -37,11 +37,11 @@ pub enum Server {
     Empty,
     /// The same with `rules` and `redact` in each chain.
     Ours,
-    /// A server over the reference crate.
+    /// A server built on the reference crate.
     Reference,
 }
 
-/// How clients reach it.
+/// How clients reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
@@ -53,17 +53,17 @@ pub enum Way {
     WebSocket,
 }
 
-/// All of them.
+/// All transports.
 pub const WAYS: [Way; 3] = [Way::Http, Way::Http2, Way::WebSocket];
 
 /// How many clients share a connection over HTTP/2.
 pub const SHARED: usize = 20;
 
-/// The files that a server reserves: one in this many, and these.
+/// The files that a server reserves: one in this many, and this many more.
 const LEFT: usize = 16;
 const OWN: usize = 128;
 
-/// A server that runs. It ends when this is dropped.
+/// A running server. It ends when this is dropped.
 pub struct Running {
     process: Child,
     /// Its host and port.
@@ -83,7 +83,7 @@ impl Server {
             // Three pipes, and the descriptor for its end.
             Self::Reference => 4,
         };
-        // Shared by several.
+        // For all that share a connection.
         let sockets = match way {
             Way::Http => 3 * SHARED,
             Way::Http2 => 1,
@@ -93,7 +93,7 @@ impl Server {
         files * SHARED / (sockets + SHARED * of_agent)
     }
 
-    /// Starts it, and waits until it listens.
+    /// Starts the server, and waits until it listens.
     pub(super) async fn start(self, places: &Places) -> Result<Running> {
         let program = match self {
             Self::Empty | Self::Ours => &places.program,
@@ -109,13 +109,13 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(log).kill_on_drop(true);
         let mut process = command.spawn().with_context(|| format!("{self}"))?;
-        let output = process.stdout.take().context("it has no output")?;
+        let output = process.stdout.take().context("no output")?;
         let line = BufReader::new(output).lines().next_line().await?;
         let address = line
             .as_deref()
             .and_then(|line| line.strip_prefix("listening on http://"))
             .and_then(|line| line.strip_suffix("/acp"))
-            .with_context(|| format!("{self} does not say where it listens"))?;
+            .with_context(|| format!("{self} prints no address"))?;
         let name = program.file_name().context("the program has no name")?;
         Ok(Running {
             process,
@@ -163,7 +163,7 @@ impl Running {
         Tree::of(root).only(&self.name)
     }
 
-    /// Ends it, and its agents with it.
+    /// Ends the server and its agents.
     pub async fn end(mut self) -> Result<()> {
         let all = Tree::of(self.process.id().unwrap_or_default());
         self.process.kill().await?;

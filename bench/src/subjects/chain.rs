@@ -88,7 +88,7 @@ fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<Str
     Ok(text)
 }
 
-/// The powers that this program knows, which may be of an earlier commit.
+/// The powers known to this program, which may be of an earlier commit.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -100,7 +100,7 @@ pub fn powers(program: &Path) -> Result<Vec<&'static str>> {
     Ok(powers.filter(|key| known.contains(key)).collect())
 }
 
-/// A manifest of some of our proxies, with the powers that they ask for.
+/// A manifest of some of our proxies, with the powers that they request.
 pub fn ours(names: &[&str], components: &Path) -> Result<String> {
     let mut text = String::new();
     for name in names {

@@ -1,5 +1,5 @@
-//! An OpenTelemetry collector for chains that export their turns. Its behaviour can change while they do, and so be
-//! compared without a second process of the chain. It runs as long as this process.
+//! An OpenTelemetry collector for chains that export their turns. Its behaviour can change during the export, and so be
+//! compared within one process of the chain. It runs as long as this process.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-/// How long a slow one takes for an answer: longer than the exporter waits.
+/// How long a slow collector takes to answer: longer than the exporter waits.
 const SLOW: Duration = Duration::from_secs(15);
 
 /// How long to wait before listening again, if the port is not free yet.
@@ -23,11 +23,11 @@ pub enum Behaviour {
     There,
     /// It answers too late.
     Slow,
-    /// Nobody listens.
+    /// It does not listen.
     Dead,
 }
 
-/// A collector, which all clones share.
+/// A collector, shared by all clones.
 #[derive(Clone, Debug)]
 pub struct Collector {
     address: SocketAddr,
@@ -44,14 +44,14 @@ struct Shared {
 struct State {
     behaviour: Behaviour,
     is_listening: bool,
-    /// Requests since it began to behave so, and answers.
+    /// Requests and answers since the behaviour last changed.
     asked: u64,
     answered: u64,
     connections: Vec<TcpStream>,
 }
 
 impl Collector {
-    /// One that answers at once.
+    /// Starts a collector that answers at once.
     ///
     /// # Errors
     /// If there is no port.
@@ -78,7 +78,7 @@ impl Collector {
         format!("http://{}", self.address)
     }
 
-    /// Behaves so from now on.
+    /// Changes the behaviour.
     pub fn behave(&self, behaviour: Behaviour) {
         let mut state = self.shared.lock();
         state.behaviour = behaviour;
@@ -100,7 +100,7 @@ impl Collector {
         }
     }
 
-    /// Whether an exporter has noticed, as far as that can be seen: not if nobody listens.
+    /// Whether an exporter has noticed the behaviour; assumed for a dead collector.
     #[must_use]
     pub fn is_noticed(&self) -> bool {
         let state = self.shared.lock();
@@ -130,7 +130,7 @@ impl Shared {
     }
 }
 
-/// Accepts connections, unless it is dead.
+/// Accepts connections, unless the collector is dead.
 fn listen(mut listener: TcpListener, address: SocketAddr, shared: &Arc<Shared>) {
     loop {
         for stream in listener.incoming().flatten() {
@@ -140,10 +140,10 @@ fn listen(mut listener: TcpListener, address: SocketAddr, shared: &Arc<Shared>) 
             }
             state.connections.extend(stream.try_clone());
             let shared = shared.clone();
-            // A client that has left meanwhile does not matter.
+            // A client that has disconnected meanwhile does not matter.
             thread::spawn(move || serve(stream, &shared));
         }
-        // A program that is about to start has a copy of it, until it runs.
+        // A child process that is being started has a copy of the listener, until its program runs.
         let _ = rustix::net::shutdown(&listener, rustix::net::Shutdown::Both);
         drop(listener);
         let mut state = shared.listens(false);
@@ -226,7 +226,7 @@ mod tests {
         while !collector.is_noticed() {
             thread::yield_now();
         }
-        // What waits is answered as soon as it is not slow any more.
+        // A waiting request is answered as soon as the collector is not slow any more.
         collector.behave(Behaviour::There);
         assert!(is_answered(slow));
 

@@ -68,7 +68,7 @@ pub enum Family {
     Sessions,
     /// Three forwarding proxies of the project of the one session.
     Project,
-    /// The same of each of a hundred projects, with ten sessions in each.
+    /// The same for each of a hundred projects, with ten sessions in each.
     Projects,
     /// `rules`, `permissions` and `redact`.
     Ours,
@@ -76,7 +76,7 @@ pub enum Family {
     Five,
     /// One component in Python, of 18 MB.
     Python,
-    /// The reference conductor, with native proxies that pass everything on.
+    /// The reference conductor, with native proxies that forward everything.
     Reference,
 }
 
@@ -99,7 +99,7 @@ pub struct Places {
     pub conductor: PathBuf,
     /// A native proxy over the reference's crate.
     pub native: PathBuf,
-    /// Where turns are exported to.
+    /// The collector that turns are exported to.
     pub collector: Collector,
     /// The folder for files of the run: manifests, caches, logs.
     pub scratch: PathBuf,
@@ -224,7 +224,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// All of one family, by their counts.
+/// The subjects of one family, with these counts.
 pub fn family(family: Family, counts: &[usize]) -> impl Iterator<Item = Subject> {
     counts.iter().map(move |count| Subject::new(family, *count))
 }

@@ -25,7 +25,7 @@ pub struct OneProcessor {
 }
 
 impl OneProcessor {
-    /// Only Linux can.
+    /// Has no effect except on Linux.
     ///
     /// # Errors
     /// If the system refuses.
@@ -48,7 +48,7 @@ impl OneProcessor {
 #[cfg(target_os = "linux")]
 impl Drop for OneProcessor {
     fn drop(&mut self) {
-        // It was possible before.
+        // The same set was allowed before.
         let _ = sched_setaffinity(None, &self.before);
     }
 }
@@ -133,11 +133,11 @@ impl Tree {
         Duration::from_millis(self.0.iter().map(of).sum::<u64>() * 1000 / TICKS)
     }
 
-    /// Ends the rest of it.
+    /// Kills its remaining processes.
     pub fn kill(&self) {
         for (id, started) in &self.0 {
             let pid = i32::try_from(*id).ok().and_then(Pid::from_raw);
-            // It may be gone, and its id reused.
+            // The process may have ended, and its id may be reused.
             if let Some(pid) = pid.filter(|_| field(*id, STARTED) == Some(*started)) {
                 let _ = kill_process(pid, Signal::KILL);
             }

@@ -29,7 +29,7 @@ pub fn make(subject: &Subject, places: &Places, command: impl Fn() -> Command) -
     Ok(())
 }
 
-/// Where they are.
+/// The folders of a subject's projects.
 pub fn folders(subject: &Subject, scratch: &Path) -> impl Iterator<Item = PathBuf> {
     let all = scratch.join(format!("{:?}-{}", subject.family, subject.proxies));
     (0..subject.projects()).map(move |number| all.join(number.to_string()))
@@ -38,7 +38,7 @@ pub fn folders(subject: &Subject, scratch: &Path) -> impl Iterator<Item = PathBu
 fn trust(command: &mut Command) -> Result<Vec<u8>> {
     let output = command.output()?;
     let told = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "it is not trusted: {told}");
+    ensure!(output.status.success(), "trusting failed: {told}");
     Ok(output.stdout)
 }
 

@@ -10,19 +10,19 @@ use anyhow::{Context, Result};
 use super::{Subject, Tree};
 use crate::client::Client;
 
-/// How long it has to end by itself.
+/// How long a subject has to end before it is killed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running subject. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Running {
-    /// What it is.
+    /// The subject.
     pub subject: Subject,
-    /// When it was started.
+    /// When the subject was started.
     pub since: Instant,
     /// The client in front of it.
     pub client: Client<ChildStdout, ChildStdin>,
-    /// After the client: the client's end makes it end.
+    /// Dropped after the client, whose end makes the subject end.
     ending: Ending,
 }
 
@@ -45,7 +45,7 @@ impl Running {
             .spawn()
             .with_context(|| format!("{} cannot be started", command.get_program().display()))?;
         let pipes = child.stdout.take().zip(child.stdin.take());
-        let (output, input) = pipes.context("it has no pipes")?;
+        let (output, input) = pipes.context("no pipes")?;
         Ok(Self {
             subject: subject.clone(),
             since,
@@ -63,7 +63,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Once it has ended, its children are no longer known.
+        // Once the subject has ended, its children are no longer known.
         self.ending.tree = Some(self.tree());
     }
 }

@@ -1,4 +1,4 @@
-// Refuses the agent's commands that nobody should let pass unseen, and says why.
+// Refuses commands of the agent that should not be approved without care, and shows the reason.
 #include "acp_chain.hpp"
 #include "rules.hpp"
 
@@ -16,14 +16,14 @@ acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<
   };
 }
 
-// The command that the agent wants to run, as far as it says so. One that cannot be read is no reason to let it pass.
+// The command of the request, or its title. An error refuses a request whose command cannot be read.
 static acp::Result<std::string> command_of(std::string_view params) {
   // In version 2 of the protocol, the subject is a command or a call.
   auto subject = json::member(params, "subject");
   auto call = json::member(subject.empty() ? params : subject, "toolCall");
   auto said = json::member(json::member(call, "rawInput"), "command");
   if (call.empty()) said = json::member(subject, "command");
-  // Some agents give its words one by one.
+  // Some agents send a list of words.
   std::vector<std::string_view> words{said};
   if (said.empty() || said == "null") words.clear();
   if (said.starts_with('[')) words = json::elements(said);
@@ -35,14 +35,14 @@ static acp::Result<std::string> command_of(std::string_view params) {
   return command.empty() ? json::text(json::member(call, "title")) : command;
 }
 
-// The option that refuses it this time only; empty, if there is none.
+// The id of the option that rejects the call once; empty if there is none.
 static std::string_view reject_once(std::string_view options) {
   for (auto option : json::elements(options))
     if (json::text(json::member(option, "kind")) == "reject_once") return json::member(option, "optionId");
   return {};
 }
 
-// Says it under the name of the proxy: the user was not asked, and would not hear of it.
+// Shows the refusal under the name of the proxy, since the client does not receive the request.
 static acp::Result<void> tell(std::string_view session, std::string_view command, std::string_view reason) {
   std::string text = "\n\n**" + acp::proxy_id() + "** refused `" + std::string(command) + "`: " + std::string(reason);
   std::string content = R"({"type": "text", "text": )" + json::quote(text + ".\n\n") + "}";

@@ -8,8 +8,8 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-// The commands between `;`, `&` and line breaks, each with its parts between `|`. Quotes are not looked at: what
-// is in them may be run by a shell as well.
+// The commands between `;`, `&` and line breaks, each with its parts between `|`. Quotes are ignored,
+// since a shell may also run their contents.
 std::vector<std::vector<Words>> take_apart(std::string_view line) {
   std::vector<std::vector<Words>> all{{{}}};
   size_t start = 0;
@@ -30,7 +30,7 @@ bool has(const Words &words, auto... any) {
   return std::ranges::any_of(words, [&](auto word) { return is(word, any...); });
 }
 
-// Whether one of the short options is among `-abc`, or the long one is there.
+// Whether the short option is in a group such as `-abc`, or the long one is present.
 bool has_option(const Words &words, char brief, std::string_view full) {
   return std::ranges::any_of(words, [&](auto word) {
     bool is_brief = word.size() > 1 && word[0] == '-' && word[1] != '-';
@@ -42,7 +42,7 @@ bool is_shell(std::string_view word) {
   return is(word, "sh", "bash", "zsh", "dash", "python", "python3", "perl", "node", "eval");
 }
 
-// Whether a shell is given what `$(…)`, `<(…)` or backticks download: between the two are options at most.
+// Whether a shell receives a download by `$(…)`, `<(…)` or backticks, with only options in between.
 bool inserts_a_download(const Words &words) {
   bool given = false, inserted = false;
   for (auto word : words) {

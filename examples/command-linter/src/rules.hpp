@@ -3,5 +3,5 @@
 #include <optional>
 #include <string_view>
 
-// Why nobody should let a command pass unseen; nothing, if no rule is about it.
+// The reason to refuse a command; nothing if no rule matches.
 std::optional<std::string_view> objection(std::string_view command);

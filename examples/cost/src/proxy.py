@@ -1,4 +1,4 @@
-"""Says after each turn what it cost, and what its session has cost so far."""
+"""Shows after each turn its cost, and the cost of the session so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 proxy = Proxy(on_failure="restart")
 
-# Of each session: what it has cost, as its agent said last, and what of that its user knows.
+# The cost of each session, as last reported by its agent, and the part that was shown.
 costs: dict[Optional[str], dict[str, Any]] = {}
 
 
@@ -24,7 +24,7 @@ def start(config: Any, saved: Any) -> None:
 def note(update: Notification[SessionNotification]) -> None:
     if update.read("/update/sessionUpdate") != "usage_update":
         return
-    # Agents say what the whole session has cost, and some say nothing of it.
+    # Agents report the cost of the whole session; some report none.
     if cost := update.read("/update/cost"):
         costs.setdefault(update.session, {"told": 0.0}).update(cost)
         save(costs)

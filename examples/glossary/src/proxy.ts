@@ -1,4 +1,4 @@
-// Tells the agent what the terms of a project mean.
+// Gives the agent the meanings of a project's terms.
 import { z } from "zod";
 import { defineProxy } from "../sdk/acp-chain.js";
 
@@ -6,7 +6,7 @@ const proxy = defineProxy({
   instructions: "When a word seems to have a meaning of its own in this project, look it up with `define`.",
 });
 
-/** What each term means, by its name in lower case. */
+/** The meaning of each term, by its name in lower case. */
 const glossary = new Map<string, string>();
 
 proxy.onStart(({ config }: { config: { terms: Record<string, string> } }) => {

@@ -1,7 +1,7 @@
-// Asks the agent to answer in its user's language, with each prompt: models fall back into English.
+// Adds to each prompt that the answer be in the user's language: models fall back to English.
 #include "acp_chain.h"
 
-// The block that is added.
+// The block that is added to prompts.
 static proxy_string_t block;
 
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
@@ -11,7 +11,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
     proxy_string_dup(err, "`language` is missing: write `config = { language = \"French\" }`");
     return false;
   }
-  // Between its quotes it is part of a JSON string already.
+  // The text between the quotes is already escaped for a JSON string.
   language = (span){language.ptr + 1, language.len - 2};
   block = CONCAT(SPAN("{\"type\":\"text\",\"text\":\"Answer in "), language, SPAN(".\"}\0"));
   acp_json_free(config);

@@ -1,18 +1,18 @@
-//! Finds words in a text that comes in parts.
+//! Masks words in a text that arrives in chunks.
 
 const std = @import("std");
 const Filter = @This();
 
-/// How long a word may be.
+/// The maximum length of a word.
 pub const longest = 40;
 
-/// The end of what came, which may be the beginning of a word.
+/// The held end of the text, which may be the beginning of a listed word.
 held: [longest]u8 = undefined,
 len: usize = 0,
-/// Whether what went out ended within a word that is none of those.
+/// Whether the text sent so far ends within a word that is not listed.
 within: bool = false,
 
-/// What may go out of what was held and this.
+/// Returns the text that can be sent of the held text and this chunk, masked.
 pub fn next(filter: *Filter, arena: std.mem.Allocator, words: []const []const u8, part: []const u8) ![]const u8 {
     const text = try std.mem.concat(arena, u8, &.{ filter.held[0..filter.len], part });
     filter.len = 0;
@@ -37,14 +37,14 @@ pub fn next(filter: *Filter, arena: std.mem.Allocator, words: []const []const u8
     return text;
 }
 
-/// The same where nothing comes any more.
+/// Returns the held text, masked, when no chunk follows.
 pub fn end(filter: *Filter, arena: std.mem.Allocator, words: []const []const u8) ![]const u8 {
     const word = try arena.dupe(u8, filter.held[0..filter.len]);
     if (isListed(words, word)) @memset(word, '*');
     return word;
 }
 
-/// Beyond ASCII, all are taken for letters: no word ends before one.
+/// All bytes beyond ASCII count as letters: no word ends before one.
 fn isLetter(byte: u8) bool {
     return std.ascii.isAlphabetic(byte) or byte >= 0x80;
 }

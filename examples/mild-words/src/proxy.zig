@@ -1,5 +1,5 @@
-//! Puts stars in place of listed words in what the agent streams. A word may come in two chunks: the end of a chunk
-//! that may be the beginning of one is held until it is clear what it is.
+//! Masks listed words in the agent's output with stars. A word may be split between two chunks: the end of a chunk
+//! that may begin a listed word is held until the word is complete.
 
 const std = @import("std");
 const acp = @import("acp_chain");
@@ -7,21 +7,21 @@ const Filter = @import("filter.zig");
 
 var words: []const []const u8 = &.{};
 
-/// The message that streams in a session.
+/// The message that is being streamed in a session.
 const Running = struct {
-    /// Its id; empty, if the agent gives none.
+    /// The id of the message; empty if it has none.
     message: []const u8,
     filter: Filter = .{},
 };
 
-/// By session.
+/// The running messages, by session.
 var running: std.StringHashMapUnmanaged(Running) = .empty;
 
 pub fn init(config: []const u8, _: ?[]const u8) !acp.Registration {
     const Config = struct { words: []const []const u8 };
     const parsed = try std.json.parseFromSliceLeaky(Config, acp.gpa, config, .{ .allocate = .alloc_always });
     for (parsed.words) |word| {
-        // The beginning of a longer one would go out before the rest of it came.
+        // The beginning of a longer word would be sent before the rest arrives.
         if (word.len > Filter.longest) return acp.fail("a word has at most {d} letters", .{Filter.longest});
     }
     words = parsed.words;
@@ -37,7 +37,7 @@ pub fn init(config: []const u8, _: ?[]const u8) !acp.Registration {
 pub fn onNotification(update: acp.Notification) !acp.Action {
     const session = update.head.session orelse return .forward;
     const kind = string(update.head.id, "/update/sessionUpdate") orelse return .forward;
-    // It may come within a message.
+    // A usage update may arrive within a message.
     if (std.mem.eql(u8, kind, "usage_update")) return .forward;
     const is_chunk = std.mem.eql(u8, kind, "agent_message_chunk");
     const text = if (is_chunk) string(update.head.id, "/update/content/text") else null;
@@ -51,7 +51,7 @@ pub fn onNotification(update: acp.Notification) !acp.Action {
     }
     const entry = try running.getOrPut(acp.gpa, session);
     if (!entry.found_existing) {
-        // What a handler is given does not outlive it.
+        // A handler's arguments are freed when it returns.
         entry.key_ptr.* = try acp.gpa.dupe(u8, session);
         entry.value_ptr.* = .{ .message = try acp.gpa.dupe(u8, message) };
     }
@@ -61,12 +61,12 @@ pub fn onNotification(update: acp.Notification) !acp.Action {
     return acp.edit("/update/content/text", mild);
 }
 
-/// What a message says in one place; null, if it is no text that can be read.
+/// The text at a JSON Pointer of a message; null if there is none, or it cannot be read.
 fn string(id: acp.MessageId, pointer: []const u8) ?[]const u8 {
     return acp.read([]const u8, id, pointer) catch null;
 }
 
-/// The message of a session is complete: what is held of it goes out before what comes next.
+/// Completes the message of a session: sends the held text before the next message.
 fn finish(session: []const u8) !void {
     const last = running.fetchRemove(session) orelse return;
     defer acp.gpa.free(last.key);

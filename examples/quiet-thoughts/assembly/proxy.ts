@@ -1,4 +1,4 @@
-// Keeps the agent's thoughts from the user, and says in one line how many there were when the answer begins.
+// Discards the agent's thoughts, and sends one line with their number when the answer begins.
 import {
   Action,
   FailurePolicy,
@@ -17,13 +17,13 @@ import {
   text,
 } from "../sdk/acp-chain";
 
-// The thoughts of each session that the user has not been told of.
+// The number of thoughts of each session since the last such line.
 const thoughts = new Map<string, i32>();
 
 export function init(_config: string, _saved: string | null): Registration {
   const updates = new Subscription("session/update", Sender.Agent, Kinds.Notification);
   const turns = new Subscription("session/prompt", Sender.Agent, Kinds.Response);
-  // Thoughts do no harm.
+  // If the proxy breaks, thoughts are forwarded.
   return new Registration([updates, turns], FailurePolicy.Bypass);
 }
 
@@ -46,7 +46,7 @@ export function onResponse(turn: Response): Action {
   return forward();
 }
 
-// What is told goes out in front of the message that is handled.
+// Sends the number of thoughts, before the message that is being handled.
 function tell(session: string): void {
   if (!thoughts.has(session)) return;
   const count = thoughts.get(session);

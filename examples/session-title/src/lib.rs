@@ -1,4 +1,4 @@
-//! Names a session after its first prompt, in editors whose agent does not.
+//! Names a session after its first prompt, for agents that do not.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use acp_chain_proxy::{
 };
 use serde_json::json;
 
-/// How long a title may be, in characters.
+/// The maximum length of a title, in characters.
 const LONGEST: usize = 60;
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ impl Proxy for SessionTitle {
             .without_body(),
     ];
 
-    /// A session without a title is no harm.
+    /// If the proxy breaks, sessions have no title.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Bypass;
 
     fn restore(&mut self, saved: Json) -> Result<()> {
@@ -51,7 +51,7 @@ impl Proxy for SessionTitle {
             return Ok(Action::Forward);
         }
         save(&self.new)?;
-        // The first block alone: what comes with it may be an image.
+        // Only the first block: the others may be images.
         let text: Option<String> = prompt.head.read("/prompt/0/text");
         if let Some(title) = text.as_deref().and_then(title) {
             let update = json!({ "sessionUpdate": "session_info_update", "title": title });
@@ -64,7 +64,7 @@ impl Proxy for SessionTitle {
     }
 }
 
-/// The first line that says something, or as much of it as fits.
+/// The first line with text, shortened to the maximum length.
 fn title(prompt: &str) -> Option<String> {
     let line = prompt
         .lines()

@@ -1,15 +1,15 @@
 //! An example of a proxy: skills, which the agent reads when it needs them.
 //!
-//! - What each skill is for, the model is told when a session's agent connects.
-//! - What it says is a resource, `skill:/NAME`: read through the client when the agent asks for it, so that
-//!   what nobody needs takes no room in the context.
+//! - The model receives the purposes of the skills when a session's agent connects.
+//! - The text of a skill is a resource, `skill:/NAME`, read through the client when the agent reads it, so that
+//!   unused skills take no room in the context.
 
 use acp_chain_proxy::{
     Call, Configure, Contents, Peer, Proxy, Resource, Resources, Result, export,
 };
 use serde_json::json;
 
-/// What every URI of a skill begins with.
+/// The prefix of the URIs.
 const SKILL: &str = "skill:/";
 
 #[derive(serde::Deserialize)]
@@ -23,9 +23,9 @@ struct Config {
 struct Skill {
     /// A short word.
     name: String,
-    /// What it is for, and when to read it.
+    /// The purpose of the skill, and when to read it.
     description: String,
-    /// The absolute path of the file with what it says.
+    /// The absolute path of the file with the text of the skill.
     path: String,
 }
 

@@ -1,7 +1,7 @@
 // Adds the text of a ticket to a prompt that names it.
 import { client, defineProxy, RpcError, set, text } from "../sdk/acp-chain.js";
 
-// A prompt without the ticket is better than none.
+// If the proxy breaks, prompts are forwarded unchanged.
 const proxy = defineProxy({ onFailure: "bypass" });
 
 let folder = "";
@@ -11,7 +11,7 @@ proxy.onStart(({ config }) => {
 });
 
 /**
- * The text of a ticket; nothing, if there is no such file.
+ * The edit that adds the text of a ticket; undefined if the file cannot be read.
  * @param {string} session
  * @param {string} name
  */

@@ -1,9 +1,9 @@
 //! `cargo xtask guests`: proxies in all languages, each a component in `target/components`.
 //!
-//! The proxies in Rust are the workspace's members with a `cdylib`. The same ones in other languages are
-//! single sources in `tests/examples/LANGUAGE`, and the projects in `examples` are built as their authors
-//! would. Every component but those in `tests/guests` is looked at when it is made: it imports the channel and
-//! nothing else, and exports the handler. Then it is made an extension: what its project says of it is written into it.
+//! The proxies in Rust are the workspace's members with a `cdylib`. The example proxies in other languages are single
+//! sources in `tests/examples/LANGUAGE`, and the projects in `examples` are built as their authors would. Every
+//! component except those in `tests/guests` is checked when it is made: it imports the channel and nothing else, and
+//! exports the handler. Then its project's description is written into it, which makes it an extension.
 
 mod c;
 mod javascript;
@@ -24,7 +24,7 @@ use xtask::progress::Progress;
 use xtask::stamp::Stamp;
 use xtask::workspace::{GuestCrate, Workspace};
 
-/// Makes a component of an example, if it is not up to date.
+/// Builds the component of an example unless it is up to date.
 type Build = fn(&Workspace, &Progress, &Example, &Path) -> Result<()>;
 
 /// The languages other than Rust.
@@ -34,22 +34,22 @@ const LANGUAGES: [(&str, Build); 3] = [
     ("c", c::build),
 ];
 
-/// The proxies that are written in each of them, with the world that each is of.
+/// The proxies that are written in each of these languages, with their worlds.
 const EXAMPLES: [(&str, &str); 2] = [("shout", "proxy"), ("words", "tool-proxy")];
 
 /// A proxy in a language other than Rust.
 struct Example {
-    /// What its source is called, without the extension.
+    /// The name of its source, without the extension.
     name: &'static str,
     world: &'static str,
-    /// Where its source is, beside what its toolchain needs.
+    /// The folder with its source and the files for its toolchain.
     folder: PathBuf,
-    /// What it says of itself, in any language.
+    /// The file with its description, the same in all languages.
     project: PathBuf,
 }
 
 impl Example {
-    /// What every component of it depends on.
+    /// The inputs of its component in every language.
     fn stamp(&self, workspace: &Workspace, component: &Path) -> Result<Stamp> {
         let package = Project::read(&self.project)?.package;
         Ok(Stamp::new(workspace, component).on((self.world, format!("{package:?}"))))
@@ -64,7 +64,7 @@ enum Source {
     Project(PathBuf),
 }
 
-/// Looks at a component, and makes an extension of it by what the project at `path` says.
+/// Checks a component, and writes the description of the project at `path` into it.
 fn package(component: &Path, imports: Imports, path: &Path) -> Result<()> {
     let bytes = fs::read(component)?;
     let shown = || component.display().to_string();
@@ -76,7 +76,7 @@ fn package(component: &Path, imports: Imports, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes a component of a core module.
+/// Turns a core module into a component.
 fn encode(module: &Path, component: &Path) -> Result<()> {
     let bytes = fs::read(module).with_context(|| format!("{} is missing", module.display()))?;
     let encoded = component::encode(&bytes);
@@ -97,7 +97,7 @@ pub fn build(workspace: &Workspace, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The same, as a part of a larger command. Returns the files.
+/// Like [`build`], as a part of a larger command. Returns the files.
 pub fn build_with(
     workspace: &Workspace,
     progress: &Progress,
@@ -107,7 +107,7 @@ pub fn build_with(
     if let Some(unknown) = names.iter().find(|name| !sources.contains_key(*name)) {
         let known: Vec<&str> = sources.keys().map(String::as_str).collect();
         bail!(
-            "no proxy is called {unknown}; there are {}",
+            "there is no proxy called {unknown}; there are {}",
             known.join(", ")
         );
     }
@@ -126,7 +126,7 @@ pub fn build_with(
         }
     }
 
-    // The crates, of which cargo compiles several at once, beside the others one by one.
+    // Cargo compiles several crates at once; meanwhile, the others are built one by one.
     thread::scope(|scope| {
         let others = scope.spawn(|| {
             others
@@ -141,8 +141,7 @@ pub fn build_with(
     Ok(components)
 }
 
-/// All there are, by the name of the component: a project's own, and in `tests/examples` the proxy's with
-/// its language.
+/// All sources by the name of the component: a project's own, and in `tests/examples` the proxy's with its language.
 fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
     let examples = workspace.path("tests/examples");
     let crates = workspace.guest_crates().into_iter().map(|guest| {

@@ -1,7 +1,7 @@
-//! `cargo xtask languages`: builds what `acp-chain new` begins with in each language, measures it, and writes the
-//! table of languages into the book. The tests in `checkout/languages` hold that each has a row and a page.
+//! `cargo xtask languages`: builds the project that `acp-chain new` creates in each language, measures it, and writes
+//! the table of languages into the book. The tests in `checkout/languages` check that each has a row and a page.
 //!
-//! Times are those of this machine, on the wall clock; what they are compared with is Rust's, of the same run.
+//! Times are wall-clock times of this machine, to be compared with Rust's in the same run.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -19,18 +19,18 @@ use crate::guests::projects;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// What stands around the table in the page.
+/// The marks around the table in the page.
 const ABOVE: &str = "<!-- by cargo xtask languages -->\n\n";
 const BELOW: &str = "\n<!-- end -->";
 
-/// What every project here is called.
+/// The name of every project.
 const NAME: &str = "measured";
 
-/// What is known of a language without measuring.
+/// The facts about a language that are not measured.
 struct Known {
     language: &'static str,
     page: &'static str,
-    /// Whether the author reads file and line of what fails; the tests in `authoring/author` hold it to that.
+    /// The failures that are shown with file and line; the tests in `authoring/author` check this.
     says_where: &'static str,
 }
 
@@ -54,7 +54,7 @@ const fn known(language: &'static str, page: &'static str, says_where: &'static 
     }
 }
 
-/// What came of building a language's project.
+/// The built project of a language.
 struct Built {
     language: &'static Language,
     component: PathBuf,
@@ -62,7 +62,7 @@ struct Built {
     again: Duration,
 }
 
-/// What `host/library/benches/languages.rs` prints of a component.
+/// The output of `host/library/benches/languages.rs` for a component.
 #[derive(Deserialize)]
 struct Measured {
     micros: f64,
@@ -151,13 +151,13 @@ fn build(workspace: &Workspace, language: &'static Language, path: &OsStr) -> Re
     })
 }
 
-/// What the author of a project writes.
+/// The files that the author of a project writes.
 fn sources(project: &Path) -> Result<Vec<PathBuf>> {
     let folders = ["src", "assembly"].map(|folder| project.join(folder));
     match folders.into_iter().find(|folder| folder.exists()) {
         Some(folder) => {
             let files = fs::read_dir(folder)?.map(|file| Ok(file?.path()));
-            // Python leaves a folder there.
+            // Python's toolchain leaves a folder there.
             let is_file = |path: &Result<PathBuf>| path.as_ref().is_ok_and(|path| path.is_file());
             files.filter(is_file).collect()
         }
@@ -184,7 +184,7 @@ fn lines(project: &Path) -> Result<usize> {
     Ok(count)
 }
 
-/// Carries messages through each component, in a host that is optimised.
+/// Sends messages through each component, in an optimised host.
 fn measure(workspace: &Workspace, progress: &Progress, all: &[Built]) -> Result<Vec<Measured>> {
     let bench = || {
         let mut bench = cargo();

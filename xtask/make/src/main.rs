@@ -1,5 +1,5 @@
-//! What is made of the checkout: components of its proxies, packages of the program, and files that are checked in.
-//! `cargo xtask` builds it and starts it; see `cargo xtask --help`.
+//! Makes components of the proxies, packages of the program, and generated files that are checked in. `cargo xtask`
+//! builds and starts this program; see `cargo xtask --help`.
 
 mod dist;
 mod guests;
@@ -25,17 +25,15 @@ struct Cli {
 enum Command {
     /// Build these proxies, or all, into `target/components`.
     Guests { names: Vec<String> },
-    /// Pack the program, built for others, as an archive and for Debian, npm and Python.
+    /// Build the program for distribution, and pack it as an archive and for Debian, npm and Python.
     Dist(dist::Options),
-    /// Build what each language begins with, measure it, and write the table of languages into the book.
+    /// Build the first project of each language, measure it, and write the table of languages into the book.
     Languages,
-    /// Regenerate the rules of `host/secrets` from the catalogue that they come from.
+    /// Regenerate the rules of `host/secrets` from their catalogue.
     Rules,
-    /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
-    /// ordinary text.
+    /// Compare what `redact` finds with what the engine of its rules finds, in examples and in ordinary text.
     Secrets,
-    /// Build these of our extensions, or all, from a copy of the checkout, elsewhere, and see that they have the same
-    /// bytes.
+    /// Build these of our extensions, or all, from a copy of the checkout in another folder, and compare the bytes.
     Reproducible { names: Vec<String> },
 }
 

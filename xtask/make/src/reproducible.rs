@@ -1,4 +1,4 @@
-//! `cargo xtask reproducible`: the extensions that come with the program have the same bytes, wherever their checkout is.
+//! `cargo xtask reproducible`: checks that the program's extensions have the same bytes, wherever the checkout is.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use xtask::program::EXTENSIONS;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
-/// What is not a source.
+/// The entries that are not sources.
 const LEFT_OUT: [&str; 3] = [".git", "target", "node_modules"];
 
-/// Builds these, or all, here, and once more from a copy of the checkout in another folder, and compares.
+/// Builds these extensions, or all, here and from a copy of the checkout in another folder, and compares the bytes.
 pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
     let progress = &Progress::new(workspace);
     let names = match names {
@@ -33,7 +33,7 @@ pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
         };
         ensure!(
             read(&own)? == read(&copy)?,
-            "{} and {} are built from the same source, and differ",
+            "{} and {} are built from the same source, but differ",
             own.display(),
             copy.display()
         );
@@ -41,7 +41,7 @@ pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Copies a folder. What is the same already keeps its time, so that cargo sees that nothing changed.
+/// Copies a folder. Files that are the same keep their time, so that cargo sees no change.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -51,7 +51,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         if LEFT_OUT.iter().any(|left_out| name == *left_out) {
             continue;
         }
-        // Of a link, what it leads to.
+        // Links are followed.
         if path.is_dir() {
             copy(&path, &beside)?;
         } else {

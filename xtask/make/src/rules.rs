@@ -1,7 +1,7 @@
-//! `cargo xtask rules`: the rules of `secrets`, from the catalogue of Betterleaks.
+//! `cargo xtask rules`: generates the rules of `secrets` from the catalogue of Betterleaks.
 //!
-//! The catalogue is taken from the crate `kingfisher-rules`, which carries it word for word. Nothing
-//! of that crate is compiled: its engine is native code. What is made is checked in.
+//! The catalogue is taken from the crate `kingfisher-rules`, which carries it word for word. That crate is not
+//! compiled: its engine is native code. The generated files are checked in.
 
 mod catalogue;
 mod corrections;
@@ -96,7 +96,7 @@ pub fn make(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What the crate was made from, by address.
+/// The sources that the crate was made from, by address.
 fn sources(archive: PathBuf) -> Result<BTreeMap<String, Option<String>>> {
     let file = File::open(&archive).with_context(|| format!("{} is missing", archive.display()))?;
     let sources: BTreeMap<String, Value> = serde_json::from_reader(GzDecoder::new(file))?;

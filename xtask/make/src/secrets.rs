@@ -1,9 +1,9 @@
-//! `cargo xtask secrets`: what `redact` finds, held against what is found by the engine that its
-//! catalogue of rules is published for, in texts that neither was made with.
+//! `cargo xtask secrets`: compares what `redact` finds with what the engine of its catalogue of rules finds, in texts
+//! that neither was developed with.
 //!
-//! The engine is Kingfisher, as a program from a wheel, with the catalogue as the crate of the rules
-//! carries it. The examples are those of the rules that an older Kingfisher had of its own. Ordinary
-//! text is what the peers of the tests and the crates of the workspace are made of.
+//! The engine is Kingfisher, a program from a wheel, with the catalogue from the crate of the rules. The examples are
+//! those of the rules that an older Kingfisher contained. Ordinary text is the source of the tests' peers and of the
+//! workspace's dependencies.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
@@ -19,24 +19,24 @@ use xtask::fetch::{crates, python};
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// The wheel of the engine, and its version; and the version that has examples.
+/// The wheel of the engine and its version, and the version with examples.
 const ENGINE: (&str, &str) = ("kingfisher-bin", "2.14.0");
 const EXAMPLES: &str = "1.79.0";
 
-/// How much of what the engine finds in the examples has to be found.
+/// The share of the engine's findings in the examples that `redact` has to find.
 const RECALL: f64 = 0.95;
 
-/// Where ordinary text is taken from: so many bytes of each.
+/// The ordinary text: this many bytes from each source, of files of these kinds.
 const SHARE: usize = 5_000_000;
 const KINDS: [&str; 10] = ["c", "h", "js", "json", "md", "mjs", "py", "rs", "ts", "txt"];
 
-/// What one side found.
+/// The findings of one side.
 struct Found {
-    /// By text: the secrets.
+    /// The secrets, each with the number of its text.
     secrets: Vec<(usize, String)>,
 }
 
-/// Compares, and prints the figures. The peers have to be there.
+/// Compares, and prints the figures. The peers have to be installed.
 pub fn compare(workspace: &Workspace) -> Result<()> {
     let progress = &Progress::new(workspace);
     let (name, version) = ENGINE;
@@ -135,7 +135,7 @@ fn examples(program: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// A scalar of YAML as its text, as far as the examples have such.
+/// The text of a YAML scalar, in the forms that the examples have.
 fn unquoted(scalar: &str) -> String {
     if let Some(block) = scalar.strip_prefix(['|', '>']) {
         return block
@@ -156,7 +156,7 @@ fn unquoted(scalar: &str) -> String {
     scalar.to_owned()
 }
 
-/// What others wrote for other ends: source and prose.
+/// Third-party source and prose.
 fn ordinary(workspace: &Workspace) -> Result<Vec<String>> {
     let peers = workspace.target("peers");
     let mut roots = vec![
@@ -187,7 +187,7 @@ fn ordinary(workspace: &Workspace) -> Result<Vec<String>> {
             list(&folder, &mut files)?;
         }
         files.sort();
-        // Spread over all of them.
+        // Spread over all files.
         let step = files.len() / 1000 + 1;
         let mut left = SHARE;
         for file in (0..step).flat_map(|first| files.iter().skip(first).step_by(step)) {
@@ -233,7 +233,7 @@ fn by_engine(
         fs::write(folder.join("texts").join(format!("{number}.txt")), text)?;
     }
     let report = folder.join("report.jsonl");
-    // Its exit code tells whether it found something.
+    // The exit code shows whether it found something, so it is not checked.
     let output = Command::new(engine)
         .args([
             "scan",
@@ -271,7 +271,7 @@ fn by_engine(
     Ok(Found { secrets })
 }
 
-/// What becomes of the texts, and the names of what is found.
+/// The redacted texts, and the names of the findings.
 fn by_us(workspace: &Workspace, texts: &[String]) -> Result<Vec<(String, Vec<String>)>> {
     let mut look = cargo()
         .args([

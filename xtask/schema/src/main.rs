@@ -1,4 +1,4 @@
-//! Prints the JSON Schema of a version of the protocol, with all that is unstable in it, from the crate
+//! Prints the JSON Schema of a version of the protocol, with everything unstable, from the crate
 //! `agent-client-protocol-schema`: `acp-schema v1`.
 
 use std::process::ExitCode;
@@ -27,14 +27,14 @@ macro_rules! messages {
 
 fn main() -> ExitCode {
     let mut settings = SchemaSettings::draft2020_12();
-    // The types of the SDKs are named by them.
+    // The types of the SDKs are named by these titles.
     settings.untagged_enum_variant_titles = true;
     let mut generator = settings.into_generator();
     let messages = match std::env::args().nth(1).as_deref() {
         Some("v1") => messages!(v1, generator),
         Some("v2") => messages!(v2, generator),
         _ => {
-            eprintln!("acp-schema v1|v2");
+            eprintln!("usage: acp-schema v1|v2");
             return ExitCode::FAILURE;
         }
     };
@@ -50,12 +50,12 @@ fn schema(mut generator: SchemaGenerator, messages: Value) -> Value {
         "$defs": generator.take_definitions(true),
     });
     refer_apart(&mut schema);
-    // Whichever of its maps are sorted.
+    // So that the output does not depend on which maps are sorted.
     schema.sort_all_objects();
     schema
 }
 
-/// A reference beside members of its own becomes a part of `allOf`, as readers of older drafts expect.
+/// Moves references with sibling members into `allOf`, as readers of older drafts expect.
 fn refer_apart(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! A client of others, in several generations: one turn each with an agent, by itself and behind acp-chain.
+//! acpx, a third-party client, in several versions: its turns with an agent, directly and behind acp-chain.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,19 +17,19 @@ use crate::client::{is_besides, kind_of};
 /// The packages of acpx, the newest first.
 pub const PACKAGES: [&str; 3] = ["acpx-0.19", "acpx-0.10", "acpx-0.3"];
 
-/// The agent that they have turns with: it asks for permission, and has the tools of servers.
+/// The agent of their turns, which requests permissions and has the tools of servers.
 pub const AGENT: &str = "opencode";
 
-/// What they do.
+/// The steps of a client.
 pub const STEPS: [Step; 3] = [Step::Text, Step::Shell, Step::ChainTool];
 
 /// Longer than a turn takes on a busy machine.
 const SECONDS: &str = "120";
 
-/// Has it take its turns.
+/// Takes the steps with a client.
 pub fn play(package: &str, agent: &Agent, place: &Place) -> Result<Vec<Outcome>> {
     let outcomes = STEPS.map(|step| match (step, place.side) {
-        // It has no server of its own.
+        // acpx has no server of its own.
         (Step::ChainTool, Side::Direct) => Ok(Outcome::not_offered(step)),
         (Step::Text, _) => turn(package, agent, place, step, "text", WELL),
         (Step::Shell, _) => turn(package, agent, place, step, "shell", CALLED),
@@ -60,7 +60,7 @@ fn turn(
     Ok(outcome(step, &String::from_utf8(output.stdout)?, wanted))
 }
 
-/// What came of a turn, by all messages of which acpx prints a line each.
+/// The outcome of a turn, from the messages that acpx prints, one a line.
 fn outcome(step: Step, printed: &str, wanted: &str) -> Outcome {
     let messages = printed.lines().map(serde_json::from_str::<Value>);
     let mut text = String::new();

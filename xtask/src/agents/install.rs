@@ -22,13 +22,13 @@ pub struct Installed {
     pub program: PathBuf,
     /// The folder of the npm packages.
     pub modules: PathBuf,
-    /// The folder with the programs of the Python packages, if there is a Python for them.
+    /// The folder with the programs of the Python packages, if there is a suitable Python.
     python: Result<PathBuf>,
-    /// The folder with the scripts of our own.
+    /// The folder with our scripts.
     pub scripts: PathBuf,
 }
 
-/// Installs and builds all of it.
+/// Installs and builds everything.
 pub fn all(workspace: &Workspace, progress: &Progress) -> Result<Installed> {
     let scripts = workspace.path("tests/peers/coding-agents");
     let into = workspace.target("peers/coding-agents");
@@ -51,7 +51,7 @@ fn python_programs(workspace: &Workspace, progress: &Progress, scripts: &Path) -
     )
 }
 
-/// The program of the tests.
+/// Builds acp-chain as the tests do, with the extensions of the chain.
 fn program(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     let components = make::components(workspace, progress, Beside::Tests, &CHAIN)?;
     progress.step("acp-chain", |step| {
@@ -67,7 +67,7 @@ fn program(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// A Python that is new enough for fast-agent: in `PATH`, of uv, or of pyenv.
+/// A Python that is new enough for fast-agent: in `PATH`, from uv, or from pyenv.
 fn interpreter() -> Result<PathBuf> {
     const NAMES: [&str; 2] = ["python3.14", "python3.13"];
     let pyenv = std::env::home_dir()
@@ -97,7 +97,7 @@ fn runs(python: &Path) -> bool {
 }
 
 impl Installed {
-    /// The program that an npm package brings under this name.
+    /// The program of an npm package with this name.
     pub fn npm_program(&self, package: &str, name: &str) -> Result<PathBuf> {
         let programs = self.description(package)?["bin"].take();
         let file = programs.as_str().or_else(|| programs[name].as_str());
@@ -120,7 +120,7 @@ impl Installed {
         }
     }
 
-    /// The version of a Python package, by what was installed for it.
+    /// The version of an installed Python package.
     pub fn python_version(&self, package: &str) -> Result<String> {
         let output = Command::new(self.python_program("python")?)
             .args([

@@ -11,11 +11,10 @@ use anyhow::{Context, Result};
 use super::install::Installed;
 use crate::host::lines;
 
-/// A running model; it ends with this.
+/// A running model, which ends when this is dropped.
 pub struct Model {
     child: Child,
     lines: Receiver<String>,
-    /// Where it is reached.
     pub url: String,
 }
 
@@ -39,7 +38,7 @@ impl Model {
         })
     }
 
-    /// Whether an answer was begun that has no end, since it was last asked.
+    /// Whether the model began an answer without an end since the last call.
     pub fn holds(&self) -> bool {
         self.lines.try_iter().count() > 0
     }
@@ -47,7 +46,7 @@ impl Model {
 
 impl Drop for Model {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

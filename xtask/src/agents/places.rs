@@ -1,4 +1,4 @@
-//! Where one trial of an agent is, and what its processes have in their environment.
+//! The folders of one trial of an agent, and the environment of its processes.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use super::roster::Launch;
 use crate::host::text;
 use xtask::workspace::Workspace;
 
-/// Where the agent stands.
+/// What starts the agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Side {
     /// The client starts it.
@@ -33,14 +33,14 @@ pub struct Place<'a> {
     pub home: PathBuf,
     /// The working directory of the sessions.
     pub work: PathBuf,
-    /// What was said, and what was logged.
+    /// The messages and the logs.
     pub logs: PathBuf,
-    /// What acp-chain has compiled, for all trials.
+    /// The code compiled by acp-chain, for all trials.
     cache: PathBuf,
 }
 
 impl<'a> Place<'a> {
-    /// New folders, and a model of its own.
+    /// Creates the folders, and starts a model.
     pub fn make(
         workspace: &Workspace,
         installed: &'a Installed,
@@ -56,7 +56,7 @@ impl<'a> Place<'a> {
         for folder in [&home, &work, &logs] {
             fs::create_dir_all(folder)?;
         }
-        // Agents look for the repository above them, which would be the checkout.
+        // Agents look for a repository in the parent folders, and would find the checkout.
         let init = Command::new("git")
             .args(["init", "--quiet"])
             .arg(&work)
@@ -99,7 +99,7 @@ impl<'a> Place<'a> {
             words.extend(["--log-file".into(), text(&log)?]);
             words.extend(["--trace".into(), text(&trace)?]);
             words.push("--".into());
-            // The cache is acp-chain's alone.
+            // The cache is only for acp-chain.
             words.extend(["env", "--unset=XDG_CACHE_HOME"].map(String::from));
         }
         words.extend(launch.command.iter().cloned());
@@ -119,7 +119,7 @@ impl<'a> Place<'a> {
         if self.side == Side::Behind {
             command.env("XDG_CACHE_HOME", &self.cache);
         }
-        // Nothing is to leave the machine: a request that would fails at once.
+        // Nothing may leave the machine: requests to other hosts fail at once.
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
             command.env(name, "http://127.0.0.1:9");
         }

@@ -1,4 +1,4 @@
-//! What works behind acp-chain of what works without it, as a table for the terminal and the book.
+//! The steps that work without acp-chain and behind it, as a table for the terminal and the book.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,12 +9,12 @@ use anyhow::{Context, Result};
 use super::steps::{Outcome, State, Step};
 use xtask::workspace::Workspace;
 
-/// The page, and what stands before and after the table in it.
+/// The page, and the marks before and after the table in it.
 const PAGE: &str = "docs/real-agents.md";
 const BEGIN: &str = "<!-- by cargo xtask agents -->\n";
 const END: &str = "<!-- end -->";
 
-/// What acp-chain and our own extension add.
+/// What acp-chain and our extension add.
 const ADDED: [&str; 3] = [
     "plan",
     "has /agentCapabilities/mcpCapabilities",
@@ -28,7 +28,7 @@ pub struct Row {
     pairs: Vec<Pair>,
 }
 
-/// One step of it.
+/// One step, on both sides.
 struct Pair {
     direct: Outcome,
     behind: Outcome,
@@ -60,7 +60,7 @@ impl Pair {
         self.direct.state == State::Works && self.behind.state != State::Works
     }
 
-    /// What the client is told on one side only; nothing if one side does not work.
+    /// What the client receives on one side only; `None` if one side does not work.
     fn differences(&self) -> Option<String> {
         if [self.direct.state, self.behind.state] != [State::Works; 2] {
             return None;
@@ -95,7 +95,7 @@ impl Pair {
         format!("{signs}{star}")
     }
 
-    /// What the book says below the table.
+    /// The note below the table.
     fn note(&self) -> Option<String> {
         match self.direct.state {
             State::Works => self.differences(),
@@ -105,7 +105,7 @@ impl Pair {
     }
 }
 
-/// A table, and notes about whatever does not work or differs.
+/// A table, with notes on what does not work or differs.
 pub fn table(of: &str, steps: &[Step], rows: &[Row]) -> String {
     let mut table = format!("| {of} | Version |");
     for step in steps {
@@ -129,7 +129,7 @@ pub fn table(of: &str, steps: &[Step], rows: &[Row]) -> String {
     table
 }
 
-/// A line for each thing to say of an agent, with all steps of which it is said.
+/// A line for each note on an agent, with all its steps.
 fn notes(rows: &[Row]) -> String {
     let mut notes = String::new();
     for row in rows {
@@ -151,7 +151,7 @@ fn notes(rows: &[Row]) -> String {
     notes
 }
 
-/// A few words in a line, as Markdown that has no elements in it.
+/// The start of a text in one line, as Markdown without elements.
 fn short(said: &str) -> String {
     const MOST: usize = 160;
     let line: Vec<_> = said.split_whitespace().collect();
@@ -162,7 +162,7 @@ fn short(said: &str) -> String {
     }
 }
 
-/// What works only without acp-chain, with what both said.
+/// The steps that work only without acp-chain, with both outcomes.
 pub fn broken(rows: &[Row]) -> String {
     let mut broken = String::new();
     for row in rows {

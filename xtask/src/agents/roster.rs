@@ -1,4 +1,4 @@
-//! The agents: what each is installed from, and how it is pointed at the scripted model.
+//! The agents: the package of each, and how it is pointed at the scripted model.
 
 use std::fs;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use super::install::Installed;
 use super::places::Place;
 use crate::host::text;
 
-/// A kind of agent of one version.
+/// One version of an agent.
 pub struct Agent {
-    /// What `--only` and the table call it.
+    /// Its name for `--only` and in the table.
     pub name: &'static str,
     pub version: fn(&Installed) -> Result<String>,
     pub launch: fn(&Place) -> Result<Launch>,
@@ -22,11 +22,11 @@ pub struct Agent {
 pub struct Launch {
     pub command: Vec<String>,
     pub env: Vec<(&'static str, String)>,
-    /// The method of `authenticate` that it wants to be called with.
+    /// The method for `authenticate`, if the agent requires that.
     pub sign_in: Option<&'static str>,
-    /// How it reaches MCP servers of the client.
+    /// How the agent reaches the client's MCP servers.
     pub servers: Transport,
-    /// How long its sessions are left alone before another process takes them up.
+    /// How long to wait before another process loads its sessions.
     pub rest: Duration,
 }
 
@@ -53,7 +53,7 @@ const PI_ACP: &str = "pi-acp";
 const PI: &str = "@earendil-works/pi-coding-agent";
 const FAST_AGENT: &str = "fast-agent-mcp";
 
-/// All of them; in the order of the table.
+/// All agents, in the order of the table.
 pub const AGENTS: [Agent; 14] = [
     Agent {
         name: "claude",
@@ -134,7 +134,7 @@ impl Launch {
     /// A program of an npm package, with arguments.
     fn npm(place: &Place, package: &str, name: &str, args: &[&str]) -> Result<Self> {
         let program = place.installed.npm_program(package, name)?;
-        // Of two packages whose programs have one name, npm makes only one executable.
+        // If programs of two packages have the same name, npm makes only one executable.
         let is_script = program.extension().is_some_and(|end| end != "exe");
         let node = is_script.then(|| "node".to_owned());
         let args = args.iter().map(|arg| (*arg).to_owned());
@@ -177,7 +177,7 @@ fn openai(place: &Place) -> String {
 }
 
 fn claude(place: &Place, package: &str) -> Result<Launch> {
-    // Else another model is asked whether a call may run.
+    // Otherwise another model decides whether a call may run.
     let settings = json!({"permissions": {"defaultMode": "default"}});
     place.write(".claude/settings.json", &settings)?;
     let launch = Launch::npm(place, package, "claude-agent-acp", &[])?;
@@ -185,12 +185,12 @@ fn claude(place: &Place, package: &str) -> Result<Launch> {
         ("ANTHROPIC_BASE_URL", &place.model.url),
         ("ANTHROPIC_API_KEY", "sk-mock"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-        // Else the model has to look for tools of servers first.
+        // Otherwise the model has to search for the tools of servers first.
         ("ENABLE_TOOL_SEARCH", "false"),
     ]))
 }
 
-/// The same configuration for both, each in its own form.
+/// The same configuration for both versions, each in its own form.
 fn codex_settings(place: &Place) -> [(&'static str, Value); 4] {
     let provider = json!({
         "name": "mock", "base_url": openai(place), "wire_api": "responses", "env_key": "MOCK_KEY",
@@ -199,7 +199,7 @@ fn codex_settings(place: &Place) -> [(&'static str, Value); 4] {
         ("model_provider", json!("mock")),
         ("model", json!("gpt-5.2")),
         ("model_providers", json!({"mock": provider})),
-        // Its sandbox needs a program that not every system has.
+        // The sandbox of codex needs a program that not every system has.
         ("sandbox_mode", json!("danger-full-access")),
     ]
 }
@@ -212,7 +212,7 @@ fn codex(place: &Place) -> Result<Launch> {
     let launch = Launch::npm(place, CODEX, "codex-acp", &[])?;
     Ok(launch.with(&[
         ("CODEX_CONFIG", &Value::Object(settings).to_string()),
-        // Else another model is asked whether a call may run.
+        // Otherwise another model decides whether a call may run.
         ("INITIAL_AGENT_MODE", "workspace-write"),
         ("MODEL_PROVIDER", "mock"),
         ("MOCK_KEY", "sk-mock"),
@@ -221,7 +221,7 @@ fn codex(place: &Place) -> Result<Launch> {
 
 fn codex_older(place: &Place) -> Result<Launch> {
     let mut launch = Launch::npm(place, CODEX_OLD, "codex-acp", &[])?;
-    // So that it asks before it runs a command.
+    // So that the agent requests permission before it runs a command.
     let asking = ("approval_policy", json!("untrusted"));
     for (name, value) in codex_settings(place).into_iter().chain([asking]) {
         let value = toml::Value::try_from(value)?;
@@ -245,7 +245,7 @@ fn gemini(place: &Place) -> Result<Launch> {
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
     ]);
     Ok(Launch {
-        // A session that is loaded in the minute in which it began is overwritten.
+        // A session that is loaded within the minute of its start is overwritten.
         rest: Duration::from_secs(61),
         ..launch.signs_in("gemini-api-key")
     })
@@ -256,7 +256,7 @@ fn qwen(place: &Place, package: &str) -> Result<Launch> {
     let settings = json!({
         "security": {"auth": auth},
         "privacy": {"usageStatisticsEnabled": false},
-        // Else the model has to look for tools of servers first.
+        // Otherwise the model has to search for the tools of servers first.
         "permissions": {"deny": ["tool_search", "tool_call"]},
     });
     place.write(".qwen/settings.json", &settings)?;
@@ -266,7 +266,7 @@ fn qwen(place: &Place, package: &str) -> Result<Launch> {
         ("OPENAI_BASE_URL", &openai(place)),
         ("OPENAI_MODEL", "mock-model"),
         ("QWEN_CODE_NO_RELAUNCH", "true"),
-        // Older versions send to a proxy what is for this machine.
+        // Older versions send requests to this machine through the proxy.
         ("HTTP_PROXY", ""),
         ("HTTPS_PROXY", ""),
         ("http_proxy", ""),
@@ -275,7 +275,7 @@ fn qwen(place: &Place, package: &str) -> Result<Launch> {
     Ok(launch.signs_in("openai"))
 }
 
-/// opencode, and kilo, which is a fork of it. Both are asked to ask before they run something.
+/// opencode, and its fork kilo. Both are set to request permission before they run a command.
 fn opencode(place: &Place, package: &str, name: &str, variable: &'static str) -> Result<Launch> {
     let provider = json!({
         "npm": "@ai-sdk/openai-compatible",
@@ -305,7 +305,7 @@ fn opencode(place: &Place, package: &str, name: &str, variable: &'static str) ->
 
 fn copilot(place: &Place) -> Result<Launch> {
     let mut launch = Launch::npm(place, COPILOT, "copilot", &["--acp", "--no-auto-update"])?;
-    // It rejects servers that it would have to start.
+    // Copilot rejects servers that it would have to start.
     launch.servers = Transport::Http;
     Ok(launch.with(&[
         ("COPILOT_PROVIDER_BASE_URL", &openai(place)),

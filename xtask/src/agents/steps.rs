@@ -1,4 +1,4 @@
-//! What every agent is asked to do, and what is said of each.
+//! The steps that every agent takes, and their outcomes.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ impl Step {
 pub enum State {
     Works,
     Fails,
-    /// The agent does not claim to have it.
+    /// The agent does not offer it.
     NotOffered,
 }
 
@@ -69,19 +69,19 @@ impl State {
     }
 }
 
-/// What came of one step.
+/// The outcome of one step.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub step: Step,
     pub state: State,
-    /// What the agent said, for people.
+    /// The agent's answer, for people.
     pub said: String,
-    /// What the client was told, without ids and times: this is compared.
+    /// What the client received, without ids and times: this is compared.
     pub seen: BTreeSet<String>,
 }
 
 impl Outcome {
-    /// The agent does not claim to have it.
+    /// The agent does not offer it.
     pub fn not_offered(step: Step) -> Self {
         Self {
             step,

@@ -1,4 +1,4 @@
-//! The processes of one trial, known by their home folder, which all inherit.
+//! The processes of one trial, identified by the home folder, which all inherit.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Waits until none runs; the names of those that still do.
+/// Waits until all have ended; returns the names of those that still run.
 pub fn left(home: &Path, patience: Duration) -> Vec<String> {
     let start = Instant::now();
     loop {
@@ -18,7 +18,7 @@ pub fn left(home: &Path, patience: Duration) -> Vec<String> {
     }
 }
 
-/// Kills all, again and again, since one may start others before it ends.
+/// Kills all repeatedly, since a process may start others before it ends.
 pub fn kill(home: &Path) {
     for _ in 0..20 {
         let left = of(home);
@@ -37,7 +37,7 @@ fn of(home: &Path) -> Vec<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     ids.filter(|id: &u32| {
-        // Those that have ended, and those of other users, have none to show.
+        // Ended processes, and those of other users, show no environment.
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         environment
             .split(|byte| *byte == 0)

@@ -16,13 +16,13 @@ use super::tree;
 use crate::client::{Answer, Client, Heard};
 use crate::host::Host;
 
-/// What the model says, see `tests/peers/coding-agents/model.mjs`.
+/// The texts of the model, see `tests/peers/coding-agents/model.mjs`.
 pub const WELL: &str = "All is well.";
 pub const CALLED: &str = "The tool said mark-42.";
 
 const MISSING: &str = "No such tool";
 
-/// How long an agent may take to end after its input has.
+/// How long an agent may take to end after its input is closed.
 const TO_END: Duration = Duration::from_secs(15);
 
 /// How long the other processes of an agent may take to end after it.
@@ -40,11 +40,10 @@ struct Trial<'a> {
 #[derive(Default)]
 struct Record {
     outcomes: Vec<Outcome>,
-    /// What the agent says of itself.
     capabilities: Value,
 }
 
-/// Takes them.
+/// Takes all steps with an agent.
 pub fn play(agent: &Agent, place: &Place) -> Result<Vec<Outcome>> {
     let outcomes = steps(agent, place);
     tree::kill(&place.home);
@@ -68,7 +67,7 @@ fn steps(agent: &Agent, place: &Place) -> Result<Vec<Outcome>> {
     let record = trial.exit()?;
 
     thread::sleep(launch.rest);
-    // A new process, which has to know the sessions from before.
+    // A new process, which has to know the earlier sessions.
     let mut trial = Trial::connect(place, &launch, "second", record)?;
     trial.greet()?;
     trial.return_to(Step::Load, "session/load", &session)?;
@@ -92,7 +91,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// The script that has the model call a tool of the chain; without one, a like tool of the client.
+    /// The script that makes the model call a tool of the chain, or without a chain a similar tool of the client.
     fn tool(&self) -> &'static str {
         match self.place.side {
             Side::Direct => "add",
@@ -147,7 +146,7 @@ impl<'a> Trial<'a> {
         Ok((session, answer))
     }
 
-    /// What every way into a session says: the folder, and the client's own MCP server.
+    /// The parameters of all methods that open a session: the folder, and the client's own MCP server.
     fn where_it_works(&self) -> Value {
         let installed = self.place.installed;
         let server = match self.launch.servers {
@@ -170,7 +169,7 @@ impl<'a> Trial<'a> {
     fn prompt(&mut self, step: Step, session: &Value, script: &str, wanted: &str) -> Result<()> {
         let turn = turn(session, script);
         let mut answer = self.client.ask(PROMPT, turn.clone())?;
-        // Some agents take a turn before they have asked all servers for their tools.
+        // Some agents take a turn before they have requested the tools of all servers.
         for _ in 0..2 {
             if self.client.text().contains(MISSING) {
                 self.client.heard();
@@ -202,7 +201,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Sets the first mode that is not set already.
+    /// Sets the first mode other than the current one.
     fn set_mode(&mut self, session: &Value, opened: &Answer) -> Result<()> {
         let Some((method, mut params)) = mode(opened) else {
             self.record.outcomes.push(Outcome::not_offered(Step::Mode));
@@ -214,7 +213,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// A session from before, in which a turn is taken.
+    /// Loads or resumes an earlier session, and takes a turn in it.
     fn return_to(&mut self, step: Step, method: &str, session: &Value) -> Result<()> {
         let offered = match step {
             Step::Load => self.record.capabilities["loadSession"] == true,
@@ -240,7 +239,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// The end of the client's input.
+    /// Closes the client's end, and checks that all processes end.
     fn exit(mut self) -> Result<Record> {
         let seen = self.client.besides();
         let status = self.client.close(TO_END)?;
@@ -264,7 +263,7 @@ impl<'a> Trial<'a> {
         Ok(self.record)
     }
 
-    /// Notes what came of a step; it has worked if what was said is right.
+    /// Records the outcome of a step, which worked if the result is right.
     fn took(&mut self, step: Step, answer: &Answer, is_right: impl FnOnce(&Value) -> bool) {
         let Heard { kinds, text } = self.client.heard();
         let mut seen = kinds;
@@ -278,9 +277,9 @@ impl<'a> Trial<'a> {
             Answer::None(why) => (false, why.clone()),
         };
         match step {
-            // How far the answer was by then is chance.
+            // How much of the answer comes before the cancellation is chance.
             Step::Cancel => seen.retain(|kind| kind.starts_with("ends")),
-            // A history may come after the answer, and names the tools that were called.
+            // A history may arrive after the answer, and contains the names of the called tools.
             Step::Load | Step::Resume => seen.retain(|kind| !kind.starts_with("says")),
             _ => {}
         }
@@ -293,7 +292,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// What tells the model what to do.
+/// The prompt that makes the model run a script.
 pub fn script(word: &str) -> String {
     format!("Do as the script says: [[{word}]]")
 }
@@ -329,7 +328,7 @@ fn mode(opened: &Answer) -> Option<(&'static str, Value)> {
     Some(("session/set_config_option", params))
 }
 
-/// What of a result is the same each time: how the turn ended, and the names of what else it has.
+/// The parts of a result that are the same each time: how the turn ended, and the names of its members.
 fn shape(result: &Value) -> Vec<String> {
     let Some(reason) = result["stopReason"].as_str() else {
         return names("", result);
@@ -339,7 +338,7 @@ fn shape(result: &Value) -> Vec<String> {
     shape
 }
 
-/// The paths of all members, without those of lists.
+/// The paths of all members, without those in lists.
 fn names(path: &str, value: &Value) -> Vec<String> {
     let members = value.as_object().into_iter().flatten();
     let names = members.flat_map(|(name, value)| {
@@ -350,7 +349,7 @@ fn names(path: &str, value: &Value) -> Vec<String> {
     names.collect()
 }
 
-/// What was streamed, and whether acp-chain told the user something on the way.
+/// The streamed text, and whether it contains a notice of acp-chain.
 pub fn texts(text: &str) -> Vec<String> {
     let Some((before, notice)) = text.split_once("\n\n**acp-chain**: ") else {
         return vec![format!("says {text:?}")];

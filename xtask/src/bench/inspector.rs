@@ -1,6 +1,6 @@
-//! The page of `acp-chain inspect` in a browser: how soon 100,000 hops are shown, and how soon a filter takes effect,
-//! from the key press to the drawn frame. Compared with the viewer of the reference conductor with the same messages,
-//! as far as its traces have them.
+//! The page of `acp-chain inspect` in a browser: the time to show 100,000 hops, and the time from a key press in the
+//! filter to the drawn frame. The viewer of the reference conductor is measured with the same messages, as far as its
+//! traces have them.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -30,10 +30,10 @@ const FILTERS: [(&str, &str); 7] = [
     ("nothing", ""),
 ];
 
-/// How often each is repeated; the median counts.
+/// How often each measurement is repeated; the median counts.
 const TIMES: usize = 5;
 
-/// How many hops are shown in the reference's viewer, once each, as it is slow.
+/// The numbers of hops in the reference's viewer, measured once each, as it is slow.
 const VIEWED: [usize; 2] = [HOPS / 10, HOPS];
 
 /// Measures, and prints a table.
@@ -111,22 +111,22 @@ impl Inspector {
         command.arg("inspect").arg(trace).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn()?;
         let mut address = String::new();
-        let out = child.stdout.take().context("it has an output")?;
+        let out = child.stdout.take().context("no output")?;
         BufReader::new(out).read_line(&mut address)?;
         let address = address.trim().to_owned();
         Ok(Self { child, address })
     }
 
-    /// The reference's.
+    /// The reference's viewer.
     fn viewer(program: &Path, trace: &Path) -> Result<Self> {
         let mut command = Command::new(program);
         command.arg(trace).arg("--no-open").stderr(Stdio::piped());
         let mut child = command.stdout(Stdio::null()).spawn()?;
         let mut told = String::new();
-        let err = child.stderr.take().context("it has an error output")?;
+        let err = child.stderr.take().context("no error output")?;
         BufReader::new(err).read_line(&mut told)?;
         let address = told.trim().strip_prefix("Trace viewer at ");
-        let address = address.context("it does not say where it is")?.to_owned();
+        let address = address.context("the viewer has no address")?.to_owned();
         Ok(Self { child, address })
     }
 }
@@ -150,8 +150,8 @@ impl Browser {
         command.arg(chromium).stdin(Stdio::piped());
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         Ok(Self {
-            input: child.stdin.take().context("it has an input")?,
-            output: BufReader::new(child.stdout.take().context("it has an output")?),
+            input: child.stdin.take().context("no input")?,
+            output: BufReader::new(child.stdout.take().context("no output")?),
             child,
         })
     }
@@ -191,7 +191,7 @@ impl Browser {
         took.as_f64().context("no time")
     }
 
-    /// The time until answers are hidden there. It does not poll its server meanwhile, which would redraw everything.
+    /// The time until the reference's viewer hides answers. Polling is off, as it would redraw everything.
     fn view_filtered(&mut self) -> Result<f64> {
         let expression = format!(
             "(async () => {{ livePolling = false; const begun = performance.now(); \
@@ -224,7 +224,7 @@ impl Drop for Browser {
     }
 }
 
-/// Turns through five proxies, each of which answers in thirty chunks.
+/// Turns through five proxies; each turn has an answer in thirty chunks.
 fn trace(hops: usize) -> String {
     let mut trace = Trace::default();
     let proxies = json!(PROXIES);
@@ -260,7 +260,7 @@ fn trace(hops: usize) -> String {
 #[derive(Default)]
 struct Trace {
     text: String,
-    /// How many messages there are so far.
+    /// The number of messages so far.
     messages: u64,
     hops: usize,
     micros: usize,

@@ -1,10 +1,10 @@
 //! `cargo xtask bench --instructions`: how many instructions the host needs for one message, by valgrind, compared
 //! with `bench/instructions.toml`.
 //!
-//! Instruction counts do not depend on the machine's load. Those of the start are not counted: each program runs with
-//! a number of messages and with twice as many, and the difference counts. Neither are those of the thread that
-//! writes a trace, for which no message waits. How often it has to be woken is up to the scheduler, so with a trace the
-//! lowest of several runs counts.
+//! Instruction counts do not depend on the machine's load. The start does not count: each program runs with a number of
+//! messages and with twice as many, and the difference counts. The thread that writes a trace does not count either, as
+//! no message waits for it. How often it is woken depends on the scheduler, so with a trace the lowest of several runs
+//! counts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use xtask::workspace::{Workspace, cargo};
 /// The file with the allowed counts.
 const ALLOWED: &str = "bench/instructions.toml";
 
-/// By which fraction a count may be higher.
+/// The fraction by which a count may rise.
 const TOLERANCE: f64 = 0.03;
 
 /// The cases: a kind of message, the number of proxies, and whether there is a trace with a listener.
@@ -47,7 +47,7 @@ pub fn run(workspace: &Workspace, progress: &Progress, accept: bool) -> Result<E
         valgrind.is_ok_and(|output| output.status.success()),
         "valgrind is not installed; with Debian or Ubuntu: apt-get install valgrind"
     );
-    let program = progress.step("the way of a message, optimised", |_| build(workspace))?;
+    let program = progress.step("instruction counter, optimised", |_| build(workspace))?;
     let counts = progress.step("instructions", |step| {
         let count = |(name, what, hops, trace): &(_, &str, usize, &str)| {
             let (messages, runs) = if *trace == "heard" { TRACED } else { PLAIN };
@@ -79,8 +79,8 @@ const PASSED: [&str; 4] = [
     "acp-chain-rpc",
 ];
 
-/// These are optimised, each crate as a whole, so that the count does not depend on how it is split; their
-/// dependencies are those built for the tests, which saves minutes.
+/// The options for these crates: each is optimised as a whole, so that the count does not depend on how it is split;
+/// their dependencies are those built for the tests, which saves minutes.
 const OPTIMISED: [&str; 4] = [
     "opt-level=3",
     "codegen-units=1",
@@ -88,7 +88,7 @@ const OPTIMISED: [&str; 4] = [
     "overflow-checks=false",
 ];
 
-/// The program to run, from cargo's output.
+/// Builds the program to run, whose path is in cargo's output.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--workspace", "--bench", "instructions"]);
@@ -115,7 +115,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
         let ours = message["target"]["name"] == "instructions";
         message["executable"].as_str().filter(|_| ours)
     });
-    Ok(program.context("cargo names no program")?.into())
+    Ok(program.context("cargo reports no program")?.into())
 }
 
 /// The instructions of the first thread of one run.
@@ -134,13 +134,13 @@ fn collect(workspace: &Workspace, step: &Step, program: &Path, args: [&str; 4]) 
     )?;
     let first = fs::read_to_string(folder.join(format!("{name}-01")))?;
     let totals = first.lines().find_map(|line| line.strip_prefix("totals: "));
-    let count = totals.context("callgrind does not say what it has counted")?;
+    let count = totals.context("callgrind printed no totals")?;
     Ok(count.trim().parse()?)
 }
 
 fn read(file: &Path) -> Result<BTreeMap<String, u64>> {
     let text = fs::read_to_string(file)?;
-    toml::from_str(&text).with_context(|| format!("{} is not what it was", file.display()))
+    toml::from_str(&text).with_context(|| format!("{} is malformed", file.display()))
 }
 
 fn write(file: &Path, counts: &[(&str, u64)]) -> Result<()> {
@@ -179,7 +179,7 @@ fn tell(counts: &[(&str, u64)], allowed: &BTreeMap<String, u64>) -> ExitCode {
         };
     }
     println!(
-        "\n{} need more than {:.0} % more instructions. If that is worth it: \
+        "\n{} need over {:.0} % more instructions. To accept that: \
          cargo xtask bench --instructions --accept",
         too_many.join(", "),
         TOLERANCE * 100.0

@@ -1,4 +1,4 @@
-//! `acp-chain serve` under load, beside a server over the reference crate.
+//! `acp-chain serve` under load, beside a server built on the reference crate.
 
 use std::process::{Command, ExitCode};
 

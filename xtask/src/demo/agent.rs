@@ -1,4 +1,4 @@
-//! The agent of the demo (`xtask demo-agent`): it asks to edit a file, then leaks a token.
+//! The agent of the demo (`xtask demo-agent`): it requests permission to edit a file, then leaks a token.
 
 use std::fs::File;
 use std::io::{Write, stdin, stdout};
@@ -14,7 +14,8 @@ use crate::host::send;
 #[derive(Default)]
 struct Leak;
 
-/// Speaks on standard input and output until the input ends. What comes is kept in a file, for the demo to judge.
+/// Serves on standard input and output until the input ends. Writes the received messages to a file, which the demo
+/// checks.
 pub fn run(received: &Path) -> Result<()> {
     let mut kept = File::create(received)
         .with_context(|| format!("{} cannot be written", received.display()))?;

@@ -1,5 +1,5 @@
-//! What is said in the demo. The token is the example of its maker's manual, and the key nearly so:
-//! one that ends in `EXAMPLE` is taken for none.
+//! The texts of the demo. The token is the example in its vendor's manual. So is the key but for its end: a key that
+//! ends in `EXAMPLE` is not taken for one.
 
 /// The project's `AGENTS.md`.
 pub const RULES: &str = "# House rules\n- Answer in one sentence.\n- Never push to main.\n";
@@ -11,7 +11,7 @@ pub const KEY: &str = "AKIAIOSFODNN7EXAMPLQ";
 /// A token that the agent streams in three chunks.
 pub const TOKEN: [&str; 3] = ["ghp_16C7e4", "2F292c6912E7710c", "838347Ae178B4a"];
 
-/// What the agent says when its edit is allowed.
+/// The agent's text when its edit is allowed.
 pub const ALLOWED: &str = "I was allowed to edit src/upload.rs.";
 
 /// The whole prompt.

@@ -1,4 +1,4 @@
-//! Programs in Rust that are no part of the workspace.
+//! Programs in Rust that are not part of the workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::{Workspace, cargo};
 
-/// How they are built, and where they go.
+/// How programs are built, and where they are installed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// Without optimisation or debug information, and with dependencies in common, into
-    /// `target/peers`: they compile several times faster, and no test waits for them.
+    /// Without optimisation or debug information, and with shared dependencies, into `target/peers`: they compile
+    /// several times faster, and no test needs their speed.
     ForTests,
     /// As their users build them, into `target/bench`.
     ToMeasure,
 }
 
-/// Installs one with `cargo install` and these arguments: a crate and its version, or the path of a
-/// folder of the checkout, whose files are then given as `sources`. Returns the program.
+/// Installs a program with `cargo install` and these arguments: a crate and its version, or the path of a folder of the
+/// checkout, whose files are then given as `sources`. Returns the program.
 pub fn install(
     workspace: &Workspace,
     progress: &Progress,
@@ -61,7 +61,7 @@ pub fn install(
     Ok(product)
 }
 
-/// The folder with the source of a crate of exactly this version. Nothing of it is compiled.
+/// The folder with the source of a crate of exactly this version. Nothing is compiled.
 pub fn source(
     workspace: &Workspace,
     progress: &Progress,
@@ -70,7 +70,7 @@ pub fn source(
 ) -> Result<PathBuf> {
     let folder = workspace.target("xtask").join(format!("{name}-{version}"));
     fs::create_dir_all(&folder)?;
-    // A package for the sake of its one dependency, and a workspace of its own.
+    // A package only for its one dependency, in a workspace of its own.
     let manifest = format!(
         "[package]\nname = \"source\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
          [dependencies]\n{name} = \"={version}\"\n[workspace]\n"

@@ -1,4 +1,4 @@
-//! Packages of Debian, unpacked beside the system where they can be, and else installed.
+//! Debian packages, unpacked outside the system where possible, and otherwise installed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
-/// Unpacks packages, and makes a program of theirs that finds its libraries among them.
+/// Unpacks packages, and makes a script that runs a program of theirs with their libraries.
 pub fn install(
     workspace: &Workspace,
     progress: &Progress,
@@ -32,10 +32,10 @@ pub fn install(
             download.arg("download").args(packages);
             step.run(download.current_dir(&folder))
         };
-        // It takes no rights, but lists of packages, which a new machine has not: to get them does.
+        // This needs no rights, but the package lists. A new machine lacks them, and fetching them needs root.
         if download().is_err() {
             step.run(apt_get().arg("update"))
-                .context("the lists of packages are missing, and only root gets them")?;
+                .context("the package lists are missing, and only root can fetch them")?;
             download()?;
         }
         for entry in fs::read_dir(&folder)? {
@@ -45,7 +45,7 @@ pub fn install(
         Ok(())
     })?;
     let root = folder.join("root");
-    // Shells are where the system is begun from, and servers where only root looks.
+    // Shells may be in `bin`, and servers in `usr/sbin`.
     let places = ["usr/bin", "bin", "usr/sbin"].map(|folder| root.join(folder).join(program));
     let found = places.iter().find(|place| place.exists());
     let found = found.with_context(|| format!("{packages:?} have no {program}"))?;
@@ -59,8 +59,7 @@ pub fn install(
     stamp.set()
 }
 
-/// A program that the system has, by the name of its package. Where it is not there, it is installed, which only root
-/// may.
+/// A program of the system, by the name of its package. If it is missing, it is installed, which needs root.
 pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
     if let Some(found) = in_path(program) {
         return Ok(found);
@@ -79,14 +78,14 @@ pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
     })
     .with_context(|| {
         format!(
-            "{program} is not installed, and apt-get does not install it; with Debian: `sudo apt-get install {program}`; \
-             elsewhere, install it, and have `{program}` in PATH"
+            "{program} is not installed, and apt-get cannot install it; on Debian: `sudo apt-get install {program}`; \
+             elsewhere, install it so that `{program}` is in PATH"
         )
     })?;
     in_path(program).with_context(|| format!("{program} was installed, but is not in PATH"))
 }
 
-/// It gives up a server that stalls, which it would not for minutes.
+/// With these options, it gives up on a stalled server before minutes have passed.
 fn apt_get() -> Command {
     let mut command = Command::new("apt-get");
     for option in ["http::Timeout=30", "https::Timeout=30", "Retries=2"] {

@@ -10,8 +10,8 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
-/// Installs what the lock file in a folder of the checkout names, under `target/`. Returns the
-/// folder with the programs.
+/// Installs the packages in the lock file of a folder of the checkout under `target/`. Returns the folder with the
+/// programs.
 pub fn install(
     workspace: &Workspace,
     progress: &Progress,
@@ -24,8 +24,8 @@ pub fn install(
         .on_path(&locked_in.join(package))?
         .on_path(&locked_in.join(lock))?;
     if !stamp.is_current() {
-        // Not `npm ci`: it refuses a lock that leaves out optional packages, and some packages
-        // name builds for platforms that were never published.
+        // Not `npm ci`: it rejects a lock file without optional packages, and some packages name builds for platforms
+        // that were never published.
         fs::create_dir_all(into)?;
         fs::copy(locked_in.join(package), into.join(package))?;
         fs::copy(locked_in.join(lock), into.join(lock))?;
@@ -34,7 +34,7 @@ pub fn install(
             step.run(
                 Command::new("npm")
                     .args(["install", "--no-audit", "--no-fund"])
-                    // A registry that stalls is given up, in place of five minutes for each try.
+                    // Give up on a stalled registry before the default of five minutes per try.
                     .args(["--fetch-timeout=60000", "--fetch-retries=2"])
                     .current_dir(into),
             )

@@ -10,8 +10,8 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
-/// Makes a virtual environment under `target/` with what a `requirements.txt` of the checkout
-/// names. Returns the folder with its programs.
+/// Makes a virtual environment under `target/` with the packages in a `requirements.txt` of the checkout. Returns the
+/// folder with its programs.
 pub fn install(
     workspace: &Workspace,
     progress: &Progress,
@@ -27,7 +27,7 @@ pub fn install(
     )
 }
 
-/// The same with another Python than that of the system.
+/// Like [`install`], with another Python than the system's.
 pub fn install_with(
     workspace: &Workspace,
     progress: &Progress,
@@ -57,7 +57,7 @@ pub fn install_with(
     Ok(programs)
 }
 
-/// The folder with what the wheel of a package holds, of exactly this version.
+/// The folder with the unpacked wheel of a package, of exactly this version.
 pub fn wheel(
     workspace: &Workspace,
     progress: &Progress,

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::progress::{Progress, Step};
 
-/// Installs it. Installing targets on demand is switched off in some set-ups, so it is done by name.
+/// Installs the standard library for a target, by name, as some set-ups disable installing on demand.
 pub fn add(progress: &Progress, step: &Step, target: &str) -> Result<()> {
     let sysroot = Command::new("rustc")
         .args(["--print=target-libdir", "--target", target])

@@ -1,4 +1,4 @@
-//! Zig, as a compiler of C for any system: it brings along what C needs there.
+//! Zig, as a C compiler for any system: it contains the headers and libraries of each.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,19 +9,19 @@ use super::python;
 use crate::progress::Progress;
 use crate::workspace::Workspace;
 
-/// An installed one.
+/// An installed Zig.
 pub struct Zig {
-    /// The Python whose package it is.
+    /// The Python that has Zig as a package.
     pub python: PathBuf,
     cache: PathBuf,
 }
 
-/// The file that pins its version.
+/// The file that pins the version of Zig.
 pub fn requirements(workspace: &Workspace) -> PathBuf {
     workspace.path("tests/examples/c/requirements.txt")
 }
 
-/// Installs it.
+/// Installs Zig.
 pub fn install(workspace: &Workspace, progress: &Progress) -> Result<Zig> {
     let toolchain = workspace.target("toolchains/c");
     let programs = python::install(workspace, progress, &requirements(workspace), &toolchain)?;
@@ -32,7 +32,7 @@ pub fn install(workspace: &Workspace, progress: &Progress) -> Result<Zig> {
 }
 
 impl Zig {
-    /// The compiler.
+    /// The C compiler.
     pub fn cc(&self) -> Command {
         let mut command = Command::new(&self.python);
         command.args(["-m", "ziglang", "cc"]);
@@ -40,7 +40,7 @@ impl Zig {
         command
     }
 
-    /// Tells it, or whatever runs it, where to keep what it has compiled.
+    /// Sets the cache folder of Zig for a command that runs it.
     pub fn cached<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command.env("ZIG_GLOBAL_CACHE_DIR", &self.cache)
     }

@@ -1,7 +1,7 @@
 //! The client of the soak: some sessions, each with a turn open, until the time is over.
 //!
-//! It answers whatever it is asked, and counts what it sent and was answered. One thing that it is
-//! asked it answers late, so that a proxy has something outstanding when it crashes.
+//! It answers all requests, and counts messages and answers. One kind of request it answers late, so that a proxy has
+//! an open request when it crashes.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -16,40 +16,40 @@ use super::samples::Samples;
 use super::script::{self, Cancel};
 use crate::host::{self, Host};
 
-/// When nothing has come for so long, what is open is unanswered.
+/// After this long without a message, open requests count as unanswered.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the client takes at most for what it answers late.
+/// The longest delay of a late answer.
 const LATE: Duration = Duration::from_millis(5);
 
-/// What was counted.
+/// The counts of a run.
 #[derive(Default)]
 pub struct Counts {
     /// Messages that the client sent and received.
     pub messages: u64,
-    /// Turns, and how they ended.
+    /// Turns; the next three count how they ended.
     pub turns: u64,
-    /// By a result.
+    /// Ended by a result.
     pub ended: u64,
-    /// By a cancellation.
+    /// Ended by a cancellation.
     pub cancelled: u64,
-    /// By an error that names the proxy that crashes.
+    /// Ended by an error that names the crashing proxy.
     pub refused: u64,
     /// Cancellations that the client sent.
     pub cancels: u64,
-    /// Requests of the agent's or a proxy's that came.
+    /// Requests received from the agent or a proxy.
     pub asked: u64,
-    /// Of those, withdrawn.
+    /// Of those, cancelled by the sender.
     pub withdrawn: u64,
-    /// Messages of the host's own to the user.
+    /// The host's own messages to the user.
     pub notices: u64,
-    /// What the client sent and never got an answer to.
+    /// The client's requests that were never answered.
     pub unanswered: Vec<String>,
-    /// Answers that nobody waited for, and errors that have another cause than a crash.
+    /// Answers to no open request, and errors with another cause than a crash.
     pub wrong: Vec<String>,
 }
 
-/// A request of the client's.
+/// A request from the client.
 enum Asked {
     Initialize,
     Turn { session: usize, cancel: Cancel },
@@ -59,7 +59,7 @@ enum Asked {
 pub struct Client {
     host: Host,
     end: End<Asked>,
-    /// Requests that are to be answered late.
+    /// Requests to answer late.
     late: VecDeque<Request>,
     counts: Counts,
 }
@@ -74,7 +74,7 @@ impl Client {
         }
     }
 
-    /// Plays turns for so long, and then waits for what is open.
+    /// Plays turns for this long, and then waits for open requests.
     pub fn drive(mut self, time: Duration, samples: &mut Samples) -> Result<Counts> {
         self.initialize()?;
         let start = Instant::now();
@@ -166,7 +166,7 @@ impl Client {
         }
     }
 
-    /// Takes an update: a notice of the host's, or one of a turn, which may be cancelled by it.
+    /// Handles an update: a notice of the host, or one of a turn, which may be cancelled now.
     fn told(&mut self, params: &Value) -> Result<()> {
         let text = params["update"]["content"]["text"].as_str();
         if text.is_some_and(|text| text.contains("**acp-chain**")) {
@@ -176,7 +176,7 @@ impl Client {
         self.cancel(&params["sessionId"])
     }
 
-    /// Cancels the turn of a session, if that is how it is to end.
+    /// Cancels the turn of a session, if its script ends with that.
     fn cancel(&mut self, session: &Value) -> Result<()> {
         let turn = self.end.open().find_map(|(id, asked)| match asked {
             Asked::Turn {

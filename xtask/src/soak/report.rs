@@ -1,4 +1,4 @@
-//! What was counted, and what of it must not be.
+//! The counts of a run, and the complaints about them.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use super::client::Counts;
 use super::samples::{Sample, Samples};
 use super::script;
 
-/// By how much the peak of the last quarter may be over that of the first. An allocator does not
-/// give all back, but to forget 20 bytes at each message of five minutes would be more.
+/// By how much the peak of the last quarter may exceed that of the first. An allocator does not return all memory, but
+/// a leak of 20 bytes a message would be more in five minutes.
 const GROWTH: Sample = Sample {
     memory: 4 << 10,
     handles: 0,
@@ -22,7 +22,7 @@ pub struct Report {
     restarts: usize,
     /// Failures of the other proxies.
     others: usize,
-    /// Of the first quarter, of the last, and ever.
+    /// In the first quarter, in the last, and overall.
     peaks: [Sample; 3],
 }
 
@@ -39,7 +39,7 @@ impl Report {
         }
     }
 
-    /// What must not be.
+    /// Everything that is wrong.
     pub fn complaints(&self) -> Vec<String> {
         let Counts {
             unanswered, wrong, ..
@@ -47,23 +47,23 @@ impl Report {
         let mut complaints: Vec<_> = unanswered
             .iter()
             .map(|what| format!("{what} was never answered"))
-            .chain(wrong.iter().map(|line| format!("not expected: {line}")))
+            .chain(wrong.iter().map(|line| format!("unexpected: {line}")))
             .collect();
         if self.others > 0 {
             complaints.push(format!("other proxies broke {} times", self.others));
         }
         let (crashes, restarts) = (self.crashes, self.restarts);
-        // The last crash may be followed by the end.
+        // The run may end before the last restart.
         if crashes == 0 || ![crashes, crashes - 1].contains(&restarts) {
             complaints.push(format!("{crashes} crashes, but {restarts} restarts"));
         }
         if self.counts.notices != 1 {
             let notices = self.counts.notices;
-            complaints.push(format!("the user was told of the crashes {notices} times"));
+            complaints.push(format!("the user got {notices} notices of the crashes"));
         }
         let [first, last, _] = self.peaks;
         if first.memory == 0 {
-            complaints.push("it ended before there was anything to compare".to_owned());
+            complaints.push("the run was too short to compare".to_owned());
         }
         for (what, first, last, growth) in [
             ("memory in KiB", first.memory, last.memory, GROWTH.memory),
@@ -91,7 +91,7 @@ impl fmt::Display for Report {
             ("  refused for a crash", counts.refused),
             ("crashes", self.crashes as u64),
             ("restarts", self.restarts as u64),
-            ("told to the user", counts.notices),
+            ("notices to the user", counts.notices),
             ("cancels", counts.cancels),
             ("requests to the client", counts.asked),
             ("  withdrawn", counts.withdrawn),
@@ -114,7 +114,7 @@ impl fmt::Display for Report {
             let mark = style("✓").green();
             write!(f, "\n{mark} nothing grew, and everything was answered")?;
         }
-        // Where one thing is wrong a thousand are; the first ones say which.
+        // One fault causes a thousand complaints; the first ones are enough.
         for complaint in complaints.iter().take(20) {
             write!(f, "\n{} {complaint}", style("✗").red())?;
         }
@@ -164,6 +164,6 @@ mod tests {
         }
         let mut idle = report();
         (idle.crashes, idle.restarts) = (0, 0);
-        assert_eq!(idle.complaints().len(), 1, "it did not do its work");
+        assert_eq!(idle.complaints().len(), 1, "a run without crashes");
     }
 }

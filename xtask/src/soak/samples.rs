@@ -1,4 +1,4 @@
-//! What the host's process uses, as the system tells it (`/proc`), once a second.
+//! The resources that the host's process uses, from `/proc`, once a second.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// How often.
+/// The interval of samples.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What is used at one time.
+/// The resources used at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// Resident memory in KiB.
     pub memory: u64,
-    /// Open handles.
     pub handles: u64,
-    /// Threads.
     pub threads: u64,
 }
 
@@ -28,7 +26,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Of a process that is going to work for so long. The first fifth is its warm-up, and not kept.
+    /// For a process that works for this long. The first fifth is its warm-up, without samples.
     pub fn of(process: u32, time: Duration) -> Self {
         Self {
             process: Path::new("/proc").join(process.to_string()),
@@ -38,7 +36,7 @@ impl Samples {
         }
     }
 
-    /// Takes a sample if it is time for one.
+    /// Takes a sample if one is due.
     pub fn take(&mut self, now: Duration) -> Result<()> {
         if now >= self.warm_up && now >= self.taken + EVERY {
             self.taken = now;
@@ -54,14 +52,13 @@ impl Samples {
         let count =
             |folder| -> Result<u64> { Ok(fs::read_dir(self.process.join(folder))?.count() as u64) };
         Ok(Sample {
-            memory: memory.context("the system tells no VmRSS")?.parse()?,
+            memory: memory.context("the process has no VmRSS")?.parse()?,
             handles: count("fd")?,
             threads: count("task")?,
         })
     }
 
-    /// The most that was used in the first quarter after the warm-up, in the last, and ever; nothing
-    /// if it did not work for so long.
+    /// The peaks in the first quarter after the warm-up, in the last, and overall; zeros if the run was too short.
     pub fn peaks(&self) -> [Sample; 3] {
         let quarter = self.kept.len() / 4;
         let (first, last) = (&self.kept[..quarter], &self.kept[quarter * 3..]);

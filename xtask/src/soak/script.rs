@@ -1,4 +1,4 @@
-//! What is done in the soak: the chain, and the turns that are played on it.
+//! The script of the soak: the chain, and its turns.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,19 +9,19 @@ pub const PROXIES: [&str; 3] = ["does", "pass", "redact"];
 /// The proxy that crashes.
 pub const CRASHES: &str = "crashes";
 
-/// What makes it crash, as a request of the client's or as a notification of the agent's.
+/// The method that makes it crash, as a request from the client or a notification from the agent.
 pub const CRASH: &str = "test/crash";
 
-/// What it asks the client for at each prompt, which it holds until it has the answer.
+/// The request that it sends to the client at each prompt, which it holds until the answer.
 pub const ASKED: &str = "test/asked";
 
 /// How many sessions have a turn open at the same time.
 pub const SESSIONS: usize = 4;
 
-/// Every how many turns the client makes it crash. The agent does so in a turn, see [`TURNS`].
+/// The client makes it crash once in this many turns. The agent does so within a turn, see [`turn`].
 pub const CLIENT_CRASHES: u64 = 97;
 
-/// The agent makes it crash in so many turns less often than it would by [`TURNS`].
+/// Of the turns in which the agent could make it crash, one in this many does.
 const AGENT_CRASHES: u64 = 16;
 
 /// How the client ends a turn before the agent does.
@@ -34,7 +34,7 @@ pub enum Cancel {
     Request,
 }
 
-/// One turn: what the agent is told to do, and how it is cancelled.
+/// One turn: the instructions for the agent, and how the client cancels the turn.
 type Turn = (&'static str, Cancel);
 
 /// The turns, in their order.
@@ -53,7 +53,7 @@ const TURNS: [Turn; 6] = [
     ("stream 5\nwithdraw test/withdrawn\nstream 5", Cancel::Never),
 ];
 
-/// A turn in the midst of which the proxy crashes.
+/// A turn during which the proxy crashes.
 const CRASHING: Turn = ("stream 5\ntell test/crash\nstream 5", Cancel::Never);
 
 /// The turn with that number.
@@ -67,7 +67,7 @@ pub fn turn(number: u64) -> Turn {
     }
 }
 
-/// The chain: the proxy that crashes is started again however often it does.
+/// The chain: the crashing proxy is restarted every time.
 pub fn manifest(components: &Path) -> String {
     let mut manifest = String::new();
     let crashes = format!(
@@ -82,7 +82,7 @@ methods = {{ 'test/*' = ['read', 'change', 'answer', 'send'] }}
 [proxy.config.notifications]
 '{CRASH}' = [{{ break = 'panic' }}]"
     );
-    // Now and then that is a cancellation behind which nothing comes: it is taken from it.
+    // If the held message is a cancellation, no message may follow it: then the host ends the hold.
     let holds = "powers = ['answers.read', 'answers.change', 'turns.read']
 config.hold-every = 3\non-failure = 'bypass'\nlimits.hold-time = '100 ms'";
     let proxies = [

@@ -1,5 +1,4 @@
-//! `cargo xtask test`: everything that the tests need, then `cargo test` over the workspace, and at the end where the time
-//! went.
+//! `cargo xtask test`: builds what the tests need, runs `cargo test` on the workspace, and prints where the time went.
 
 mod needs;
 mod times;
@@ -16,14 +15,14 @@ use crate::make::{self, Beside};
 use crate::peers;
 use times::Times;
 
-/// How many tests of a program run at once for each core. Those with other programs mostly wait for them.
+/// How many tests of a program run at once per core. Tests that start programs mostly wait for these.
 const BY_THEMSELVES: usize = 1;
 const WITH_PROGRAMS: usize = 2;
 
-/// The variable by which the tests of one program are told how many run at once.
+/// The variable with the number of tests of one program that run at once.
 const THREADS: &str = "RUST_TEST_THREADS";
 
-/// Ends as `cargo test` does, whose output comes last.
+/// Builds everything, and returns the outcome of `cargo test`.
 pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     needs::check()?;
     let progress = Progress::new(workspace);
@@ -40,8 +39,8 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let mut times = Times::new(progress.times());
     let mut test = |per_core, args: &[&str]| cargo_test(workspace, &mut times, per_core, args);
     let outcome = if args.is_empty() {
-        // The examples in the documentation first: most crates have none, and the last lines of the
-        // output are to tell of tests.
+        // The examples in the documentation first: most crates have none, and the last lines of the output should be
+        // about tests.
         let parts: [(_, &[&str]); 3] = [
             (BY_THEMSELVES, &["--doc"]),
             (BY_THEMSELVES, &["--lib", "--bins"]),
@@ -63,7 +62,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     Ok(outcome)
 }
 
-/// Passes on what it prints, and takes down the times.
+/// Runs `cargo test`, prints its output, and records the times.
 fn cargo_test(
     workspace: &Workspace,
     times: &mut Times,
@@ -83,12 +82,12 @@ fn cargo_test(
         .env(THREADS, threads.to_string())
         .current_dir(workspace.path(""))
         .stdin(Stdio::null())
-        // One pipe for both: what is said of a program comes before what its tests say.
+        // One pipe for both: cargo's line about a program comes before the output of its tests.
         .stdout(input.try_clone()?)
         .stderr(input)
         .spawn()
         .context("cargo test could not be started")?;
-    // It still has its ends of the pipe, which would never end.
+    // The command still owns ends of the pipe, so that reading would never end.
     drop(test);
     times.begin(threads);
     for line in BufReader::new(output).split(b'\n') {
@@ -104,8 +103,8 @@ fn cargo_test(
     })
 }
 
-/// The SDK with its optional feature, which nothing else in the workspace turns on: it would change
-/// the features of dependencies that the host shares.
+/// Tests the SDK with its optional feature. Nothing else in the workspace enables it, as that would change the features
+/// of dependencies that the host shares.
 fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
     progress.step("the SDK's typed messages", |step| {
         let mut test = cargo();
@@ -120,17 +119,17 @@ fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
     })
 }
 
-/// Builds the components, checks what only they need, and builds the workspace.
+/// Builds the components, runs the checks that need only components, and builds the workspace.
 fn build_ours(workspace: &Workspace, progress: &Progress) -> Result<()> {
     make::components(workspace, progress, Beside::Tests, &[])?;
     make::run(workspace, progress, Beside::Tests, ["secrets"])?;
-    // The one with the most dependencies; `cargo xtask release-check` builds all of them twice.
+    // `redact` has the most dependencies; `cargo xtask release-check` builds all extensions twice.
     let twice = ["reproducible", "redact"];
     make::run(workspace, progress, Beside::Tests, twice)?;
     build_workspace(workspace, progress)
 }
 
-/// The programs, which the tests start, and the tests themselves.
+/// Builds the programs that the tests start, and the tests.
 fn build_workspace(workspace: &Workspace, progress: &Progress) -> Result<()> {
     progress.step("workspace and its tests", |step| {
         let mut build = cargo();

@@ -1,10 +1,10 @@
-//! What the tests need of the machine: looked for before anything is compiled, and named all at once.
+//! What the tests need on the machine: checked before anything is compiled, and reported all at once.
 
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-/// What there has to be: how its being there is seen, and what to do if it is not.
+/// What is needed: a command that succeeds if it is installed, and its name with what to do otherwise.
 const NEEDS: [(&[&str], &str); 5] = [
     (
         &["node", "--version"],
@@ -29,7 +29,7 @@ const NEEDS: [(&[&str], &str); 5] = [
     ),
 ];
 
-/// An error that names all that is missing.
+/// Fails with the names of everything that is missing.
 pub fn check() -> Result<()> {
     let missing: Vec<_> = NEEDS.iter().filter(|(seen_by, _)| !runs(seen_by)).collect();
     if missing.is_empty() {

@@ -1,7 +1,7 @@
-//! Where the time of a run of the tests went: steps, programs, rooms and tests, from what `cargo test` prints.
+//! The times of a test run: of steps, programs, rooms (top modules) and tests, from the output of `cargo test`.
 //!
-//! The test harness says when a test ends, not when it begins. But it begins tests in the order of their names, as many
-//! at once as there are threads, and the next whenever one ends; so the beginnings follow from the ends.
+//! The test harness prints when a test ends, not when it starts. But it starts tests in the order of their names, as
+//! many at once as there are threads, and the next whenever one ends; so the starts follow from the ends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How many rooms, and how many tests, are shown.
 const SHOWN: usize = 15;
 
-/// A program that takes less is not shown by itself.
+/// Programs that take less are not listed.
 const SHORT: Duration = Duration::from_secs(2);
 
 pub struct Times {
@@ -18,9 +18,9 @@ pub struct Times {
     programs: Vec<Program>,
     /// How many tests run at once.
     threads: usize,
-    /// The program whose output comes, since it said how many tests it has.
+    /// The program whose output is being read, once it has printed its number of tests.
     running: Option<Running>,
-    /// What the next program is called.
+    /// The name of the next program.
     next: String,
 }
 
@@ -38,7 +38,7 @@ struct Program {
 }
 
 impl Times {
-    /// After these steps.
+    /// The times of a run after these steps.
     pub fn new(steps: Vec<(String, Duration)>) -> Self {
         Self {
             steps,
@@ -49,13 +49,13 @@ impl Times {
         }
     }
 
-    /// What is read now comes from programs that run so many tests at once.
+    /// The next lines come from programs that run this many tests at once.
     pub fn begin(&mut self, threads: usize) {
         self.threads = threads;
         self.running = None;
     }
 
-    /// Reads a line as it comes.
+    /// Reads a line as it arrives.
     pub fn read(&mut self, line: &str) {
         let line = plain(line);
         let line = line.trim();
@@ -94,7 +94,7 @@ impl Times {
     }
 }
 
-/// How long each test took, from the ends of all, in the order in which they came.
+/// The length of each test, from the ends of all, in the order in which they ended.
 fn lengths(ended: &[(String, Duration)], threads: usize) -> Vec<(String, Duration)> {
     let mut order: Vec<_> = ended.iter().map(|(name, _)| &**name).collect();
     order.sort_unstable();
@@ -113,7 +113,7 @@ fn lengths(ended: &[(String, Duration)], threads: usize) -> Vec<(String, Duratio
     ended.iter().map(length).collect()
 }
 
-/// How many were left out, from the line with the result.
+/// The number of ignored tests, from the line with the result.
 fn ignored(result: &str) -> usize {
     let mut parts = result.split(';').map(str::trim);
     let part = parts.find_map(|part| part.strip_suffix(" ignored"));
@@ -197,7 +197,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// The first of these by their time.
+/// The slowest of these rows.
 fn slowest(rows: impl Iterator<Item = (String, Duration)>) -> Vec<(String, Duration)> {
     let mut rows: Vec<_> = rows.collect();
     rows.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
@@ -239,7 +239,7 @@ mod tests {
             times.read(line);
         }
         let [program] = &times.programs[..] else {
-            panic!("there is one program");
+            panic!("expected one program");
         };
         let names: Vec<_> = program.tests.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["order::stays", "cancel::ends", "cancel::waits"]);

@@ -7,7 +7,7 @@
 @external("acp-chain:proxy/channel@0.1.1", "log")
 declare function log(level: i32, text: usize, length: usize): void;
 
-/** How many characters of the message and of the file are logged. */
+/** The maximum number of characters that are logged of the message, and of the file. */
 const LONGEST: i32 = 1000;
 
 /** The size of a buffer for both in UTF-8, with separators. */

@@ -2,7 +2,7 @@
 // The SDK for proxies in AssemblyScript. The whole interface is in `wit.ts`; this file has shortcuts for common uses.
 //
 // `assembly/proxy.ts` exports `init`, and any of `onRequest`, `onNotification`, `onResponse` and `onCancel`: without
-// them every message is forwarded, and withdrawn messages are rejected. With `listTools` and `callTool` it has tools,
+// them every message is forwarded, and cancelled messages are rejected. With `listTools` and `callTool` it has tools,
 // with `listResources` and `readResource` resources, with `listPrompts` and `getPrompt` prompts, and with `complete` it
 // completes their arguments; `wit/world.wit` has to export the same.
 //
@@ -147,7 +147,7 @@ export function settle(id: MessageId, action: Action): void {
   refused(channel.settle(id, action));
 }
 
-/** Saves this for a restart: if the proxy breaks, the `init` of the next instance receives it as `saved`. */
+/** Saves a state, replacing the previous one: `init` receives it if the proxy breaks and is restarted. */
 export function save(state: string): void {
   refused(channel.save(state));
 }

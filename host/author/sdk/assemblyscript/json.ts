@@ -144,7 +144,7 @@ export function json<T>(value: T): Json {
   } else if (isInteger<T>()) {
     return Json.make(Kind.Number, value.toString(), [], []);
   } else if (isFloat<T>()) {
-    // JSON cannot represent the others.
+    // JSON cannot represent infinity and NaN.
     if (!isFinite(value)) return NULL;
     const spelt = value.toString();
     return Json.make(Kind.Number, spelt.endsWith(".0") ? spelt.slice(0, -2) : spelt, [], []);

@@ -1,4 +1,4 @@
-// Defaults of optional handlers: every message is forwarded, and withdrawn messages are rejected.
+// Defaults of optional handlers: every message is forwarded, and cancelled messages are rejected.
 
 import { Action, MessageId, Notification, Request, Response, RpcError, channel } from "./wit";
 
@@ -15,6 +15,6 @@ export function onResponse(_: Response): Action {
 }
 
 export function onCancel(id: MessageId): void {
-  // Fails if the host has taken the message back.
+  // Fails if the host has settled the message.
   channel.settle(id, Action.reject(new RpcError(-32800, "Request cancelled")));
 }

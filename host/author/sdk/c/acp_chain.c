@@ -40,7 +40,7 @@ bool body_is(acp_message_id_t id, const char *pointer, span json, bool *is, prox
   *is = false;
   if (!channel_read(id, &at, &part, &error)) return *err = error.message, false;
   if (!part.is_some) return true;
-  // Texts are compared independent of their spelling.
+  // Texts are compared independently of their spelling.
   span inner = {json.ptr + 1, json.len - 2};
   *is = span_is(part.val, json) || (json.len > 1 && *json.ptr == '"' && json_is(part.val, inner));
   proxy_string_free(&part.val);
@@ -100,7 +100,7 @@ __attribute__((weak)) bool exports_handler_on_cancel(acp_message_id_t id, proxy_
   acp_action_t cancelled = {.tag = ACP_ACTION_REJECT, .val.reject.code = -32800};
   proxy_string_dup(&cancelled.val.reject.message, "Request cancelled");
   channel_channel_error_t error;
-  // Fails if the host has taken the message back.
+  // Fails if the host has settled the message.
   did(channel_settle(id, &cancelled, &error), &error);
   acp_action_free(&cancelled);
   return true;

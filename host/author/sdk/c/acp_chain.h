@@ -1,5 +1,5 @@
-// The SDK for proxies in C. Handlers that a proxy does not define are in `acp_chain.c`: they forward
-// every message, and reject messages that are withdrawn.
+// The SDK for proxies in C. The defaults of handlers are in `acp_chain.c`: they forward every message,
+// and reject cancelled messages.
 #ifndef ACP_CHAIN_H
 #define ACP_CHAIN_H
 
@@ -19,8 +19,8 @@ acp_action_t edit(const char *pointer, const char *json);
 acp_action_t respond(proxy_string_t json);
 
 // Sets `is` to whether this JSON, or this text in another spelling, is at a JSON Pointer of a message without its body.
-// False if the host does not let it be read, with the reason in `err`: a handler that cannot decide without it returns
-// false, too.
+// False if the host denies reading it, with the reason in `err`: a handler that cannot decide without it returns false,
+// too.
 bool body_is(acp_message_id_t id, const char *pointer, span json, bool *is, proxy_string_t *err);
 
 // A text as a JSON string.

@@ -52,7 +52,7 @@ static uint32_t hex(const uint8_t *digits) {
   return code;
 }
 
-// Writes the character that an escape stands for, in UTF-8, and gives its length; `at` is behind the backslash.
+// Writes the character of an escape in UTF-8, and returns its length; `at` is after the backslash.
 static size_t unescape(const uint8_t **at, uint8_t *utf8) {
   static const char SPELT[] = "bfnrt", MEANT[] = "\b\f\n\r\t";
   static const uint8_t LEADS[] = {0, 0xC0, 0xE0, 0xF0};
@@ -64,7 +64,7 @@ static size_t unescape(const uint8_t **at, uint8_t *utf8) {
   }
   uint32_t code = hex(*at);
   *at += 4;
-  // A surrogate pair: two escapes. Either is no character without the other.
+  // A surrogate pair: two escapes, neither of which is a character alone.
   if (code >> 11 == 0x1B) {
     uint32_t low = (*at)[0] == '\\' && (*at)[1] == 'u' ? hex(*at + 2) : 0;
     bool is_pair = code >> 10 == 0x36 && low >> 10 == 0x37;
@@ -131,7 +131,7 @@ proxy_string_t json_shout(span string) {
       i += 1;
     } else if (*c == '\\') {
       i += 5;
-      // \u0061 to \u007a are letters too, spelt the long way: \u0041 to \u005a.
+      // The escapes \u0061 to \u007a are letters too, with the capitals \u0041 to \u005a.
       uint8_t low = c[5] | 0x20;
       bool letter = (c[4] == '6' && low != '0') || (c[4] == '7' && (low <= '9' || low == 'a'));
       if (c[2] == '0' && c[3] == '0' && letter) c[4] -= 2;

@@ -10,7 +10,7 @@
 
 namespace {
 
-// Ownership: parameters of imports are borrowed, results of exports are given away, and received values are freed.
+// Ownership: parameters of imports are lent, results of exports are given to the host, and received values are freed.
 
 proxy_string_t lend(std::string_view text) { return {(uint8_t *)text.data(), text.size()}; }
 
@@ -155,7 +155,7 @@ __attribute__((weak)) Result<Action> on_request(const Request &) { return Forwar
 __attribute__((weak)) Result<Action> on_notification(const Notification &) { return Forward{}; }
 __attribute__((weak)) Result<Action> on_response(const Response &) { return Forward{}; }
 __attribute__((weak)) Result<void> on_cancel(uint64_t id) {
-  // Fails if the host has taken the message back.
+  // Fails if the host has settled the message.
   (void)settle(id, Reject{{-32800, "Request cancelled"}});
   return {};
 }
@@ -234,7 +234,7 @@ bool exports_tools_call_tool(exports_tools_tool_call_t *call, calls_outcome_t *r
 }
 #endif
 
-// A proxy that ends writes the reason to the log of acp-chain, since there is no standard error.
+// A proxy that aborts writes the reason to the log of acp-chain, since there is no standard error.
 
 [[noreturn]] static void die(std::string_view why) {
   acp::log(acp::Level::error, why);

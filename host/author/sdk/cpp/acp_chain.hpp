@@ -1,7 +1,7 @@
 // The SDK for proxies in C++: the interface in types of the standard library.
 //
 // A proxy defines `acp::init`, and any of the other handlers: without them every message is forwarded, and
-// withdrawn messages are rejected. A handler's arguments are valid until it returns. There are no exceptions: an
+// cancelled messages are rejected. A handler's arguments are valid until it returns. There are no exceptions: an
 // error is a text that is shown to the user, `return std::unexpected("…")`.
 //
 // Other functions, such as resources, prompts and progress, are available in C (`proxy.h`).
@@ -145,13 +145,13 @@ Result<void> notify(Peer to, std::string_view method, std::string_view params);
 // Settles a message for which a handler returned `Hold`, or a tool `Pending`.
 Result<void> settle(uint64_t id, const Action &action);
 
-// Cancels a request of this proxy. It is still answered.
+// Cancels a request of this proxy. The request is still answered.
 Result<void> cancel(uint64_t id);
 
-// Saves this, replacing what was saved before: `init` receives it if the proxy breaks and is restarted.
+// Saves a state, replacing the previous one: `init` receives it if the proxy breaks and is restarted.
 Result<void> save(std::string_view state);
 
-// The JSON at a JSON Pointer of a message; empty if there is none. An error has the reason why reading is denied.
+// The JSON at a JSON Pointer of a message; empty if there is none. An error if the host denies reading it.
 Result<std::string> read(uint64_t id, std::string_view pointer);
 
 // The name of the proxy.

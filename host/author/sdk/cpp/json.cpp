@@ -9,14 +9,14 @@ void skip_space(std::string_view &rest) {
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
 }
 
-// The string that a text begins with, quotes and all.
+// The size of the string at the beginning of a text, with its quotes.
 size_t string_size(std::string_view rest) {
   size_t at = 1;
   while (at < rest.size() && rest[at] != '"') at += rest[at] == '\\' ? 2 : 1;
   return std::min(at + 1, rest.size());
 }
 
-// Takes the value that a text begins with. No recursion, so that deep nesting cannot exhaust the stack.
+// Takes the value at the beginning of a text. No recursion, so that deep nesting cannot exhaust the stack.
 std::string_view take(std::string_view &rest) {
   size_t at = 0, depth = 0;
   while (at < rest.size()) {
@@ -102,7 +102,7 @@ std::string text(std::string_view string) {
     }
     uint32_t code = hex(string.substr(at + 1, 4));
     at += 4;
-    // A surrogate pair: two escapes. Either is no character without the other.
+    // A surrogate pair: two escapes, neither of which is a character alone.
     if (code >> 11 == 0x1B) {
       uint32_t low = string.substr(at + 1, 2) == "\\u" ? hex(string.substr(at + 3, 4)) : 0;
       bool is_pair = code >> 10 == 0x36 && low >> 10 == 0x37;

@@ -1,4 +1,4 @@
-// Just enough JSON for a proxy: finding values in a text, and putting texts together.
+// The JSON functions that a proxy needs: they find values in a text, and build texts.
 //
 // A `std::string_view` is a part of a JSON text and owns nothing. The functions require valid JSON, which the host
 // guarantees; a missing value is empty.
@@ -10,7 +10,7 @@
 
 namespace json {
 
-// The value of a member of an object. Names are compared independent of their spelling; of two members with the same
+// The value of a member of an object. Names are compared independently of their spelling; of two members with the same
 // name, the last counts.
 std::string_view member(std::string_view object, std::string_view name);
 

@@ -40,7 +40,7 @@ const (
 	Refuse  = types.FailurePolicyRefuse
 )
 
-// A Subscription is to a method, or to a prefix that ends in `*`. Without bodies, messages have an empty one, and
+// A Subscription has a method, or a prefix that ends in `*`. Without bodies, messages have an empty one, and
 // [Read] returns parts of it.
 type Subscription struct {
 	Method   string
@@ -93,9 +93,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// A Handler is a proxy. An error means that it could not decide.
+// A Handler is a proxy. An error means that the proxy could not decide.
 type Handler interface {
-	// Init receives the proxy's table from the manifest, and what an earlier instance saved before it broke.
+	// Init receives the proxy's table from the manifest, and the state that an earlier instance saved before it broke.
 	Init(config, saved string) (Registration, error)
 	OnRequest(Request) (Action, error)
 	OnNotification(Notification) (Action, error)
@@ -109,7 +109,7 @@ var Served Handler = Passing{}
 // Serve sets the proxy of this program; call it from an `init`.
 func Serve(handler Handler) { Served = handler }
 
-// Try calls a handler. A panic becomes its error, and is logged with its position: uncaught, it would end the
+// Try calls a handler. A panic becomes an error, and is logged with its position: uncaught, it would end the
 // instance.
 func Try[T any](handle func() (T, error)) (value T, err error) {
 	defer func() {
@@ -121,7 +121,7 @@ func Try[T any](handle func() (T, error)) (value T, err error) {
 	return handle()
 }
 
-// Passing forwards every message, and rejects messages that are withdrawn. Proxies embed it.
+// Passing forwards every message, and rejects cancelled messages. Proxies embed it.
 type Passing struct{}
 
 func (Passing) Init(_, _ string) (Registration, error)      { return Registration{}, nil }
@@ -130,7 +130,7 @@ func (Passing) OnNotification(Notification) (Action, error) { return Forward(), 
 func (Passing) OnResponse(Response) (Action, error)         { return Forward(), nil }
 func (Passing) OnCancel(id MessageID) error {
 	cancelled := types.RpcError{Code: -32800, Message: "Request cancelled", Data: wit.None[string]()}
-	// Fails if the host has taken the message back.
+	// Fails if the host has settled the message.
 	_ = Settle(id, types.MakeActionReject(cancelled))
 	return nil
 }
@@ -187,13 +187,13 @@ func Settle(id MessageID, action Action) error {
 	return err
 }
 
-// Cancel cancels a request of this proxy. It is still answered.
+// Cancel cancels a request of this proxy. The request is still answered.
 func Cancel(id MessageID) error {
 	_, err := done(channel.Cancel(id))
 	return err
 }
 
-// Save saves this, replacing what was saved before: Init receives it if the proxy breaks and is restarted.
+// Save saves a state, replacing the previous one: Init receives it if the proxy breaks and is restarted.
 func Save(state string) error {
 	_, err := done(channel.Save(state))
 	return err

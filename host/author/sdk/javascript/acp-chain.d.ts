@@ -19,7 +19,7 @@ type SessionOf<Params> = Params extends { sessionId: string } ? string : string 
 type Maybe<T> = T | void | undefined | null;
 type Awaitable<T> = T | Promise<T>;
 
-/** The editor's side, or the agent's. */
+/** A neighbour of the proxy in the chain. */
 export type Peer = "client" | "agent";
 
 /** Common properties of all messages. */
@@ -27,15 +27,15 @@ export interface Message<M extends string = string, Session = string | undefined
   /** The host's number for the message. */
   readonly id: number;
   readonly method: M;
-  /** The neighbour that sent it. */
+  /** The neighbour that sent the message. */
   readonly from: Peer;
-  /** The session that it belongs to, if any. */
+  /** The session that the message names, if any. */
   readonly session: Session;
   /** The size of the body in bytes. */
   readonly size: number;
   /** The body, as the original JSON text. An error response has none. */
   readonly json: string | undefined;
-  /** The value at a JSON Pointer (RFC 6901) into the body; `undefined` if there is none. */
+  /** The value at a JSON Pointer (RFC 6901) of the body; `undefined` if there is none. */
   read(pointer: string): any;
 }
 
@@ -103,7 +103,7 @@ export type ResponseAction = Maybe<readonly Edit[] | Reject | Replace>;
 export interface Options {
   /** The sender of the messages. Default: both neighbours. */
   from?: Peer;
-  /** Whether the body is passed with the message. `false`: it stays with the host until it is used. */
+  /** Whether the body is passed with the message. `false`: the host keeps it until it is used. */
   body?: boolean;
 }
 
@@ -111,7 +111,7 @@ export interface Options {
 export interface Neighbour<Requests, Notifications> {
   /**
    * Sends a request. The promise rejects with an `RpcError`, also if the host does not send the request, or with
-   * `Cancelled` if the handler's message is withdrawn.
+   * `Cancelled` if the handler's message is cancelled.
    */
   request<M extends Method<Requests>>(
     method: M,
@@ -133,9 +133,9 @@ export const agent: Neighbour<AgentRequests, AgentNotifications>;
  */
 export function sleep(milliseconds: number): Promise<void>;
 
-/** Saves a value, replacing the last one; `onStart` receives it if the proxy breaks and is restarted. */
+/** Saves a value, replacing the previous one; `onStart` receives it if the proxy breaks and is restarted. */
 export function save(value: unknown): void;
-/** The name of the proxy in the manifest. It may leave marks in `_meta` under `acp-chain/` and this name. */
+/** The name of the proxy in the manifest. The proxy may set `acp-chain/` and this name in `_meta`. */
 export function proxyId(): string;
 /** Notifies the agent that the list of tools has changed. */
 export function toolsChanged(): void;
@@ -162,7 +162,7 @@ export class ChannelError extends Error {
   readonly code: "denied" | "unknown-message" | "invalid" | "full" | "other";
 }
 
-/** The awaited answer is cancelled, since the sender of the handler's message has withdrawn it. */
+/** The awaited request is cancelled, since the sender of the handler's message has cancelled it. */
 export class Cancelled extends Error {}
 
 /** A schema of zod, valibot, ArkType and others: https://standardschema.dev. */
@@ -220,22 +220,22 @@ export interface ToolOptions<Input> {
   idempotent?: boolean;
   /** A hint: the tool works on a closed set, like a memory, not an open one, like the web. */
   closedWorld?: boolean;
-  /** Whether a session has it. Default: all sessions. */
+  /** Whether a session has the tool. Default: all sessions. */
   when?(session: string | undefined): boolean;
 }
 
 /** Text, structured content, blocks, or a whole `CallToolResult`. Use `reject` for errors that the model need not see. */
 export type ToolResult = Maybe<string | number | boolean | object | readonly ContentBlock[] | Reject>;
 
-/** A call of a tool, a resource, a prompt, or a completion. */
+/** A call to a tool, a resource, a prompt, or a completion. */
 export interface Call {
-  /** The session of the call; missing while its id is not yet known. */
+  /** The session that the call belongs to; `undefined` until the agent has named it. */
   readonly session: string | undefined;
   /** The caller's MCP `_meta`. */
   readonly meta: Record<string, any>;
   /** Whether the caller declares this capability. */
   can(capability: "elicitation" | "sampling" | "roots"): boolean;
-  /** Reports the progress of the call, if the caller requested that. */
+  /** Reports the progress of the call, if the caller requested reports. */
   progress(progress: number, total?: number, message?: string): void;
   /** Sends a request to the caller: `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP. */
   ask(method: string, params?: unknown): Promise<any>;
@@ -256,13 +256,13 @@ export interface ResourceOptions<Uri extends string> {
   name?: string;
   /** A name to display. */
   title?: string;
-  /** For the model: what it is, and when to read it. */
+  /** For the model: what the resource is, and when to read it. */
   description?: string;
-  /** Its media type, such as `text/markdown`. */
+  /** The media type, such as `text/markdown`. */
   mimeType?: string;
   /** Functions that complete the variables of a template. */
   complete?: { [K in keyof Variables<Uri>]?: Complete };
-  /** Whether it is listed in a session. Default: in all sessions. */
+  /** Whether a session lists the resource. Default: all sessions. */
   when?(session: string | undefined): boolean;
 }
 
@@ -283,7 +283,7 @@ export interface PromptArgument {
   title?: string;
   /** Whether the argument is optional. */
   optional?: boolean;
-  /** A function that completes it. */
+  /** A function that completes the argument. */
   complete?: Complete;
 }
 
@@ -292,9 +292,9 @@ export interface PromptOptions<Arguments extends Record<string, PromptArgument>>
   description: string;
   /** A name to display. */
   title?: string;
-  /** The arguments that the user enters, all of them texts. */
+  /** The arguments, which the user enters as texts. */
   arguments?: Arguments & Record<string, PromptArgument>;
-  /** Whether a session has it. Default: all sessions. */
+  /** Whether a session has the prompt. Default: all sessions. */
   when?(session: string | undefined): boolean;
 }
 
@@ -308,13 +308,13 @@ export interface PromptMessage {
 }
 
 type Said = string | ContentBlock | PromptMessage;
-/** Texts and blocks of the user's, messages, or a whole `GetPromptResult`. */
+/** Texts and blocks of the user, messages, or a whole `GetPromptResult`. */
 export type PromptResult = Said | readonly Said[] | { messages: readonly PromptMessage[]; description?: string } | Reject;
 
 export interface ProxyOptions {
-  /** What happens to the proxy and its messages if it breaks. Default: `restart`. */
+  /** What happens to the proxy and its messages if the proxy breaks. Default: `restart`. */
   onFailure?: "restart" | "bypass" | "refuse";
-  /** Whether the user relies on its decisions: it is then placed next to the agent. */
+  /** Whether the user relies on the proxy's decisions: a guard stands next to the agent. */
   guard?: boolean;
   /** How to use the tools and resources together, for the model. */
   instructions?: string;
@@ -356,7 +356,7 @@ export interface Proxy {
     options: ToolOptions<Input>,
     handler: (args: Arguments<Input>, call: Call) => Awaitable<ToolResult>,
   ): this;
-  /** Adds a resource for the agent: one with this URI, or those of a template with `{name}` or `{+path}`. */
+  /** Adds a resource with this URI for the agent, or those of a template with `{name}` or `{+path}`. */
   resource<const Uri extends string>(
     uri: Uri,
     options: ResourceOptions<Uri>,
@@ -376,11 +376,10 @@ export interface Proxy {
   readonly resources: object;
   /** Must be exported under this name by a proxy with prompts. */
   readonly prompts: object;
-  /** Must be exported under this name by a proxy with `complete` for some of these. */
+  /** Must be exported under this name by a proxy with `complete` functions. */
   readonly completion: object;
 }
 
-/** Defines the proxy. */
 export function defineProxy(options?: ProxyOptions): Proxy;
 
 declare global {

@@ -1,4 +1,4 @@
-// A call from the agent to a proxy: of a tool, a resource, a prompt, or a completion.
+// A call from the agent to a tool, a resource, a prompt, or a completion.
 
 import * as tasks from "./tasks.js";
 import * as wit from "./wit.js";

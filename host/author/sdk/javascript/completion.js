@@ -6,7 +6,7 @@ import * as wit from "./wit.js";
 /** The maximum number of values (MCP, `CompleteResult`). */
 const MOST = 100;
 
-/** Completes an argument with the function of its prompt or template; returns no values without one. */
+/** Completes an argument with the function of its prompt or template; without one, there are no values. */
 export async function complete({ prompts, resources }, { id, session, reference, argument, value, context }) {
   const completer = reference.type === "ref/prompt"
     ? prompts.completer(reference.name, argument)

@@ -29,8 +29,8 @@ globalThis.console = {
 const MISSING = {
   setTimeout: "`await sleep(milliseconds)` waits",
   setInterval: "`await sleep(milliseconds)` waits",
-  setImmediate: "a proxy runs only when a message comes",
-  fetch: "a proxy has no network; ask a neighbour, by `client.request` or `agent.request`",
+  setImmediate: "a proxy runs only when a message arrives",
+  fetch: "a proxy has no network; send a neighbour a request with `client.request` or `agent.request`",
 };
 for (const [name, why] of Object.entries(MISSING)) {
   globalThis[name] = () => {

@@ -21,11 +21,11 @@ export class ChannelError extends Error {
   }
 }
 
-/** The awaited answer is cancelled, since the handler's message was withdrawn. */
+/** The awaited request is cancelled, since the handler's message was cancelled. */
 export class Cancelled extends Error {
   name = "Cancelled";
 
   constructor() {
-    super("the message that waits for it was withdrawn");
+    super("the message that waits for the answer was cancelled");
   }
 }

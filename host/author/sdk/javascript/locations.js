@@ -3,7 +3,7 @@
 
 /* global acpChainPlaces */
 
-/** The origin of a position in the bundle, such as `src/proxy.js:12`; nothing for code that is not the author's. */
+/** The origin of a position in the bundle, such as `src/proxy.js:12`; undefined for other code. */
 function origin(line, column) {
   const { sources, places } = acpChainPlaces;
   let found;

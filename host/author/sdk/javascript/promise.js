@@ -1,8 +1,8 @@
 // The promises of the sandbox. QuickJS runs the jobs of its own promises only in an event loop, and a component has
-// none: so `acp-chain build` compiles `async` and `await` to these, whose jobs `drain` runs, always within a call of
+// none. So `acp-chain build` compiles `async` and `await` to these promises, whose jobs `drain` runs, within a call of
 // the host.
 //
-// A job belongs to the task in which it was registered, so that the task is also known after an `await`.
+// A job belongs to the task that registered it, so that the task is also known after an `await`.
 
 const jobs = [];
 const unhandled = new Set();
@@ -24,7 +24,7 @@ export function within(task, run) {
 }
 
 /**
- * Runs all jobs, and those that they add. Returns the reasons of unhandled rejections, except that of one promise.
+ * Runs all jobs, and the jobs that these add. Returns the reasons of unhandled rejections, except that of one promise.
  */
 export function drain(but) {
   for (let n = 0; n < jobs.length; n += 1) {
@@ -113,7 +113,7 @@ class SandboxPromise {
     });
   }
 
-  /** The outcome of a promise, `{ value }` or `{ reason }`; nothing while it is pending. Marks a rejection as handled. */
+  /** The outcome of a promise, `{ value }` or `{ reason }`; undefined while pending. Marks a rejection as handled. */
   static outcome(promise) {
     if (promise.#state === PENDING) return undefined;
     if (promise.#state === FULFILLED) return { value: promise.#value };

@@ -16,7 +16,7 @@ export class Prompts {
     return this.#prompts.size;
   }
 
-  /** Whether any of them has completions. */
+  /** Whether any prompt has completions. */
   get completes() {
     const prompts = Array.from(this.#prompts.values());
     return prompts.some(({ given }) => Object.values(given).some(({ complete }) => complete));
@@ -60,7 +60,7 @@ function whole(said) {
   return { messages: messages.map(message) };
 }
 
-/** A message: unchanged, or from a block or a text of the user. */
+/** A message: a text or a block becomes a message of the user. */
 function message(said) {
   if (said?.role) return said;
   return { role: "user", content: typeof said === "object" ? said : { type: "text", text: String(said) } };

@@ -78,7 +78,7 @@ class Proxy {
     return { subscriptions: this.#subscriptions, ...this.#options };
   }
 
-  /** Rejects offers that the world does not export, since they would be unreachable. */
+  /** Rejects offers that the module does not export, since they would be unreachable. */
   #checkExports() {
     const there = {
       tools: this.#tools.size > 0,
@@ -95,7 +95,7 @@ class Proxy {
 
   #receive(kind, header, body, error) {
     if (kind === "response" && tasks.answer(header.id, body, error)) return wit.forward;
-    // If several match, the host uses the first one too.
+    // If several handlers match, the first one is called; the host chooses likewise.
     const found = this.#handlers[kind].find(({ matches }) => matches(header));
     if (!found) return wit.forward;
     return tasks.handle(header.id, () => found.handler(new Message(header, body, error)), action);
@@ -117,7 +117,7 @@ class Proxy {
   get resources() {
     const list = (session) => {
       const listed = this.#resources.list(session);
-      // With tools, these say it.
+      // If there are tools, their list has the instructions.
       return this.#exported.has("tools") ? { ...listed, instructions: undefined } : listed;
     };
     return wit.resources(this.#offer("resources", (call) => this.#resources.read(call), list));
@@ -139,10 +139,9 @@ class Proxy {
   }
 }
 
-/** The registration of a proxy. */
 export const defineProxy = (options = {}) => new Proxy(options);
 
-/** The action for a handler's result; nothing without a decision. */
+/** The action for a handler's result; undefined without a decision. */
 function action(returned) {
   if (returned === undefined || returned === null) return undefined;
   const isList = Array.isArray(returned);

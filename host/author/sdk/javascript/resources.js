@@ -20,7 +20,7 @@ export class Resources {
     return this.#resources.size;
   }
 
-  /** Whether any of them has completions. */
+  /** Whether any resource has completions. */
   get completes() {
     return Array.from(this.#resources.values()).some(({ complete }) => complete);
   }
@@ -88,7 +88,7 @@ function template(called, uri) {
     const found = expression.exec(uri);
     if (!found) return null;
     const values = variables.map((name, n) => [name, decoded(found[n + 1])]);
-    // An escaped `/` is one too.
+    // An escaped `/` counts too.
     const isOne = values.every(([name, value]) => paths.has(name) || !value.includes("/"));
     return isOne ? Object.fromEntries(values) : null;
   };

@@ -14,7 +14,7 @@ const INTERNAL_ERROR = -32603;
 
 /** The tasks with held messages, by the messages' numbers. */
 const held = new Map();
-/** The proxy's own requests, by their numbers: the waiting promise, or nothing. */
+/** The proxy's own requests, by their numbers: the waiting promise, if any. */
 const requests = new Map();
 
 /** Runs all pending jobs. Logs unhandled rejections, except that of the given promise. */
@@ -23,8 +23,8 @@ function runJobs(promise) {
 }
 
 /**
- * Handles a message. `decide` gives an action, or nothing, of what `run` returns or promises; nothing means that the
- * message goes on.
+ * Handles a message. `decide` turns the value that `run` returns or promises into an action; without one, the message
+ * is forwarded.
  */
 export function handle(id, run, decide) {
   const task = { id, requests: undefined, withdrawn: false };
@@ -66,7 +66,7 @@ function settle({ id, withdrawn }, call) {
   try {
     call();
   } catch (refused) {
-    // The host has taken the message back, since it was held for too long.
+    // The host has settled the message, since it was held for too long.
     if (refused.code !== "unknown-message" || !withdrawn) wit.log("error", `message ${id} is not settled: ${refused}`);
   }
 }
@@ -87,7 +87,7 @@ export function failed(error) {
   return explain(error);
 }
 
-/** Runs a function that must not wait; returns whether it ended. */
+/** Runs a function that must not wait; returns whether it has ended. */
 export function finished(run) {
   const made = Promise.resolve(run());
   runJobs(made);
@@ -96,7 +96,7 @@ export function finished(run) {
   return ended !== undefined;
 }
 
-/** Sends a request, and returns a promise of the result. It is cancelled with the task that sends it. */
+/** Sends a request, and returns a promise of the result. The request is cancelled with the task that sends it. */
 export function ask(method, send) {
   const task = currentTask();
   return new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ export function ask(method, send) {
   });
 }
 
-/** Sends a request. If the host rejects it, that is like an error response. */
+/** Sends a request. If the host rejects the request, it fails as with an error response. */
 function sent(method, send) {
   try {
     return send();
@@ -136,7 +136,7 @@ export function answer(id, body, error) {
   return true;
 }
 
-/** Cancels the task of a message that its sender withdrew, or that the host took back. */
+/** Cancels the task of a message that its sender cancelled, or that the host has settled. */
 export function withdraw(id) {
   const task = held.get(id);
   if (!task) return;
@@ -147,7 +147,7 @@ export function withdraw(id) {
     try {
       wit.cancel(request);
     } catch (error) {
-      wit.log("debug", `request ${request} is not withdrawn: ${error}`);
+      wit.log("debug", `request ${request} is not cancelled: ${error}`);
     }
     reject(new Cancelled());
   }

@@ -67,7 +67,7 @@ function whole(result, output) {
   return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
 }
 
-/** The `Tool` of MCP. */
+/** MCP's `Tool`. */
 function listed(name, { title, description, input, output, readOnly, onlyAdds, idempotent, closedWorld }) {
   const hints = {
     readOnlyHint: readOnly,
@@ -81,7 +81,7 @@ function listed(name, { title, description, input, output, readOnly, onlyAdds, i
   return { name, title, description, inputSchema, outputSchema, annotations };
 }
 
-/** The JSON Schema of a schema: itself, or that of a Standard Schema. */
+/** The JSON Schema of a tool: the given one, or that of a Standard Schema. */
 function schema(name, given, side) {
   const standard = given["~standard"];
   if (!standard) return given;
@@ -89,8 +89,8 @@ function schema(name, given, side) {
   const { $schema, ...made } = standard.jsonSchema?.[side]?.(options) ?? given.toJSONSchema?.({ io: side }) ?? {};
   if (Object.keys(made).length > 0) return made;
   throw new TypeError(
-    `tool(${JSON.stringify(name)}): the schemas of ${standard.vendor} cannot say what they are in JSON Schema; ` +
-      "zod from version 4 on can, and valibot's can by toStandardJsonSchema of @valibot/to-json-schema",
+    `tool(${JSON.stringify(name)}): the schemas of ${standard.vendor} cannot be converted to JSON Schema; ` +
+      "those of zod 4 and later can, and those of valibot with toStandardJsonSchema of @valibot/to-json-schema",
   );
 }
 

@@ -1,5 +1,5 @@
 // @ts-check
-// The interface between the host and a proxy, in the words of the SDK. No other file knows the names of the WIT.
+// The adapter to the WIT: the functions of the host, and the exports. No other file uses the names of the WIT.
 
 import * as channel from "acp-chain:proxy/channel@0.1.1";
 import { ChannelError, RpcError } from "./errors.js";
@@ -15,19 +15,19 @@ import { json } from "./json.js";
 /** @import { Completion } from "acp-chain:proxy/completion@0.1.1" */
 
 /**
- * What the module said while it was built, until the proxy starts; there is no host before.
+ * Log lines from before the start, when there is no host; undefined once the proxy has started.
  * @type {{ level: Level, text: string }[] | undefined}
  */
 let early = [];
 
 /**
- * Calls the host. What it throws has the record of the WIT as its payload.
+ * Wraps a function of the host, whose errors have the WIT's record as their payload.
  * @template {any[]} G, R
  * @param {(...given: G) => R} call
  * @returns {(...given: G) => R}
  */
 const asked = (call) => (...given) => {
-  if (early) throw new Error("there is no host while the proxy is built: ask it in onStart, or in a handler");
+  if (early) throw new Error("there is no host while the proxy is built: call it in onStart, or in a handler");
   try {
     return call(...given);
   } catch (error) {
@@ -36,16 +36,16 @@ const asked = (call) => (...given) => {
   }
 };
 
-// Half a surrogate pair, which a text from JSON may have, would be a trap on its way to the host.
+// An unpaired surrogate, which a text from JSON may have, would trap when passed to the host.
 
 /**
- * A text for people: U+FFFD takes the place of such a half.
+ * A text for people: U+FFFD replaces unpaired surrogates.
  * @param {string} text
  */
 const told = (text) => text.toWellFormed();
 
 /**
- * A text that names something: such a half is an error, since the host knows no name with it.
+ * A name: an unpaired surrogate is an error, since the host has no such name.
  * @param {string} text
  */
 function name(text) {
@@ -54,7 +54,7 @@ function name(text) {
 }
 
 /**
- * Writes into the host's log.
+ * Writes to the host's log.
  * @param {Level} level
  * @param {string} text
  */
@@ -121,7 +121,7 @@ const rawError = (code, message, data) =>
 const rpcError = ({ code, message, data }) => new RpcError(code, message, data === null ? undefined : parsed(data));
 
 /**
- * What JSON says; what is nested too deep to be parsed stays a text, as whoever waits for an error has to get it.
+ * The data of an error. Data that is nested too deeply stays a text, so that the error is thrown in any case.
  * @type {(text: string) => unknown}
  */
 const parsed = (text) => {
@@ -133,7 +133,7 @@ const parsed = (text) => {
 };
 
 /**
- * What all messages have in common, and what they say: JSON text, empty where the body stayed with the host.
+ * The common properties of all messages.
  * @typedef {{ id: number, from: Peer, method: string, session: string | undefined, size: number }} Header
  */
 
@@ -142,7 +142,7 @@ const header = ({ id, sender, method, session, size }) =>
   ({ id, from: sender, method, session: session ?? undefined, size });
 
 /**
- * What a proxy exports: what it makes of each call of the host's.
+ * The exported handler, which passes the host's calls to the proxy.
  * @param {{
  *   start(config: unknown, saved: unknown): { subscriptions: Subscription[], onFailure: any, guard: boolean },
  *   receive(kind: string, header: Header, body: string | undefined, error?: RpcError): Action,
@@ -157,7 +157,7 @@ export function handler({ start, receive, withdraw, explain }) {
     try {
       return call(given);
     } catch (error) {
-      // Anything but the text that the WIT has would be a trap.
+      // Throwing anything but the WIT's text would trap.
       throw told(explain(error));
     }
   };
@@ -180,7 +180,7 @@ export function handler({ start, receive, withdraw, explain }) {
 }
 
 /**
- * What a proxy exports besides, for the agent: what there is, and a call, which ends as a request does: with `respond`,
+ * The functions of an export for the agent: the list of offers, and a call, which ends like a request, with `respond`,
  * `reject` or `hold`.
  * @template R, P
  * @param {{

@@ -13,7 +13,7 @@ var memory: std.heap.ArenaAllocator = .init(std.heap.wasm_allocator);
 /// Allocations here are freed when the handler's answer has been read.
 pub const arena: Allocator = memory.allocator();
 
-/// How much memory the arena keeps for the next message, in bytes.
+/// The maximum size of the memory that the arena keeps for the next message, in bytes.
 const kept = 64 * 1024;
 
 pub fn Result(comptime Ok: type, comptime Err: type) type {

@@ -1,11 +1,11 @@
 //! The SDK for proxies in Zig. The whole interface is in `wit`; this file has shortcuts for common uses.
 //!
 //! A proxy declares `init`, and any of `onRequest`, `onNotification`, `onResponse` and `onCancel`; without them every
-//! message is forwarded, and withdrawn messages are rejected. With `listTools` and `callTool` it has
+//! message is forwarded, and cancelled messages are rejected. With `listTools` and `callTool` it has
 //! tools, with `listResources` and `readResource` resources, with `listPrompts` and `getPrompt` prompts, and with
 //! `complete` it completes their arguments.
 //!
-//! Handlers return their decision, or an error, whose name is shown to the user; `fail` gives a text instead.
+//! Handlers return their decision, or an error, whose name is shown to the user; `fail` returns an error with a text.
 
 const std = @import("std");
 const abi = @import("abi.zig");
@@ -108,7 +108,7 @@ pub const passing = struct {
     }
 
     pub fn onCancel(id: MessageId) void {
-        // Fails if the host has taken the message back.
+        // Fails if the host has settled the message.
         settle(id, .{ .reject = .{ .code = -32800, .message = "Request cancelled" } }) catch {};
     }
 };

@@ -1,4 +1,4 @@
-//! The package for Debian, and what is made of it: two archives in an archive of `ar`.
+//! The package for Debian: two archives in an `ar` archive.
 
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub fn pack(product: &Product) -> Result<Package> {
     })
 }
 
-/// What `dpkg` knows of it.
+/// The description for `dpkg`.
 fn control(product: &Product, files: &[File]) -> String {
     let Product {
         version,
@@ -67,7 +67,7 @@ fn control(product: &Product, files: &[File]) -> String {
          Depends: libc6 (>= {major}.{minor}), libgcc-s1\n\
          Description: {DESCRIPTION}\n \
          An editor launches acp-chain as if it were its coding agent. It launches the\n \
-         real agent, and stands a chain of proxies between the two.\n",
+         real agent, and puts a chain of proxies between the two.\n",
         platform.debian
     )
 }

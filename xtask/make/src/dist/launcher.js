@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the program for this platform, which npm has installed beside this.
+// Runs the program for this platform, which npm has installed beside this package.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -13,7 +13,7 @@ function program() {
   } catch {
     fail(
       `${name} is not installed: either there is no package for this platform, and the program has to be built ` +
-        "from its source, or npm was told to leave out optional packages, and `npm install --include=optional` gets it",
+        "from its source, or npm was set to omit optional packages, and `npm install --include=optional` installs it",
     );
   }
 }
@@ -27,7 +27,7 @@ const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => fail(`the program does not start: ${error.message}`));
 child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 
-// A terminal sends it to the program as well, for which a second one is more than one.
+// A terminal also sends SIGINT to the program, which would count another one as the second.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) {
   process.on(signal, () => child.kill(signal));

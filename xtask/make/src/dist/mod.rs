@@ -1,7 +1,6 @@
-//! `cargo xtask dist`: the program as people get it without building it: an archive, and packages for Debian, npm and
-//! Python.
+//! `cargo xtask dist`: packs the program as an archive, and for Debian, npm and Python.
 //!
-//! All of them carry the same finished program, and who packs it again gets the same bytes.
+//! All packages carry the same finished program, and packing it again gives the same bytes.
 
 mod deb;
 mod npm;
@@ -29,21 +28,21 @@ use xtask::workspace::{Workspace, cargo};
 
 #[derive(clap::Args)]
 pub struct Options {
-    /// Pack this program, as it is, in place of one that is built for it
+    /// Pack this program unchanged, instead of a new build
     #[arg(long, value_name = "PROGRAM")]
     from: Option<PathBuf>,
-    /// Where the packages go, in place of `target/dist/packages`
+    /// The folder for the packages, instead of `target/dist/packages`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// A package, and what its file is called.
+/// A package, and the name of its file.
 pub struct Package {
     pub file: String,
     pub bytes: Vec<u8>,
 }
 
-/// Builds the program, unless there is one, and packs it in all ways.
+/// Builds the program unless one is given, and packs it in all formats.
 pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
     let platform = Platform::here()?;
     let folder = workspace.target("dist/packages");
@@ -54,11 +53,11 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
         None => build(workspace, &progress)?,
     };
     let product = Product::of(workspace, platform, &program)?;
-    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    fs::create_dir_all(&out).with_context(|| format!("{} cannot be created", out.display()))?;
     let mut sums = String::new();
     let product = &product;
     let packs = [archive, deb::pack, npm::launcher, npm::program, wheel::pack];
-    // Each takes seconds.
+    // At once, as each takes seconds.
     let packages = progress.step("packages", |_| {
         thread::scope(|scope| {
             let packing = packs.map(|pack| scope.spawn(move || pack(product)));
@@ -74,15 +73,15 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
         writeln!(sums, "{}  {file}", HEXLOWER.encode(&Sha256::digest(&bytes)))?;
         println!("{}", path.display());
     }
-    // What `sha256sum --check` reads.
+    // In the format of `sha256sum --check`.
     fs::write(out.join("SHA256SUMS"), sums)?;
     Ok(())
 }
 
-/// The program, with the extensions that come with it.
+/// Builds the program with its extensions.
 fn build(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     let extensions = guests::build_with(workspace, progress, &EXTENSIONS.map(str::to_owned))?;
-    progress.step("acp-chain, by the profile dist", |step| {
+    progress.step("acp-chain, with the profile dist", |step| {
         let mut build = cargo();
         build.args(["build", "--locked", "--profile", "dist"]);
         step.run(build.current_dir(workspace.path("")))
@@ -98,7 +97,7 @@ fn build(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The archive for who wants neither: the program, its licences, and what shells and `man` want of it.
+/// The plain archive: the program, its licences, completions and manual pages.
 fn archive(product: &Product) -> Result<Package> {
     let name = format!(
         "acp-chain-{}-{}",

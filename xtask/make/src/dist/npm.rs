@@ -1,5 +1,5 @@
-//! The packages for npm: one with the program for each platform, and one that has npm install the right one, and
-//! runs it. Nothing is run when they are installed.
+//! The packages for npm: one with the program for each platform, and one that makes npm install the right one, and runs
+//! it. Installing them runs no scripts.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use super::Package;
 use super::product::{DESCRIPTION, LICENCE, Product};
 use super::tree::{File, tar_gz};
 
-/// What runs the program.
+/// The script that runs the program.
 const LAUNCHER: &str = include_str!("launcher.js");
 
-/// The package that people name.
+/// The package that users install by name.
 pub fn launcher(product: &Product) -> Result<Package> {
     let about = json!({
         "name": "acp-chain",

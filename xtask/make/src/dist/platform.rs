@@ -1,4 +1,4 @@
-//! What a program runs on, as each kind of package calls it.
+//! The platform of a program, by its name in each kind of package.
 
 use std::env::consts::{ARCH, OS};
 
@@ -7,7 +7,7 @@ use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, SectionTable};
 use object::{Endianness, FileKind};
 
-/// A machine for which there are packages.
+/// A platform with packages.
 #[derive(Clone, Copy)]
 pub struct Platform {
     arch: &'static str,
@@ -29,13 +29,13 @@ const PLATFORMS: [Platform; 2] = [
 ];
 
 impl Platform {
-    /// This one, for which programs are built here.
+    /// The platform that programs are built for here.
     pub fn here() -> Result<Self> {
         let known = PLATFORMS.iter().find(|platform| platform.arch == ARCH);
         match known {
             Some(platform) if cfg!(all(target_os = "linux", target_env = "gnu")) => Ok(*platform),
             _ => bail!(
-                "there are packages for Linux with glibc on x86_64 and aarch64 alone, and this is {OS} on {ARCH}; \
+                "there are packages only for Linux with glibc on x86_64 and aarch64, and this is {OS} on {ARCH}; \
                  `cargo xtask install` builds the program for use here"
             ),
         }
@@ -51,12 +51,12 @@ impl Platform {
     }
 }
 
-/// The oldest glibc that a program runs with: the latest of which it wants something.
+/// The oldest glibc that a program runs with: the latest version that its symbols need.
 pub fn glibc(program: &[u8]) -> Result<(u32, u32)> {
     let kind = FileKind::parse(program).context("it is not a program")?;
     anyhow::ensure!(
         kind == FileKind::Elf64,
-        "it is not a program for Linux of 64 bits"
+        "it is not a 64-bit program for Linux"
     );
     let header = FileHeader64::<Endianness>::parse(program)?;
     let endian = header.endian()?;
@@ -73,7 +73,7 @@ pub fn glibc(program: &[u8]) -> Result<(u32, u32)> {
         }
     }
     latest.context(
-        "it wants nothing of glibc, so it is linked in another way than these packages say",
+        "it needs no version of glibc, so it is linked in another way than these packages declare",
     )
 }
 

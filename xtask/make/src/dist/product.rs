@@ -1,4 +1,4 @@
-//! What goes into packages: the program, and what it says of itself.
+//! The contents of packages: the program, and the texts about it.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub const DESCRIPTION: &str =
 
 pub const LICENCE: &str = "Apache-2.0 OR MIT";
 
-/// Shells, and what the file with their completions is called where they look for it.
+/// Shells, with the name under which each looks for the file with completions.
 const SHELLS: [(&str, &str); 4] = [
     ("bash", "acp-chain"),
     ("zsh", "_acp-chain"),
@@ -32,14 +32,14 @@ pub struct Product {
     program: Arc<[u8]>,
     /// The licences, and last the README.
     pub texts: Vec<File>,
-    /// By what each is called.
+    /// By the name of the file.
     pub completions: Vec<(&'static str, File)>,
     /// The manual pages.
     pub pages: Vec<File>,
 }
 
 impl Product {
-    /// What a program makes, and what of the checkout belongs to it.
+    /// The files that a program generates, and those of the checkout that belong to it.
     pub fn of(workspace: &Workspace, platform: Platform, program: &Path) -> Result<Self> {
         let shown = program.display();
         let bytes = fs::read(program).with_context(|| format!("{shown} cannot be read"))?;
@@ -48,7 +48,7 @@ impl Product {
         let said = run(program, &["--version"])?;
         ensure!(
             said == format!("acp-chain {version}\n").as_bytes(),
-            "{shown} says that it is {}, but the checkout is {version}; rebuild it",
+            "{shown} reports {}, but the checkout is {version}; rebuild it",
             String::from_utf8_lossy(&said).trim()
         );
         let text =
@@ -69,7 +69,7 @@ impl Product {
         })
     }
 
-    /// The program at this place.
+    /// The program as a file with this path.
     pub fn program(&self, path: &str) -> File {
         File {
             path: path.to_owned(),
@@ -103,7 +103,7 @@ fn pages(program: &Path) -> Result<Vec<File>> {
     Ok(pages)
 }
 
-/// What the program prints.
+/// The output of the program.
 fn run(program: &Path, args: &[&str]) -> Result<Vec<u8>> {
     let output = Command::new(program).args(args).output();
     let output = output.with_context(|| format!("{} cannot be started", program.display()))?;

@@ -1,4 +1,4 @@
-//! The files of a package, and the archive of them that most kinds of package are.
+//! The files of a package, and the archive format of most kinds of package.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -10,10 +10,10 @@ use anyhow::Result;
 use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
-/// When everything was made, in seconds: what npm writes, so that the bytes do not tell when they were packed.
+/// The time of all files, in seconds: that of npm, so that the bytes do not depend on the time of packing.
 const TIME: u64 = 499_162_500;
 
-/// The same as files have it.
+/// The same as a file's time.
 pub fn made() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(TIME)
 }
@@ -35,7 +35,7 @@ impl File {
         }
     }
 
-    /// The same in another place.
+    /// The same file with another path.
     pub fn at(&self, path: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -48,7 +48,7 @@ impl File {
     }
 }
 
-/// An archive of these files in a folder, with all folders above them, and nobody's but root's.
+/// An archive of these files in a folder, with all folders above them, owned by root.
 pub fn tar_gz(files: &[File], folder: &str) -> Result<Vec<u8>> {
     let mut builder = Builder::new(GzBuilder::new().write(Vec::new(), Compression::default()));
     let mut folders = BTreeSet::new();
@@ -76,7 +76,7 @@ fn header(kind: EntryType, mode: u32, size: u64) -> Header {
     header
 }
 
-/// One file, packed.
+/// One file, compressed.
 pub fn gz(content: &[u8]) -> Result<Vec<u8>> {
     let mut packed = GzBuilder::new().write(Vec::new(), Compression::best());
     packed.write_all(content)?;

@@ -1,5 +1,5 @@
-//! The wheel for Python, with the program as a script of it, as maturin's `bin` bindings make one. maturin itself
-//! builds the program that it packs, and ours gets its extensions after it is built.
+//! The wheel for Python, with the program as a script, like a wheel of maturin's `bin` bindings. maturin builds the
+//! program that it packs, but ours gets its extensions after the build.
 
 use std::fmt::Write as _;
 use std::fs::{self, Permissions};
@@ -15,7 +15,7 @@ use super::Package;
 use super::product::{DESCRIPTION, LICENCE, Product};
 use super::tree::{File, made};
 
-/// What makes an archive of files, which `python3 -m zipfile` does not under their paths.
+/// A script that archives files under their paths, which `python3 -m zipfile` does not.
 const ZIP: &str = "\
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
@@ -39,12 +39,12 @@ pub fn pack(product: &Product) -> Result<Package> {
     files.push(record(&files, format!("{about}/RECORD")));
 
     Ok(Package {
-        bytes: zip(&files).context("python3 does not pack the wheel")?,
+        bytes: zip(&files).context("python3 cannot pack the wheel")?,
         file: format!("{name}-{tag}.whl"),
     })
 }
 
-/// An archive of these files, made by Python, which who packs for it has.
+/// An archive of these files, made by Python, which is needed for wheels anyway.
 fn zip(files: &[File]) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir()?;
     let content = folder.path().join("content");
@@ -86,7 +86,7 @@ fn metadata(product: &Product) -> Result<String> {
     Ok(text)
 }
 
-/// What is in it, each with its checksum; the record itself has none.
+/// The files of the wheel with their checksums; the record itself has none.
 fn record(files: &[File], path: String) -> File {
     let mut lines = String::new();
     for file in files {

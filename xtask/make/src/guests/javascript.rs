@@ -1,5 +1,4 @@
-//! A proxy in JavaScript: the source is bundled with the SDK, and embedded in an engine (`QuickJS`) that is compiled
-//! already.
+//! A proxy in JavaScript: the source is bundled with the SDK, and embedded in a precompiled engine (`QuickJS`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use xtask::fetch::npm;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
-/// Installs what makes components of it; the folder with the programs.
+/// Installs the toolchain; returns the folder with its programs.
 pub fn toolchain(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     let packages = workspace.path("tests/examples/javascript");
     let into = workspace.target("toolchains/javascript");

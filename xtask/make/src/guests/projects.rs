@@ -1,4 +1,4 @@
-//! The projects in `examples`: each is built as its reader would, from a copy with our SDK in it.
+//! The projects in `examples`: each is built as a reader would, from a copy with our SDK.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use xtask::progress::Progress;
 use xtask::stamp::Stamp;
 use xtask::workspace::Workspace;
 
-/// What a build leaves in a project, and `acp-chain sdk`.
+/// The entries that a build or `acp-chain sdk` leaves in a project.
 const MADE: [&str; 7] = [
     ".zig-cache",
     "Cargo.lock",
@@ -26,7 +26,7 @@ const MADE: [&str; 7] = [
     "target",
 ];
 
-/// What of the checkout is in all of them.
+/// The parts of the checkout that all projects contain.
 const OURS: [&str; 5] = [
     "host/author/sdk",
     "host/author/src",
@@ -35,7 +35,7 @@ const OURS: [&str; 5] = [
     "wit",
 ];
 
-/// All there are, with their folders. A project of an author has a chain to try it in.
+/// All projects, with their folders. Each project has a chain for trying it.
 pub fn all(workspace: &Workspace) -> Vec<(String, PathBuf)> {
     let folders = fs::read_dir(workspace.path("examples"))
         .into_iter()
@@ -84,7 +84,7 @@ pub fn build(
                 fs::create_dir_all(to.with_file_name(""))?;
                 fs::copy(folder.join(source), to)?;
             }
-            // What the checkout has of crates and packages is new enough.
+            // The checkout's crates and packages are new enough.
             fs::copy(workspace.path("Cargo.lock"), copy.join("Cargo.lock"))?;
             let modules = copy.join("node_modules");
             if !modules.exists() {
@@ -108,7 +108,7 @@ pub fn build(
     Ok(())
 }
 
-/// Installs the toolchains of authors; the folders with their programs, and what is in `PATH`.
+/// Installs the toolchains of authors; returns `PATH` with the folders of their programs in front.
 pub fn toolchains(workspace: &Workspace, progress: &Progress) -> Result<OsString> {
     let go = workspace.path("tests/toolchains/requirements-go.txt");
     let mut all = vec![
@@ -128,7 +128,7 @@ pub fn toolchains(workspace: &Workspace, progress: &Progress) -> Result<OsString
     Ok(env::join_paths(all)?)
 }
 
-/// What is written by hand in a folder, by its path in there.
+/// The handwritten files of a folder, by their paths in it.
 fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let (mut all, mut open) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(within) = open.pop() {

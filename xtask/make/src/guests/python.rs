@@ -14,7 +14,7 @@ use xtask::workspace::Workspace;
 
 const REQUIREMENTS: &str = "tests/examples/python/requirements.txt";
 
-/// Installs what makes components of it; the folder with the programs.
+/// Installs the toolchain; returns the folder with its programs.
 pub fn toolchain(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     let requirements = workspace.path(REQUIREMENTS);
     let into = workspace.target("toolchains/python");
@@ -49,7 +49,7 @@ pub fn build(
     }
     let programs = toolchain(workspace, progress)?;
     progress.step(&format!("{name} in Python"), |step| {
-        // From a copy: compiled Python is left beside the source.
+        // From a copy, as compiled Python is left beside the source.
         let copy = workspace.target("xtask/python").join(name);
         fs::create_dir_all(copy.join("acp_chain"))?;
         fs::copy(&source, copy.join(name).with_extension("py"))?;

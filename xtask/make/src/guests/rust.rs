@@ -13,13 +13,13 @@ use xtask::progress::Progress;
 use xtask::stamp::Stamp;
 use xtask::workspace::{GuestCrate, Workspace, cargo};
 
-/// What every runtime of components has: text is searched sixteen bytes at a time.
+/// A feature of all component runtimes: text is searched sixteen bytes at a time.
 const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];
 
-/// What the folder of cargo is called in the messages of panics, so that everybody builds the same bytes.
+/// The name of cargo's folder in panic messages, so that all builds have the same bytes.
 const CARGO_HOME: &str = "/cargo";
 
-/// Builds these crates in one go a target, each into its component.
+/// Builds these crates, each into its component, with one cargo run per target.
 pub fn build(
     workspace: &Workspace,
     progress: &Progress,
@@ -65,7 +65,7 @@ pub fn build(
     Ok(())
 }
 
-/// The option by which the folder of cargo is called the same everywhere.
+/// The option that gives cargo's folder the same name everywhere.
 fn remap() -> Option<String> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;
@@ -75,7 +75,7 @@ fn remap() -> Option<String> {
     ))
 }
 
-/// Makes the component of a module, and, of one that has a project, an extension.
+/// Turns a module into a component, or with a project into an extension.
 fn encode(
     workspace: &Workspace,
     module: &Path,

@@ -5,12 +5,12 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 pub struct Catalogue {
-    /// What leaves out findings of every rule.
+    /// The filter that excludes findings of every rule.
     pub filter: String,
     pub rules: Vec<Entry>,
 }
 
-/// One of its rules.
+/// A rule of the catalogue.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
@@ -22,7 +22,7 @@ pub struct Entry {
     pub filter: String,
     /// Only files of these names.
     pub path: Option<String>,
-    /// It finds no secret, but what makes another finding one.
+    /// The rule finds no secret, but the context that makes another finding one.
     #[serde(default)]
     pub skip_report: bool,
     /// Which group of the regex is the secret; 0 for the first one.

@@ -1,11 +1,11 @@
-//! Where a rule of the catalogue is taken otherwise than it is written, because a text in a
-//! conversation comes in pieces and has no path, or because the detector takes it apart.
+//! Changes to rules of the catalogue, because a text in a conversation arrives in pieces and has no path, or because
+//! the detector splits the rule.
 
 use super::catalogue::Entry;
 
 /// The rule, what is replaced in its regex, and by what.
 const REGEXES: &[(&str, &str, &str)] = &[
-    // The other words are so common that the catalogue asks for these elsewhere in the file too.
+    // The other words are so common that the catalogue also requires these elsewhere in the file.
     (
         "alibaba-secret-key",
         "alibaba|aliyun|secret|key",
@@ -28,19 +28,19 @@ const REGEXES: &[(&str, &str, &str)] = &[
         r"(?i)\b(",
     ),
     ("canadian-digital-service-notify-api-key", r")\b)", r")\b"),
-    // Such a header counts whoever sends it; a text would be kept back for lines behind `curl`.
+    // Such a header counts whatever sends it; otherwise, a text would be held for lines after `curl`.
     (
         "curl-auth-header",
         "",
         r#"(?:-H|--header)(?:=|[ \t]{0,5})["'](?i:Authorization:[ \t]{0,5}(?:(?:Basic|Bearer|(?:Api-)?Token)[ \t])?|(?:X-(?:[a-z]+-)?)?(?:Api-?)?(?:Key|Token):[ \t]{0,5})([\w=~@.+/-]{8,})(?:["']|$)"#,
     ),
-    // It begins with a number, as too much does to look at each.
+    // The rule begins with a number, and there are too many numbers to check each.
     (
         "facebook-access-token",
         "",
         r#"(?i)(?:facebook|fb)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(\d{15,16}(?:\||%)[0-9a-z\-_]{27,40})(?:\\?['"\x60]|[\s;]|\\[nr]|$)"#,
     ),
-    // From what is literal on: what comes before it is not looked for, and is no secret by itself.
+    // From the literal part on: the part before it is not searched for, and alone is no secret.
     (
         "azure-ad-client-secret",
         r"([a-zA-Z0-9_~.]{3}\dQ~",
@@ -63,13 +63,13 @@ const REGEXES: &[(&str, &str, &str)] = &[
         r"\bcurl\b(?:.*|.*(?:[\r\n]{1,2}.*){1,5})[ \t\n\r]",
         r"\bcurl\b(?:(?:[^\r\n]|\\\r?\n){0,160}[ \t\n])?",
     ),
-    // What it begins with is enough.
+    // The prefix is enough.
     (
         "endorlabs-api-key",
         r#"(?i)(?:endor(?:labs)?|key)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(endr"#,
         r"(?i)\b(endr",
     ),
-    // Its groups apart, and of what follows the password only the host.
+    // With separate groups, and after the password only the host.
     (
         "generic-credential-uri",
         "",
@@ -85,7 +85,7 @@ const REGEXES: &[(&str, &str, &str)] = &[
         r#"(?:[\x60'"\s;]|\\[nr]|$|\b)"#,
         r"\b",
     ),
-    // Its own percent signs are read as what they stand for.
+    // Its percent escapes are read as the characters that they stand for.
     (
         "twitter-bearer-token",
         "[a-zA-Z0-9%]{80,100}",
@@ -93,10 +93,10 @@ const REGEXES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Of these the whole match is the secret, whatever groups it has.
+/// The rules whose whole match is the secret, whatever groups it has.
 const WHOLE: &[&str] = &["jwt-base64", "microsoft-teams-webhook"];
 
-/// What is left out, beside what only files of certain names can have.
+/// The rules that are left out, besides those for files with certain names.
 pub const LEFT_OUT: &[(&str, &str)] = &[
     ("discord-client-id", "is public by design"),
     (
@@ -147,7 +147,7 @@ pub fn apply(entry: &mut Entry) {
         entry.regex = without_groups(&entry.regex);
     }
     if entry.id == "box-api-access-token" {
-        // It also leaves out what is called a client, which nobody knows so far.
+        // The filter also excludes what is called a client, which is not known at this point.
         let filter = entry
             .filter
             .find("entropy(")
@@ -157,8 +157,8 @@ pub fn apply(entry: &mut Entry) {
 }
 
 fn without_groups(regex: &str) -> String {
-    let named = regex::Regex::new(r"\(\?P<\w+>").expect("right");
-    let unnamed = regex::Regex::new(r"(^|[^\\])\(([^?])").expect("right");
+    let named = regex::Regex::new(r"\(\?P<\w+>").expect("valid");
+    let unnamed = regex::Regex::new(r"(^|[^\\])\(([^?])").expect("valid");
     let regex = named.replace_all(regex, "(?:");
     unnamed.replace_all(&regex, "$1(?:$2").into_owned()
 }

@@ -1,39 +1,39 @@
-//! The expressions with which the catalogue leaves out findings.
+//! The catalogue's expressions that exclude findings.
 
 use std::sync::LazyLock;
 
 use anyhow::{Result, bail, ensure};
 use regex::Regex;
 
-/// What tells a secret from what only looks like one.
+/// The conditions that distinguish a secret from a text that only looks like one.
 #[derive(Default)]
 pub struct Filter {
-    /// It has at least this entropy, in bits a character.
+    /// The secret has at least this entropy, in bits a character.
     pub entropy: f64,
-    /// It does not read like words.
+    /// The secret does not read like words.
     pub random: bool,
-    /// It matches none of these.
+    /// The secret matches none of these.
     pub none: Vec<String>,
-    /// It matches each of these.
+    /// The secret matches each of these.
     pub all: Vec<String>,
-    /// It with what is around it in the match begins with none of these.
+    /// The secret, with the rest of the match around it, begins with none of these.
     pub around: Vec<String>,
 }
 
 impl Filter {
-    /// All parts of the expression have to be known, but for those about the path of a file.
+    /// All parts of the expression have to be known, except those about the path of a file.
     pub fn of(expression: &str) -> Result<Self> {
         static ENTROPY: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r#"^entropy\(finding\["secret"\]\) (<=?) ([0-9.]+)$"#).expect("right")
+            Regex::new(r#"^entropy\(finding\["secret"\]\) (<=?) ([0-9.]+)$"#).expect("valid")
         });
         static RATIO: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r#"^tokenRatio\(finding\["secret"\]\) >= 2\.5$"#).expect("right")
+            Regex::new(r#"^tokenRatio\(finding\["secret"\]\) >= 2\.5$"#).expect("valid")
         });
         static MATCHES: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(
                 r#"(?s)^(!?)(matches|contains)Any\(finding\["(secret|match)"\], \[(.*)\]\)$"#,
             )
-            .expect("right")
+            .expect("valid")
         });
         let mut filter = Self::default();
         for part in parts(&inlined(expression)) {
@@ -67,10 +67,10 @@ impl Filter {
     }
 }
 
-/// The last expression, with the ones before it in the place of their names.
+/// The last expression, with the named ones before it substituted.
 fn inlined(expression: &str) -> String {
     static LET: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?s)^let (\w+) = (.*?);\n").expect("right"));
+        LazyLock::new(|| Regex::new(r"(?s)^let (\w+) = (.*?);\n").expect("valid"));
     let lines = expression.lines().map(str::trim_start);
     let lines = lines.filter(|line| !line.starts_with("//") && !line.is_empty());
     let mut rest = lines.collect::<Vec<_>>().join("\n");
@@ -80,13 +80,13 @@ fn inlined(expression: &str) -> String {
         rest = rest[found[0].len()..].to_owned();
     }
     for (name, value) in names.iter().filter(|(name, _)| name != "_") {
-        let name = Regex::new(&format!(r"\b{name}\b")).expect("right");
+        let name = Regex::new(&format!(r"\b{name}\b")).expect("valid");
         rest = name.replace_all(&rest, regex::NoExpand(value)).into_owned();
     }
     rest
 }
 
-/// What `||` stands between, outside brackets and quotes.
+/// The operands of `||`, outside brackets and quotes.
 fn parts(expression: &str) -> Vec<String> {
     let (mut parts, mut part, mut depth, mut quote) = (Vec::new(), String::new(), 0, None);
     let mut rest = expression.chars().peekable();
@@ -118,7 +118,7 @@ fn parts(expression: &str) -> Vec<String> {
     parts
 }
 
-/// What every finding is held against.
+/// The patterns that exclude a finding of any rule.
 pub fn of_all(expression: &str) -> Result<Vec<String>> {
     let expression = expression
         .trim()
@@ -127,17 +127,17 @@ pub fn of_all(expression: &str) -> Result<Vec<String>> {
     Ok(Filter::of(&format!("{expression})"))?.none)
 }
 
-/// A brace that counts nothing stands for itself, which Rust wants to see.
+/// Escapes braces that are not quantifiers, as regexes in Rust require.
 fn literal_braces(regex: &str) -> String {
     static COUNT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^\{\d+(?:,\d*)?\}").expect("right"));
+        LazyLock::new(|| Regex::new(r"^\{\d+(?:,\d*)?\}").expect("valid"));
     let (mut out, mut is_class, mut at) = (String::new(), false, 0);
     while let Some(character) = regex[at..].chars().next() {
         let mut length = character.len_utf8();
         match character {
             '\\' => length += regex[at + 1..].chars().next().map_or(0, char::len_utf8),
             '[' => is_class = true,
-            // The first one in a class stands for itself.
+            // A bracket that is first in a class stands for itself.
             ']' if !regex[..at].ends_with("[^") && !regex[..at].ends_with('[') => is_class = false,
             '{' if !is_class && !COUNT.is_match(&regex[at..]) => out.push('\\'),
             _ => {}
@@ -151,7 +151,7 @@ fn literal_braces(regex: &str) -> String {
 /// The strings of a list: raw in back quotes, or with escapes in double ones.
 fn strings(list: &str) -> Vec<String> {
     static STRING: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"`([^`]*)`|("(?:[^"\\]|\\.)*")"#).expect("right"));
+        LazyLock::new(|| Regex::new(r#"`([^`]*)`|("(?:[^"\\]|\\.)*")"#).expect("valid"));
     STRING
         .captures_iter(list)
         .map(|found| match found.get(1) {

@@ -1,5 +1,5 @@
-//! A rule of the catalogue, taken apart into what the detector runs: what stands before the secret,
-//! the secret, and what has to follow.
+//! A rule of the catalogue, split into the parts that the detector runs: the part before the secret, the secret, and
+//! the part that has to follow.
 
 use std::sync::LazyLock;
 
@@ -11,35 +11,35 @@ use super::catalogue::Entry;
 use super::filter::Filter;
 use super::needles;
 
-/// How the catalogue spells what stands between a name and the secret that is assigned to it.
+/// The catalogue's regex for the text between a name and the secret that is assigned to it.
 const GAP: &str = r"(?:[ \t\w.-]{0,20})";
 const SEPARATOR: &str = r#"[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"#;
-/// The same, where the flag for letters ends in between.
+/// The same, where the group with the case flag ends in between.
 const SPLIT: &str =
     r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3})(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"#;
-/// And what ends one. The detector reads the escapes in it as the characters that they stand for.
+/// The regex for the end of a secret. The detector reads its escapes as the characters that they stand for.
 const END: &str = r#"(?:\\?['"\x60]|[\s;]|\\[nr]|$)"#;
 
-/// A rule as the detector takes it.
+/// A rule in the form for the detector.
 pub struct Shape {
     pub name: String,
-    /// Texts one of which every match begins with, in small letters.
+    /// Texts in lower case; every match begins with one of them.
     pub needles: Vec<String>,
     /// Whether no letter or digit may stand before the match.
     pub apart: bool,
-    /// What comes before the secret.
+    /// The regex of the part before the secret.
     pub before: String,
-    /// Whether there is an assignment between that and the secret.
+    /// Whether there is an assignment between that part and the secret.
     pub assigned: bool,
     pub secret: String,
     pub after: After,
     pub filter: Filter,
 }
 
-/// What has to follow a secret.
+/// The text that has to follow a secret.
 #[derive(Clone, PartialEq)]
 pub enum After {
-    /// Nothing; but the word that it is a part of ends with it.
+    /// Nothing; but the word of the secret ends with it.
     Word,
     /// The end of a word.
     Boundary,
@@ -118,20 +118,20 @@ fn alternates(regex: &str) -> Result<bool> {
     Ok(matches!(ast, regex_syntax::ast::Ast::Alternation(_)))
 }
 
-/// Whether it asks for something before the match that is not part of it, and the rest.
+/// Whether the regex requires something before the match, and the rest of the regex.
 fn behind(regex: &str) -> (bool, &str) {
     static BEHIND: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^(?:\\b|\(\?:\^\|\[[^\]]*\]\))").expect("right"));
+        LazyLock::new(|| Regex::new(r"^(?:\\b|\(\?:\^\|\[[^\]]*\]\))").expect("valid"));
     match BEHIND.find(regex) {
         Some(found) => (true, &regex[found.end()..]),
         None => (false, regex),
     }
 }
 
-/// What may follow at the very end.
+/// The regex without its end, and the text that may follow.
 fn split_end(regex: &str) -> (&str, After) {
     static ONE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\(\?:(\[[^\]]+\])\|(?:\$|\\z)\)$|\(\?:\$\|(\[[^\]]+\])\)$").expect("right")
+        Regex::new(r"\(\?:(\[[^\]]+\])\|(?:\$|\\z)\)$|\(\?:\$\|(\[[^\]]+\])\)$").expect("valid")
     });
     if let Some(rest) = regex.strip_suffix(END) {
         return (rest, After::End);
@@ -141,8 +141,8 @@ fn split_end(regex: &str) -> (&str, After) {
     }
     match ONE.captures(regex) {
         Some(found) => {
-            let class = found.get(1).or(found.get(2)).expect("one of them");
-            let start = found.get(0).expect("all").start();
+            let class = found.get(1).or(found.get(2)).expect("one matched");
+            let start = found.get(0).expect("match").start();
             (
                 &regex[..start],
                 After::One(format!("(?:{}|$)", class.as_str())),
@@ -160,7 +160,7 @@ struct Parts<'r> {
     rest: &'r str,
 }
 
-/// The secret is the group of this number, or where there is none all of it.
+/// The secret is the group with this number, or the whole regex if there is none.
 fn split(regex: &str, group: usize) -> Result<Parts<'_>> {
     let Some((start, end)) = groups(regex).get(group.max(1) - 1).copied() else {
         let (before, assigned, rest) = (String::new(), false, "");
@@ -184,7 +184,7 @@ fn split(regex: &str, group: usize) -> Result<Parts<'_>> {
     let gap = format!("{GAP}{SEPARATOR}");
     let (before, assigned) = match (before.strip_suffix(&gap), before.strip_suffix(SPLIT)) {
         (Some(name), _) => (name.to_owned(), true),
-        // The group that a flag for letters holds for ended behind the gap.
+        // The group with the case flag ended after the gap.
         (None, Some(name)) => (format!("{name})"), true),
         (None, None) => (before.to_owned(), false),
     };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::corrections::LEFT_OUT;
 use super::shape::{After, Shape};
 
-/// What a rule was made from, for the page.
+/// A rule, with its description for the page.
 pub struct Named {
     pub shape: Shape,
     pub description: String,

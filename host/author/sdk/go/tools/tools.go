@@ -11,7 +11,7 @@ type Tool struct {
 	Annotations map[string]any  `json:"annotations,omitempty"`
 }
 
-// A Call of a tool. Session is empty while its id is not yet known.
+// A Call of a tool. Session is empty until the agent has named it.
 type Call struct {
 	ID        uint64
 	Session   string
@@ -19,8 +19,8 @@ type Call struct {
 	Arguments string
 }
 
-// A Provider has tools. A call returns a CallToolResult of MCP, or nil if it is settled later. An error is one of
-// the protocol, which the model may never see.
+// A Provider has tools. A call returns a CallToolResult of MCP, or nil if it is settled later. An error is a
+// protocol error, which the model may never see.
 type Provider interface {
 	Tools(session string) ([]Tool, error)
 	Call(Call) (any, error)

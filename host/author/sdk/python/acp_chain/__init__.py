@@ -12,9 +12,9 @@
 
     Handler = proxy.Handler
 
-A handler gets a message, and returns what becomes of it: None lets it pass, a list of `put` and `remove` changes it,
-`respond` and `reject` answer it, `replace` gives it another body, `discard` ends it. It may be an `async def` that
-awaits answers: then its message is held meanwhile, and others are handled.
+A handler receives a message, and returns its decision: None forwards it, a list of `put` and `remove` changes it,
+`respond` and `reject` answer it, `replace` gives it another body, `discard` drops it. A handler may be an `async def`
+that awaits answers: its message is then held, and other messages are handled meanwhile.
 
 The types of the messages are in `acp_chain.acp`, for `if TYPE_CHECKING:`."""
 

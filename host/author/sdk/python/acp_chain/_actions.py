@@ -46,8 +46,8 @@ def reject(code: int, message: str, data: Any = None) -> Action:
 
 
 def replace(value: Any) -> Action:
-    """Forwards the message with this body, or as this result. It may differ only at places that a power allows
-    to change. Edits keep more: numbers that Python cannot represent, and everything else."""
+    """Forwards the message with this body, or as this result. The body may differ only at places that a power
+    allows to change. Edits keep all other bytes unchanged, even numbers that Python cannot represent."""
     return _wit.replace(dumps(value))
 
 

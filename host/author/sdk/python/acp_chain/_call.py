@@ -1,4 +1,4 @@
-"""A call from the agent: of a tool, a resource, a prompt, or a completion."""
+"""A call from the agent: to a tool, a resource, a prompt, or a completion."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ._json import loads
 from ._log import log
 
 When = Callable[[Optional[str]], bool]
-"""Whether a session has it. Called when the session's agent requests a list."""
+"""Whether a session has the tool, resource or prompt. Called when the session's agent lists them."""
 
 
 class Call:
-    """A call of a tool, a resource or a prompt. A parameter with this type receives it."""
+    """A call to a tool, a resource or a prompt. A parameter of this type receives the call."""
 
     __slots__ = ("_id", "session")
 
     session: Optional[str]
-    """The session of the call; None while its id is not yet known."""
+    """The session that the call belongs to; None until the agent has named it."""
 
     def __init__(self, id: int, session: Optional[str]) -> None:
         self._id = id
         self.session = session
 
     def progress(self, progress: float, total: Optional[float] = None, message: Optional[str] = None) -> None:
-        """Reports the progress. `progress` grows with every report; `total` is its final value. Nothing is sent if the
-        caller did not request progress."""
+        """Reports the progress. `progress` must grow from one report to the next; `total` is its final value.
+        A caller that did not request progress receives no reports."""
         try:
             _wit.progress(self._id, progress, total, message)
         except _wit.ChannelError as refused:
@@ -62,7 +62,7 @@ class Function:
         try:
             hints = typing.get_type_hints(function, include_extras=True)
         except NameError as error:
-            raise TypeError(f"{what}: {error}; the types are those of its module") from None
+            raise TypeError(f"{what}: {error}; the types must be defined in its module") from None
         self.call_as: Optional[str] = None
         self.parameters: dict[str, inspect.Parameter] = {}
         for name, parameter in inspect.signature(function).parameters.items():
@@ -71,7 +71,7 @@ class Function:
             elif parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                 self.parameters[name] = parameter.replace(annotation=hints.get(name, Any))
             else:
-                raise TypeError(f"{what}: its parameter {parameter} has no name to call it by")
+                raise TypeError(f"{what}: its parameter {parameter} cannot be passed by name")
 
     async def __call__(self, given: dict[str, Any], call: Call) -> Any:
         if self.call_as is not None:

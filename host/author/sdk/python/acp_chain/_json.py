@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Callable
 
-# Some thousand levels of nesting would exhaust the stack, and end the instance.
+# A few thousand levels of nesting would exhaust the stack, and end the instance.
 DEEPEST = 500
 
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
@@ -31,10 +31,10 @@ def loads(text: str) -> Any:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
-    raise TypeError(f"there is no JSON for a value of {type(value).__name__}")
+    raise TypeError(f"a value of {type(value).__name__} cannot be serialized as JSON")
 
 
-# All but ASCII is escaped: the host rejects text with unpaired surrogates, which JSON may have.
+# Non-ASCII text is escaped: the host rejects unpaired surrogates, which JSON may contain.
 dumps: Callable[[Any], str] = json.JSONEncoder(
     allow_nan=False, separators=(",", ":"), default=_plain
 ).encode

@@ -23,8 +23,8 @@ _LIBRARY = os.path.dirname(logging.__path__[0])
 log = logging.getLogger("acp_chain")
 
 NO_LOOP = (
-    "there is no event loop in a proxy: what can be awaited is client.request, agent.request, call.ask, "
-    "gather, and coroutines of these"
+    "there is no event loop in a proxy: await only client.request, agent.request, call.ask, gather, and "
+    "coroutines of these"
 )
 
 
@@ -61,7 +61,7 @@ def keep_sources() -> None:
         file = getattr(module, "__file__", None)
         if file and not file.startswith((_SDK, _LIBRARY)):
             lines = linecache.getlines(file)
-            # Without a time, the file is not checked again.
+            # Without a modification time, the file is not checked again.
             linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
 
 

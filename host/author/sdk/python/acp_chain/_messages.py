@@ -34,35 +34,35 @@ class Message(Generic[T]):
 
     @property
     def session(self) -> Optional[str]:
-        """The session that it belongs to, if any."""
+        """The session that the message names, if any."""
         return self._head.session
 
     @property
     def method(self) -> str:
-        """Its method; for a response, that of the request."""
+        """The method; for a response, that of the request."""
         return self._head.method
 
     @property
     def sender(self) -> _wit.Sender:
-        """The neighbour that sent it."""
+        """The neighbour that sent the message."""
         return _wit.sender(self._head)
 
     @property
     def size(self) -> int:
-        """The size of its body in bytes."""
+        """The size of the body in bytes."""
         return self._head.size
 
     @property
     def json(self) -> str:
-        """Its body as JSON text. Without `body=True` it is read on first use."""
+        """The body as JSON text. With `body=False`, it is read on first use."""
         if self._body == "":
             self._body = _wit.read(self._head.id, "") or "null"
         text: str = self._body
         return text
 
     def read(self, pointer: str) -> Any:
-        """The value at a JSON Pointer (RFC 6901) of its body; None if there is none. The host reads it, so
-        that a large body is not copied."""
+        """The value at a JSON Pointer (RFC 6901) of the body; None if there is none. It is read from the host's
+        copy, so a large body is not passed to the proxy."""
         part = _wit.read(self._head.id, pointer)
         return None if part is None else loads(part)
 
@@ -73,25 +73,21 @@ class Message(Generic[T]):
 
 
 class Request(Message[T]):
-    """A request."""
-
     __slots__ = ()
 
     @property
     def params(self) -> T:
-        """Its parameters. They are parsed once; changing them has no effect on the message."""
+        """The parameters, parsed once. Changing them has no effect on the message."""
         params: T = self._parse()
         return params
 
 
 class Notification(Message[T]):
-    """A notification."""
-
     __slots__ = ()
 
     @property
     def params(self) -> T:
-        """Its parameters. They are parsed once; changing them has no effect on the message."""
+        """The parameters, parsed once. Changing them has no effect on the message."""
         params: T = self._parse()
         return params
 
@@ -128,7 +124,7 @@ def result(outcome: _wit.Outcome) -> str:
 
 
 def data(text: str) -> Any:
-    """The data of an error. If it cannot be parsed it stays a text, so that the error is raised in any case."""
+    """The data of an error. Data that cannot be parsed stays a text, so that the error is raised in any case."""
     try:
         return loads(text)
     except ValueError:

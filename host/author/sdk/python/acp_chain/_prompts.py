@@ -1,4 +1,4 @@
-"""Prompts, which the user picks."""
+"""Prompts that the user picks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Prompt:
 
 
 def argument(parameter: inspect.Parameter) -> dict[str, Any]:
-    """The entry of an argument: `Annotated` describes it, and one with a default is optional."""
+    """The entry of an argument: `Annotated` has its description, and a default makes it optional."""
     listed: dict[str, Any] = {"name": parameter.name, "required": parameter.default is parameter.empty}
     if typing.get_origin(parameter.annotation) is Annotated:
         described = [said for said in parameter.annotation.__metadata__ if isinstance(said, str)]
@@ -73,7 +73,7 @@ def result(returned: Any) -> Any:
 
 
 def message(said: Any) -> Any:
-    """A message: unchanged, or from a text or a block of the user."""
+    """A message: a text or a block becomes a message of the user."""
     if isinstance(said, str):
         said = text(said)
     if not isinstance(said, dict):

@@ -1,4 +1,4 @@
-"""A proxy: the author's handlers, and the host's calls of them."""
+"""A proxy: the author's handlers, and the host's calls to them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ MESSAGES: dict[_wit.Kind, type[Message[Any]]] = {
 class Proxy:
     """A proxy. Its handlers are functions, each of which subscribes to the messages that it receives.
 
-    `on_failure` is the policy for its messages if it breaks: "restart", "bypass" if the proxy is only a convenience,
-    "refuse" if it is a guard. A `guard` is placed next to the agent, and other proxies cannot alter its decisions.
+    `on_failure` is the policy for its messages if it breaks: "restart", "bypass" for proxies whose work is optional,
+    "refuse" for guards. A `guard` stands next to the agent, and no other proxy may alter its decisions.
     `instructions` are for the model: how to use the tools and resources together."""
 
     def __init__(
@@ -90,7 +90,7 @@ class Proxy:
 
     def on_start(self, start: OnStart) -> OnStart:
         """Called once, before any message, with the proxy's configuration, and with the value that it saved before it
-        broke (else None). An exception is reported to the user, and the proxy does not start."""
+        broke, or None. An exception is shown to the user, and prevents the start."""
         if self._on_start is not None:
             raise TypeError("there are two functions for on_start")
         if inspect.iscoroutinefunction(start):
@@ -121,10 +121,10 @@ class Proxy:
         """A tool for the agent. By default, its name is the function's, its description the docstring, and its input
         schema is derived from the types of the parameters.
 
-        The hints are those of MCP: whether it changes nothing, whether it may destroy, whether repeated calls change
-        nothing more, and whether it works on an open world.
+        The hints are those of MCP: whether the tool changes nothing, whether it may destroy data, whether repeated
+        calls change nothing more, and whether it works on an open world.
 
-        `when` returns whether a session has it. Default: all sessions."""
+        `when` returns whether a session has the tool. Default: all sessions."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("tools", "tools", "tool-proxy")
@@ -145,9 +145,9 @@ class Proxy:
         complete: Optional[Mapping[str, Complete]] = None,
         when: Optional[When] = None,
     ) -> Callable[[Function], Function]:
-        """A resource for the agent, which it reads by this URI, or those of a template with `{name}` or `{+path}` in
-        it: these are the parameters of the function. By default, its name is the function's, and its description the
-        docstring. `complete` has functions that complete variables. `when` returns whether it is listed in a session."""
+        """A resource with this URI for the agent, or the resources of a template: its variables, `{name}` or
+        `{+path}`, are the parameters of the function. By default, its name is the function's, and its description the
+        docstring. `complete` has functions that complete variables. `when` returns whether a session lists it."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("resources", "resources", "resource-proxy")
@@ -184,7 +184,7 @@ class Proxy:
     def prompt(self, *functions: Callable[..., Any], **given: Any) -> Any:
         """A prompt that the user picks. Its name is the function's, its description the docstring, and its arguments
         are the parameters, all of them texts. `complete` has functions that complete arguments. `when` returns whether
-        it is listed in a session."""
+        a session lists the prompt."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("prompts", "prompts", "prompt-proxy")
@@ -269,7 +269,7 @@ class Proxy:
         resources = there(self._resources, session)
         fixed = [resource.listed for resource in resources if not resource.is_template]
         templates = [resource.listed for resource in resources if resource.is_template]
-        # With tools, these say it.
+        # If there are tools, their list has the instructions.
         return None if self._tools else self._instructions, fixed, templates
 
     def _read_resource(self, call: int, session: Optional[str], uri: str) -> _wit.Action:
@@ -344,8 +344,8 @@ async def sleep(seconds: float) -> None:
 
 
 def save(value: Any) -> None:
-    """Saves this, replacing what was saved before: `on_start` receives it if the proxy breaks and is restarted.
-    It is dropped with the connection."""
+    """Saves a value, replacing the previous one: `on_start` receives it if the proxy breaks and is restarted.
+    The value is dropped with the connection."""
     _wit.save(dumps(value))
 
 
@@ -355,7 +355,7 @@ def proxy_id() -> str:
 
 
 def mark() -> str:
-    """The JSON Pointer at which the proxy may leave a mark, with the power `marks.add`."""
+    """The JSON Pointer that the proxy may set with the power `marks.add`."""
     return f"/_meta/acp-chain~1{proxy_id()}"
 
 

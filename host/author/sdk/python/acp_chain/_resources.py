@@ -114,5 +114,5 @@ def contents(part: Any) -> dict[str, Any]:
         return part
     raise TypeError(
         f"a resource returned a value of {type(part).__name__}: it returns a text, bytes, a dict, a list of these, "
-        "or None where there is no such resource"
+        "or None if there is no such resource"
     )

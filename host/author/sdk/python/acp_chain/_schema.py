@@ -35,7 +35,7 @@ SIMPLE: dict[Any, tuple[str, str]] = {
 
 TYPES = (
     "str, int, float, bool, list, dict, None, Any, Optional, Union, Literal, Annotated, "
-    "a TypedDict or a dataclass; else give `input_schema`"
+    "a TypedDict or a dataclass, or give `input_schema`"
 )
 
 
@@ -68,7 +68,7 @@ def of(hint: Any, within: tuple[type, ...] = ()) -> Shape:
         if hint in within:
             raise TypeError(f"{hint.__name__} contains itself; give `input_schema`")
         return record(hint, (*within, hint))
-    raise TypeError(f"{hint!r} has no JSON Schema; what has: {TYPES}")
+    raise TypeError(f"{hint!r} has no JSON Schema; use {TYPES}")
 
 
 def described(shape: Shape, description: str | None) -> Shape:
@@ -81,7 +81,7 @@ def simple(hint: Any) -> Shape:
     name, expected = SIMPLE[hint]
 
     def read(value: Any, what: str) -> Any:
-        # JSON has one type of numbers, and Python two; in Python a boolean is a number.
+        # JSON has one type of numbers, Python has two; in Python, a boolean is a number.
         if type(value) is hint:
             return value
         if hint is float and type(value) is int:

@@ -18,7 +18,7 @@ INTERNAL = -32603
 
 
 class Cancelled(BaseException):
-    """Raised in a handler whose message was withdrawn."""
+    """Raised in a handler whose message was cancelled."""
 
 
 class Waiting:
@@ -152,7 +152,7 @@ class Held(Task):
                 log.error("%s", refused)
                 _wit.fail(self.id, str(refused))
         except _wit.ChannelError as refused:
-            # The message was held for too long, and the host has taken it back.
+            # The message was held for too long, and the host has settled it.
             if not (self.is_cancelled and refused.code == "unknown-message"):
                 log.error("message %d is not settled: %s", self.id, refused)
 
@@ -169,7 +169,7 @@ HELD: dict[int, Held] = {}
 
 
 def run(id: int, coroutine: Coroutine[Any, Any, Any]) -> _wit.Action:
-    """Runs the handler of a message. Returns its decision, or holds the message until it ends."""
+    """Runs the handler of a message. Returns its decision, or holds the message until the handler ends."""
     task = Held(id, coroutine)
     task.step()
     if task.outcome is not None:
@@ -179,10 +179,10 @@ def run(id: int, coroutine: Coroutine[Any, Any, Any]) -> _wit.Action:
 
 
 def cancel(id: int) -> None:
-    """Cancels the handler of a held message that its sender withdrew, or that the host took back."""
+    """Cancels the handler of a held message that its sender cancelled, or that the host has settled."""
     if task := HELD.get(id):
         task.is_cancelled = True
-        task.step(Cancelled("the message was withdrawn"))
+        task.step(Cancelled("the message was cancelled"))
 
 
 class Part(Task):
@@ -227,7 +227,7 @@ class Group(Waiting):
             self.task = None
             for part in self.parts:
                 if not part.is_done:
-                    part.step(Cancelled("another of the same gather has failed, or all were withdrawn"))
+                    part.step(Cancelled("another coroutine of the gather failed, or the message was cancelled"))
             raise
         return [part.value for part in self.parts]
 

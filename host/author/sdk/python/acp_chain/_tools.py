@@ -74,7 +74,7 @@ def signature(
     try:
         hints = typing.get_type_hints(function, include_extras=True)
     except NameError as error:
-        raise TypeError(f"{error}; the types of a tool are those of its module") from None
+        raise TypeError(f"{error}; the types of a tool must be defined in its module") from None
     call_as = None
     shapes: dict[str, _schema.Shape] = {}
     required = []
@@ -84,7 +84,7 @@ def signature(
         elif given is not None:
             pass
         elif parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"its parameter {parameter} has no name to call it by; give `input_schema`")
+            raise TypeError(f"its parameter {parameter} cannot be passed by name; give `input_schema`")
         else:
             try:
                 shapes[name] = _schema.of(hints.get(name, Any))
@@ -106,7 +106,7 @@ def signature(
 
 
 async def call_tool(tool: Optional[Tool], call: Call, name: str, arguments: str) -> Action:
-    """Calls a tool. An exception is its failure, for the model; `reject` is an error of the protocol."""
+    """Calls a tool. An exception becomes a failed result, for the model; `reject` is a protocol error."""
     if tool is None:
         return reject(INVALID_PARAMS, f"there is no tool `{name}` any more")
     try:

@@ -61,7 +61,7 @@ _CODES: dict[channel.ErrorCode, Code] = {
 
 
 class ChannelError(Exception):
-    """The reason why the host rejected a call."""
+    """Why a call to the host failed."""
 
     code: Code
 
@@ -182,7 +182,7 @@ class Subscription:
         if "*" in method[:-1]:
             raise ValueError(f"{method!r} is neither a method nor a prefix of methods that ends in *")
         if sender is not None and sender not in _PEERS:
-            raise ValueError(f'{sender!r} is no sender: that is "client", "agent" or None')
+            raise ValueError(f'{sender!r} is not a sender: use "client", "agent" or None')
         self.peer = _PEERS[sender] if sender else None
         self.prefix = method[:-1] if method.endswith("*") else None
         self.method = method
@@ -258,7 +258,7 @@ class Handler(Exported):
         self._receiver._cancel(id)
 
 
-# Only in a world that exports them.
+# The exports that a world may lack.
 
 
 class Tools(Exported):

@@ -1,7 +1,7 @@
 package main
 
-// What the host calls, made of the WIT.
+// The exports, generated from the WIT.
 import _ "acp-chain/bindings/wit_exports"
 
-// A component has no beginning and no end of its own.
+// Go requires a `main`; the host does not call it.
 func main() {}

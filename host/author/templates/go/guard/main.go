@@ -1,4 +1,4 @@
-// Answers requests for permission by rule: what only reads is allowed, and the user is asked about all else.
+// Answers permission requests by rule: allows reading and searching, and forwards all others to the client.
 package main
 
 import (
@@ -7,7 +7,7 @@ import (
 	"acp-chain/proxy"
 )
 
-// The kinds of tool calls that are allowed, in the words of the protocol.
+// The kinds of tool calls (`ToolKind` of the protocol) that are allowed.
 var allowed = map[string]bool{"read": true, "search": true}
 
 type guard struct{ proxy.Passing }

@@ -9,7 +9,7 @@ func init() { proxy.Serve(brief{}) }
 
 func (brief) Init(_, _ string) (proxy.Registration, error) {
 	prompts := proxy.Subscription{Method: "session/prompt", Sender: proxy.FromClient, Kinds: proxy.Requests}
-	// A prompt is better without it than not sent at all.
+	// If the proxy breaks, prompts are forwarded unchanged.
 	return proxy.Registration{Subscriptions: []proxy.Subscription{prompts}, OnFailure: proxy.Bypass}, nil
 }
 

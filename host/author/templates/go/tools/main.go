@@ -17,7 +17,7 @@ const schema = `{
 
 type words struct{}
 
-// It serves no handler, and so sees no message.
+// Serves no handler, and so receives no messages.
 func init() { tools.Serve(words{}) }
 
 func (words) Tools(string) ([]tools.Tool, error) {
@@ -29,7 +29,7 @@ func (words) Tools(string) ([]tools.Tool, error) {
 	}}, nil
 }
 
-// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+// acp-chain checks the arguments against the schema, and calls no other tool.
 func (words) Call(call tools.Call) (any, error) {
 	var arguments struct{ Text string }
 	if err := json.Unmarshal([]byte(call.Arguments), &arguments); err != nil {

@@ -1,4 +1,4 @@
-// Answers requests for permission by rule: what only reads is allowed, and the user is asked about all else.
+// Answers permission requests by rule: allows reading and searching, and forwards all others to the client.
 import {
   Action,
   FailurePolicy,
@@ -13,7 +13,7 @@ import {
   respond,
 } from "../sdk/acp-chain";
 
-// The kinds of tool calls that are allowed, in the words of the protocol.
+// The kinds of tool calls (`ToolKind` of the protocol) that are allowed.
 const ALLOWED = ["read", "search"];
 
 export function init(_config: string, _saved: string | null): Registration {

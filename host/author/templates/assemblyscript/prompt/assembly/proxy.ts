@@ -3,7 +3,7 @@ import { Action, FailurePolicy, Kinds, Registration, Request, Sender, Subscripti
 
 export function init(_config: string, _saved: string | null): Registration {
   const prompts = new Subscription("session/prompt", Sender.Client, Kinds.Request);
-  // A prompt is better without it than not sent at all.
+  // If the proxy breaks, prompts are forwarded unchanged.
   return new Registration([prompts], FailurePolicy.Bypass);
 }
 

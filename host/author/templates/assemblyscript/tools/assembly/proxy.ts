@@ -16,7 +16,7 @@ export function listTools(_session: string | null): ToolsCatalog {
   return new ToolsCatalog(null, [COUNT_WORDS]);
 }
 
-// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+// acp-chain checks the arguments against the schema, and calls no other tool.
 export function callTool(call: ToolCall): Outcome {
   const text = args(call).get("text").text();
   let count = 0;
@@ -29,7 +29,7 @@ export function callTool(call: ToolCall): Outcome {
   return result(count.toString());
 }
 
-// It subscribes to nothing, and so sees no message.
+// Subscribes to nothing, and so receives no messages.
 export function init(_config: string, _saved: string | null): Registration {
   return new Registration([], FailurePolicy.Restart);
 }

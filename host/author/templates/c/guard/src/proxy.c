@@ -1,8 +1,8 @@
-// Answers requests for permission by rule: what only reads is allowed, and the user is asked about all
-// else.
+// Answers permission requests by rule: allows reading and searching, and forwards all others to the
+// client.
 #include "acp_chain.h"
 
-// The kinds of tool calls that are allowed, in the words of the protocol.
+// The kinds of tool calls (`ToolKind` of the protocol) that are allowed.
 static bool is_allowed(span kind) {
   return json_is(kind, SPAN("read")) || json_is(kind, SPAN("search"));
 }
@@ -17,7 +17,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   return true;
 }
 
-// The option that allows it this time only; empty if there is none.
+// The id of the option that allows the call once; empty if there is none.
 static span allow_once(span options) {
   for (span option = {0}; json_next(options, &option);)
     if (json_is(json_member(option, SPAN("kind")), SPAN("allow_once")))

@@ -1,4 +1,4 @@
-// Counts the tool calls of a turn, and says at its end how many there were.
+// Counts the tool calls of a turn, and shows the number at its end.
 #include "acp_chain.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *r
   return is_read;
 }
 
-// Says it under the name of the proxy.
+// Shows the number, under the name of the proxy.
 static void tell(count *counted) {
   uint8_t digits[10];
   proxy_string_t name, session = quote(counted->session);

@@ -5,7 +5,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
                           proxy_string_t *err) {
   acp_json_free(config);
   if (saved != NULL) proxy_string_free(saved);
-  // A prompt is better without it than not sent at all.
+  // If the proxy breaks, prompts are forwarded unchanged.
   *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_BYPASS};
   subscribe(ret, "session/prompt", ACP_SENDER_CLIENT, ACP_KINDS_REQUEST, false);
   return true;

@@ -8,7 +8,7 @@ static const char TOOL[] =
     "\"description\":\"The text whose words are counted.\"}},\"required\":[\"text\"]},"
     "\"annotations\":{\"readOnlyHint\":true,\"openWorldHint\":false}}";
 
-// The words of a JSON string, between its quotes.
+// The number of words in a JSON string.
 static unsigned count(span text) {
   unsigned words = 0;
   bool within = false;
@@ -32,7 +32,7 @@ bool exports_tools_list_tools(proxy_string_t *session, exports_tools_catalog_t *
   return true;
 }
 
-// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+// acp-chain checks the arguments against the schema, and calls no other tool.
 bool exports_tools_call_tool(exports_tools_tool_call_t *call, calls_outcome_t *ret,
                              acp_rpc_error_t *err) {
   uint8_t digits[10];
@@ -45,7 +45,7 @@ bool exports_tools_call_tool(exports_tools_tool_call_t *call, calls_outcome_t *r
   return true;
 }
 
-// It subscribes to nothing, and so sees no message.
+// Subscribes to nothing, and so receives no messages.
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
                           proxy_string_t *err) {
   acp_json_free(config);

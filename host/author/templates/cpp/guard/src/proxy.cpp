@@ -1,7 +1,7 @@
-// Answers requests for permission by rule: what only reads is allowed, and the user is asked about all else.
+// Answers permission requests by rule: allows reading and searching, and forwards all others to the client.
 #include "acp_chain.hpp"
 
-// The kinds of tool calls that are allowed, in the words of the protocol.
+// The kinds of tool calls (`ToolKind` of the protocol) that are allowed.
 static bool is_allowed(std::string_view kind) { return kind == "read" || kind == "search"; }
 
 acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<std::string_view> saved) {

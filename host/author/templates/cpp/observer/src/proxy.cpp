@@ -1,4 +1,4 @@
-// Counts the tool calls of a turn, and says at its end how many there were.
+// Counts the tool calls of a turn, and shows the number at its end.
 #include <map>
 
 #include "acp_chain.hpp"
@@ -25,7 +25,7 @@ acp::Result<acp::Action> acp::on_notification(const Notification &update) {
   return Forward{};
 }
 
-// Says it under the name of the proxy.
+// Shows the number, under the name of the proxy.
 static acp::Result<void> tell(std::string_view session, unsigned count) {
   std::string counted = std::to_string(count) + (count == 1 ? " tool call" : " tool calls");
   std::string text = "\n\n**" + acp::proxy_id() + "**: " + counted + " in this turn.\n\n";

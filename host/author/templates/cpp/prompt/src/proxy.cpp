@@ -4,7 +4,7 @@
 acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<std::string_view> saved) {
   return Registration{
       .subscriptions = {{.method = "session/prompt", .sender = Sender::client, .kinds = {.request = true}}},
-      // A prompt is better without it than not sent at all.
+      // If the proxy breaks, prompts are forwarded unchanged.
       .on_failure = FailurePolicy::bypass,
   };
 }

@@ -24,13 +24,13 @@ static unsigned count(std::string_view text) {
 
 acp::Result<acp::Catalog> acp::list_tools(std::optional<std::string_view> session) { return Catalog{.tools = {TOOL}}; }
 
-// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+// acp-chain checks the arguments against the schema, and calls no other tool.
 std::expected<acp::Outcome, acp::Error> acp::call_tool(const ToolCall &call) {
   unsigned words = count(json::text(json::member(call.arguments, "text")));
   return acp::text(std::to_string(words));
 }
 
-// It subscribes to nothing, and so sees no message.
+// Subscribes to nothing, and so receives no messages.
 acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<std::string_view> saved) {
   return Registration{};
 }

@@ -1,4 +1,4 @@
-// Counts the tool calls of a turn, and says at its end how many there were.
+// Counts the tool calls of a turn, and shows the number at its end.
 import { client, defineProxy, proxyId, text } from "../sdk/acp-chain.js";
 
 const proxy = defineProxy({ onFailure: "bypass" });

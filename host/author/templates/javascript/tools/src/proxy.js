@@ -3,7 +3,7 @@ import { defineProxy } from "../sdk/acp-chain.js";
 
 const proxy = defineProxy();
 
-// The arguments fit the schema: acp-chain sees to that.
+// acp-chain checks the arguments against the schema.
 proxy.tool("count_words", {
   description: "Counts the words of a text: what stands between spaces and line breaks.",
   input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },

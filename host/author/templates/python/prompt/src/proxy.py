@@ -2,7 +2,7 @@
 
 from acp_chain import Proxy, put, text
 
-# A prompt is better without it than not sent at all.
+# If the proxy breaks, prompts are forwarded unchanged.
 proxy = Proxy(on_failure="bypass")
 
 

@@ -1,11 +1,11 @@
-//! Answers requests for permission by rule: what only reads is allowed, and the user is asked about all else.
+//! Answers permission requests by rule: allows reading and searching, and forwards all others to the client.
 
 use acp_chain_proxy::{
     Action, FailurePolicy, Json, Peer, Proxy, Request, Result, Subscription, export,
 };
 use serde_json::json;
 
-/// The kinds of tool calls that are allowed, in the words of the protocol.
+/// The kinds of tool calls (`ToolKind` of the protocol) that are allowed.
 const ALLOWED: &[&str] = &["read", "search"];
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Proxy for Guard {
     }
 }
 
-/// The option that allows it this time only.
+/// The id of the option that allows the call once.
 fn allow_once(params: &Json) -> Option<String> {
     let options: Vec<Json> = params.at("/options")?;
     let mut options = options.iter();
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// What leaves the proxy when the agent asks for a call of this kind.
+    /// The message that the proxy sends when the agent requests permission for this kind of call.
     fn ask(kind: &str) -> Sent {
         let mut host = Host::start::<Guard>(json!({})).unwrap();
         host.powers(&["permissions.read", "permissions.answer"]);

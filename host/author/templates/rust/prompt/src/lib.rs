@@ -13,7 +13,7 @@ impl Proxy for Brief {
         .from(Peer::Client)
         .without_body()];
 
-    /// A prompt is better without it than not sent at all.
+    /// If the proxy breaks, prompts are forwarded unchanged.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Bypass;
 
     async fn on_request(&self, _prompt: Request) -> Result {

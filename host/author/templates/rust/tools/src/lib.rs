@@ -19,7 +19,7 @@ impl Words {
     }
 }
 
-/// It subscribes to nothing, and so sees no message.
+/// Subscribes to nothing, and so receives no messages.
 impl Proxy for Words {}
 
 impl Tools for Words {

@@ -1,10 +1,10 @@
-// Answers requests for permission by rule: what only reads is allowed, and the user is asked about all else.
+// Answers permission requests by rule: allows reading and searching, and forwards all others to the client.
 import { defineProxy, respond } from "../sdk/acp-chain.js";
 
 // Better no answer than a wrong one.
 const proxy = defineProxy({ onFailure: "refuse", guard: true });
 
-// The kinds of tool calls that are allowed, in the words of the protocol.
+// The kinds of tool calls (`ToolKind` of the protocol) that are allowed.
 const allowed = new Set(["read", "search"]);
 
 proxy.onRequest("session/request_permission", { from: "agent" }, ({ params: { toolCall, options } }) => {

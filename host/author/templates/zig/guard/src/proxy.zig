@@ -1,9 +1,9 @@
-//! Answers requests for permission by rule: what only reads is allowed, and the user is asked about all else.
+//! Answers permission requests by rule: allows reading and searching, and forwards all others to the client.
 
 const std = @import("std");
 const acp = @import("acp_chain");
 
-/// The kinds of tool calls that are allowed, in the words of the protocol.
+/// The kinds of tool calls (`ToolKind` of the protocol) that are allowed.
 const allowed: std.StaticStringMap(void) = .initComptime(.{ .{"read"}, .{"search"} });
 
 pub fn init(_: []const u8, _: ?[]const u8) acp.Registration {

@@ -1,4 +1,4 @@
-//! Counts the tool calls of a turn, and says at its end how many there were.
+//! Counts the tool calls of a turn, and shows the number at its end.
 
 const std = @import("std");
 const acp = @import("acp_chain");
@@ -21,7 +21,7 @@ pub fn onNotification(update: acp.Notification) !acp.Action {
     const kind = try acp.read([]const u8, update.head.id, "/update/sessionUpdate") orelse return .forward;
     if (std.mem.eql(u8, kind, "tool_call")) {
         const count = try calls.getOrPutValue(acp.gpa, session, 0);
-        // What a handler is given does not outlive it.
+        // A handler's arguments are freed when it returns.
         if (count.value_ptr.* == 0) count.key_ptr.* = try acp.gpa.dupe(u8, session);
         count.value_ptr.* += 1;
     }

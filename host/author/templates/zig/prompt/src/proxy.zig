@@ -5,7 +5,7 @@ const acp = @import("acp_chain");
 pub fn init(_: []const u8, _: ?[]const u8) acp.Registration {
     return .{
         .subscriptions = &.{.{ .method = "session/prompt", .sender = .client, .kinds = .{ .request = true } }},
-        // A prompt is better without it than not sent at all.
+        // If the proxy breaks, prompts are forwarded unchanged.
         .on_failure = .bypass,
     };
 }

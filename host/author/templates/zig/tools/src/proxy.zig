@@ -18,7 +18,7 @@ pub fn listTools(_: ?[]const u8) !acp.Catalog {
     return .{ .tools = try acp.arena.dupe([]const u8, &.{try acp.json(tool)}) };
 }
 
-/// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+/// acp-chain checks the arguments against the schema, and calls no other tool.
 pub fn callTool(call: acp.ToolCall) !acp.Outcome {
     const arguments = try acp.parse(struct { text: []const u8 }, call.arguments);
     var words = std.mem.tokenizeAny(u8, arguments.text, " \t\r\n");
@@ -27,7 +27,7 @@ pub fn callTool(call: acp.ToolCall) !acp.Outcome {
     return acp.text("{d}", .{count});
 }
 
-/// It subscribes to nothing, and so sees no message.
+/// Subscribes to nothing, and so receives no messages.
 pub fn init(_: []const u8, _: ?[]const u8) acp.Registration {
     return .{ .on_failure = .restart };
 }
