@@ -1,4 +1,4 @@
-//! The program under test with a manifest that the test writes, and with a log of its own.
+//! The program under test, with a manifest that the test writes and a log file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::powers;
 use crate::process::{Exit, Process};
 use crate::transcript::Transcript;
 
-/// The file of the manifest in a chain's folder.
+/// The manifest's file name in a chain's folder.
 pub const MANIFEST: &str = "acp-chain.toml";
 
-/// How the host begins what it tells the user.
+/// The prefix of the host's notices to the user.
 const NOTICE: &str = "\n\n**acp-chain**: ";
 
 /// A running chain.
@@ -25,7 +25,7 @@ pub struct Chain {
     folder: TempDir,
 }
 
-/// The manifest's entry of a proxy; `terms` are its further keys. It may do everything, unless they name
+/// A proxy's entry in the manifest; `terms` are further keys. The proxy gets every power, unless `terms` has
 /// `powers` or `methods`.
 #[must_use]
 pub fn entry(id: &str, component: &str, terms: &str) -> String {
@@ -40,10 +40,10 @@ pub fn entry(id: &str, component: &str, terms: &str) -> String {
     format!("[[proxy]]\nid = {id:?}\npath = '{path}'\n{granted}{terms}\n")
 }
 
-/// The manifest's entry of a program, by its words.
+/// A native proxy's entry in the manifest, from the words of its command line.
 ///
 /// # Panics
-/// If there are none.
+/// If there are no words.
 #[must_use]
 pub fn program(id: &str, words: &[impl AsRef<str>]) -> String {
     let words: Vec<_> = words
@@ -55,30 +55,30 @@ pub fn program(id: &str, words: &[impl AsRef<str>]) -> String {
     format!("[[proxy]]\nid = {id:?}\ncommand = {program}\nargs = [{args}]\n")
 }
 
-/// Where the manifests of inner chains are.
+/// A folder for the manifests of inner chains.
 #[derive(Debug)]
 pub struct Nest(TempDir);
 
 impl Nest {
-    /// An empty one.
+    /// An empty folder.
     ///
     /// # Panics
-    /// If there can be no folder.
+    /// If the folder cannot be created.
     #[must_use]
     pub fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
 
-    /// Its folder.
+    /// The folder's path.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.0.path()
     }
 
-    /// The command line of a chain with this manifest, which is written.
+    /// Writes this manifest, and returns the command line of a chain with it.
     ///
     /// # Panics
-    /// If it cannot be written.
+    /// If the manifest cannot be written.
     #[must_use]
     pub fn command(&self, name: &str, manifest: &str) -> [String; 4] {
         let path = self.folder().join(name).with_extension("toml");
@@ -88,7 +88,7 @@ impl Nest {
         [program, "run".to_owned(), "--manifest".to_owned(), path]
     }
 
-    /// The manifest's entry of a chain with this manifest.
+    /// Writes this manifest, and returns the entry for its chain in an outer manifest.
     #[must_use]
     pub fn chain(&self, name: &str, manifest: &str) -> String {
         program(name, &self.command(name, manifest))
@@ -105,16 +105,16 @@ impl Chain {
     /// Starts a chain with this manifest in front of an agent.
     ///
     /// # Panics
-    /// If it cannot be started.
+    /// If the chain cannot be started.
     #[must_use]
     pub fn start(manifest: &str, agent: &str) -> Self {
         Self::launch(manifest, |folder| logged(folder, &[agent]))
     }
 
-    /// The same for a user who lets programs be proxies, with an agent's whole command line.
+    /// Like [`start`](Self::start), with the agent's whole command line, for a user who permits native proxies.
     ///
     /// # Panics
-    /// If it cannot be started.
+    /// If the chain cannot be started.
     #[must_use]
     pub fn granted(manifest: &str, agent: &[&str]) -> Self {
         Self::launch(manifest, |folder| {
@@ -124,10 +124,10 @@ impl Chain {
         })
     }
 
-    /// Starts a chain by a command, which is made for a folder with this manifest as [`MANIFEST`].
+    /// Writes the manifest as [`MANIFEST`] into a new folder, and starts the command made for that folder.
     ///
     /// # Panics
-    /// If it cannot be started.
+    /// If the chain cannot be started.
     #[must_use]
     pub fn launch(manifest: &str, command: impl FnOnce(&Path) -> Command) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -138,46 +138,46 @@ impl Chain {
         Self { client, folder }
     }
 
-    /// The same as [`start`](Self::start), past the client's `initialize`.
+    /// Starts a chain as [`start`](Self::start) does, and initializes it.
     ///
     /// # Panics
-    /// If it cannot be started.
+    /// If the chain cannot be started.
     pub async fn initialized(manifest: &str, agent: &str) -> Self {
         let mut chain = Self::start(manifest, agent);
         chain.client.initialize().await;
         chain
     }
 
-    /// The log of a chain that was [started](Self::start).
+    /// The log file of a chain that was [started](Self::start).
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
         self.folder.path().join("log")
     }
 
-    /// Sends a request without parameters of note, and waits for its answer.
+    /// Sends a request with empty parameters, and waits for the answer.
     pub async fn request(&mut self, method: &str) -> Message {
         self.client.wire.request(method, "{}").await
     }
 
-    /// Sends a request that is refused, and returns the words of the error.
+    /// Sends a request that is answered with an error, and returns the error's message.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the answer is not an error.
     pub async fn refused(&mut self, method: &str) -> String {
         let answer = self.request(method).await;
         error_of(&answer)
     }
 
-    /// Sends a request that no proxy stops: the agent says that it does not know it.
+    /// Checks that a request reaches the agent, which answers that the method is unknown.
     ///
     /// # Panics
-    /// If it does not say so.
+    /// If the answer is another.
     pub async fn reaches_the_agent(&mut self, method: &str) {
         let error = self.refused(method).await;
         assert_eq!(error, format!("Method not found: {method}"));
     }
 
-    /// What the host has told the user so far.
+    /// The host's notices to the user so far.
     #[must_use]
     pub fn notices(&self) -> Vec<String> {
         let chunks = self.client.chunks().into_iter();
@@ -188,19 +188,19 @@ impl Chain {
         notices.collect()
     }
 
-    /// Ends the chain, and reads its log.
+    /// Ends the chain, and returns its log.
     ///
     /// # Panics
-    /// If it does not end well, or has no log.
+    /// If the chain fails, writes to standard error, or has no log.
     pub async fn finish(self) -> String {
         let log = self.log_file();
-        let Exit { status, stderr, .. } = self.client.finish().await.expect("it ends");
+        let Exit { status, stderr, .. } = self.client.finish().await.expect("the chain ends");
         assert!(status.success() && stderr.is_empty(), "{status}: {stderr}");
         fs::read_to_string(log).expect("a log")
     }
 }
 
-/// The program with the manifest and the log of a chain's folder.
+/// The command of a chain with the manifest and the log file in this folder.
 fn logged(folder: &Path, agent: &[&str]) -> Command {
     let (log, manifest) = (folder.join("log"), folder.join(MANIFEST));
     let options = [
@@ -212,14 +212,14 @@ fn logged(folder: &Path, agent: &[&str]) -> Command {
     host::run_with(options, agent)
 }
 
-/// The words of an error.
+/// The message of an error.
 ///
 /// # Panics
-/// If the answer is none.
+/// If the answer is not an error.
 #[must_use]
 pub fn error_of(answer: &Message) -> String {
     let error = answer.error.as_deref();
     let error = error.unwrap_or_else(|| panic!("no error: {}", answer.line));
     let error: serde_json::Value = serde_json::from_str(error).expect("an error object");
-    error["message"].as_str().expect("its words").to_owned()
+    error["message"].as_str().expect("a message").to_owned()
 }

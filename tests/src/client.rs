@@ -1,4 +1,4 @@
-//! What a client says to an agent: how it begins, and its turns.
+//! Requests of a client to an agent: `initialize` and prompts.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub fn prompt(session: &str, text: &str) -> String {
     format!(r#"{{"sessionId":{session},"prompt":[{{"type":"text","text":{text}}}]}}"#)
 }
 
-/// The texts of the chunks of agent messages among lines.
+/// The texts of the agent's message chunks in these lines.
 #[must_use]
 pub fn chunks(lines: &[String]) -> Vec<String> {
     let text = |line: &String| {
@@ -25,10 +25,10 @@ pub fn chunks(lines: &[String]) -> Vec<String> {
 }
 
 impl Process {
-    /// Says `initialize`, which has to succeed, and forgets it in the transcript.
+    /// Sends `initialize`, which has to succeed, and clears the transcript.
     ///
     /// # Panics
-    /// If it is answered with an error.
+    /// If the answer is an error.
     pub async fn initialize(&mut self) {
         let answer = self
             .wire
@@ -38,7 +38,7 @@ impl Process {
         self.wire.transcript().clear();
     }
 
-    /// Prompts the session `s`; returns the id.
+    /// Prompts the session `s`; returns the request's id.
     pub fn prompt(&mut self, text: &str) -> String {
         self.wire.ask("session/prompt", &prompt("s", text))
     }
@@ -49,7 +49,7 @@ impl Process {
         self.wire.response(&id).await
     }
 
-    /// The texts of all chunks that came so far.
+    /// The texts of all chunks received so far.
     #[must_use]
     pub fn chunks(&self) -> Vec<String> {
         chunks(&self.wire.transcript().received("client"))

@@ -1,4 +1,4 @@
-//! MCP servers as an agent is told of them: what it starts, or where it goes.
+//! MCP servers as declared to an agent: a command to start, or an address to connect to.
 
 use std::process::Stdio;
 
@@ -21,7 +21,7 @@ pub fn variable(declared: &Value, name: &str) -> String {
 /// The command of a declaration, with pipes.
 ///
 /// # Panics
-/// If it is not the declaration of a bridge to a server on stdio.
+/// If `declared` is not the declaration of a bridge to a server on stdio.
 #[must_use]
 pub fn command(declared: &Value) -> Command {
     let mut command = Command::new(declared["command"].as_str().expect("a command"));
@@ -41,7 +41,7 @@ pub fn command(declared: &Value) -> Command {
 /// The URL of a declaration, and the value of its `Authorization`.
 ///
 /// # Panics
-/// If it is not the declaration of a bridge to a server over HTTP.
+/// If `declared` is not the declaration of a bridge to a server over HTTP.
 #[must_use]
 pub fn address(declared: &Value) -> (String, String) {
     let header = &declared["headers"][0];

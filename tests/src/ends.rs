@@ -1,5 +1,4 @@
-//! Both ends of the program under test, as bytes: a test reads and writes as little or as much at once
-//! as it likes.
+//! Both ends of the program under test, as bytes: a test chooses how much to read and write at once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,29 +19,29 @@ use crate::process::peak_memory;
 use crate::stand_in::StandIn;
 use crate::wire::in_time;
 
-/// What an end would let flow while the other is slow, in bytes.
+/// The most bytes that an end writes while the other is slow.
 const ALL: usize = 1 << 30;
 
-/// How much a slow end reads.
+/// How many bytes a slow end reads.
 const LITTLE: usize = 1000;
 
-/// After so many messages the other way without any progress, a flow is stuck.
+/// After so many messages in the other direction without any progress, a flow is stuck.
 const STUCK: usize = 100;
 
-/// What an end writes to.
+/// The writer of an end.
 pub type Input = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// A program between a client and an agent that the test plays.
 pub struct Ends {
     /// The client's end.
     pub client: End,
-    /// The agent's.
+    /// The agent's end.
     pub agent: End,
-    /// What is between them.
+    /// The program between the ends.
     pub program: Running,
 }
 
-/// The program.
+/// The running program.
 pub struct Running {
     /// The agent's process.
     pub agent: Pid,
@@ -50,21 +49,21 @@ pub struct Running {
     _folder: TempDir,
 }
 
-/// One of them.
+/// One end.
 pub struct End {
-    /// None while something [flows](Flow).
+    /// The writer; none while a [`Flow`] uses it.
     pub input: Option<Input>,
-    /// What it reads.
+    /// The reader.
     pub output: Output,
 }
 
-/// What an end reads, as little or as much at once as it likes.
+/// The reader of an end, which reads as little or as much at once as a test needs.
 pub struct Output {
     stream: Box<dyn AsyncRead + Send + Unpin>,
     bytes: Vec<u8>,
 }
 
-/// What an end writes as fast as it can.
+/// Lines that an end writes as fast as it can.
 pub struct Flow {
     state: Arc<State>,
     task: JoinHandle<Input>,
@@ -72,15 +71,15 @@ pub struct Flow {
 
 #[derive(Default)]
 struct State {
-    /// How many lines were begun.
+    /// The number of lines begun.
     lines: AtomicUsize,
-    /// How many bytes were taken.
+    /// The number of bytes written.
     bytes: AtomicUsize,
     stops: AtomicBool,
 }
 
 impl Ends {
-    /// Past `initialize`.
+    /// Starts the program with this manifest, and initializes it.
     pub async fn begin(manifest: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(MANIFEST);
@@ -95,11 +94,11 @@ impl Ends {
             .stdin(std::process::Stdio::piped())
             .stdout(std::process::Stdio::piped())
             .kill_on_drop(true);
-        let mut program = command.spawn().expect("it starts");
+        let mut program = command.spawn().expect("the program starts");
         let (input, output) = (program.stdin.take(), program.stdout.take());
         let mut client = End {
-            input: Some(Box::new(input.expect("its input"))),
-            output: Output::of(output.expect("its output")),
+            input: Some(Box::new(input.expect("a pipe"))),
+            output: Output::of(output.expect("a pipe")),
         };
         let begin = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{}}"#;
         client.say(begin).await;
@@ -126,13 +125,13 @@ impl Ends {
 }
 
 impl Running {
-    /// Checks the most memory that the program ever had, in bytes.
+    /// Checks that the program's peak memory is below `most` bytes.
     ///
     /// # Panics
-    /// If that was more, or the program is gone.
+    /// If it is not, or the program has ended.
     pub fn is_smaller_than(&self, most: u64) {
-        let id = self.program.id().expect("it runs");
-        let peak = peak_memory(id).expect("its status");
+        let id = self.program.id().expect("the program runs");
+        let peak = peak_memory(id).expect("a status");
         assert!(peak < most, "{} MiB of {}", peak >> 20, most >> 20);
     }
 }
@@ -141,15 +140,15 @@ impl End {
     /// Sends a line.
     ///
     /// # Panics
-    /// If it is not taken.
+    /// If the program does not read it.
     pub async fn say(&mut self, line: &str) {
         let input = self.input.as_mut().expect("nothing flows");
         let line = format!("{line}\n");
         let written = in_time("a line", input.write_all(line.as_bytes())).await;
-        written.expect("the program takes it");
+        written.expect("the program reads it");
     }
 
-    /// Lets these lines flow, by their numbers from 0 on, until it is stopped.
+    /// Writes these lines, by their numbers from 0, until the flow is stopped.
     pub fn flows(&mut self, line: impl Fn(usize) -> String + Send + 'static) -> Flow {
         let mut input = self.input.take().expect("nothing flows");
         let state = Arc::new(State::default());
@@ -164,7 +163,7 @@ impl End {
                 let line = line(lines.fetch_add(1, Relaxed)) + "\n";
                 let mut left = line.as_bytes();
                 while !left.is_empty() {
-                    // Who is killed takes nothing more.
+                    // A killed program reads nothing more.
                     let Ok(taken) = input.write(left).await else {
                         return input;
                     };
@@ -179,7 +178,7 @@ impl End {
 }
 
 impl Flow {
-    /// Sends something the other way, again and again, until nothing more flows for that. On a busy machine, a flow
+    /// Sends messages in the other direction until they cause no more progress of the flow. On a busy machine, a flow
     /// may make no progress for long before it is stuck; but the program reads [`UNREAD`] bytes first.
     pub async fn is_stuck(&self, mut other_way: impl AsyncFnMut()) {
         let (mut before, mut rounds) = (0, 0);
@@ -189,25 +188,25 @@ impl Flow {
             rounds = if now == before { rounds + 1 } else { 0 };
             before = now;
         }
-        assert!(before < ALL, "all of it went somewhere");
+        assert!(before < ALL, "the flow was never stuck");
     }
 
-    /// Whoever lets it flow stops after the line that it is at. Gives how many there will have been.
+    /// Stops the flow after the current line. Returns the number of lines, including that one.
     pub fn stop(&self) -> usize {
         self.state.stops.store(true, Relaxed);
         self.state.lines.load(Relaxed)
     }
 
-    /// Nobody takes it any more.
+    /// Aborts the flow, even within a line.
     pub fn give_up(self) {
         self.task.abort();
     }
 
-    /// Gives back what it was written to, when the last line is.
+    /// Returns the writer after the last line.
     pub async fn end(self) -> Input {
         in_time("the last line", self.task)
             .await
-            .expect("it flowed")
+            .expect("the writer")
     }
 }
 
@@ -219,20 +218,20 @@ impl Output {
         }
     }
 
-    /// Reads so much at most, if there is anything. Cancel safe.
+    /// Waits for bytes, and reads at most `most`. Cancel safe.
     async fn read(&mut self, most: usize) {
         let mut room = (&mut self.bytes).limit(most);
         let reading = self.stream.read_buf(&mut room);
         let count = in_time("something to read", reading).await.expect("bytes");
-        assert!(count > 0, "it has ended");
+        assert!(count > 0, "the output ended");
     }
 
-    /// Reads a little, which has to be there.
+    /// Reads a few bytes, which have to come.
     pub async fn sip(&mut self) {
         self.read(LITTLE).await;
     }
 
-    /// The next message; reads as much as it needs for that, and as it finds.
+    /// The next message; may read beyond its end.
     pub async fn message(&mut self) -> Message {
         let mut looked = 0;
         loop {

@@ -1,12 +1,12 @@
 //! The envelope of a JSON-RPC message, as text.
 //!
-//! Ids and bodies stay the text that they came as. A member that is there with the value `null`
-//! is not the same as a member that is absent: an id may be null.
+//! Ids and bodies keep their text. A member with the value `null` is not the same as an absent
+//! member: an id may be null.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// One message, taken apart at its outermost level only.
+/// One message, parsed at its outermost level only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The whole line, without its line feed.
@@ -37,7 +37,7 @@ struct Members {
     error: Option<Box<RawValue>>,
 }
 
-/// Keeps a null that is there apart from a member that is not.
+/// Distinguishes a null from an absent member.
 fn present<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(member).map(Some)
 }
@@ -67,7 +67,7 @@ impl Message {
         self.method.is_some() && self.id.is_some()
     }
 
-    /// Whether this is the answer to the request with that id, spelt so.
+    /// Whether this is the answer to the request with that id, in that spelling.
     #[must_use]
     pub fn answers(&self, id: &str) -> bool {
         self.method.is_none() && self.id.as_deref() == Some(id)

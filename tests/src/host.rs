@@ -30,10 +30,10 @@ use crate::process::Process;
 use crate::transcript::Transcript;
 use crate::wire::Wire;
 
-/// What a stream between the test and the host holds before its writer waits.
+/// The capacity of a stream between the test and the host, in bytes.
 const PIPE: usize = 64 * 1024;
 
-/// The folder in which cargo puts what it builds, from the place of the test that runs.
+/// Cargo's target folder, found from the path of the running test.
 fn target() -> PathBuf {
     let test = env::current_exe().unwrap_or_default();
     // target/PROFILE/deps/TEST
@@ -52,10 +52,10 @@ fn built(path: PathBuf) -> PathBuf {
     path
 }
 
-/// The program.
+/// The path of the program.
 ///
 /// # Panics
-/// If it was not built.
+/// If the program was not built.
 #[must_use]
 pub fn program() -> PathBuf {
     let test = env::current_exe().unwrap_or_default();
@@ -63,20 +63,20 @@ pub fn program() -> PathBuf {
     built(profile.join("acp-chain"))
 }
 
-/// The program of the checkout's own commands, as [`program`] is found.
+/// The path of the `xtask` program, beside that of [`program`].
 ///
 /// # Panics
-/// If it was not built.
+/// If the program was not built.
 #[must_use]
 pub fn xtask() -> PathBuf {
     built(program().with_file_name("xtask"))
 }
 
-/// The program that carries the extensions. It stays as long as this process, and its folder for ever.
+/// The program with our extensions, made once in this process. Its folder is never removed.
 static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = target().join("tmp/installed");
     fs::create_dir_all(&folder).expect("a folder for the installed program");
-    // Two runs of the tests at once make the same.
+    // Concurrent test runs make the same file.
     let installed = folder.join("acp-chain");
     let mut bundle = std::process::Command::new(program());
     bundle.arg("bundle").args(EXTENSIONS.map(component));
@@ -87,19 +87,19 @@ static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
     installed
 });
 
-/// The program as people install it, with our extensions in it.
+/// The path of the program as users install it, with our extensions in it.
 ///
 /// # Panics
-/// If it cannot be made.
+/// If the program cannot be made.
 #[must_use]
 pub fn installed() -> &'static Path {
     &INSTALLED
 }
 
-/// The component of a proxy of this project.
+/// The path of the component of a proxy of this project.
 ///
 /// # Panics
-/// If it was not built.
+/// If the component was not built.
 #[must_use]
 pub fn component(name: &str) -> PathBuf {
     built(
@@ -110,31 +110,31 @@ pub fn component(name: &str) -> PathBuf {
     )
 }
 
-/// The folder in which the program keeps compiled components for its next run.
+/// The folder in which the program caches compiled components.
 #[must_use]
 pub fn cache() -> PathBuf {
     target().join("test-cache")
 }
 
-/// A folder in which a toolchain keeps what it has compiled for tests.
+/// The folder in which a toolchain caches its builds for tests.
 #[must_use]
 pub fn compiled(toolchain: &str) -> PathBuf {
     target().join("test-toolchains").join(toolchain)
 }
 
-/// Something that was fetched for the tests, by its path in `target/peers`.
+/// The full path of a file or folder fetched into `target/peers`.
 ///
 /// # Panics
-/// If it was not fetched.
+/// If the file or folder was not fetched.
 #[must_use]
 pub fn peer(path: &str) -> PathBuf {
     built(target().join("peers").join(path))
 }
 
-/// A program of the toolchain in which the examples in a language are built.
+/// The path of a program of the toolchains that build the examples.
 ///
 /// # Panics
-/// If it was not fetched.
+/// If the program was not fetched.
 #[must_use]
 pub fn toolchain(path: &str) -> PathBuf {
     built(target().join("toolchains").join(path))
@@ -159,7 +159,7 @@ pub fn run_with<O: AsRef<OsStr>, I: AsRef<OsStr>>(
     command
 }
 
-/// A subcommand, with folders of the tests' own.
+/// A subcommand, with separate folders for the tests' configuration, state and cache.
 pub fn acp_chain(subcommand: &str) -> Command {
     let mut command = Command::new(program());
     command
@@ -172,16 +172,16 @@ pub fn acp_chain(subcommand: &str) -> Command {
     command
 }
 
-/// The environment that a command sets, for another that starts it; what the command only takes away stays.
+/// The variables that a command sets, for another command that starts it; variables that it removes are left out.
 pub fn environment(command: &Command) -> impl Iterator<Item = (&OsStr, &OsStr)> {
     let set = command.as_std().get_envs();
     set.filter_map(|(name, value)| Some((name, value?)))
 }
 
-/// A token with which somebody comes in, whose line is appended to the file.
+/// Makes a token that admits a client, and appends the token's line to the file.
 ///
 /// # Panics
-/// If there is none.
+/// If no token can be made.
 pub async fn token(file: &Path, name: &str, options: &[&str]) -> String {
     let mut command = acp_chain("serve-token");
     command.arg(name).args(options).arg("--file").arg(file);
@@ -199,10 +199,10 @@ pub fn check(manifest: &Path) -> Command {
     command
 }
 
-/// A home for settings, within a folder, of a user who lets programs be proxies.
+/// Writes the settings of a user who permits native proxies into a home within this folder, and returns the home.
 ///
 /// # Panics
-/// If it cannot be written.
+/// If the settings cannot be written.
 #[must_use]
 pub fn grants_native(folder: &Path) -> PathBuf {
     let home = folder.join("config");
@@ -212,20 +212,20 @@ pub fn grants_native(folder: &Path) -> PathBuf {
     home
 }
 
-/// An agent of which all that it receives is written to a file before.
+/// The command of an agent whose input is first written to a file.
 pub fn recorded<I: AsRef<OsStr>>(file: &Path, agent: impl IntoIterator<Item = I>) -> Vec<OsString> {
-    // The first that it writes to is its output.
+    // `tee` writes to its standard output first.
     let shell = ["sh", "-c", r#"tee /dev/fd/3 3>&1 >"$0" | "$@""#].map(OsString::from);
     let agent = agent.into_iter().map(|word| word.as_ref().to_owned());
     let file = file.as_os_str().to_owned();
     shell.into_iter().chain([file]).chain(agent).collect()
 }
 
-/// A script of this name which does what a command does, for a client that starts agents. The
-/// command's environment is not in it.
+/// Writes a script of this name that runs a command, for a client that starts agents. The script
+/// does not set the command's environment.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the script cannot be written.
 pub fn script(folder: &Path, name: &str, command: &Command) -> io::Result<PathBuf> {
     let quoted = |word: &OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
     let command = command.as_std();
@@ -238,13 +238,14 @@ pub fn script(folder: &Path, name: &str, command: &Command) -> io::Result<PathBu
     Ok(script)
 }
 
-/// Writes a file that can be executed.
+/// Writes an executable file.
 ///
-/// Another process does so. What this one has open for writing, a program that another test starts at that moment has
-/// open too, until it is executed itself; and the system executes nothing that is open for writing.
+/// A separate process writes it. A file that this process has open for writing would be inherited by programs that
+/// other tests fork at that moment, until they call `exec`; and the system does not execute a file that is open for
+/// writing.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn executable(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut writer = std::process::Command::new("sh")
         .args(["-c", r#"cat >"$0" && chmod 755 "$0""#])
@@ -264,11 +265,11 @@ pub fn executable(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     }
 }
 
-/// The program with that many proxies which see every message and change none, in front of an
-/// agent. The folder has the manifest and must stay.
+/// Starts the program with that many proxies that see every message and change none, in front of
+/// an agent. The returned folder holds the manifest and must be kept.
 ///
 /// # Errors
-/// If it cannot be started.
+/// If the program cannot be started.
 pub fn through<I: AsRef<OsStr>>(
     count: usize,
     agent: impl IntoIterator<Item = I>,
@@ -280,11 +281,11 @@ pub fn through<I: AsRef<OsStr>>(
     Ok((client, folder))
 }
 
-/// A manifest with that many proxies which see every message and change none, called `pass-0`
+/// Writes a manifest with that many proxies that see every message and change none, named `pass-0`
 /// and so on.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the manifest cannot be written.
 pub fn passes(folder: &Path, count: usize) -> io::Result<PathBuf> {
     let ids: Vec<_> = (0..count).map(|number| format!("pass-{number}")).collect();
     let pass = component("pass");
@@ -292,11 +293,11 @@ pub fn passes(folder: &Path, count: usize) -> io::Result<PathBuf> {
     manifest(folder, &proxies)
 }
 
-/// Writes a manifest with these proxies, each an id, a component and the inside of its
-/// `[proxy.config]`. They may do everything, and are not started again.
+/// Writes a manifest with these proxies, each an id, a component and the content of its
+/// `[proxy.config]`. The proxies get every power, and are not restarted.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the manifest cannot be written.
 pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<PathBuf> {
     let mut text = String::new();
     let granted = powers::everything();
@@ -314,19 +315,19 @@ pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<Pa
     Ok(path)
 }
 
-/// The engine of all chains in this process. Compiled components are kept for the next run.
+/// The engine of all chains in this process, with a cache of compiled components.
 static ENGINE: LazyLock<Engine> =
     LazyLock::new(|| Engine::new(Some(&cache())).unwrap_or_else(|error| panic!("{error}")));
 
-/// A chain in this process: the test is its client and its agent.
+/// A chain in this process: the test plays its client and its agent.
 pub struct InProcess {
     /// The client's end.
     pub client: Wire,
     /// The agent's end.
     pub agent: Wire,
-    /// The record of both ends.
+    /// The transcript of both ends.
     pub transcript: Transcript,
-    /// How it ends.
+    /// The task of the chain.
     pub host: tokio::task::JoinHandle<Exit>,
 }
 
@@ -343,13 +344,13 @@ impl InProcess {
         Self::of(members, &Transcript::new())
     }
 
-    /// Starts a chain of these proxies, of any sort, whose ends write into this record.
+    /// Starts a chain of these proxies, of any kind, with this transcript for both ends.
     #[must_use]
     pub fn of(members: Vec<Member>, transcript: &Transcript) -> Self {
         Self::serve(members, None, None, transcript)
     }
 
-    /// The same, where newer versions of proxies come.
+    /// Like [`of`](Self::of), with newer versions of proxies from `swaps`.
     #[must_use]
     pub fn with_swaps(
         members: Vec<Member>,
@@ -359,7 +360,7 @@ impl InProcess {
         Self::serve(members, None, Some(swaps), transcript)
     }
 
-    /// The same, where sessions have projects.
+    /// Like [`of`](Self::of), with projects for sessions.
     #[must_use]
     pub fn with_projects(
         members: Vec<Member>,
@@ -411,26 +412,26 @@ impl InProcess {
         }
     }
 
-    /// The same, past the `initialize` of client and agent, which the transcript then holds.
+    /// Starts a chain as [`start`](Self::start) does, and initializes it, which the transcript records.
     ///
     /// # Panics
-    /// If a proxy does not start, or `initialize` does not get through.
+    /// If a proxy does not start, or `initialize` does not pass the chain.
     pub async fn initialized(proxies: &[(&str, &str)]) -> Self {
         Self::initialized_with(proxies, r#"{"protocolVersion":1}"#).await
     }
 
-    /// The same, with an agent that answers `initialize` with this result.
+    /// Like [`initialized`](Self::initialized), with an agent that answers `initialize` with this result.
     ///
     /// # Panics
-    /// If a proxy does not start, or `initialize` does not get through.
+    /// If a proxy does not start, or `initialize` does not pass the chain.
     pub async fn initialized_with(proxies: &[(&str, &str)], result: &str) -> Self {
         Self::start(proxies).await.initialize(result).await
     }
 
-    /// The same chain, past an `initialize` that the agent answers with this result.
+    /// Initializes the chain; the agent answers with this result.
     ///
     /// # Panics
-    /// If `initialize` does not get through.
+    /// If `initialize` does not pass the chain.
     pub async fn initialize(mut self, result: &str) -> Self {
         let id = self.client.ask("initialize", r#"{"protocolVersion":1}"#);
         let initialize = self.agent.receive().await.expect("the agent is asked");
@@ -441,11 +442,11 @@ impl InProcess {
         self
     }
 
-    /// Sets up a session of this name with these servers of the client's, an array. Gives those that
-    /// the agent is told of.
+    /// Sets up a session of this name with an array of the client's MCP servers. Returns the servers
+    /// that the agent receives.
     ///
     /// # Panics
-    /// If the agent is asked something else, or the client is told of an error.
+    /// If the agent receives another request, or the client receives an error.
     pub async fn session(&mut self, name: &str, servers: &str) -> Vec<Value> {
         let params = format!(r#"{{"cwd":"/project","mcpServers":{servers}}}"#);
         let id = self.client.ask("session/new", &params);
@@ -462,7 +463,7 @@ impl InProcess {
     }
 }
 
-/// A native proxy that the test plays, as it plays the ends. It is not started again.
+/// A native proxy that the test plays, as it plays the ends. The proxy is not restarted.
 #[must_use]
 pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
     let (ours, theirs) = tokio::io::duplex(PIPE);
@@ -479,10 +480,10 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
     (native, Wire::over(end, transcript, ours))
 }
 
-/// A native proxy that the test plays, and that passes everything on. Call it within a tokio runtime.
+/// A native proxy in this process that forwards everything. Call this within a tokio runtime.
 ///
 /// # Panics
-/// In the task that plays it, if the host sends what is not a message.
+/// In the proxy's task, if the host sends an invalid message.
 #[must_use]
 pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
     let (native, mut wire) = played(end, transcript);
@@ -490,7 +491,7 @@ pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
         let mut passing = Passing::new(false, true);
         while let Some(line) = wire.line().await {
             let message = Message::parse(line).expect("a message");
-            wire.send_all(passing.pass(&message).expect("what a host may send"));
+            wire.send_all(passing.pass(&message).expect("a valid message"));
         }
     });
     native
@@ -499,7 +500,7 @@ pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
 /// The extensions that come with the program.
 pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
 
-/// What our extensions ask for; all others may do everything.
+/// The powers that one of our extensions asks for; every power for all other proxies.
 fn grant(id: &str, name: &str) -> Grant {
     if EXTENSIONS.contains(&name) {
         asked(id, &component(name))
@@ -508,15 +509,15 @@ fn grant(id: &str, name: &str) -> Grant {
     }
 }
 
-/// What an extension asks for.
+/// The powers that an extension asks for.
 fn asked(id: &str, component: &Path) -> Grant {
     let component = File::open(component).expect("the component is built");
-    let package = Package::read(BufReader::new(component)).expect("it is an extension");
+    let package = Package::read(BufReader::new(component)).expect("an extension");
     let powers = package.asks.powers.iter().map(|asked| &*asked.power);
-    Grant::new(id, powers, Vec::new()).expect("there are such powers")
+    Grant::new(id, powers, Vec::new()).expect("known powers")
 }
 
-/// What a proxy in this process may use.
+/// The limits of a proxy in this process.
 #[must_use]
 pub fn limits() -> Limits {
     Limits {
@@ -526,26 +527,26 @@ pub fn limits() -> Limits {
     }
 }
 
-/// A proxy that is ready for a chain. It is not started again.
+/// Starts a proxy for a chain. The proxy is not restarted.
 ///
 /// # Panics
-/// If it does not start.
+/// If the proxy does not start.
 pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
     proxy_within(limits(), id, name, config).await
 }
 
-/// The same under these limits.
+/// Like [`proxy`], under these limits.
 ///
 /// # Panics
-/// If it does not start.
+/// If the proxy does not start.
 pub async fn proxy_within(limits: Limits, id: &str, name: &str, config: &str) -> Proxy {
     start(id, &component(name), grant(id, name), config, limits).await
 }
 
-/// The same of an extension in a file, which has the powers that it asks for.
+/// Like [`proxy`], for an extension in a file, with the powers that it asks for.
 ///
 /// # Panics
-/// If it does not start.
+/// If the extension does not start.
 pub async fn extension(id: &str, component: &Path) -> Proxy {
     start(id, component, asked(id, component), "{}", limits()).await
 }

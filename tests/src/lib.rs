@@ -1,9 +1,8 @@
-//! What the end to end tests are made of: generated protocol messages, a JSON-RPC end that tests
-//! drive by hand, and the transcript of what crossed the wire.
+//! Building blocks of the end-to-end tests: generated protocol messages, a JSON-RPC end that tests
+//! drive by hand, and the transcript of the messages that crossed the wire.
 //!
-//! Everything here treats a message as text. How a number, a string or a key is spelt is part of
-//! what acp-chain promises to keep, so nothing is read and written anew on the way to an
-//! assertion.
+//! Everything here treats a message as text. acp-chain promises to keep the spelling of numbers,
+//! strings and keys, so no message is parsed and serialized again before an assertion.
 
 pub mod chain;
 pub mod client;

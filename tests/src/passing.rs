@@ -1,5 +1,5 @@
-//! What a native proxy does that passes everything on, either way: the proxy protocol as a function
-//! of one message, without input or output.
+//! A native proxy that forwards everything in both directions: the proxy protocol as a function of
+//! one message, without input or output.
 
 use std::collections::HashMap;
 
@@ -7,25 +7,25 @@ use serde_json::value::RawValue;
 
 use crate::envelope::{Message, quoted};
 
-/// A native proxy's side of its wire. Its requests have its own ids, numbers from 0 on, or strings.
+/// A native proxy's end of the wire. Its requests have ids of its own: numbers from 0, or strings.
 #[derive(Debug)]
 pub struct Passing {
     initialize: &'static str,
     successor: &'static str,
     strings: bool,
     asked: u64,
-    /// Whose request each of its own stands for.
+    /// The id of the forwarded request, by the id of the proxy's own request.
     open: HashMap<String, String>,
 }
 
-/// What `proxy/successor` carries.
+/// The parameters of `proxy/successor`.
 #[derive(serde::Deserialize)]
 struct Carried {
     method: String,
     params: Option<Box<RawValue>>,
 }
 
-/// What `$/cancel_request` names.
+/// The parameters of `$/cancel_request`.
 #[derive(serde::Deserialize)]
 struct Cancel {
     #[serde(rename = "requestId")]
@@ -33,7 +33,7 @@ struct Cancel {
 }
 
 impl Passing {
-    /// A proxy of today's dialect, or of the older one, whose ids are strings or numbers.
+    /// A proxy of the current or the older dialect, whose ids are strings or numbers.
     #[must_use]
     pub fn new(older: bool, strings: bool) -> Self {
         let (initialize, successor) = if older {
@@ -50,7 +50,7 @@ impl Passing {
         }
     }
 
-    /// The method that a message has for those beyond the conductor; none if it is an answer.
+    /// The method of a message without the proxy protocol's wrapping; none for an answer.
     #[must_use]
     pub fn method(&self, message: &Message) -> Option<String> {
         let method = message.method.as_deref()?;
@@ -64,10 +64,10 @@ impl Passing {
         })
     }
 
-    /// The line to send for a message that came, if there is one.
+    /// The line to send for a received message, if any.
     ///
     /// # Errors
-    /// If the message is none that a conductor may send.
+    /// If a conductor may not send this message.
     pub fn pass(&mut self, message: &Message) -> serde_json::Result<Option<String>> {
         let Some(method) = message.method.as_deref() else {
             return Ok(self.answer(message));

@@ -1,10 +1,10 @@
-//! What proxies are granted in the manifests of tests.
+//! The powers and methods that test manifests grant to proxies.
 
 use std::sync::LazyLock;
 
 use acp_chain_powers::{Actions, Grant, NamedMethods, Pattern, Power};
 
-/// Methods that no power covers, as tests call them.
+/// Methods used by tests that no power covers.
 const METHODS: &[&str] = &[
     "_*",
     "test/*",
@@ -16,14 +16,15 @@ const METHODS: &[&str] = &[
     "session/of_tomorrow",
 ];
 
-/// Everything but `tools`, and `user.read`, which adds to what a proxy is configured with; as keys of `[[proxy]]`.
+/// Every power except `tools` and `user.read` (which adds to a proxy's configuration), and the methods used by tests,
+/// as keys of `[[proxy]]`.
 #[must_use]
 pub fn everything() -> &'static str {
     static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(&["tools", "user.read"]));
     &EVERYTHING
 }
 
-/// Everything but some powers, as keys of `[[proxy]]`.
+/// Every power except these, and the methods used by tests, as keys of `[[proxy]]`.
 #[must_use]
 pub fn all_but(without: &[&str]) -> String {
     let powers = Power::all().map(|power| power.key);
@@ -35,10 +36,10 @@ pub fn all_but(without: &[&str]) -> String {
     format!("powers = {powers:?}\nmethods = {{ {methods} }}\n")
 }
 
-/// The same for a proxy of a chain in this process.
+/// A grant of every power, and of the methods used by tests, for a proxy of a chain in this process.
 ///
 /// # Panics
-/// Never: there are such powers and methods.
+/// Never: all these powers and methods exist.
 #[must_use]
 pub fn grant(id: &str) -> Grant {
     let methods = METHODS.iter().map(|method| NamedMethods {

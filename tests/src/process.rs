@@ -1,7 +1,7 @@
 //! A program under test that speaks JSON-RPC on its standard input and output.
 //!
-//! Its standard error is kept, for tests that want it silent and for those that want it to name
-//! a cause. It is killed when a test drops it.
+//! The program's standard error is kept, for tests that expect it to be empty or to name a cause.
+//! The program is killed when a test drops it.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -19,7 +19,7 @@ use crate::wire::{WATCHDOG, Wire, watched};
 
 /// A running program.
 pub struct Process {
-    /// The test's end of its standard input and output.
+    /// The test's end of the program's standard input and output.
     pub wire: Wire,
     child: Child,
     stderr: JoinHandle<String>,
@@ -29,9 +29,9 @@ pub struct Process {
 /// How a program ended.
 #[derive(Debug)]
 pub struct Exit {
-    /// Its exit code or signal.
+    /// The exit code or signal.
     pub status: ExitStatus,
-    /// All that it wrote to standard error.
+    /// The standard error.
     pub stderr: String,
     /// Messages that the test had not read before.
     pub rest: Vec<Message>,
@@ -57,11 +57,11 @@ impl Process {
         let (Some(stdin), Some(stdout), Some(mut stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(io::Error::other("the program came without its pipes"));
+            return Err(io::Error::other("the program has no pipes"));
         };
         let stderr = tokio::spawn(async move {
             let mut bytes = Vec::new();
-            // What was read before an error is what there is.
+            // After an error, the bytes read so far are kept.
             let _ = stderr.read_to_end(&mut bytes).await;
             String::from_utf8_lossy(&bytes).into_owned()
         });
@@ -73,47 +73,47 @@ impl Process {
         })
     }
 
-    /// Its process id; none once it was waited for.
+    /// The process id; none once the exit was awaited.
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// The process that holds what it starts: its only child.
+    /// The supervisor of the processes that the program starts: its only child.
     ///
     /// # Panics
-    /// If it has none, or several.
+    /// If the program has no child, or several.
     #[must_use]
     pub fn supervisor(&self) -> Pid {
-        let id = self.id().expect("it runs");
+        let id = self.id().expect("the program runs");
         let children = format!("/proc/{id}/task/{id}/children");
-        let children = std::fs::read_to_string(children).expect("its children");
+        let children = std::fs::read_to_string(children).expect("the children");
         let child = children.trim().parse().ok().and_then(Pid::from_raw);
         child.expect("one child")
     }
 
-    /// The most memory that it ever had of its own, in bytes; none once it was waited for.
+    /// The program's peak private memory, in bytes; none once the exit was awaited.
     #[must_use]
     pub fn peak_memory(&self) -> Option<u64> {
         peak_memory(self.id()?)
     }
 
-    /// Sends it, and it alone, a signal.
+    /// Sends a signal to this process alone.
     ///
     /// # Errors
-    /// If it is gone.
+    /// If the process has ended.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         let id = self.id().and_then(|id| i32::try_from(id).ok());
         let pid = id.and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| io::Error::other("the program is gone"))?;
+        let pid = pid.ok_or_else(|| io::Error::other("the program ended"))?;
         Ok(kill_process(pid, signal)?)
     }
 
-    /// Closes its input, reads its output and its standard error to their ends, and waits for
-    /// it. Whoever inherited its pipes has to be gone as well.
+    /// Closes the program's input, reads its output and standard error to their ends, and waits for
+    /// its exit. Processes that inherited its pipes have to end too.
     ///
     /// # Errors
-    /// If it cannot be waited for.
+    /// If the program cannot be waited for.
     pub async fn finish(mut self) -> io::Result<Exit> {
         let rest = self.wire.finish().await;
         let status = watched(&self.transcript, "the program's exit", self.child.wait()).await?;
@@ -126,25 +126,25 @@ impl Process {
         })
     }
 
-    /// Waits for it to exit by itself, its input still open.
+    /// Waits for the program to exit while its input is open.
     ///
     /// # Errors
-    /// If it cannot be waited for.
+    /// If the program cannot be waited for.
     pub async fn exited(&mut self) -> io::Result<ExitStatus> {
         watched(&self.transcript, "the program's exit", self.child.wait()).await
     }
 
-    /// Kills it, and it alone, as an editor does that is in a hurry.
+    /// Kills this process alone, as an editor in a hurry does.
     ///
     /// # Errors
-    /// If it cannot be killed or waited for.
+    /// If the process cannot be killed or waited for.
     pub async fn kill(&mut self) -> io::Result<()> {
         self.child.kill().await
     }
 }
 
-/// The most memory that a process ever had of its own, in bytes; none if it is gone. Pages of files, such as those of the
-/// program, are not in it: how many of them are mapped at once depends on whether it was just linked.
+/// A process's peak private memory, in bytes; none if the process has ended. Pages of files, such as those of the
+/// program, do not count: how many are mapped at once depends on whether the program was just linked.
 #[must_use]
 pub fn peak_memory(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
@@ -152,18 +152,18 @@ pub fn peak_memory(id: u32) -> Option<u64> {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
     };
-    // What was mapped of files stays so.
+    // Mapped pages of files stay mapped.
     let of_files = kib("RssFile:")? + kib("RssShmem:")?;
     Some(kib("VmHWM:")?.saturating_sub(of_files) << 10)
 }
 
-/// Waits until no process of that id runs, whoever's child it is.
+/// Waits until no process with that id runs, child of this process or not.
 ///
 /// # Errors
 /// If `id` is not a process id, or the system cannot watch it.
 ///
 /// # Panics
-/// If it still runs after [`WATCHDOG`].
+/// If the process still runs after [`WATCHDOG`].
 pub async fn gone(transcript: &Transcript, id: u32) -> io::Result<()> {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other(format!("{id} is not a process id")))?;

@@ -1,4 +1,4 @@
-//! Projects that a test knows of, by their folders.
+//! Projects that a test defines, by their folders.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use acp_chain::chain::{Member, Project, Projects, Word};
 use acp_chain::channel::Failure;
 
-/// The proxies of a project, for each time that they join.
+/// The proxies of a project, for each time that the project joins.
 type Stock = Arc<Mutex<VecDeque<Vec<Member>>>>;
 
 /// Finds projects at once.
@@ -19,8 +19,8 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Knows a project in this folder, with its proxies for each time that they join. When they are used up
-    /// there is a failure.
+    /// Adds a project in this folder, with its proxies for each time that it joins. When they are used up,
+    /// joining fails.
     #[must_use]
     pub fn with(mut self, folder: &str, proxies: Vec<Vec<Member>>) -> Self {
         let stock = Arc::new(Mutex::new(proxies.into()));
@@ -28,7 +28,7 @@ impl Folders {
         self
     }
 
-    /// Tells the user something.
+    /// Adds a notice to the user.
     #[must_use]
     pub fn telling(mut self, notice: &str) -> Self {
         self.words.push_back(Word::Notice(notice.to_owned()));

@@ -1,4 +1,4 @@
-//! A client's MCP server: a program on stdio, one for each connection, in the dialect of the RFD.
+//! A client's MCP server in the dialect of the RFD: a program on stdio for each connection.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 
-/// The id of what a server asks, among those of the client.
+/// The prefix of the client's ids for requests of servers.
 const ASKED: &str = "server-";
 
-/// What runs for one connection.
+/// The server process of one connection.
 struct Running {
     input: ChildStdin,
     _child: Child,
@@ -25,21 +25,21 @@ struct Running {
 pub struct Provider {
     program: PathBuf,
     running: HashMap<String, Running>,
-    /// What servers said, each with its connection.
+    /// Messages from servers, each with its connection.
     said: mpsc::UnboundedReceiver<(String, Message)>,
     say: mpsc::UnboundedSender<(String, Message)>,
-    /// What callers wait for: their requests with their connections, by ids of ours.
+    /// The callers' open requests with their connections, by the ids that servers get.
     open: HashMap<u64, (String, Message)>,
-    /// What servers wait for: their connections and ids, by ids of ours.
+    /// The servers' open requests, as connections and ids, by the ids that the client uses.
     asked: HashMap<String, (String, String)>,
     next: u64,
 }
 
 impl Provider {
-    /// A server that is this program of a peer's.
+    /// A server that is this program in `target/peers/bin`.
     ///
     /// # Panics
-    /// If it was not fetched.
+    /// If the program was not fetched.
     #[must_use]
     pub fn of(program: &str) -> Self {
         let (say, said) = mpsc::unbounded_channel();
@@ -54,13 +54,13 @@ impl Provider {
         }
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.running.len()
     }
 
-    /// Serves until the client's end of the chain is gone.
+    /// Serves until the chain disconnects the client.
     pub async fn serve(mut self, mut client: Wire) {
         loop {
             let lines = tokio::select! {
@@ -76,10 +76,10 @@ impl Provider {
         }
     }
 
-    /// Takes what the client is told; gives what it says to that.
+    /// Handles a message to the client, and returns the lines of its answer.
     ///
     /// # Panics
-    /// If it is told what makes no sense.
+    /// If the message is invalid.
     pub async fn hear(&mut self, message: &Message) -> Vec<String> {
         let Some(method) = message.method.as_deref() else {
             self.answered(message).await;
@@ -127,21 +127,21 @@ impl Provider {
                 let Some(id) = found.map(|(id, _)| *id) else {
                     return Vec::new();
                 };
-                let (connection, open) = self.open.remove(&id).expect("it was found");
+                let (connection, open) = self.open.remove(&id).expect("an open request");
                 let params = json!({ "requestId": id }).to_string();
                 let line = envelope::notification("notifications/cancelled", &params);
                 self.write(&connection, &line).await;
                 open.error(r#"{"code":-32800,"message":"Request cancelled"}"#)
             }
-            // Of turns there is nothing to say here.
+            // Messages about turns need no answer.
             _ => Vec::new(),
         }
     }
 
-    /// What the client says next because a server said something. Cancel safe.
+    /// Waits for a server's message, and returns the lines that the client sends for it. Cancel safe.
     ///
     /// # Panics
-    /// If a server says what makes no sense.
+    /// If a server sends an invalid message.
     pub async fn next(&mut self) -> Vec<String> {
         let (connection, message) = self.said.recv().await.expect("we hold a sender");
         let Some(method) = &message.method else {
@@ -150,7 +150,7 @@ impl Provider {
                 .as_ref()
                 .and_then(|id| id.parse().ok())
                 .expect("an id of ours");
-            // A call that was cancelled may be answered all the same.
+            // A server may answer a cancelled call.
             let Some((_, open)) = self.open.remove(&id) else {
                 return Vec::new();
             };

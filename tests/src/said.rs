@@ -1,15 +1,15 @@
-//! What a command said until it ended.
+//! The output of a finished command.
 
 use std::process::Output;
 
-/// What it said, and whether it did what it should.
+/// The output of a finished command, and whether the command succeeded.
 #[derive(Debug)]
 pub struct Said {
-    /// Whether it ended well.
+    /// Whether the command succeeded.
     pub is_success: bool,
-    /// Its standard output.
+    /// The standard output.
     pub out: String,
-    /// Its standard error.
+    /// The standard error.
     pub err: String,
 }
 
@@ -24,10 +24,10 @@ impl From<Output> for Said {
 }
 
 impl Said {
-    /// What it printed, of a command with these arguments that had to succeed.
+    /// The standard output of the command with these arguments, which has to succeed.
     ///
     /// # Panics
-    /// If it did not.
+    /// If the command failed.
     #[must_use]
     #[track_caller]
     pub fn of_success(self, args: &[&str]) -> String {
@@ -35,10 +35,10 @@ impl Said {
         self.out
     }
 
-    /// What it said on standard error, of a command with these arguments that had to fail.
+    /// The standard error of the command with these arguments, which has to fail.
     ///
     /// # Panics
-    /// If it did not.
+    /// If the command succeeded.
     #[must_use]
     #[track_caller]
     pub fn of_failure(self, args: &[&str]) -> String {

@@ -1,5 +1,5 @@
-//! Exchanges of messages that are generated from the protocol's schemas, as proptest makes and shrinks them. What is
-//! in them, [`acp_chain_messages`] says.
+//! Exchanges of messages generated from the protocol's schemas, which proptest makes and shrinks.
+//! [`acp_chain_messages`] defines their content.
 
 use acp_chain_messages::DECISIONS;
 pub use acp_chain_messages::{Kind, Method, Side, Version, methods};
@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::{BoxedStrategy, Strategy, any};
 use proptest::sample::select;
 
-/// Something said, and what is answered, as generated text.
+/// A message and its answer, as generated text.
 #[derive(Debug, Clone)]
 pub struct Exchange {
     /// The method.
@@ -18,10 +18,10 @@ pub struct Exchange {
     pub outcome: Option<Result<String, String>>,
 }
 
-/// Exchanges of those methods of both versions that `wanted` lets through.
+/// Exchanges of the methods of both versions that `wanted` accepts.
 ///
 /// # Panics
-/// If it lets none through.
+/// If `wanted` accepts no method.
 pub fn exchanges(wanted: impl Fn(&Method) -> bool) -> BoxedStrategy<Exchange> {
     let wanted: Vec<&'static Method> = methods().iter().filter(|method| wanted(method)).collect();
     assert!(!wanted.is_empty(), "no method is wanted");

@@ -1,4 +1,4 @@
-//! A terminal, with the test in front of it.
+//! A terminal, with the test as its user.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// A pseudo-terminal. A program has it as long as it runs; what started the program has to let go of it.
+/// A pseudo-terminal. A program has it open while it runs; the process that started the program has to close it.
 #[derive(Debug)]
 pub struct Terminal {
     user: File,
@@ -16,10 +16,10 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// A new one.
+    /// Opens a new terminal.
     ///
     /// # Errors
-    /// If the system gives none.
+    /// If the system cannot open one.
     pub fn open() -> io::Result<Self> {
         let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         grantpt(&user)?;
@@ -31,19 +31,19 @@ impl Terminal {
         })
     }
 
-    /// What a program has for one of its standard streams.
+    /// This terminal as one of a program's standard streams.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If the terminal cannot be opened.
     pub fn stream(&self) -> io::Result<Stdio> {
         let flags = OFlags::RDWR | OFlags::NOCTTY;
         Ok(rustix::fs::open(&self.name, flags, Mode::empty())?.into())
     }
 
-    /// Makes this all that a command has.
+    /// Makes this terminal all standard streams of a command.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If the terminal cannot be opened.
     pub fn attach(&self, command: &mut Command) -> io::Result<()> {
         command
             .stdin(self.stream()?)
@@ -52,10 +52,10 @@ impl Terminal {
         Ok(())
     }
 
-    /// Makes it this large.
+    /// Sets the terminal's size.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If the size cannot be set.
     pub fn resize(&self, rows: u16, columns: u16) -> io::Result<()> {
         let size = Winsize {
             ws_row: rows,
@@ -66,10 +66,10 @@ impl Terminal {
         Ok(tcsetwinsize(&self.user, size)?)
     }
 
-    /// Waits until it shows this. Gives all that it has shown.
+    /// Waits until the terminal shows this. Returns all output read meanwhile.
     ///
     /// # Errors
-    /// If nobody has it any more.
+    /// If no program has the terminal open any more.
     pub fn shows(&mut self, words: &str) -> io::Result<String> {
         let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
         loop {
@@ -84,19 +84,18 @@ impl Terminal {
         }
     }
 
-    /// Types this.
+    /// Types this text.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If the text cannot be written.
     pub fn types(&mut self, line: &str) -> io::Result<()> {
         self.user.write_all(line.as_bytes())
     }
 
-    /// Runs a command of which this is all that there is, and types a line. Gives whether it did what it should, and
-    /// what is shown.
+    /// Runs a command in this terminal, and types a line. Returns whether the command succeeded, and its output.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the command cannot be started.
     pub fn run(mut self, mut command: Command, line: &str) -> io::Result<(bool, String)> {
         self.attach(&mut command)?;
         let mut running = command.spawn()?;
@@ -106,11 +105,11 @@ impl Terminal {
         Ok((running.wait()?.success(), shown))
     }
 
-    /// All that is shown, once no program has it any more.
+    /// All output until no program has the terminal open any more.
     #[must_use]
     pub fn shown(mut self) -> String {
         let mut shown = Vec::new();
-        // The end of a terminal that nobody has open any more is an error.
+        // The end of a terminal that no program has open any more is an error.
         let _ = self.user.read_to_end(&mut shown);
         String::from_utf8_lossy(&shown).into_owned()
     }

@@ -1,4 +1,4 @@
-//! What crossed the wire, at every end that a test drives, in the order in which it was seen.
+//! The lines sent and received at every end that a test drives, in the order in which they were seen.
 //!
 //! A transcript is written and compared as text, one line a message:
 //!
@@ -9,8 +9,8 @@
 //! client ← {"jsonrpc":"2.0","id":1,"result":{}}
 //! ```
 //!
-//! `client → ` is what the test sent as the client, `client ← ` what it received there. Messages
-//! of which one caused the other stand in that order. Two ends that talk at the same time may
+//! `client → ` marks a line that the test sent as the client, `client ← ` one that it received there.
+//! A message comes after the one that caused it. Two ends that send at the same time may
 //! interleave; [`Transcript::of`] has one end alone.
 
 use std::fmt;
@@ -22,7 +22,7 @@ pub const ANYTHING: char = '…';
 /// The longest line that is printed whole, in bytes.
 const PRINTED: usize = 2_000;
 
-/// Which way a line went at an end.
+/// The direction of a line at an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// `→`
@@ -36,7 +36,7 @@ pub enum Direction {
 pub struct Entry {
     /// The name of the end.
     pub end: &'static str,
-    /// Which way it went there.
+    /// The line's direction at that end.
     pub direction: Direction,
     /// The line, without its line feed.
     pub line: String,
@@ -47,13 +47,13 @@ pub struct Entry {
 pub struct Transcript(Arc<Mutex<Vec<Entry>>>);
 
 impl Transcript {
-    /// An empty one.
+    /// An empty transcript.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a line at the end.
+    /// Appends a line.
     pub fn record(&self, end: &'static str, direction: Direction, line: impl Into<String>) {
         let line = line.into();
         self.lock().push(Entry {
@@ -63,18 +63,18 @@ impl Transcript {
         });
     }
 
-    /// Forgets all that was recorded so far.
+    /// Removes all entries.
     pub fn clear(&self) {
         self.lock().clear();
     }
 
-    /// All that was recorded so far.
+    /// All entries so far.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         self.lock().clone()
     }
 
-    /// What was recorded at one end so far, as a transcript of its own.
+    /// The entries of one end so far, as a separate transcript.
     #[must_use]
     pub fn of(&self, end: &str) -> Self {
         let mut entries = self.entries();
@@ -102,11 +102,11 @@ impl Transcript {
         wanted.map(|entry| entry.line.clone()).collect()
     }
 
-    /// Asserts that exactly this crossed the wire. Empty lines, and white space before and after
+    /// Asserts that the transcript is exactly this. Empty lines, and white space before and after
     /// a line, do not count; `…` stands for any text.
     ///
     /// # Panics
-    /// If it did not: with the first line that differs, and with the whole transcript.
+    /// If it differs, with the first line that differs and the whole transcript.
     #[track_caller]
     pub fn assert(&self, expected: &str) {
         let entries = self.entries();
@@ -154,7 +154,7 @@ impl Entry {
         }
     }
 
-    /// Whether this is what a line of an expected transcript says.
+    /// Whether this entry matches a line of an expected transcript.
     fn is(&self, expected: &str) -> bool {
         let Some((end, line)) = expected.split_once(self.arrow()) else {
             return false;

@@ -1,4 +1,4 @@
-//! The processes of one chain, known by a variable in their environment that all inherit.
+//! The processes of one chain, found by an environment variable that all of them inherit.
 
 use std::fs;
 use std::path::Path;
@@ -15,14 +15,14 @@ pub const MARK: &str = "ACP_CHAIN_TEST_TREE";
 /// If one cannot be watched, or still runs after [`WATCHDOG`](crate::wire::WATCHDOG).
 pub async fn is_gone(transcript: &Transcript, folder: &Path) {
     let mark = format!("{MARK}={}", folder.display());
-    // What is seen to run may have started others before it ended.
+    // A process in the list may have started others before it ended.
     loop {
         let left = marked(mark.as_bytes());
         if left.is_empty() {
             return;
         }
         for id in left {
-            gone(transcript, id).await.expect("it can be watched");
+            gone(transcript, id).await.expect("the wait succeeds");
         }
     }
 }
@@ -32,7 +32,7 @@ fn marked(mark: &[u8]) -> Vec<u32> {
     let processes = fs::read_dir("/proc").expect("the processes");
     let ids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     ids.filter(|id: &u32| {
-        // Those that have ended, and those of other users, have none to show.
+        // The environment of ended processes, and of other users' processes, cannot be read.
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|one| one == mark)
     })

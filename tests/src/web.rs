@@ -1,27 +1,27 @@
-//! A client of HTTP, for what speaks it on this machine, and a port at which nothing does.
+//! An HTTP client for servers on this machine, and a port at which nothing listens.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use reqwest::Client;
 use tokio::net::TcpSocket;
 
-/// One that goes by no proxy.
+/// An HTTP client that uses no proxy.
 ///
 /// # Panics
-/// If there can be none.
+/// If the client cannot be built.
 #[must_use]
 pub fn client() -> Client {
-    // What `https:` would be spoken with has to be there, also where nobody speaks it.
+    // The client needs a TLS provider, even without an `https:` URL.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Without the certificates of the system, which take longer to read than most requests.
+    // Reading the system's certificates takes longer than most requests.
     let client = Client::builder().no_proxy().tls_certs_only([]);
     client.build().expect("a client")
 }
 
-/// An address at which nothing listens, nor will as long as the socket is there: it is bound, and does not listen itself.
+/// An address at which nothing can listen while the socket exists: the socket is bound, but does not listen.
 ///
 /// # Panics
-/// If there is none.
+/// If no address is free.
 #[must_use]
 pub fn nobody() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().expect("a socket");

@@ -1,10 +1,10 @@
 //! One end of a JSON-RPC connection that a test drives by hand: as the client in front of a
 //! chain, or as the agent behind one, over pipes or in memory.
 //!
-//! What always holds:
-//! - Sending never waits. Lines are queued and written by a task of their own, so a test cannot
-//!   deadlock against a program that is itself busy writing.
-//! - Reading happens only while the test reads: a test that does not is a slow reader.
+//! Guarantees:
+//! - Sending never waits. A separate task writes the queued lines, so a test cannot deadlock with
+//!   a program that is busy writing.
+//! - Reading happens only while the test reads: a test that does not read is a slow reader.
 //! - Nothing hangs for ever: a wait of more than [`WATCHDOG`] panics and prints the transcript.
 
 use std::collections::VecDeque;
@@ -18,31 +18,31 @@ use tokio::sync::mpsc;
 use crate::envelope::{self, Message};
 use crate::transcript::{Direction, Transcript};
 
-/// How long a test waits for anything before it fails. Far more than anything takes: it is there
-/// to end a test that hangs, not to measure.
+/// The longest wait before a test fails. It is far more than any wait should take: it ends a test
+/// that hangs, and measures nothing.
 pub const WATCHDOG: Duration = Duration::from_mins(2);
 
 /// Waits, but not for ever.
 ///
 /// # Panics
-/// After [`WATCHDOG`]: with what was waited for, and with the transcript.
+/// After [`WATCHDOG`], with the name of the awaited event and the transcript.
 pub async fn watched<F: Future>(transcript: &Transcript, what: &str, wait: F) -> F::Output {
     tokio::time::timeout(WATCHDOG, wait)
         .await
         .unwrap_or_else(|elapsed| panic!("{what}: {elapsed}; the transcript:\n{transcript}"))
 }
 
-/// The same where there is no transcript.
+/// Like [`watched`], without a transcript.
 ///
 /// # Panics
-/// After [`WATCHDOG`], with what was waited for.
+/// After [`WATCHDOG`], with the name of the awaited event.
 pub async fn in_time<F: Future>(what: &str, wait: F) -> F::Output {
     let done = tokio::time::timeout(WATCHDOG, wait).await;
     done.unwrap_or_else(|elapsed| panic!("{what}: {elapsed}"))
 }
 
-/// What answers the other side: it is given each of its requests and notifications, and returns
-/// the lines to send.
+/// Answers the other side: takes each of its requests and notifications, and returns the lines to
+/// send.
 type Answering = Box<dyn FnMut(&Message) -> Vec<String> + Send>;
 
 /// One end of a connection.
@@ -50,19 +50,19 @@ pub struct Wire {
     end: &'static str,
     transcript: Transcript,
     reader: BufReader<Pin<Box<dyn AsyncRead + Send>>>,
-    /// The part of a line that was read so far.
+    /// The part of a line read so far.
     partial: Vec<u8>,
     /// None once the writing side is closed.
     outgoing: Option<mpsc::UnboundedSender<Vec<u8>>>,
     answering: Answering,
-    /// Messages that came while another was waited for.
+    /// Messages received while waiting for another.
     passed: VecDeque<Message>,
     requests: u64,
 }
 
 impl Wire {
-    /// An end that reads and writes there, and that is called so in the transcript. Call it
-    /// within a tokio runtime.
+    /// An end over this reader and writer, named `end` in the transcript. Call this within a tokio
+    /// runtime.
     pub fn new(
         end: &'static str,
         transcript: &Transcript,
@@ -83,7 +83,7 @@ impl Wire {
         }
     }
 
-    /// The same over one stream that goes both ways, such as half of a `tokio::io::duplex`.
+    /// Like [`new`](Self::new), over one bidirectional stream, such as half of a `tokio::io::duplex`.
     pub fn over(
         end: &'static str,
         transcript: &Transcript,
@@ -93,9 +93,9 @@ impl Wire {
         Self::new(end, transcript, reader, writer)
     }
 
-    /// Shows every request and notification that is read from now on to this, and sends the
-    /// lines it returns: see [`Message::result`] and [`Message::error`]. Without it nothing is
-    /// answered.
+    /// Calls `answering` with every request and notification that is read from now on, and sends the
+    /// returned lines: see [`Message::result`] and [`Message::error`]. Without it, requests get no
+    /// answer.
     #[must_use]
     pub fn answering(
         mut self,
@@ -105,7 +105,7 @@ impl Wire {
         self
     }
 
-    /// Sends a line, whatever it holds; the line feed is added.
+    /// Sends any text as a line, with a line feed added.
     pub fn send(&mut self, line: impl Into<String>) {
         let line = line.into();
         self.transcript
@@ -115,12 +115,12 @@ impl Wire {
         self.queue(bytes);
     }
 
-    /// Sends these lines, such as those that answer a request.
+    /// Sends these lines, such as the answer to a request.
     pub fn send_all(&mut self, lines: impl IntoIterator<Item = String>) {
         lines.into_iter().for_each(|line| self.send(line));
     }
 
-    /// Sends exactly these bytes: what is not UTF-8, or a line without its end.
+    /// Sends exactly these bytes, such as invalid UTF-8 or a line without its end.
     pub fn send_bytes(&mut self, bytes: impl Into<Vec<u8>>) {
         let bytes = bytes.into();
         let shown = String::from_utf8_lossy(&bytes).trim_end().to_owned();
@@ -128,7 +128,7 @@ impl Wire {
         self.queue(bytes);
     }
 
-    /// Sends this byte so many times, as part of a line. The transcript does not have it.
+    /// Sends this byte `count` times, as part of a line. The transcript does not record it.
     pub fn send_repeated(&mut self, byte: u8, count: usize) {
         const PIECE: usize = 1 << 20;
         let mut left = count;
@@ -158,11 +158,11 @@ impl Wire {
         self.response(&id).await
     }
 
-    /// The answer to the request with that id, spelt so. Messages that come before it are kept
+    /// The answer to the request with that id, in that spelling. Messages before the answer are kept
     /// for [`receive`](Self::receive).
     ///
     /// # Panics
-    /// If the connection ends before it comes, or if what comes is not a message.
+    /// If the connection ends before the answer, or if a line is not a message.
     pub async fn response(&mut self, id: &str) -> Message {
         let answers = |message: &Message| message.answers(id);
         if let Some(at) = self.passed.iter().position(answers)
@@ -181,12 +181,11 @@ impl Wire {
         }
     }
 
-    /// The next message that has not been returned yet; none at the end of the connection. A
-    /// request or notification has been shown to the closure of
-    /// [`answering`](Self::answering) before.
+    /// The next message that has not been returned yet; none at the end of the connection. The
+    /// closure of [`answering`](Self::answering) has already handled a request or notification.
     ///
     /// # Panics
-    /// If what comes is not a message.
+    /// If the line is not a message.
     pub async fn receive(&mut self) -> Option<Message> {
         match self.passed.pop_front() {
             Some(message) => Some(message),
@@ -194,7 +193,7 @@ impl Wire {
         }
     }
 
-    /// The next line, as it came and unanswered; none at the end of the connection. A last line
+    /// The next line, unparsed and unanswered; none at the end of the connection. A last line
     /// without a line feed counts.
     ///
     /// # Panics
@@ -209,11 +208,11 @@ impl Wire {
         Some(line)
     }
 
-    /// The same, whatever it holds. The transcript does not have it.
+    /// Like [`line`](Self::line), for any bytes. The transcript does not record them.
     pub async fn bytes(&mut self) -> Option<Vec<u8>> {
         let reading = self.reader.read_until(b'\n', &mut self.partial);
         let what = format!("a line at the {}", self.end);
-        // An error of reading is the other side's death: an end like any other.
+        // A read error means that the other side has died: the connection has ended.
         let _ = watched(&self.transcript, &what, reading).await;
         if self.partial.is_empty() {
             return None;
@@ -225,19 +224,19 @@ impl Wire {
         Some(bytes)
     }
 
-    /// Ends what this end sends, after all that is queued.
+    /// Closes the sending direction after all queued lines.
     pub fn close(&mut self) {
         self.outgoing = None;
     }
 
-    /// Ends both directions at once, as the system does for a process that is killed.
+    /// Closes both directions at once, as the system does for a killed process.
     pub fn hang_up(&mut self) {
         self.close();
         self.reader = BufReader::new(Box::pin(tokio::io::empty()));
     }
 
-    /// Reads, and answers, until the other side ends the connection; then ends it here too, as
-    /// an agent does that exits. Returns the messages that had not been returned yet.
+    /// Reads and answers until the other side closes the connection; then closes it here too, like an
+    /// agent that exits. Returns the messages that had not been returned yet.
     pub async fn serve(mut self) -> Vec<Message> {
         while let Some(message) = self.read().await {
             self.passed.push_back(message);
@@ -245,14 +244,14 @@ impl Wire {
         self.passed.into()
     }
 
-    /// Ends the connection here, and reads until the other side has ended it too. Returns the
+    /// Closes the connection here, and reads until the other side has closed it too. Returns the
     /// messages that had not been returned yet.
     pub async fn finish(mut self) -> Vec<Message> {
         self.close();
         self.serve().await
     }
 
-    /// What crossed the wire so far.
+    /// The transcript that this end records into.
     #[must_use]
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
@@ -273,7 +272,7 @@ impl Wire {
     }
 
     fn queue(&mut self, bytes: Vec<u8>) {
-        // A reader that is gone is not a failure here: the test sees the end of the connection.
+        // A closed reader is no failure here: the test sees the end of the connection.
         if let Some(outgoing) = &self.outgoing {
             let _ = outgoing.send(bytes);
         }
@@ -284,7 +283,7 @@ impl Wire {
     }
 }
 
-/// Writes what is queued until the queue ends, then closes the writer.
+/// Writes the queued bytes until the queue ends, then closes the writer.
 async fn write(
     mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
     mut writer: Pin<Box<dyn AsyncWrite + Send>>,

@@ -1,7 +1,7 @@
-//! Chains of proxies that do anything, between ends that say anything.
+//! Chains of proxies that take any action, between ends that send any message.
 //!
-//! The bytes say who does what next. A [`model`] knows of each message only when it came, where it
-//! is allowed to be lost, and what it is to look like; what leaves the chain is held against that.
+//! The bytes choose the next action. A [`model`] knows of each message only when it was sent, whether
+//! it may be lost, and its expected body; the messages that leave the chain are checked against that.
 
 mod ends;
 mod model;
@@ -27,21 +27,21 @@ use self::native::Program;
 use self::projects::Finder;
 use self::proxy::Script;
 
-/// How often a chain may be asked to go on at the end until it is at rest.
+/// The most rounds until a chain is at rest at the end.
 const PATIENCE: usize = 10_000;
 
-/// What happens when a newer version of a proxy comes.
+/// The step in which a newer version of a proxy comes.
 const SWAP: usize = usize::MAX;
 
-/// Messages leave as they came or as a proxy changed them, in their order; every request gets
-/// exactly one answer, whoever breaks; nothing else is lost.
+/// Messages leave in order, unchanged or as a proxy changed them; every request gets exactly one
+/// answer, whichever proxy breaks; no other message is lost.
 ///
-/// The first byte says how many proxies there are, whether the chain is itself one, whether sessions have projects,
-/// and whether newer versions of proxies come; one byte for each, under which policy it is, and whether it is a
-/// program; and the others say what happens. A message of a session passes the proxies of its project, and of no other.
+/// The first byte chooses the number of proxies, whether the chain is a proxy, whether sessions have projects, and
+/// whether newer versions of proxies come; one byte per proxy, its failure policy, and whether it is a program; the
+/// others choose the steps. A message of a session passes the proxies of its project, and of no other.
 ///
 /// # Panics
-/// If it is not so.
+/// If this does not hold.
 pub fn chain(data: &[u8]) {
     let world = World::new(data);
     let shape = world.lock().choose(256);
@@ -75,15 +75,15 @@ pub fn chain(data: &[u8]) {
     driver.come_to_rest();
 }
 
-/// What the driver and the proxies share.
+/// The state shared by the driver and the proxies.
 #[derive(Clone)]
 struct World(Arc<Mutex<State>>);
 
 struct State {
-    /// What is to happen, the last first.
+    /// The choices still to make, in reverse order.
     choices: Vec<u8>,
     model: Model,
-    /// The proxies that are busy until they are told to go on.
+    /// The signals that let busy proxies continue.
     busy: Vec<oneshot::Sender<()>>,
 }
 
@@ -102,7 +102,7 @@ impl World {
 }
 
 impl State {
-    /// One of so many choices; the first when there is nothing left to choose by.
+    /// One of `count` choices; the first when no bytes are left.
     fn choose(&mut self, count: usize) -> usize {
         self.choices
             .pop()
@@ -110,7 +110,7 @@ impl State {
     }
 }
 
-/// A proxy, with its number in the model; of a project, if it is one's.
+/// A proxy, with its number in the model; of this project chain, if any.
 fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
     let shape = world.lock().choose(256);
     let on_failure = [
@@ -160,10 +160,10 @@ fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
     (hop, member)
 }
 
-/// When a proxy that has nothing to do falls asleep, if it may.
+/// The idle time before a proxy falls asleep, if it may.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Under which all proxies are.
+/// The terms of all proxies.
 fn terms(on_failure: FailurePolicy) -> Terms {
     Terms {
         limits: Arc::new(Limits::default()),
@@ -175,22 +175,22 @@ fn terms(on_failure: FailurePolicy) -> Terms {
 
 struct Driver {
     router: Router,
-    /// Where a member is a program, that.
+    /// The programs of native members, by place.
     programs: Vec<Option<Program>>,
     has_programs: bool,
-    /// By place, the number in the model of a program that broke.
+    /// The numbers in the model of programs that broke, by place.
     broken: HashMap<usize, usize>,
-    /// Whether the chain is itself a proxy, of a parent which has both ends.
+    /// Whether the chain is a proxy of a parent, which has both ends.
     is_proxy: bool,
     /// Whether newer versions of proxies come.
     has_swaps: bool,
-    /// What finds the projects of sessions, if they have any.
+    /// Finds the projects of sessions, if they have any.
     finder: Option<Finder>,
     world: World,
 }
 
 impl Driver {
-    /// Something happens at one of the ends, or time passes.
+    /// Takes one step: an end or a proxy acts, or time passes.
     fn step(&mut self) {
         let (what, peer) = {
             let mut world = self.world.lock();
@@ -198,7 +198,7 @@ impl Driver {
             let count = if self.finder.is_some() { 16 } else { 12 };
             let swaps = if self.has_swaps { 4 } else { 0 };
             let what = world.choose(count + swaps);
-            // They are behind all else, so that the bytes mean the same where there are none.
+            // Swaps are last, so that the bytes mean the same without them.
             (if what < count { what } else { SWAP }, peer)
         };
         match what {
@@ -215,7 +215,7 @@ impl Driver {
             15 => self.close(),
             SWAP => self.swap_one(),
             _ => {
-                // A burst: the next things happen before any proxy is called.
+                // A burst: the next steps come before any proxy is called.
                 return;
             }
         }
@@ -228,7 +228,7 @@ impl Driver {
         }
     }
 
-    /// Time passes until something is due.
+    /// Time passes until the next timer.
     fn pass_time(&mut self) {
         if let Some(at) = self.router.next_timer() {
             self.world.lock().model.everything_held_may_expire();
@@ -237,7 +237,7 @@ impl Driver {
         }
     }
 
-    /// One of the busy proxies goes on.
+    /// One of the busy proxies continues.
     fn finish_one(&mut self) {
         let go = {
             let mut world = self.world.lock();
@@ -249,12 +249,12 @@ impl Driver {
                 }
             }
         };
-        // A proxy that is gone needs not be told.
+        // The proxy may have been dropped.
         let _ = go.send(());
         self.collect();
     }
 
-    /// Takes what busy proxies have come to.
+    /// Collects the results of busy proxies.
     fn collect(&mut self) {
         loop {
             let finished = {
@@ -269,7 +269,7 @@ impl Driver {
         }
     }
 
-    /// Lets everybody answer what they were asked, and all proxies decide, until nothing is left.
+    /// Lets the ends answer all requests, and the proxies decide on all messages, until nothing is left.
     fn come_to_rest(&mut self) {
         for _ in 0..PATIENCE {
             self.router.pump(1000);
@@ -296,16 +296,16 @@ impl Driver {
                 self.world.lock().model.is_complete();
                 assert!(!self.router.is_owed(Peer::Client) && !self.router.is_owed(Peer::Agent));
                 return if self.is_proxy {
-                    // It would go with the client.
+                    // The client would be lost with the agent.
                 } else {
                     self.lose_the_agent();
                 };
             }
         }
-        panic!("it does not come to rest");
+        panic!("the chain does not come to rest");
     }
 
-    /// When an end is gone, what it is asked is answered too.
+    /// When an end has disconnected, requests to it are answered too.
     fn lose_the_agent(&mut self) {
         self.router.lose(Peer::Agent, &Error::new(1, "gone"));
         self.world.lock().model.nothing_leaves_any_more(Peer::Agent);
@@ -327,6 +327,6 @@ impl Driver {
                 return;
             }
         }
-        panic!("it does not come to rest without an agent");
+        panic!("the chain does not come to rest without an agent");
     }
 }

@@ -1,4 +1,4 @@
-//! Components that are damaged.
+//! Damaged components.
 
 mod whole;
 
@@ -17,20 +17,20 @@ const PREAMBLE: usize = 8;
 static ENGINE: LazyLock<Engine> =
     LazyLock::new(|| Engine::new(None).unwrap_or_else(|error| panic!("{error}")));
 
-/// The time of damaged components, of which some compute for ever.
+/// The time limit of damaged components, some of which compute for ever.
 const LITTLE: Duration = Duration::from_millis(100);
 
-/// A component in order.
+/// A valid component.
 static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(whole::whole);
 
-/// What is compiled can be started under limits, and either takes a message or fails with a reason;
-/// what is not is told why.
+/// A component that compiles can be started under limits, and either handles a message or fails with
+/// a reason; otherwise the error has a message.
 ///
-/// Data that begins as WebAssembly, binary or text, is the component. Any other damages one that is
-/// in order, in steps of four bytes each: what is done, where (two bytes), and with what.
+/// Data that begins as WebAssembly, binary or text, is the component. All other data damages a valid
+/// one, in steps of four bytes each: the operation, the place (two bytes), and the operand.
 ///
 /// # Panics
-/// If it is not so.
+/// If this does not hold.
 pub fn component(data: &[u8]) {
     let bytes = match data {
         [b'\0', b'a', ..] => data.to_vec(),
@@ -45,13 +45,13 @@ pub fn component(data: &[u8]) {
     let module = bytes.starts_with(b"\0asm\x01\0\0\0");
     match compiled {
         Ok(component) => {
-            assert!(wasm && !module, "it is a component");
+            assert!(wasm && !module, "only a component compiles");
             match run(&component, LITTLE) {
-                Ok(Outcome::Told) => panic!("there was something to decide"),
+                Ok(Outcome::Told) => panic!("a message needs a decision"),
                 Ok(Outcome::Broke(failure)) => {
-                    assert!(!failure.reason.is_empty(), "it broke of nothing");
+                    assert!(!failure.reason.is_empty(), "it broke without a reason");
                 }
-                // What it says itself may be nothing.
+                // The component's own reason may be empty.
                 Ok(Outcome::Decided(_) | Outcome::Refused(_)) | Err(_) => {}
             }
         }
@@ -67,12 +67,12 @@ pub fn component(data: &[u8]) {
     }
 }
 
-/// What comes of one message; an error if there is no start. It may take so long for either.
+/// The outcome of one message, or an error if the start fails. Both have this time limit.
 fn run(component: &Component, time: Duration) -> Result<Outcome, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
-        .expect("there is a runtime");
+        .expect("the runtime starts");
     runtime.block_on(async {
         let mut part = start(component, time).await?;
         let message = Message::notification("m", "{}");
@@ -90,7 +90,7 @@ fn run(component: &Component, time: Duration) -> Result<Outcome, String> {
     })
 }
 
-/// A proxy with little memory.
+/// Starts a proxy with little memory.
 async fn start(component: &Component, time: Duration) -> Result<Box<dyn Part>, String> {
     let limits = Limits {
         memory: 2 << 20,
@@ -109,8 +109,8 @@ async fn start(component: &Component, time: Duration) -> Result<Box<dyn Part>, S
     Ok(started.map_err(|failure| failure.reason)?.part)
 }
 
-/// Damages a component in steps. A bit is flipped, a byte changed or inserted, some bytes go, or all
-/// from there on; two sections are exchanged, or one comes again elsewhere.
+/// Damages a component in steps. A bit is flipped, a byte changed or inserted, some bytes or all
+/// further ones removed, two sections swapped, or one repeated elsewhere.
 fn damage(mut bytes: Vec<u8>, steps: &[u8]) -> Vec<u8> {
     for [what, high, low, with] in steps.as_chunks().0 {
         if bytes.is_empty() {
@@ -139,7 +139,7 @@ fn damage(mut bytes: Vec<u8>, steps: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The sections of a component, and as a last one what is none.
+/// The sections of a component, with the rest as the last one.
 fn sections(mut content: &[u8]) -> Vec<&[u8]> {
     let mut sections = Vec::new();
     while let Some((header, size)) = content.get(1..).and_then(size)
@@ -152,7 +152,7 @@ fn sections(mut content: &[u8]) -> Vec<&[u8]> {
     sections
 }
 
-/// A number in LEB128: how many bytes it takes, and its value.
+/// A number in LEB128: its length in bytes, and its value.
 fn size(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0;
     for (at, byte) in bytes.iter().take(4).enumerate() {
@@ -174,7 +174,7 @@ mod tests {
     fn the_component_in_order_passes_a_message_on() {
         let component = Component::compile(&ENGINE, &WHOLE);
         let component = component.unwrap_or_else(|error| panic!("{error}"));
-        // However busy the machine is.
+        // Long enough for a busy machine.
         let outcome = run(&component, Duration::from_mins(1));
         assert!(
             matches!(outcome, Ok(Outcome::Decided(Action::Forward))),

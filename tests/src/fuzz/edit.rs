@@ -1,4 +1,4 @@
-//! Single places of JSON text, found and changed.
+//! Finding and changing single places of JSON text.
 
 use acp_chain::rpc::{self, EditError};
 use serde_json::Value;
@@ -8,14 +8,14 @@ use super::json::{Part, is_json, is_object, parts, start};
 /// How many parts a pointer may have.
 const DEPTH: usize = 64;
 
-/// What is at a place is found, replaced, added or removed as in a tree of values, and nothing else
-/// loses a byte.
+/// The value at a place is found, replaced, added or removed as in a tree of values, and all other
+/// bytes stay.
 ///
-/// The first line is a JSON Pointer, the second the new value, or empty to remove what is there, and
+/// The first line is a JSON Pointer, the second the new value, or empty to remove the old one, and
 /// the rest is the text.
 ///
 /// # Panics
-/// If it is not so.
+/// If this does not hold.
 pub fn edit(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -28,13 +28,13 @@ pub fn edit(data: &[u8]) {
     let found = rpc::resolve(json, pointer);
     let edited = rpc::edit(json, pointer, value);
     if !is_json(json) || !value.is_none_or(is_json) {
-        // Neither comes so far: that they end is enough.
+        // The host never passes invalid JSON: it is enough that both calls end.
         return;
     }
     let Some(tokens) = tokens(pointer) else {
-        assert!(found.is_err(), "found by no pointer: {found:?}");
+        assert!(found.is_err(), "found by an invalid pointer: {found:?}");
         let invalid = matches!(edited, Err(EditError::Pointer(_)));
-        assert!(invalid, "changed by no pointer: {edited:?}");
+        assert!(invalid, "changed by an invalid pointer: {edited:?}");
         return;
     };
     assert_eq!(found, Ok(at(json, &tokens)));
@@ -43,7 +43,7 @@ pub fn edit(data: &[u8]) {
         assert_eq!(tree.pointer(pointer).cloned(), found);
     }
     let Some((last, parent)) = tokens.split_last() else {
-        // The whole text has another in its place, and cannot go.
+        // The whole text can be replaced, but not removed.
         let nothing = EditError::NothingThere(String::new());
         return assert_eq!(edited, value.map(str::to_owned).ok_or(nothing));
     };
@@ -58,12 +58,12 @@ pub fn edit(data: &[u8]) {
             }
         }
         (Err(error), Err(edited)) => assert_eq!(edited, error(pointer.to_owned())),
-        (Ok(_), Err(error)) => panic!("it has a place: {error}"),
-        (Err(_), Ok(edited)) => panic!("it has no place: {edited}"),
+        (Ok(_), Err(error)) => panic!("it was not changed: {error}"),
+        (Err(_), Ok(edited)) => panic!("changed without a place: {edited}"),
     }
 }
 
-/// The parts of a JSON Pointer (RFC 6901); `None` if it is none, or too long.
+/// The parts of a JSON Pointer (RFC 6901); `None` if the pointer is invalid or too long.
 fn tokens(pointer: &str) -> Option<Vec<String>> {
     if pointer.is_empty() {
         return Some(Vec::new());
@@ -79,7 +79,7 @@ fn tokens(pointer: &str) -> Option<Vec<String>> {
         .filter(|_| tokens.len() <= DEPTH)
 }
 
-/// What is at a place.
+/// The value at a place.
 fn at<'t>(json: &'t str, tokens: &[String]) -> Option<&'t str> {
     tokens.iter().try_fold(json, |json, token| {
         let parts = parts(json)?;
@@ -87,12 +87,12 @@ fn at<'t>(json: &'t str, tokens: &[String]) -> Option<&'t str> {
     })
 }
 
-/// Which of the parts of a value a token names. Of equal names, the last.
+/// The index of the part that a token names; the last one of equal names.
 fn index(value: &str, parts: &[Part], token: &str) -> Option<usize> {
     if is_object(value) {
         return parts.iter().rposition(|part| part.is_named(token));
     }
-    // No other way to write a number names it.
+    // Only the canonical spelling of a number names an element.
     let at = token
         .parse()
         .ok()
@@ -105,14 +105,14 @@ struct Changed<'t> {
     json: &'t str,
     /// The object or array.
     parent: &'t str,
-    /// The names and values that it then has.
+    /// The names and values of the parent after the change.
     parts: Vec<(Option<String>, String)>,
-    /// How many bytes may be lost of what was there before, but for the part that goes.
+    /// How many of the parent's bytes may be lost, apart from a removed part.
     lost: usize,
 }
 
 impl<'t> Changed<'t> {
-    /// The change at a place, or why there is none.
+    /// The change at a place, or the error if there can be none.
     fn new(
         json: &'t str,
         parent: &[String],
@@ -130,7 +130,7 @@ impl<'t> Changed<'t> {
                 parts[at].1 = value.trim().to_owned();
             }
             (Some(at), None) => {
-                // All members of that name go, wherever they are.
+                // All members of that name are removed.
                 let stays = |(other, part): &(usize, &Part)| *other != at && !part.is_named(name);
                 let stay = before.iter().enumerate().filter(stays);
                 parts = stay.map(|(_, part)| own(part)).collect();
@@ -153,15 +153,15 @@ impl<'t> Changed<'t> {
         })
     }
 
-    /// The text has the parts, and all else that it had before.
+    /// The text has the changed parts, and is otherwise as before.
     fn is(&self, text: &str) {
         let start = start(self.json, self.parent);
         let (before, after) = (&self.json[..start], &self.json[start + self.parent.len()..]);
         let inner = text.strip_prefix(before);
         let inner = inner.and_then(|inner| inner.strip_suffix(after));
-        let inner = inner.expect("what is around the parent stays");
+        let inner = inner.expect("the text around the parent stays");
         let own = |part: Part| (part.name.map(str::to_owned), part.value.to_owned());
-        let parts = parts(inner).expect("it has parts").into_iter().map(own);
+        let parts = parts(inner).expect("the parts").into_iter().map(own);
         assert_eq!(parts.collect::<Vec<_>>(), self.parts);
         let same = |(one, other): &(u8, u8)| one == other;
         let begin = self.parent.bytes().zip(inner.bytes()).take_while(same);
@@ -172,7 +172,7 @@ impl<'t> Changed<'t> {
     }
 }
 
-/// The same change to a tree of values; `None` if they do not hold the text.
+/// The same change to a tree of values; `None` if values cannot represent the text.
 fn changed_tree(json: &str, pointer: &str, last: &str, value: Option<&str>) -> Option<Value> {
     let mut tree: Value = serde_json::from_str(json).ok()?;
     let value = value.map(serde_json::from_str).transpose().ok()?;

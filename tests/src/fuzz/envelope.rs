@@ -1,4 +1,4 @@
-//! The envelope of lines, and what can be found out of one that is cut.
+//! The envelope of lines, and its remains in a cut line.
 
 use acp_chain::rpc::{Error, Id, Kind, Malformed, Message, salvage};
 use acp_chain::transport::Outbox;
@@ -6,21 +6,21 @@ use bytes::{Buf, Bytes};
 
 use super::json::{self, Part, decoded, is_json, is_object, parts};
 
-/// A line is cut at each byte if it is shorter than this, and at fewer places the longer it is.
+/// A line shorter than this is cut at each byte, a longer one at fewer places.
 const SHORT: usize = 150;
 
-/// A line is a message if it is one to a reader who takes it apart by its brackets, and has the
-/// same parts; all that is not its id goes on byte for byte. Of a line that is cut, no other id is
-/// made out than its own. Each line of the data is tried. Carriage returns between values become spaces.
+/// A line is a message if a reader that only counts brackets reads one, and has the same parts; all
+/// but the id is forwarded byte for byte. Of a cut line, only its own id is ever found. Each line of
+/// the data is tried. Carriage returns between values become spaces.
 ///
 /// # Panics
-/// If it is not so.
+/// If this does not hold.
 pub fn envelope(data: &[u8]) {
     for line in data.split(|byte| *byte == b'\n') {
-        // Whatever it is, looking for an id in it is harmless.
+        // Looking for an id is harmless in any line.
         let found = salvage(line, line);
         let text = std::str::from_utf8(line).unwrap_or_default();
-        // What is JSON has them only between its values.
+        // JSON has carriage returns only between its values.
         let unbroken = text.replace('\r', " ");
         let expected = Reading::of(text).and_then(|_| Reading::of(&unbroken));
         match (Message::parse(Bytes::copy_from_slice(line)), expected) {
@@ -30,7 +30,7 @@ pub fn envelope(data: &[u8]) {
                 expected.takes_another_body(&message);
                 expected.is_found_in_pieces();
                 let id = found.id.as_ref().map(Id::as_str);
-                assert_eq!(id, expected.id, "salvaged of the whole line");
+                assert_eq!(id, expected.id, "salvaged from the whole line");
             }
             (Err(malformed), None) => is_told(line, &malformed),
             (Ok(message), None) => panic!("taken for a message: {message:?}"),
@@ -39,7 +39,7 @@ pub fn envelope(data: &[u8]) {
     }
 }
 
-/// A message by its brackets.
+/// A message, read by counting brackets.
 struct Reading<'l> {
     line: &'l str,
     kind: Kind,
@@ -50,7 +50,7 @@ struct Reading<'l> {
 }
 
 impl<'l> Reading<'l> {
-    /// The message that a line is, if it is one.
+    /// The message in a line, if the line is one.
     fn of(line: &'l str) -> Option<Self> {
         if !is_json(line) || !is_object(line) {
             return None;
@@ -71,7 +71,7 @@ impl<'l> Reading<'l> {
         if decoded(version)? != "2.0" || id.is_some_and(|id| !is_id(id)) {
             return None;
         }
-        // A null beside what applies is as good as absent.
+        // A null beside the valid members counts as absent.
         let given = |field: Option<&'l str>| field.filter(|value| *value != "null");
         if given(result).or(given(error)).is_some() {
             (method, result, error) = (given(method), given(result), given(error));
@@ -109,7 +109,7 @@ impl<'l> Reading<'l> {
                 .into_iter()
                 .rfind(|part| part.is_named("sessionId"))?
                 .value;
-            // What stands for no text still tells one session from another.
+            // A string that cannot be decoded still identifies a session.
             let text = decoded(session).unwrap_or_else(|| session.to_owned());
             session.starts_with('"').then_some(text)
         });
@@ -122,7 +122,7 @@ impl<'l> Reading<'l> {
         }
     }
 
-    /// Only its id is exchanged when it goes on.
+    /// Only the id is replaced when the message is forwarded.
     fn keeps_its_bytes(&self, message: &Message) {
         let line = self.line;
         assert_eq!(written(message, None), format!("{line}\n"));
@@ -133,14 +133,14 @@ impl<'l> Reading<'l> {
         assert_eq!(written(message, Some("\"new\"")), expected + "\n");
     }
 
-    /// With another body it is still of its kind and method, and one line.
+    /// With another body, the message keeps its kind and method, and is one line.
     fn takes_another_body(&self, message: &Message) {
         let body = format!("[\r\n{}\n]", message.body());
         let line = written(&message.with_body(&body), self.id);
         let [line, ""] = line.split('\n').collect::<Vec<_>>()[..] else {
             panic!("not one line: {line}")
         };
-        let read = Reading::of(line).expect("it is a message");
+        let read = Reading::of(line).expect("a valid message");
         let kind = match self.kind {
             Kind::Error => Kind::Result,
             kind => kind,
@@ -150,8 +150,8 @@ impl<'l> Reading<'l> {
         assert_eq!(read.body, Some(&*body.replace(['\r', '\n'], " ")));
     }
 
-    /// However little is left of its ends, no other id is made out than its own; and its own is, if
-    /// what is left of the beginning goes beyond it.
+    /// However little is left of the line's ends, only its own id is ever found; and it is found if the
+    /// rest of the beginning extends beyond it.
     fn is_found_in_pieces(&self) {
         let line = self.line.as_bytes();
         let members = parts(self.line).unwrap_or_default();
@@ -175,7 +175,7 @@ impl<'l> Reading<'l> {
     }
 }
 
-/// A field is there twice.
+/// A field occurs twice.
 struct Twice;
 
 /// The field of that name, if there is one.
@@ -189,9 +189,9 @@ fn is_id(value: &str) -> bool {
     value == "null" || value.starts_with(|first| matches!(first, '"' | '-' | '0'..='9'))
 }
 
-/// An id is the same with other escapes, and is not what its escapes look like.
+/// An id equals its spellings with other escapes, and not the literal text of its escapes.
 fn is_equal_to_its_like(id: &str) {
-    let read = |text: &str| Id::parse(text).expect("it is an id");
+    let read = |text: &str| Id::parse(text).expect("a valid id");
     let quoted = |text: &str| read(&serde_json::Value::from(text).to_string());
     if let Some(text) = decoded(id) {
         assert_eq!(read(id), quoted(&text));
@@ -205,10 +205,10 @@ fn written(message: &Message, id: Option<&str>) -> String {
     let mut out = Outbox::default();
     message.write(id, &mut out);
     let bytes = out.copy_to_bytes(out.remaining());
-    String::from_utf8(bytes.to_vec()).expect("it is text")
+    String::from_utf8(bytes.to_vec()).expect("UTF-8 text")
 }
 
-/// The sender learns whether its line was not JSON, or JSON and no message.
+/// The error states whether the line was not JSON, or JSON but no message.
 fn is_told(line: &[u8], malformed: &Malformed) {
     let json = std::str::from_utf8(line).is_ok_and(is_json);
     let error = malformed.to_error();

@@ -1,14 +1,14 @@
-//! JSON text taken apart by counting its brackets and quotes alone.
+//! JSON text split by counting only its brackets and quotes.
 //!
-//! The text must be JSON, or the parts are anything. They are slices of it, so that a part also
-//! tells where it is.
+//! For a text that is not JSON, the parts are arbitrary. Parts are slices of the text, so each part
+//! also has a position.
 
 use serde::de::IgnoredAny;
 
-/// What JSON takes for white space.
+/// The white space of JSON.
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// Whether a text is JSON: as deep as it likes, with numbers and escapes that nobody can hold.
+/// Whether a text is JSON, of any depth, even with numbers and escapes that no value can represent.
 pub fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
@@ -16,14 +16,14 @@ pub fn is_json(text: &str) -> bool {
 /// A member of an object, or an element of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part<'t> {
-    /// The name as it is spelt; an element has none.
+    /// The name as it is spelt; none for an element.
     pub name: Option<&'t str>,
     /// The value as it is spelt.
     pub value: &'t str,
 }
 
 impl Part<'_> {
-    /// Whether this is the member of that name, however it is spelt.
+    /// Whether this is the member of that name, however the name is spelt.
     pub fn is_named(&self, name: &str) -> bool {
         self.name.and_then(decoded).as_deref() == Some(name)
     }
@@ -39,7 +39,7 @@ pub fn is_object(value: &str) -> bool {
     value.trim_matches(SPACE).starts_with('{')
 }
 
-/// What an object or array is made of; `None` for any other value.
+/// The parts of an object or array; `None` for any other value.
 pub fn parts(value: &str) -> Option<Vec<Part<'_>>> {
     let value = value.trim_matches(SPACE);
     let object = is_object(value);
@@ -67,12 +67,12 @@ pub fn parts(value: &str) -> Option<Vec<Part<'_>>> {
     Some(parts.collect())
 }
 
-/// Where in a text a slice of it is.
+/// The position of a slice in its text.
 pub fn start(text: &str, slice: &str) -> usize {
     slice.as_ptr().addr() - text.as_ptr().addr()
 }
 
-/// Splits at a byte wherever it stands in no string and no bracket.
+/// Splits at a byte wherever it is outside strings and brackets.
 fn split(text: &str, at: u8) -> Vec<&str> {
     let (mut pieces, mut begin) = (Vec::new(), 0);
     let (mut depth, mut string, mut escaped) = (0_usize, false, false);

@@ -1,4 +1,4 @@
-//! Lines out of bytes, however the bytes come.
+//! Lines read from bytes that come in any pieces.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,20 +10,20 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// How much of either end of a line over the limit is kept.
+/// How many bytes of each end of a line over the limit are kept.
 const KEPT: usize = 4 * 1024;
 
-/// How much is read at once, at most.
+/// The most bytes that are read at once.
 const READ: usize = 64 * 1024;
 
-/// The frames of a stream do not depend on how its bytes come, nor does what is read of messages; and no more is held of a line that is
-/// not whole yet than the limit allows, or the two ends of one that is over it.
+/// The frames and messages of a stream do not depend on how its bytes come; and of an incomplete line, no more is held
+/// than the limit allows, or the two ends of a line over the limit.
 ///
-/// The first byte of the first line is the limit, its others are the sizes of the pieces in which
-/// the rest comes.
+/// The first byte of the first line is the limit; its other bytes are the sizes of the pieces in
+/// which the rest comes.
 ///
 /// # Panics
-/// If it is not so.
+/// If this does not hold.
 pub fn lines(data: &[u8]) {
     let line = data.split(|byte| *byte == b'\n').next();
     let Some([limit, sizes @ ..]) = line else {
@@ -40,11 +40,11 @@ pub fn lines(data: &[u8]) {
     let mut frames = Vec::new();
     let mut more = true;
     while more {
-        // What is not there yet is asked for anew, as by a caller that did something else meanwhile.
+        // A pending read is dropped and repeated, as by a caller that did something else meanwhile.
         let Some(filled) = reader.fill().now_or_never() else {
             continue;
         };
-        more = filled.expect("nothing fails to be read");
+        more = filled.expect("reading does not fail");
         frames.extend(iter::from_fn(|| reader.next_frame()).map(as_line));
         let held = reader.held();
         assert!(held <= limit.max(2 * KEPT), "{held} bytes are held");
@@ -54,7 +54,7 @@ pub fn lines(data: &[u8]) {
     repaired(stream);
 }
 
-/// What is repaired leaves as one line, of which every reader reads the same.
+/// A repaired message leaves as one line, which every reader reads alike.
 fn repaired(text: &[u8]) {
     for frame in lenient::frames(Bytes::copy_from_slice(text)) {
         let Ok(message) = read(frame) else {
@@ -66,7 +66,7 @@ fn repaired(text: &[u8]) {
     }
 }
 
-/// The same frame as the line that goes on. What was read of it while it came is what is read of it as a whole.
+/// The same frame, as the forwarded line. A message read while its line came equals one read from the whole line.
 fn as_line(frame: Frame) -> Frame {
     let message = match frame {
         Frame::Message(message) => message,
@@ -77,7 +77,7 @@ fn as_line(frame: Frame) -> Frame {
         other => return other,
     };
     let line = message.clone().into_line();
-    let whole = Message::parse(line.clone()).expect("it is a message");
+    let whole = Message::parse(line.clone()).expect("a valid message");
     let read = |message: &Message| {
         let (method, session) = (message.method().clone(), message.session().cloned());
         let (id, body) = (message.id(), message.body().to_owned());
@@ -94,7 +94,7 @@ fn as_line(frame: Frame) -> Frame {
     Frame::Line(line)
 }
 
-/// A byte as a size: small ones are what they are, others go up to 32 KiB.
+/// A byte as a size: the value of a small byte, and up to 32 KiB for the others.
 fn size(byte: u8) -> usize {
     match byte {
         0..128 => byte.into(),
@@ -102,7 +102,7 @@ fn size(byte: u8) -> usize {
     }
 }
 
-/// The frames of a stream that is there as a whole.
+/// The frames of a complete stream.
 fn expected(stream: &[u8], limit: usize) -> Vec<Frame> {
     let mut lines: Vec<_> = stream.split(|byte| *byte == b'\n').collect();
     let torn = lines.pop().filter(|line| !line.is_empty());
@@ -130,11 +130,11 @@ fn expected(stream: &[u8], limit: usize) -> Vec<Frame> {
 
 /// A stream that comes in pieces.
 struct Pieces<'d> {
-    /// How large they are. At 0 there is nothing yet. The last one counts for all further pieces,
-    /// unless it is 0; without one, everything comes at once.
+    /// The sizes of the pieces. At 0 the read is pending. The last size counts for all further pieces,
+    /// unless it is 0; without sizes, everything comes at once.
     sizes: &'d [u8],
     stream: &'d [u8],
-    /// How much the reader may make room for.
+    /// The most room that the reader may make.
     room: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Manifests, and what is wrong with them.
+//! Manifests and their errors.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Component, Path};
@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 const FOLDER: &str = "/project";
 const PATH: &str = "/project/acp-chain.toml";
 
-/// A manifest that was read names the proxies that its text names, by unique ids, each with an
-/// absolute path and an object for its configuration; the error of any other names a place in its
-/// text. Read as that of a project, it says no more than one may.
+/// A parsed manifest has the proxies of its text, with unique ids, absolute paths and objects as
+/// configurations; an error names a place in the text. A project's manifest has only what projects
+/// may use.
 ///
 /// # Panics
-/// If it is not so.
+/// If this does not hold.
 pub fn manifest(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -30,7 +30,7 @@ pub fn manifest(data: &[u8]) {
     ) {
         Ok(manifest) => {
             assert_eq!(manifest.path, Path::new(PATH));
-            let table: toml::Table = text.parse().expect("it is TOML");
+            let table: toml::Table = text.parse().expect("valid TOML");
             let named = table.get("proxy").and_then(toml::Value::as_array);
             let named = named.map(Vec::as_slice).unwrap_or_default();
             assert_eq!(manifest.proxies.len(), named.len());
@@ -40,7 +40,7 @@ pub fn manifest(data: &[u8]) {
             let ids: HashSet<_> = manifest.proxies.iter().map(|entry| &entry.id).collect();
             assert_eq!(ids.len(), named.len(), "ids are unique");
             if let Some(agent) = &manifest.agent {
-                let command = table["agent"]["command"].as_str().expect("it has one");
+                let command = table["agent"]["command"].as_str().expect("a command");
                 let expected = if command.contains('/') {
                     Path::new(FOLDER).join(command)
                 } else {
@@ -57,9 +57,9 @@ pub fn manifest(data: &[u8]) {
     }
 }
 
-/// What comes with a repository names its own proxies, none of which is a program or lies elsewhere.
+/// The manifest of a repository names proxies inside the repository, and no programs.
 fn says_no_more_than_a_project_may(text: &str, draft: &Draft) {
-    let table: toml::Table = text.parse().expect("it is TOML");
+    let table: toml::Table = text.parse().expect("valid TOML");
     let mut keys = table.keys();
     assert!(
         keys.all(|key| ["order", "proxy"].contains(&&**key)),
@@ -77,7 +77,7 @@ fn says_no_more_than_a_project_may(text: &str, draft: &Draft) {
     }
 }
 
-/// A proxy is what its table says, and fit for a chain.
+/// A proxy is as its table says, and valid in a chain.
 fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
     let id = &*entry.id;
     assert_eq!(table["id"].as_str(), Some(id));
@@ -90,7 +90,7 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
     let entry = match &entry.kind {
         ProxyKind::Component(component) => component,
         ProxyKind::Native(native) => {
-            let command = table["command"].as_str().expect("it has a command");
+            let command = table["command"].as_str().expect("a command");
             assert!(native.command.program.to_string_lossy().ends_with(command));
             for component_only in [
                 "use",
@@ -106,7 +106,7 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
             return;
         }
     };
-    let path = table["path"].as_str().expect("it has a path");
+    let path = table["path"].as_str().expect("a path");
     assert_eq!(entry.location, Location::File(Path::new(FOLDER).join(path)));
     let config: Map<String, Value> = serde_json::from_str(&entry.config).expect("an object");
     let asked = table.get("config").and_then(toml::Value::as_table);
@@ -118,11 +118,11 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
         let asked = table.get("limits").and_then(|limits| limits.get(limit.key));
         let expected = match asked {
             None => limit.of(&Limits::default()),
-            Some(toml::Value::String(text)) => limit.quantity.read(text).expect("it has a unit"),
+            Some(toml::Value::String(text)) => limit.quantity.read(text).expect("a quantity"),
             Some(value) => {
                 assert_eq!(limit.quantity, Quantity::Count);
-                let count = value.as_integer().expect("it is a number");
-                u64::try_from(count).expect("it is not negative")
+                let count = value.as_integer().expect("an integer");
+                u64::try_from(count).expect("not negative")
             }
         };
         assert_eq!(limit.of(&entry.limits), expected, "{}", limit.key);
@@ -130,7 +130,7 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
     }
 }
 
-/// The error says in one line which file is wrong where, and what.
+/// The error states the file, the place and the problem in one line.
 fn has_its_place(text: &str, error: &ManifestError) {
     let ManifestError::Wrong {
         path,
@@ -139,7 +139,7 @@ fn has_its_place(text: &str, error: &ManifestError) {
         what,
     } = error
     else {
-        panic!("it was read: {error}")
+        panic!("the file was read: {error}")
     };
     assert_eq!(path, Path::new(PATH));
     let there = text.split('\n').nth(line - 1);

@@ -1,8 +1,8 @@
-//! What holds for all input, each promise a function of bytes that panics when they break it.
+//! Promises that hold for all input: each is a function of bytes that panics if they break it.
 //!
-//! `cargo fuzz` looks for such bytes (`fuzz/`), and `tests/fuzz.rs` tries those of its corpus, and
-//! some made of them. What is to come out is found in a way of the function's own, too simple to
-//! share a mistake with the host.
+//! `cargo fuzz` looks for such bytes (`fuzz/`), and `tests/wire/fuzz.rs` tries its corpus and
+//! mutations of it. Each function computes the expected output in its own way, too simple to share
+//! a mistake with the host.
 
 mod chain;
 mod component;

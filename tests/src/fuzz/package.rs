@@ -1,4 +1,4 @@
-//! What components say of themselves.
+//! The metadata of components.
 
 use std::io::Cursor;
 use std::sync::LazyLock;
@@ -7,10 +7,10 @@ use acp_chain::manifest::check_asks;
 use acp_chain_package::{About, Asks, Package, SECTION, Version};
 use wasm_encoder::{ComponentSection, CustomSection};
 
-/// A component with nothing in it.
+/// An empty component.
 const BARE: &[u8] = b"\0asm\x0d\0\x01\0";
 
-/// One that says what it is, and asks for nothing. Its last section is that.
+/// A component with metadata that asks for nothing, which is its last section.
 static MODEST: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let modest = Package {
         name: "modest".to_owned(),
@@ -21,17 +21,17 @@ static MODEST: LazyLock<Vec<u8>> = LazyLock::new(|| {
         exports: Vec::new(),
         draft: false,
     };
-    modest.write(BARE).expect("it can be written")
+    modest.write(BARE).expect("a valid package")
 });
 
-/// What is read as an extension can be written, and is read again as the same; of what is none, it is told
-/// why.
+/// An extension that can be read can be written, and is then read as the same; otherwise the error has a
+/// message.
 ///
-/// Data that begins as an object is what an extension asks for. Any other is the component, without its first
+/// Data that begins with `{` is the requests of an extension. All other data is a component without its first
 /// eight bytes.
 ///
 /// # Panics
-/// If it is not so.
+/// If this does not hold.
 pub fn package(data: &[u8]) {
     let component = match data {
         [b'{', ..] => asking(data),
@@ -41,18 +41,18 @@ pub fn package(data: &[u8]) {
         Ok(package) => {
             let _ = check_asks(&package);
             let Ok(written) = package.write(&component) else {
-                // Its texts are of no form in which they may be written.
+                // Its texts have a form that must not be written.
                 return;
             };
-            let read = Package::read(Cursor::new(&written)).expect("it was written");
+            let read = Package::read(Cursor::new(&written)).expect("a valid package");
             assert_eq!(unspelt(read.clone()), unspelt(package));
-            assert_eq!(read.write(&written).expect("it was written"), written);
+            assert_eq!(read.write(&written).expect("a valid package"), written);
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 
-/// Without what is written in one way of several: an address, and an expression of licences.
+/// Without the fields that have several spellings: addresses and licence expressions.
 fn unspelt(mut package: Package) -> Package {
     let about = &mut package.about;
     (about.source, about.homepage, about.licenses) = (None, None, None);

@@ -1,7 +1,7 @@
-//! `native-proxy`: a proxy that is a program. It passes everything on, either way, and breaks where
-//! it is told to.
+//! `native-proxy`: a native proxy that forwards everything in both directions, and breaks as its
+//! flags say.
 //!
-//! Its requests have its own ids, numbers from 0 on, or strings with `--strings`.
+//! Its requests have ids of its own: numbers from 0, or strings with `--strings`.
 
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
@@ -11,44 +11,44 @@ use acp_chain_tests::envelope::Message;
 use acp_chain_tests::passing::Passing;
 use clap::Parser;
 
-/// A proxy that passes everything on.
+/// A proxy that forwards everything.
 #[derive(Debug, Default, Parser)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag, free of the others"
 )]
 struct Habits {
-    /// Speak the older dialect, `_proxy/…`, and none other.
+    /// Speak only the older dialect, `_proxy/…`.
     #[arg(long)]
     older: bool,
-    /// Give its requests strings for ids.
+    /// Use strings as request ids.
     #[arg(long)]
     strings: bool,
-    /// Exit with code 3 in place of passing on a message of that method.
+    /// Exit with code 3 instead of forwarding a message of that method.
     #[arg(long, value_name = "METHOD")]
     exit_on: Option<String>,
     /// Exit at once, with that code.
     #[arg(long, value_name = "CODE")]
     exit: Option<i32>,
-    /// Write what is not a message before each that it passes on.
+    /// Write invalid messages before each forwarded message.
     #[arg(long)]
     garbage: bool,
-    /// Pass on nothing of that method, and do not answer it.
+    /// Neither forward nor answer messages of that method.
     #[arg(long, value_name = "METHOD")]
     swallow: Option<String>,
-    /// Break as told only where this file is not there yet; it is made.
+    /// Break only if this file does not exist yet, and create it.
     #[arg(long, value_name = "FILE")]
     once: Option<PathBuf>,
-    /// Write its process id to that file.
+    /// Write the process id to that file.
     #[arg(long, value_name = "FILE")]
     pid: Option<PathBuf>,
-    /// Start a child that sleeps for ever, and write its process id to that file.
+    /// Start a child that sleeps for ever, and write the child's process id to that file.
     #[arg(long, value_name = "FILE")]
     child: Option<PathBuf>,
-    /// Live on when its input has ended.
+    /// Keep running after the input has ended.
     #[arg(long)]
     survive_eof: bool,
-    /// Do nothing but sleep for ever: what that child does.
+    /// Only sleep for ever, as that child does.
     #[arg(long)]
     sleep: bool,
 }
@@ -96,7 +96,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Lives until it is killed.
+/// Sleeps until the process is killed.
 fn sleep() -> ! {
     loop {
         std::thread::park();

@@ -1,6 +1,6 @@
-//! The agent: what it has said and is waiting for, fed one line at a time.
+//! The state of the agent, which handles one line at a time.
 //!
-//! It reads nothing while it writes, as simple agents do: a client that does not read stops it.
+//! Like simple agents, it does not read while it writes: a client that does not read blocks it.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ pub(crate) struct Agent<W> {
     turns: Vec<Turn>,
 }
 
-/// A prompt that is not answered yet.
+/// A prompt without an answer yet.
 struct Turn {
     /// The id of its `session/prompt`, as it was spelt.
     id: String,
@@ -33,9 +33,9 @@ struct Turn {
     answers: usize,
 }
 
-/// What a turn stands still for.
+/// The event that a turn waits for.
 enum Waiting {
-    /// The answer to its request with that id.
+    /// The answer to the turn's request with that id.
     Answer {
         id: String,
         about: About,
@@ -55,7 +55,7 @@ impl<W: Write> Agent<W> {
         }
     }
 
-    /// What it does before it reads anything.
+    /// Writes the output that comes before any input is read.
     pub(crate) fn start(&mut self) -> io::Result<()> {
         if self.habits.garbage {
             self.garbage()?;
@@ -63,12 +63,12 @@ impl<W: Write> Agent<W> {
         Ok(())
     }
 
-    /// What it does when its input has ended and it lives on.
+    /// Reports that the agent keeps running after the end of its input.
     pub(crate) fn live_on(&mut self) -> io::Result<()> {
         self.write(&envelope::notification("_vendor/still_here", "{}"))
     }
 
-    /// Takes in a line.
+    /// Handles a line of input.
     pub(crate) fn receive(&mut self, line: &str) -> io::Result<()> {
         let Ok(message) = Message::parse(line) else {
             let error = r#"{"code":-32700,"message":"Parse error"}"#;
@@ -174,7 +174,7 @@ impl<W: Write> Agent<W> {
         }
     }
 
-    /// Takes out those of the turns that let themselves be cancelled.
+    /// Removes the wanted turns that can be cancelled.
     fn cancelled(&mut self, wanted: impl Fn(&Turn) -> bool) -> Vec<Turn> {
         let gone =
             |turn: &mut Turn| wanted(turn) && !matches!(turn.waiting, Some(Waiting::Nothing));
@@ -193,7 +193,7 @@ impl<W: Write> Agent<W> {
         self.go_on(turn)
     }
 
-    /// Takes a turn's steps, until it ends or stands still.
+    /// Executes a turn's steps, until the turn ends or has to wait.
     fn go_on(&mut self, mut turn: Turn) -> io::Result<()> {
         let mut outcome = Ok(r#"{"stopReason":"end_turn"}"#.to_owned());
         while let Some(step) = turn.steps.pop_front() {
@@ -239,7 +239,7 @@ impl<W: Write> Agent<W> {
         (0..turn.answers).try_for_each(|_| self.answer(&turn.id, outcome))
     }
 
-    /// Does what needs only the session of a turn.
+    /// Executes a step that needs only the turn's session.
     fn act(&mut self, session: &str, step: Step) -> io::Result<Option<Waiting>> {
         match step {
             Step::Repeat(text) => {
@@ -337,7 +337,7 @@ impl<W: Write> Agent<W> {
         self.write(&envelope::notification("session/update", &params))
     }
 
-    /// An update whose line, without its line feed, is that long, or as short as it can be.
+    /// Sends an update whose line has that many bytes without its line feed, or the fewest possible.
     fn big_update(&mut self, session: &str, bytes: usize) -> io::Result<()> {
         let line = |padding: &str| {
             let update = json!({
@@ -356,7 +356,7 @@ impl<W: Write> Agent<W> {
         self.write("Welcome to wild-agent! {not json")
     }
 
-    /// A line in UTF-8, or else in Latin-1, which has the first 256 characters only.
+    /// Writes a line in UTF-8, or in Latin-1, which has only the first 256 characters.
     fn raw(&mut self, text: &str, utf8: bool) -> io::Result<()> {
         if utf8 {
             return self.write(text);
@@ -396,7 +396,7 @@ fn permission(session: &str, kind: &str, title: &str, path: &str) -> Value {
     })
 }
 
-/// A text in up to three parts.
+/// Splits a text into up to three parts.
 fn thirds(text: &str) -> Vec<&str> {
     let third = text.ceil_char_boundary(text.len().div_ceil(3));
     let (first, rest) = text.split_at(third);

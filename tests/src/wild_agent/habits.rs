@@ -1,22 +1,22 @@
-//! The habits that flags choose.
+//! The agent's habits, chosen by flags.
 
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-/// An ACP agent with the habits that agents in the wild have.
+/// An ACP agent with the habits of agents in the wild.
 ///
-/// What it does within a turn is said in the prompt: see the documentation of its source.
+/// The prompt says what the agent does within a turn: see the documentation of its source.
 #[derive(Debug, Default, Parser)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag, free of the others"
 )]
 pub(crate) struct Habits {
-    /// Which ids its own requests have.
+    /// The ids of the agent's own requests.
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub(crate) ids: Ids,
-    /// Write `result` before `id` in its answers.
+    /// Write `result` before `id` in answers.
     #[arg(long)]
     pub(crate) result_first: bool,
     /// Leave `agentCapabilities` out of the `initialize` answer.
@@ -26,7 +26,7 @@ pub(crate) struct Habits {
     /// that names it.
     #[arg(long)]
     pub(crate) early_updates: bool,
-    /// Send an `available_commands_update` line of that many bytes behind each session/new
+    /// Send an `available_commands_update` line of that many bytes after each session/new
     /// response.
     #[arg(long, value_name = "BYTES")]
     pub(crate) big_update: Option<usize>,
@@ -36,10 +36,10 @@ pub(crate) struct Habits {
     /// Send a stored question and its answer before each session/load response.
     #[arg(long)]
     pub(crate) replay: bool,
-    /// Take no notice of `$/cancel_request`.
+    /// Ignore `$/cancel_request`.
     #[arg(long)]
     pub(crate) ignore_cancel: bool,
-    /// Want a login, in a terminal, before any session.
+    /// Require a login, in a terminal, before any session.
     #[arg(long)]
     pub(crate) login: bool,
     /// Write a line to stdout that is not JSON, before anything else.
@@ -51,14 +51,14 @@ pub(crate) struct Habits {
     /// Exit at once with that code.
     #[arg(long, value_name = "CODE")]
     pub(crate) exit: Option<i32>,
-    /// Live on after stdin has ended, and say so in a `_vendor/still_here` notification.
+    /// Keep running after stdin has ended, and send a `_vendor/still_here` notification.
     #[arg(long)]
     pub(crate) survive_eof: bool,
     /// Start a child that sleeps for ever with this process's stdout and stderr, and write its
     /// process id to that file.
     #[arg(long, value_name = "FILE")]
     pub(crate) child: Option<PathBuf>,
-    /// Do nothing but sleep for ever: what that child does.
+    /// Only sleep for ever, as that child does.
     #[arg(long)]
     pub(crate) sleep: bool,
 }
@@ -73,7 +73,7 @@ pub(crate) enum Ids {
     Zero,
     /// UUIDs, as strings.
     Uuid,
-    /// Null, all of them.
+    /// Always null.
     Null,
 }
 

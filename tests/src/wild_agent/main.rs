@@ -1,12 +1,12 @@
-//! `wild-agent`: an ACP agent with the habits that agents in the wild have, for tests that ask
-//! what acp-chain makes of them.
+//! `wild-agent`: an ACP agent with the habits of agents in the wild, for tests of how acp-chain
+//! copes with them.
 //!
 //! Its flags (`wild-agent --help`) choose how it behaves as a process and on the wire; they can
 //! be combined. To ignore SIGTERM too, start it as `sh -c 'trap "" TERM; exec wild-agent'`.
 //!
-//! What it does within a turn, the prompt says. A text block whose first word is a command is a
+//! The prompt says what the agent does within a turn. A text block whose first word is a command is a
 //! script, one command a line; every other block is echoed in up to three
-//! `agent_message_chunk` updates. Blocks are worked off in order. After the last one the turn is
+//! `agent_message_chunk` updates. Blocks are executed in order. After the last one the turn is
 //! answered with `{"stopReason":"end_turn"}`, unless a command says otherwise:
 //!
 //! | Command | What the agent does |
@@ -23,24 +23,24 @@
 //! | `read PATH` | asks for `fs/read_text_file`, and echoes the content |
 //! | `permission KIND TITLE PATH` | asks for `session/request_permission`, and sends the outcome (`selected allow-once`, `cancelled`) in a chunk; the title may have spaces |
 //! | `ask METHOD [JSON]` | sends the client any request, and the answer in a chunk: `result …` or `error …`, spelt as it came |
-//! | `withdraw METHOD [JSON]` | the same, with a `$/cancel_request` sent at once behind it |
+//! | `withdraw METHOD [JSON]` | the same, with a `$/cancel_request` sent right after it |
 //! | `tell METHOD [JSON]` | sends the client any notification |
 //! | `stop JSON` | answers the turn with that result |
 //! | `fail JSON` | answers the turn with that error |
 //! | `bulk N` | answers the turn with a result N bytes long, most of it `_meta` |
-//! | `wait` | goes on only when it is cancelled |
+//! | `wait` | leaves the turn open until it is cancelled |
 //! | `never` | never answers the turn, cancelled or not |
 //! | `twice` | answers the turn twice |
-//! | `unknown` | answers a request that nobody sent, then goes on |
+//! | `unknown` | answers a request that was never sent, then continues |
 //! | `exit CODE` | exits in the middle of the turn |
-//! | `abort` | dies of a signal in the middle of the turn |
+//! | `abort` | is killed by a signal in the middle of the turn |
 //!
-//! A request of the agent's own that fails is told as `error …` in a chunk. The agent's requests
-//! are answered in any order; each turn waits for its own.
+//! The agent reports a failed request of its own as `error …` in a chunk. The client may answer
+//! the agent's requests in any order; each turn waits for its own answer.
 //!
-//! On `$/cancel_request` it sends the chunk `cancel_request ID` with the id that it was given,
-//! and answers that turn with -32800, if it is one that waits (but not for `never`). On
-//! `session/cancel` it answers the session's turns with `{"stopReason":"cancelled"}`.
+//! On `$/cancel_request` the agent sends the chunk `cancel_request ID` with the cancelled id, and
+//! answers that turn with -32800 if the turn waits (but not for `never`). On `session/cancel` it
+//! answers the session's turns with `{"stopReason":"cancelled"}`.
 
 mod agent;
 mod habits;
@@ -65,7 +65,7 @@ fn main() -> io::Result<()> {
             .arg("--sleep")
             .stdin(Stdio::null())
             .spawn()?;
-        // Whoever reads the file reads it only once this process has answered something.
+        // Tests read the file only after an answer from this process.
         std::fs::write(path, child.id().to_string())?;
     }
     if let Some(count) = habits.stderr {
@@ -93,7 +93,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Lives until it is killed.
+/// Sleeps until the process is killed.
 fn sleep() -> ! {
     loop {
         std::thread::park();

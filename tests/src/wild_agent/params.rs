@@ -1,6 +1,6 @@
-//! What the agent reads of the bodies that it is sent, and what it tells of them.
+//! The parts of message bodies that the agent reads, and the text in which it reports answers.
 //!
-//! Only what it needs is decoded: a body may hold numbers and strings that no program can.
+//! Only these parts are decoded: a body may hold numbers and strings that no program can represent.
 
 use acp_chain_tests::envelope::Message;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ pub(crate) struct Answer {
     pub(crate) outcome: Option<Outcome>,
 }
 
-/// What became of a request for permission.
+/// The outcome of a permission request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outcome {
@@ -39,7 +39,7 @@ pub(crate) struct Outcome {
 }
 
 impl Params {
-    /// Those of a message; empty ones if there are none, or if they cannot be decoded.
+    /// The parameters of a message; empty if there are none, or if they cannot be decoded.
     pub(crate) fn of(message: &Message) -> Self {
         decoded(message.params.as_deref())
     }
@@ -51,13 +51,13 @@ impl Params {
 }
 
 impl Answer {
-    /// The result of a response; an empty one if there is none, or if it cannot be decoded.
+    /// The result of a response; empty if there is none, or if it cannot be decoded.
     pub(crate) fn of(message: &Message) -> Self {
         decoded(message.result.as_deref())
     }
 }
 
-/// What an answer is wanted for.
+/// The subject of a request, for the report of its answer.
 #[derive(Clone, Copy)]
 pub(crate) enum About {
     File,
@@ -65,7 +65,7 @@ pub(crate) enum About {
     Anything,
 }
 
-/// What the agent tells of an answer.
+/// The text in which the agent reports an answer.
 pub(crate) fn told(about: About, message: &Message) -> String {
     let Some(result) = &message.result else {
         return format!("error {}", message.error.as_deref().unwrap_or("unknown"));

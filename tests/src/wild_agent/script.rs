@@ -1,10 +1,10 @@
-//! The little language of prompts.
+//! The script language of prompts.
 
 use std::collections::VecDeque;
 
 use crate::params::Params;
 
-/// What the agent does next in a turn.
+/// One action of the agent in a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Echo text in up to three chunks.
@@ -66,7 +66,7 @@ pub(crate) fn steps(params: &Params) -> VecDeque<Step> {
     steps
 }
 
-/// The step that a line commands; none if it is not a command.
+/// The step of a command line; none if the line is not a command.
 fn step(line: &str) -> Option<Step> {
     let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
     Some(match (command, rest) {
@@ -126,7 +126,7 @@ fn call(text: &str) -> Option<(String, String)> {
     (!method.is_empty()).then_some((method.to_owned(), json(params)?))
 }
 
-/// The text itself, if it is JSON.
+/// The text, if it is JSON.
 fn json(text: &str) -> Option<String> {
     serde_json::from_str::<&serde_json::value::RawValue>(text)
         .is_ok()

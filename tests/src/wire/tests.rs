@@ -1,4 +1,4 @@
-//! Two ends that talk to each other in memory.
+//! Two ends that are connected in memory.
 
 use tokio::io::duplex;
 

@@ -1,4 +1,4 @@
-//! The examples, each in another language, do in one chain what they say; and `skills` gives what it says.
+//! The examples, each in a different language, work together in one chain; and `skills` serves its resources.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
 
-/// All of them, as they stand in the chain.
+/// All examples, in chain order.
 const EXAMPLES: [&str; 9] = [
     "session-title",
     "ticket",
@@ -24,7 +24,7 @@ const EXAMPLES: [&str; 9] = [
     "command-linter",
 ];
 
-/// What the `chain.toml` of an example says, but for where its component is.
+/// The `chain.toml` of an example, with the path of its built component.
 fn entry(name: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../examples")
@@ -40,7 +40,7 @@ fn entry(name: &str) -> String {
 async fn all_of_them_work_in_one_chain_in_front_of_an_agent() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("acp-chain.toml");
-    // Components in Python and JavaScript take a debug build of the compiler some time.
+    // A debug build of the compiler is slow on components in Python and JavaScript.
     fs::write(&manifest, EXAMPLES.map(entry).concat()).unwrap();
     let received = folder.path().join("received");
     let agent = host::recorded(&received, [env!("CARGO_BIN_EXE_wild-agent")]);
@@ -74,7 +74,7 @@ async fn all_of_them_work_in_one_chain_in_front_of_an_agent() {
         let content = match params["path"].as_str().unwrap() {
             "/project/tickets/ABC-7.md" => "It leaks.",
             "/project/.git/HEAD" => "ref: refs/heads/fix\n",
-            other => panic!("{other} is asked for"),
+            other => panic!("unexpected request for {other}"),
         };
         client
             .wire
@@ -129,7 +129,7 @@ fn there_is_one_in_each_language_and_its_chain_gives_it_what_it_asks_for() {
     for language in LANGUAGES {
         assert!(
             page.contains(&format!("| {} |", language.title)),
-            "{} has none",
+            "{} has no example",
             language.title
         );
     }

@@ -1,5 +1,5 @@
-//! What componentize-qjs passes to a component, and takes from it, is what the types of the interface say; and the
-//! examples are of the types of the SDK.
+//! The values that componentize-qjs passes to a component, and accepts from it, have the interface's types; and the
+//! examples type-check against the SDK.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use acp_chain_tests::transcript::Transcript;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// A source beside the types of the interface.
+/// A source file in a folder with the interface's types.
 struct Source(TempDir);
 
 impl Source {
@@ -32,7 +32,7 @@ impl Source {
         Self(folder)
     }
 
-    /// Builds one of its files as the examples are built: the component, or what the toolchain says.
+    /// Builds one of its files as the examples are built. Returns the component, or the toolchain's error.
     async fn build(&self, file: &str) -> Result<PathBuf, String> {
         let component = self.0.path().join("it.wasm");
         let mut build = tool("componentize-qjs");
@@ -46,7 +46,7 @@ impl Source {
         succeeds(build).await.map(|()| component)
     }
 
-    /// Starts one of its files in front of an agent.
+    /// Builds one of its files and starts it in front of an agent.
     async fn run(&self, file: &str) -> Process {
         let component = self.build(file).await.unwrap();
         let manifest = host::manifest(self.0.path(), &[("it", &component, "")]).unwrap();
@@ -69,7 +69,7 @@ fn tool(name: &str) -> Command {
     Command::new(host::toolchain("javascript/node_modules/.bin").join(name))
 }
 
-/// Runs a program; what it says if it fails.
+/// Runs a program. Returns its output if it fails.
 async fn succeeds(mut program: Command) -> Result<(), String> {
     let output = program.output().await.unwrap();
     let said = [output.stdout, output.stderr].concat();
@@ -111,7 +111,7 @@ async fn the_sdk_calls_the_interface_by_its_types() {
     succeeds(check).await.unwrap();
 }
 
-/// The source says, beside what it does, what the types refuse.
+/// The source also marks what the types reject.
 #[tokio::test]
 async fn the_types_are_what_is_passed() {
     let source = fs::read_to_string(checkout("tests/javascript/fields.ts")).unwrap();

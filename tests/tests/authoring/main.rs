@@ -1,4 +1,4 @@
-//! What authors of proxies rely on: templates, toolchains, transcripts, and proxies in every language.
+//! The tools for authors of proxies: templates, toolchains, transcripts, and proxies in every language.
 
 mod author;
 mod dev;

@@ -1,4 +1,4 @@
-//! `acp-chain conformance`: good proxies pass, and each check finds the proxy that breaks its promise.
+//! `acp-chain conformance`: good proxies pass, and each check fails the proxy that violates it.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use acp_chain_tests::host;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What the command prints, and how it exits.
+/// The command's output and exit code.
 struct Told {
     code: i32,
     text: String,
@@ -22,7 +22,7 @@ async fn conformance(component: &Path, args: &[&str]) -> Told {
     }
 }
 
-/// The terms of a proxy, in a folder of their own.
+/// A manifest with a proxy under these terms, in its own folder.
 fn manifest(component: &str, terms: &str) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chain.toml");
@@ -35,7 +35,7 @@ fn manifest(component: &str, terms: &str) -> (TempDir, String) {
     (folder, path.display().to_string())
 }
 
-/// The checks that a proxy under these terms is put through.
+/// Runs the checks on a proxy under these terms.
 async fn under(component: &str, terms: &str, args: &[&str]) -> Told {
     let (_folder, manifest) = manifest(component, terms);
     let args = [&["--manifest", &manifest], args].concat();
@@ -62,7 +62,7 @@ async fn our_extensions_and_examples_pass() {
     assert!([0, 2].contains(&told.code), "{}", told.text);
 }
 
-/// A proxy that breaks the promise of a check, under its terms, and what is said of it.
+/// A check, a proxy that violates it under these terms, and the expected finding.
 struct Bad {
     check: &'static str,
     component: &'static str,
@@ -186,7 +186,7 @@ async fn a_failure_is_told_with_its_shortest_case_and_what_to_do() {
     let terms = format!("{PROMPTS}[proxy.config]\nrequests = {{ 'session/prompt' = ['hold'] }}");
     let args = ["--cases", "2", "--only", "order", "--only", "answers"];
     let told = under("does", &terms, &args).await;
-    // How many messages there are, the schemas say.
+    // The number of messages depends on the schemas.
     let lines = told.text.lines();
     let lines = lines.map(|line| {
         if line.ends_with(" messages") {

@@ -1,4 +1,4 @@
-//! What was made for a released version of the interface runs in this host.
+//! Components made for a released version of the interface run in this host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The names of what is in a folder, without their extensions.
+/// The names of a folder's entries, without their extensions.
 fn versions(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(root().join(folder)).unwrap();
     let entries = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -30,7 +30,7 @@ fn the_interface_of_a_version_stays_as_it_was_released() {
     let released = fs::read_to_string(&released).unwrap();
     assert!(
         now == released,
-        "{version} is released: what is added makes a new version (docs/wit.md)"
+        "{version} is released: additions need a new version (docs/wit.md)"
     );
 }
 

@@ -1,4 +1,4 @@
-//! `shout`, the same small proxy in four languages, keeps the same promises in each.
+//! `shout`, the same small proxy in four languages, behaves the same in each.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// With a file in its configuration.
+/// A configuration with a file.
 const FILE: &str = "file = '/notes'";
 
 macro_rules! languages {
@@ -105,7 +105,7 @@ impl Shout {
         self.client.wire.ask("session/prompt", &params.to_string())
     }
 
-    /// The next request that the client gets.
+    /// The next request that the client receives.
     async fn asks(&mut self) -> Message {
         loop {
             let message = self.client.wire.receive().await.unwrap();
@@ -115,7 +115,7 @@ impl Shout {
         }
     }
 
-    /// The request for the file, which the client gets next.
+    /// The client's next request, which must be for the file.
     async fn asks_for_the_file(&mut self, session: &str) -> Message {
         let asked = self.asks().await;
         assert_eq!(asked.method.as_deref(), Some("fs/read_text_file"));
@@ -124,13 +124,12 @@ impl Shout {
         asked
     }
 
-    /// Answers with the one line that there is to say.
+    /// Sends the first line.
     fn answer(&mut self, lines: &[String]) {
         self.client.wire.send(&lines[0]);
     }
 
-    /// Ends the connection; returns the methods that the agent received behind `initialize`, and
-    /// their parameters.
+    /// Ends the connection. Returns the methods that the agent received after `initialize`, and their parameters.
     async fn received(self) -> Vec<(String, Value)> {
         let file = self.path("received");
         let exit = self.client.finish().await.unwrap();
@@ -148,7 +147,7 @@ impl Shout {
     }
 }
 
-/// Compiles all of them once: the interpreters take a while, and each test would do it again.
+/// Compiles all components once: the interpreters compile slowly, and each test would compile them again.
 async fn compile() {
     static COMPILED: OnceCell<()> = OnceCell::const_new();
     let compile = async || {
@@ -171,7 +170,7 @@ fn value(json: &str) -> Value {
     serde_json::from_str(json).unwrap()
 }
 
-/// A block that the proxy leaves alone, and that the agent takes as a script all the same.
+/// A block that the proxy leaves unchanged, and that the agent still runs as a script.
 fn script(text: &str) -> Value {
     json!({"type": "script", "text": text})
 }
@@ -220,7 +219,7 @@ async fn the_file_is_added_to_the_prompt_that_waits_for_it(language: &str) {
     for blocks in [json!([{"type": "text", "text": "hello"}]), json!([])] {
         let id = shout.prompt("s", &blocks);
         let asked = shout.asks_for_the_file("s").await;
-        // The prompt waits; what comes behind it does not.
+        // The prompt waits; later messages do not.
         shout.client.wire.request("session/list", "{}").await;
         let content = quoted("Rule 1: \"don't\"\n\tstraße \u{1}");
         shout.answer(&asked.result(&format!(r#"{{"content":{content},"_meta":{{}}}}"#)));
@@ -372,7 +371,7 @@ async fn sessions_do_not_get_into_each_others_way(language: &str) {
     let first = shout.asks_for_the_file("one").await;
     let two = shout.prompt("two", &json!([script("stream 5 two")]));
     let second = shout.asks_for_the_file("two").await;
-    // Answered in the other order, and the first turn is still open when the second ends.
+    // Answered in reverse order; the first turn is still open when the second ends.
     shout.answer(&second.result(r#"{"content":"b"}"#));
     let answer = shout.client.wire.response(&two).await;
     // The content of the file, which the agent echoes, is the last chunk.
@@ -385,7 +384,7 @@ async fn sessions_do_not_get_into_each_others_way(language: &str) {
     assert_eq!(asked.method.as_deref(), Some("vendor/wait"));
     shout.answer(&asked.result("{}"));
     let answer = shout.client.wire.response(&one).await;
-    // Two of the stream, the answer that is told, the echo, the file.
+    // Two chunks of the stream, the answer to `vendor/wait`, the echo, the file.
     assert_eq!(
         value(&answer.result.unwrap())["_meta"],
         json!({"acp-chain/shout": {"chunks": 5}})

@@ -1,5 +1,5 @@
-//! The book reads whole as plain files: what a page shows of another file is that file, and what it links
-//! to is there. `cargo xtask book` copies the files into the pages again.
+//! The book is complete as plain files: each file that a page shows is up to date, and each link has a target.
+//! `cargo xtask book` copies the files into the pages again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Set by `cargo xtask book`.
 const WRITE: &str = "ACP_CHAIN_BOOK";
 
-/// Stands above a block of code that is a file's text; the path begins at the top of the repository. `PATH: FIRST …
-/// LAST` is the part from the first line that begins with `FIRST` to the next one that begins with `LAST`.
+/// Marks the block of code below it as a file's text, by its path in the repository. `PATH: FIRST … LAST` is the part
+/// from the first line that begins with `FIRST` to the next line that begins with `LAST`.
 const ABOVE: &str = "<!-- the file ";
 
 fn root() -> PathBuf {
@@ -44,18 +44,18 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The page with the files that it shows, as they are now.
+/// The page with the current text of the files that it shows.
 fn with_files(page: &str) -> String {
     let mut parts = page.split(ABOVE);
     let mut whole = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (name, rest) = part.split_once(" -->").expect("a comment ends");
+        let (name, rest) = part.split_once(" -->").expect("the end of a comment");
         let (path, lines) = name.split_once(": ").unwrap_or((name, ""));
         let file = fs::read_to_string(root().join(path))
             .unwrap_or_else(|error| panic!("{name}, which a page shows: {error}"));
-        let file = part_of(&file, lines).unwrap_or_else(|| panic!("{name} is not there"));
+        let file = part_of(&file, lines).unwrap_or_else(|| panic!("{name} does not exist"));
         let (fence, rest) = rest.trim_start().split_once('\n').expect("a block of code");
-        let (_, rest) = rest.split_once("\n```\n").expect("the block ends");
+        let (_, rest) = rest.split_once("\n```\n").expect("the end of the block");
         for text in [
             ABOVE,
             name,
@@ -72,7 +72,7 @@ fn with_files(page: &str) -> String {
     whole
 }
 
-/// The lines of a file from one that begins so to one that begins so; all, if none are named.
+/// The lines of a file from the one that begins with `FIRST` to the one that begins with `LAST`; all by default.
 fn part_of(file: &str, lines: &str) -> Option<String> {
     let Some((first, last)) = lines.split_once(" … ") else {
         return Some(file.to_owned());
@@ -104,7 +104,7 @@ fn pages_show_files_as_they_are() {
         } else {
             assert!(
                 now == page,
-                "{name} is old: `cargo xtask book` regenerates it"
+                "{name} is out of date: `cargo xtask book` regenerates it"
             );
         }
     }
@@ -130,7 +130,7 @@ fn links_lead_somewhere() {
                 let name = path.display();
                 assert!(
                     target.exists(),
-                    "{name} links to {link}, which is not there"
+                    "{name} links to {link}, which does not exist"
                 );
                 if !anchor.is_empty() {
                     let target = fs::read_to_string(target).unwrap();
@@ -144,7 +144,7 @@ fn links_lead_somewhere() {
     }
 }
 
-/// What the headings of a page are linked to by.
+/// The anchors of a page's headings.
 fn anchors(page: &str) -> impl Iterator<Item = String> {
     let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
     headings.map(|line| {

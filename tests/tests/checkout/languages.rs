@@ -1,11 +1,11 @@
-//! Each language of authors has a row in the book's table of languages, and a page with the same sections as all others.
+//! Each language for authors has a row in the book's table of languages, and a page with the common sections.
 
 use std::fs;
 use std::path::Path;
 
 use acp_chain_author::LANGUAGES;
 
-/// What authors look for, in this order.
+/// The sections of each page, in this order.
 const SECTIONS: [&str; 8] = [
     "What you need",
     "Begin",

@@ -1,4 +1,4 @@
-//! What the checkout says of itself: nothing of it is run but `cargo xtask`, which says what it lacks.
+//! Consistency of the checkout. The only program that runs is `cargo xtask`, which names missing tools.
 
 mod book;
 mod languages;

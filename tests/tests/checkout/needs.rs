@@ -1,4 +1,4 @@
-//! What the tests need and the machine does not have is named before anything is compiled.
+//! Missing tools that the tests need are named before anything is compiled.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use acp_chain_tests::host::program;
 fn all_that_is_missing_is_named_at_once() {
     let xtask = program().with_file_name("xtask");
     let mut test = Command::new(xtask);
-    // With cargo, and nothing else.
+    // Only cargo is available.
     test.arg("test")
         .env("PATH", "/nonexistent")
         .env("CARGO", env!("CARGO"));

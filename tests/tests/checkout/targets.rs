@@ -1,14 +1,14 @@
-//! A target of a package of which cargo makes no test program, as its manifest says, has no tests that would be missed.
+//! A target whose manifest disables its test program has no tests that would be skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-/// What makes a test of a function, or of many values. It stands at the beginning of a line.
+/// The attributes and macros of tests, at the beginning of a line.
 const MARKS: [&str; 3] = ["#[test]", "#[tokio::test", "proptest!"];
 
-/// Blocks in documentation that are no examples in Rust.
+/// Blocks in documentation that are not Rust examples.
 const TEXTS: [&str; 2] = ["text", "json"];
 
 fn root() -> PathBuf {
@@ -29,7 +29,7 @@ fn packages() -> Vec<PathBuf> {
     names.map(|name| root().join(name)).collect()
 }
 
-/// The lines of all files in Rust in a folder, or of one file, without what is to the left of them.
+/// The lines of all Rust files in a folder, or of one file, without indentation.
 fn lines(path: &Path) -> Vec<String> {
     if path.is_dir() {
         let entries = fs::read_dir(path).unwrap();
@@ -73,7 +73,7 @@ fn has_examples(lines: &[String]) -> bool {
             .or_else(|| line.strip_prefix("///"));
         documentation?.trim_start().strip_prefix("```")
     });
-    // Every other ends a block.
+    // Every second fence ends a block.
     let mut begins = fences.step_by(2);
     begins.any(|language| !TEXTS.contains(&language))
 }
@@ -94,13 +94,13 @@ fn a_library_without_a_test_program_has_neither_tests_nor_examples() {
                 let is_off = is_off(library, key);
                 assert!(
                     !(is_off && has),
-                    "{package} has what `{key} = false` leaves out"
+                    "{package} has tests that `{key} = false` skips"
                 );
                 count += usize::from(is_off);
             }
         }
     }
-    assert!(count > 0, "there are such");
+    assert!(count > 0, "no target was checked");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_program_without_a_test_program_has_no_tests() {
             }
             let file = package.join(program["path"].as_str().expect("a path"));
             let folder = file.parent().unwrap();
-            // One that has a folder of its own may have modules there.
+            // A program in its own folder may have modules there.
             let has_folder = file.ends_with("main.rs") && !folder.ends_with("src");
             let lines = lines(if has_folder { folder } else { &file });
             let has_modules = lines.iter().any(|line| line.starts_with("mod "));
@@ -123,5 +123,5 @@ fn a_program_without_a_test_program_has_no_tests() {
             count += 1;
         }
     }
-    assert!(count > 0, "there are such");
+    assert!(count > 0, "no target was checked");
 }

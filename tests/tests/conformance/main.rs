@@ -1,10 +1,12 @@
-//! The public conformance suite of MCP, with a server of its own direct and through the chain, and with
-//! a component: over both bridges, in each version of MCP that the suite knows.
+//! The public conformance suite of MCP, with its own server direct and through the chain, and with a
+//! component: over both bridges, in each version of MCP that the suite knows.
 //!
-//! What always holds: through the chain no scenario fails that a server passes direct, a component fails
-//! none for which it has what is tested, and the table in the book says how many pass. `cargo xtask conformance` writes the table.
+//! Always: through the chain no scenario fails that a server passes direct, a component fails no scenario
+//! whose features it has, and the table in the book says how many pass. `cargo xtask conformance` writes the
+//! table.
 //!
-//! This is a program of its own since in places the suite waits for a second and no longer: no other tests may run beside it.
+//! This is a program of its own because in places the suite waits for only a second: no other tests may run
+//! beside it.
 
 mod runs;
 mod suite;
@@ -14,11 +16,11 @@ use std::path::Path;
 
 use self::runs::{RUNS, Run, Scores, scores};
 
-/// Set to `write` by `cargo xtask conformance`, and to `all` by `cargo xtask release-check`. All versions of MCP are run for
-/// these.
+/// Set to `write` by `cargo xtask conformance`, and to `all` by `cargo xtask release-check`. Both run all
+/// versions of MCP.
 const EXTENT: &str = "ACP_CHAIN_CONFORMANCE";
 
-/// What stands around the table.
+/// The text around the table.
 const ABOVE: &str = "<!-- by cargo xtask conformance -->\n\n";
 const BELOW: &str = "\n<!-- end -->";
 
@@ -32,8 +34,8 @@ fn row(run: Run, scores: &Scores) -> String {
 async fn a_server_passes_through_the_chain_what_it_passes_direct_and_the_book_says_so() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance.md");
     let text = fs::read_to_string(&page).unwrap();
-    let (above, rest) = text.split_once(ABOVE).expect("the place of the table");
-    let (old, below) = rest.split_once(BELOW).expect("its end");
+    let (above, rest) = text.split_once(ABOVE).expect("the start of the table");
+    let (old, below) = rest.split_once(BELOW).expect("the end of the table");
     let extent = std::env::var(EXTENT).ok();
     let writes = extent.as_deref() == Some("write");
     let mut rows = Vec::new();
@@ -44,7 +46,7 @@ async fn a_server_passes_through_the_chain_what_it_passes_direct_and_the_book_sa
         let mut scores = scores(run).await;
         let is_as_told = |scores: &Scores| writes || old.contains(&row(run, scores));
         if !(scores.is_fine() && is_as_told(&scores)) {
-            // In places the suite waits for a second and no longer, and the machine may be busy.
+            // In places the suite waits for only a second, and the machine may be busy.
             scores = runs::scores(run).await;
         }
         let (lost, faults) = (scores.lost(), scores.faults());

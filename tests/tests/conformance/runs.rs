@@ -16,14 +16,14 @@ const STDIO: &str = r#"{"protocolVersion":1}"#;
 /// The client's server, in the dialect of the RFD.
 const DECLARED: &str = r#"[{"type":"acp","name":"conformance","id":"conformance"}]"#;
 
-/// What is on the way of a server, and what is one.
+/// A proxy in front of a server, and a proxy that is a server.
 const PASS: Proxies = &[("pass", "{}")];
 const COMPONENT: Proxies = &[("conformance", "{}")];
 
 /// Components, and their configuration.
 type Proxies = &'static [(&'static str, &'static str)];
 
-/// What is run.
+/// A run of the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     pub suite: Suite,
@@ -34,8 +34,8 @@ const fn of(suite: Suite, version: &'static str) -> Run {
     Run { suite, version }
 }
 
-/// All that the suite has, and whether it is run at every change: the oldest and the newest version of MCP, and the
-/// newest that the stable release of the suite has.
+/// All runs, and whether they run at every change: the oldest and the newest version of MCP, and the newest
+/// version in the stable release of the suite.
 pub const RUNS: [(Run, bool); 6] = [
     (of(Suite::Stable, "2025-06-18"), false),
     (of(Suite::Stable, "2025-11-25"), true),
@@ -45,7 +45,7 @@ pub const RUNS: [(Run, bool); 6] = [
     (of(Suite::Next, "2026-07-28"), true),
 ];
 
-/// What was found on each way.
+/// The findings on each way.
 pub struct Scores {
     /// The server direct, and through the chain, over HTTP.
     http: [Findings; 2],
@@ -76,13 +76,13 @@ impl Scores {
         counted.collect()
     }
 
-    /// Whether nothing is amiss.
+    /// Whether there are neither losses nor faults.
     pub fn is_fine(&self) -> bool {
         self.lost().is_empty() && self.faults().is_empty()
     }
 
-    /// What fails with a component over HTTP, though it has what is tested. The gateway before the other
-    /// bridge has failures of its own.
+    /// Scenarios that a component fails over HTTP although it has their features. The gateway in front of the
+    /// other bridge has failures of its own.
     pub fn faults(&self) -> Vec<(&String, &String)> {
         let [http, _] = &self.component;
         let failed = http
@@ -92,7 +92,7 @@ impl Scores {
         failed.filter(|(_, why)| !lacks(why)).collect()
     }
 
-    /// What passes direct and fails through the chain, and why.
+    /// Scenarios that pass direct and fail through the chain, with the reasons.
     pub fn lost(&self) -> Vec<(&String, Option<&Vec<String>>)> {
         let ways = [&self.http, &self.stdio].into_iter();
         let lost = ways.flat_map(|[direct, chained]| {
@@ -104,8 +104,8 @@ impl Scores {
     }
 }
 
-/// What the suite says of what a component does not have: a log, two of the suite's tools, and names of its
-/// own for what it asks its client, which are the host's.
+/// The suite's messages about features that a component lacks: a log, two of the suite's tools, and its own
+/// names for requests to its client, which are the host's.
 const LACKING: [&str; 4] = [
     "Method not found: logging/setLevel",
     "not found. Available tools",
@@ -118,7 +118,7 @@ pub async fn scores(of: Run) -> Scores {
     let server = peer("bin/npm-conformance-server");
     let server = server.to_str().expect("UTF-8");
     let on = async |front: Front| run(of.suite, of.version, &front.url).await;
-    // None is there before it is needed: who plays the ends of a chain does not wait for long.
+    // Each chain starts only when it is needed, since the ends of an idle chain do not wait for long.
     let through = async |agent, proxies, servers| {
         let chained = Chained::new(agent, proxies, servers).await;
         run(of.suite, of.version, &chained.front.url).await
@@ -143,7 +143,7 @@ pub async fn scores(of: Run) -> Scores {
     }
 }
 
-/// A server in a chain, with what stands before its bridge.
+/// A server in a chain, with the front of its bridge.
 struct Chained {
     front: Front,
     _chain: JoinSet<()>,
@@ -156,7 +156,7 @@ impl Chained {
         let mut tasks = JoinSet::new();
         let InProcess { client, agent, .. } = chain;
         tasks.spawn(Provider::of("npm-conformance-server").serve(client));
-        // It is asked nothing more.
+        // The agent receives no more requests.
         tasks.spawn(async move {
             let _agent = agent;
             std::future::pending::<()>().await;
@@ -168,7 +168,7 @@ impl Chained {
     }
 }
 
-/// What stands before a bridge.
+/// The front of a bridge.
 async fn bridge(declared: &Value) -> Front {
     if declared["type"] == "http" {
         let (url, bearer) = address(declared);

@@ -1,4 +1,4 @@
-//! The suite itself: it is given a URL, and leaves its findings in files.
+//! The suite itself: it gets a URL, and writes its findings to files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,10 +29,10 @@ impl Suite {
     }
 }
 
-/// What was found in each scenario: nothing where it passed, and else why it did not.
+/// The findings for each scenario: none if it passed, otherwise the reasons.
 pub type Findings = BTreeMap<String, Vec<String>>;
 
-/// What stands between the suite and a server, on a port of its own. It ends when it is dropped.
+/// A program between the suite and a server, on a port of its own. It ends when this is dropped.
 pub struct Front {
     _child: Child,
     pub url: String,
@@ -56,14 +56,14 @@ pub async fn front(program: &str, arguments: &[&str]) -> Front {
     }
 }
 
-/// Runs all that the suite has for a version.
+/// Runs all scenarios of the suite for a version.
 pub async fn run(suite: Suite, version: &str, url: &str) -> Findings {
     let folder = tempfile::tempdir().expect("a folder");
     let release = match suite {
         Suite::Stable => "0.1",
         Suite::Next => "0.2",
     };
-    // It fails where a scenario does.
+    // The suite fails if a scenario fails.
     let output = Command::new(peer("bin/npm-conformance"))
         .args([release, "server", "--url", url, "--suite", "all"])
         .args(["--spec-version", version, "--output-dir"])
@@ -80,7 +80,7 @@ pub async fn run(suite: Suite, version: &str, url: &str) -> Findings {
     found
 }
 
-/// What comes behind a scenario's name, in other digits.
+/// The end of a scenario's folder name, in other digits.
 const TIME: &str = "-2026-07-28T00-00-00-000Z";
 
 /// Each scenario has a folder, `server-SCENARIO-TIME`, with its checks.
@@ -90,7 +90,7 @@ fn findings(folder: &Path) -> Findings {
         let checks = fs::read_to_string(scenario.path().join("checks.json")).ok()?;
         let checks: Vec<Value> = serde_json::from_str(&checks).expect("JSON");
         let name = scenario.file_name().into_string().expect("a name");
-        let name = name.strip_prefix("server-").expect("a server's");
+        let name = name.strip_prefix("server-").expect("a server's folder");
         let name = name[..name.len() - TIME.len()].to_owned();
         let failed = checks.iter().filter(|check| check["status"] == "FAILURE");
         let why = failed.map(|check| format!("{}: {}", check["id"], check["errorMessage"]));

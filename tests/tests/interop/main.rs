@@ -1,4 +1,4 @@
-//! Turns with clients, agents, servers and conductors that others wrote, which `cargo xtask peers` fetches.
+//! Turns with third-party clients, agents, servers and conductors, which `cargo xtask peers` fetches.
 
 mod differential;
 mod mcp_peers;

@@ -1,5 +1,5 @@
-//! A whole turn with real software at both ends: clients and agents that others wrote, with the
-//! three extensions between them.
+//! A whole turn with real software at both ends: third-party clients and agents, with the three extensions
+//! between them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 const RULE: &str = "Always be kind.";
 
-/// A project with rules, and a program `agent` in it: the three extensions in front of an agent.
+/// A project with rules and a program `agent`, which runs the three extensions in front of an agent.
 struct Project {
     folder: TempDir,
 }
@@ -56,7 +56,7 @@ impl Project {
         self.path().join("agent")
     }
 
-    /// A client with a home of its own, in the project.
+    /// Runs a client with a home of its own, in the project; returns its output.
     async fn client(&self, name: &str, args: &[&str]) -> String {
         let mut command = Command::new(peer("bin").join(name));
         let home = self.path().join("home");
@@ -79,7 +79,7 @@ impl Project {
         stdout
     }
 
-    /// One prompt from acpx; gives the wire as acpx prints it.
+    /// Sends one prompt with acpx; returns the wire as acpx prints it.
     async fn acpx(&self, prompt: &str) -> Vec<Message> {
         let agent = self.agent();
         let args = [
@@ -96,13 +96,13 @@ impl Project {
             .collect()
     }
 
-    /// The same from a client over the Rust SDK; gives what it prints.
+    /// The same with a client over the Rust SDK; returns its output.
     async fn one_shot(&self, prompt: &str) -> String {
         self.client("one-shot-client", &[prompt, self.agent().to_str().unwrap()])
             .await
     }
 
-    /// What the agent received.
+    /// The recorded input of the agent.
     fn received(&self) -> String {
         fs::read_to_string(self.path().join("received")).unwrap()
     }
@@ -126,7 +126,7 @@ fn stop_reason(wire: &[Message]) -> Option<&str> {
         .find(|result| result.contains("stopReason"))
 }
 
-/// The agent got the rules and never the secret.
+/// The agent received the rules and never the secret.
 fn assert_guarded(project: &Project) {
     let received = project.received();
     assert!(received.contains(RULE), "{received}");
@@ -164,7 +164,7 @@ async fn acpx_has_a_turn_with_an_agent_of_the_npm_sdk() {
         .await;
     assert_guarded(&project);
     let text = streamed(&wire);
-    // acpx would have allowed the edit, but was never asked.
+    // acpx would have allowed the edit, but never received the request.
     assert!(text.contains("permission: reject"), "{text}");
     let asked = wire
         .iter()

@@ -1,5 +1,5 @@
-//! A session that a real agent kept: when it comes back, it shows neither the rules that a proxy added nor a
-//! secret, and goes on as if there were no proxies.
+//! A session that a real agent kept: when it is loaded again, it shows neither the rules that a proxy added
+//! nor a secret, and continues as if there were no proxies.
 
 use std::fs;
 use std::path::Path;
@@ -18,11 +18,11 @@ use tokio::net::{TcpListener, TcpStream};
 
 const RULE: &str = "Always be kind.";
 
-/// A key of the form that the cloud's own documentation uses, of the user's, and one of the model's.
+/// Keys of the form that the cloud's own documentation uses: one of the user, and one of the model.
 const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 const OTHER: &str = "AKIAIOSFODNN7EXAMPLR";
 
-/// A model that says the same to all that it is asked, as `OpenAI`'s interface has it.
+/// A model that gives the same answer to every request, with the interface of `OpenAI`.
 struct Model {
     address: String,
     asked: Arc<Mutex<String>>,
@@ -42,7 +42,7 @@ impl Model {
         Self { address, asked }
     }
 
-    /// All that it was asked since the last time.
+    /// All requests since the last call.
     fn asked(&self) -> String {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
@@ -81,7 +81,7 @@ async fn answer(client: TcpStream, asked: Arc<Mutex<String>>) {
         .unwrap();
 }
 
-/// What lasts longer than a connection: the agent's home, the project, and the model.
+/// The parts that outlast a connection: the agent's home, the project, and the model.
 struct Kept {
     folder: TempDir,
     model: Model,
@@ -130,7 +130,7 @@ impl Kept {
                 .env("OPENAI_MODEL", "m");
             command
         });
-        // The editor has rules for the project, and no other file.
+        // The client has the project's rules, and no other file.
         let rules = quoted(&format!("{}/AGENTS.md", self.project()));
         chain.client.wire = chain.client.wire.answering(move |message| {
             let params = message.params.as_deref().unwrap_or_default();
@@ -152,7 +152,7 @@ impl Kept {
     }
 }
 
-/// A turn in which the user tells the secret.
+/// A turn in which the user sends this text.
 async fn turn(client: &mut Process, session: &str, text: &str) {
     let answer = client
         .wire
@@ -162,7 +162,7 @@ async fn turn(client: &mut Process, session: &str, text: &str) {
     assert!(result.contains("end_turn"), "{result}");
 }
 
-/// What the client was shown of a conversation, by who said it.
+/// The texts of a conversation that the client received: the user's, and the agent's.
 fn shown(client: &Process) -> [String; 2] {
     let lines = client.wire.transcript().received("client");
     ["user_message_chunk", "agent_message_chunk"].map(|kind| {
@@ -199,7 +199,7 @@ async fn a_session_that_comes_back_shows_neither_rules_nor_secrets() {
 
     let mut again = kept.connect().await;
     let client = &mut again.client;
-    // The agent writes down what was said a moment after it was said.
+    // The agent saves a text a moment after it has sent it.
     let [user, agent] = in_time("the session is kept", async {
         loop {
             client.wire.transcript().clear();
@@ -220,7 +220,7 @@ async fn a_session_that_comes_back_shows_neither_rules_nor_secrets() {
     again.client.finish().await.unwrap();
 }
 
-/// A turn in which the model hears of the first one too, and of no secret.
+/// A turn in which the model also receives the first turn, and no secret.
 async fn goes_on(client: &mut Process, session: &str, model: &Model) {
     turn(client, session, &format!("again, {SECRET}")).await;
     shows_nothing_that_is_hidden(client);

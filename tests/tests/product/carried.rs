@@ -1,5 +1,4 @@
-//! The program as people install it: with five extensions in it, which need no network, no home and no
-//! compiler.
+//! The installed program, with five built-in extensions, which need no network, no home and no compiler.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +18,7 @@ const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 const RULE: &str = "Always be kind.";
 
-/// A user with a home, in which nothing is.
+/// A user with an empty home.
 struct User(TempDir);
 
 impl User {
@@ -57,7 +56,7 @@ impl User {
         command
     }
 
-    /// What a command prints, and whether it did what it should.
+    /// Whether a command succeeds, and its output.
     async fn output<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> (bool, String) {
         let Output {
             status,
@@ -68,12 +67,12 @@ impl User {
         (status.success(), String::from_utf8(printed).unwrap())
     }
 
-    /// A turn of acpx with elizacp through these proxies; gives what the agent received.
+    /// A turn of acpx with elizacp through these proxies. Returns the messages that the agent received.
     async fn turn(&self, options: &[&str]) -> String {
         self.turn_as(&[], options).await
     }
 
-    /// The same with something in the environment of acp-chain.
+    /// The same with these variables in the environment of acp-chain.
     async fn turn_as(&self, environment: &[&str], options: &[&str]) -> String {
         fs::write(self.path("AGENTS.md"), RULE).unwrap();
         let received = self.path("received");
@@ -120,7 +119,7 @@ impl User {
         fs::read_to_string(received).unwrap()
     }
 
-    /// Nothing was compiled, or it would be here.
+    /// Checks that nothing was compiled.
     fn has_compiled_nothing(&self) {
         let cache = self.home().join(".cache/acp-chain/compiled");
         let files = fs::read_dir(cache).into_iter().flatten();
@@ -131,7 +130,7 @@ impl User {
         assert_eq!(compiled.count(), 0);
     }
 
-    /// The message of the error with which `initialize` is answered.
+    /// The message of the error in answer to `initialize`.
     async fn refused(&self, options: &[&str]) -> String {
         let args = ["run"].iter().chain(options).chain(&["--", "cat"]).copied();
         let mut client =
@@ -167,7 +166,7 @@ async fn a_chain_of_the_users_own_is_in_force_without_a_manifest() {
 #[tokio::test]
 async fn a_home_that_cannot_be_written_to_is_enough() {
     let user = User::new();
-    // Not even root makes a directory in a file.
+    // Not even root can make a directory in a file.
     fs::write(user.path("no-home"), "").unwrap();
     let home = format!("HOME={}", user.path("no-home").display());
     is_guarded(
@@ -263,7 +262,7 @@ async fn what_is_not_there_is_an_error_and_what_is_there_is_not_added_again() {
     let line = "`--with redact` adds nothing: the chain has `redact` already.";
     assert!(valid && printed.contains(line), "{printed}");
     assert_eq!(printed.matches("\nredact  ").count(), 1, "{printed}");
-    // Its package says that it is a guard: nothing need be started to know its place.
+    // The package declares a guard: its place is known without a start.
     let places = ["\ntodo  ", "your guards, next to the agent", "\nredact  "];
     let places = places.map(|part| printed.find(part).unwrap());
     assert!(places.is_sorted(), "{printed}");

@@ -1,4 +1,4 @@
-//! The command line as shells, manuals and terminals have it.
+//! The command line in shells, manuals and terminals.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use acp_chain_tests::host::{peer, program};
 use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
-/// What people do not type.
+/// Subcommands that users do not type.
 const HIDDEN: [&str; 6] = [
     "supervise",
     "mcp-shim",
@@ -18,10 +18,10 @@ const HIDDEN: [&str; 6] = [
     "watch-keys",
 ];
 
-/// What begins a colour.
+/// The start of a colour.
 const ESCAPE: char = '\u{1b}';
 
-/// The program of a user who has a home, and nothing in it.
+/// The program of a user with this home.
 fn acp_chain(home: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(program());
     command
@@ -34,7 +34,7 @@ fn acp_chain(home: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// What a command prints, which has to do what it should.
+/// The output of a command, which must succeed.
 fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
@@ -115,7 +115,7 @@ fn fish_completes_commands_and_their_options() {
     );
 }
 
-/// There is no such shell here.
+/// These shells are not installed here.
 #[test]
 fn powershell_and_elvish_get_scripts_that_name_each_command() {
     let home = tempfile::tempdir().unwrap();
@@ -179,7 +179,7 @@ fn manual_pages_are_of_every_command_and_mandoc_finds_no_error_in_them() {
     );
 }
 
-/// What `doctor` shows in a terminal, with these in the environment.
+/// The output of `doctor` in a terminal, with these variables.
 fn shown(set: &[(&str, &str)]) -> String {
     let home = tempfile::tempdir().unwrap();
     let mut doctor = acp_chain(home.path(), &["doctor"]);

@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 
 use acp_chain_tests::host::{component, program};
 
-/// What the packed program carries.
+/// The extensions in the packed program.
 const CARRIED: [&str; 2] = ["rules", "redact"];
 
-/// The packages of a program without what debuggers read of it, which would be half of the time.
+/// The packages of a program without debug information, whose packing would take half of the time.
 static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
     if let Some(packed) = env::var_os("ACP_CHAIN_PACKAGES") {
         return packed.into();
@@ -37,7 +37,7 @@ static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
     folder.join("packages")
 });
 
-/// What a command prints, which has to do what it should.
+/// The output of a command, which must succeed.
 fn done(command: &mut Command) -> String {
     let output = command.output();
     let Output {
@@ -50,7 +50,7 @@ fn done(command: &mut Command) -> String {
     String::from_utf8(stdout).unwrap()
 }
 
-/// The package whose name begins and ends so.
+/// The package whose name begins and ends with these texts.
 fn package(begins: &str, ends: &str) -> PathBuf {
     let files = fs::read_dir(&*PACKAGES)
         .unwrap()
@@ -64,7 +64,7 @@ fn package(begins: &str, ends: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("no package {begins}…{ends}"))
 }
 
-/// That an installed program is the one that was packed.
+/// Checks that an installed program is the packed one.
 fn check(installed: &mut Command) {
     let listed = done(installed.args(["list", "--available"]));
     for name in CARRIED {
@@ -72,7 +72,7 @@ fn check(installed: &mut Command) {
     }
 }
 
-/// That manual pages and completions lie in these folders.
+/// Checks that manual pages and completions are in these folders.
 fn check_beside(root: &Path, files: &[&str]) {
     for file in files {
         let length = fs::metadata(root.join(file)).map(|about| about.len());
@@ -133,7 +133,7 @@ fn dpkg_installs_the_package_for_debian() {
     fs::write(known.join("status"), "").unwrap();
     let mut dpkg = Command::new("dpkg");
     dpkg.arg(format!("--root={}", root.path().display()));
-    // The C library is not in there.
+    // The C library is not installed there.
     dpkg.args(["--force-not-root", "--force-depends", "--install"]);
     done(dpkg.arg(package("acp-chain_", ".deb")));
     check(&mut Command::new(root.path().join("usr/bin/acp-chain")));
@@ -165,7 +165,7 @@ fn npm_installs_the_program_for_this_platform_and_npx_runs_it() {
     done(npm.current_dir(&folder));
     let mut npx = Command::new("npx");
     check(npx.args(["--offline", "acp-chain"]).current_dir(&folder));
-    // Whoever runs it gets its exit code.
+    // The launcher exits with the program's exit code.
     let mut launcher = Command::new(folder.path().join("node_modules/.bin/acp-chain"));
     let status = launcher.arg("nothing").output().unwrap().status;
     assert_eq!(status.code(), Some(2));

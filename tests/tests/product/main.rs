@@ -1,4 +1,4 @@
-//! The program as its users have it: its commands, and the files that they read and write. Rooms may need what
+//! The program for its users: its commands, and the files that they read and write. Some rooms need the programs that
 //! `cargo xtask peers` fetches.
 
 mod agents;

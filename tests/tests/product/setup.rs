@@ -1,4 +1,4 @@
-//! `acp-chain setup`: one command puts the chain in front of an editor's agents, and one takes it out again.
+//! `acp-chain setup`: one command puts the chain in front of an editor's agents, and one removes it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -35,14 +35,14 @@ impl User {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// One with Zed.
+    /// A user with Zed.
     fn with_zed() -> Self {
         let user = Self::new();
         user.write(ZED, SETTINGS);
         user
     }
 
-    /// The error with which an editor is refused that starts a chain with these options.
+    /// The error that an editor receives when it starts a chain with these options.
     pub async fn error_of_run(&self, options: &[&str]) -> String {
         let mut command = tokio::process::Command::from(self.command(installed()));
         command.arg("run").args(options).args(["--", "true"]);
@@ -78,12 +78,12 @@ impl User {
         command
     }
 
-    /// What `acp-chain setup` prints, and whether it did what it should.
+    /// Whether `acp-chain setup` succeeds, and its output.
     pub fn setup(&self, args: &[&str]) -> (bool, String) {
         self.runs(&[&["setup"], args].concat())
     }
 
-    /// The same of any command.
+    /// The same for any command.
     pub fn runs(&self, args: &[&str]) -> (bool, String) {
         let output = self.command(installed()).args(args).output();
         let output = output.unwrap();
@@ -91,28 +91,28 @@ impl User {
         (output.status.success(), printed)
     }
 
-    /// The same, which has to succeed.
+    /// The output of `acp-chain setup`, which must succeed.
     pub fn sets_up(&self, args: &[&str]) -> String {
         let (is_success, printed) = self.setup(args);
         assert!(is_success, "{args:?}: {printed}");
         printed
     }
 
-    /// The same, which has to fail.
+    /// The output of `acp-chain setup`, which must fail.
     pub fn is_refused(&self, args: &[&str]) -> String {
         let (is_success, printed) = self.setup(args);
         assert!(!is_success, "{args:?}: {printed}");
         printed
     }
 
-    /// Installs a command under a name. Gives what is printed.
+    /// Installs a command under a name. Returns the output.
     pub fn adds(&self, name: &str, words: &[&str]) -> String {
         let (is_success, printed) = self.runs(&[&["agent", "add", name, "--"], words].concat());
         assert!(is_success, "{name}: {printed}");
         printed
     }
 
-    /// The same in a terminal in which somebody types this.
+    /// The same in a terminal in which the user types this line.
     fn types(&self, args: &[&str], line: &str) -> (bool, String) {
         let mut command = self.command(installed());
         command.arg("setup").args(args);
@@ -377,7 +377,7 @@ fn an_installed_agent_that_the_editor_lacks_is_put_in_shown_asked_for_and_taken_
         printed.contains("  `mine` launches acp-chain\n"),
         "{printed}"
     );
-    // Whoever removes it is told where it is still launched, and nothing changes there.
+    // The removal names the settings that still launch the agent, and does not change them.
     let (is_success, printed) = user.runs(&["agent", "remove", "mine"]);
     let told = format!("! `mine` in {} still launches it", user.path(ZED).display());
     assert!(is_success && printed.contains(&told), "{printed}");
@@ -403,7 +403,7 @@ fn an_editor_without_agents_is_told_of_the_one_that_is_installed() {
         let words: Vec<_> = command.split(' ').skip(2).collect();
         user.sets_up(&[&words[..], &["--yes"]].concat());
     }
-    // A broken one is put in nowhere.
+    // A broken agent is not added to any editor.
     user.adds("gone", &["sh"]);
     let record = ".local/share/acp-chain/agents/gone/agent.toml";
     let broken = user.read(record).replace("/sh\"", "/no-such-program\"");
@@ -427,7 +427,7 @@ async fn acpx_has_a_turn_with_an_installed_agent_that_setup_has_put_in() {
     asks_through_acpx(&user, "mine", &received).await;
 }
 
-/// Tells an agent a secret through acpx, and sees that it gets an answer and not the secret.
+/// Sends an agent a secret through acpx, and checks that the agent answers and does not receive the secret.
 async fn asks_through_acpx(user: &User, name: &str, received: &Path) {
     let mut acpx = user.command(&peer("bin").join("acpx"));
     acpx.args([
@@ -455,7 +455,7 @@ async fn asks_through_acpx(user: &User, name: &str, received: &Path) {
 
 #[tokio::test]
 async fn acpx_launches_what_setup_wrote() {
-    // Each way in which acpx may be told of an agent.
+    // Each way to configure an agent of acpx.
     for name in ["list", "both", "line"] {
         let user = User::new();
         let received = user.path("received");
@@ -490,7 +490,7 @@ fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
         "{settings}"
     );
 
-    // An editor that clears its environment starts it all the same.
+    // An editor that clears its environment can still start the chain.
     let run = |args: &[&str]| {
         let mut command = user.command(installed());
         let elsewhere = user.path("elsewhere");

@@ -1,4 +1,4 @@
-//! `acp-chain setup` where something is not at its usual place: the user's own folders, the agents, or their settings.
+//! `acp-chain setup` with the user's folders, the agents, or their settings at unusual places.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const JETBRAINS: &str = ".jetbrains/acp.json";
 
 const AGENT: &str = "{ \"agent_servers\": { \"mine\": { \"command\": \"agent\" } } }\n";
 
-/// What a command prints, which has to succeed.
+/// The output of a command, which must succeed.
 fn printed(mut command: Command) -> String {
     let output = command.output().unwrap();
     let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
@@ -21,7 +21,7 @@ fn printed(mut command: Command) -> String {
     printed
 }
 
-/// A user whose folders of settings and data are where only the environment says.
+/// A user whose folders of settings and data are named only by the environment.
 struct Moved(User);
 
 impl Moved {
@@ -44,7 +44,7 @@ impl Moved {
         printed(command)
     }
 
-    /// The words before the agent that an editor launches.
+    /// The options before the agent in an editor's launch command.
     fn launched(&self, name: &str) -> Vec<String> {
         let settings: Value = serde_json::from_str(&self.0.read(JETBRAINS)).unwrap();
         let agent = &settings["agent_servers"][name];
@@ -53,7 +53,7 @@ impl Moved {
         words.skip_while(|word| word == "run").collect()
     }
 
-    /// The same command, which checks and lists instead, from an editor that clears the environment.
+    /// Another subcommand with these options, from an editor that clears the environment.
     fn launches(&self, command: &[&str], options: &[String]) -> String {
         let mut cleared = self.0.command(installed());
         cleared.args(command).args(options);
@@ -163,7 +163,7 @@ fn what_code_does_not_reach_is_told_with_the_command_to_use_there() {
             "`{} run --with redact -- AGENT ARGS…`",
             installed().display()
         );
-        // It is told again when there is nothing to change.
+        // The message is repeated when there is nothing to change.
         for _ in 0..2 {
             let told = user.sets_up(&[editor, "--with", "redact", "--yes"]);
             assert!(told.contains(others) && told.contains(&command), "{told}");

@@ -1,4 +1,4 @@
-//! Whoever believes in a proxy that does nothing is told so, once, in the client.
+//! The client shows once that a proxy has no effect.
 
 use acp_chain_tests::client::{chunks, prompt};
 use acp_chain_tests::host::{component, peer};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::project::world::World;
 
-/// What the client is shown in each of these turns, in one session of a chain.
+/// The text that the client shows in each of these turns, in one session of a chain.
 async fn turns(manifest: &str, said: &[&str]) -> Vec<String> {
     let world = World::new();
     world.manifest(manifest);

@@ -1,4 +1,4 @@
-//! `acp-chain try`: turns in the terminal, and what each proxy made of them.
+//! `acp-chain try`: turns in the terminal, and each proxy's changes.
 
 use std::process::{Output, Stdio};
 
@@ -14,7 +14,7 @@ const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
 const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
-/// A user with a home, and nothing in it.
+/// A user with an empty home.
 struct User(TempDir);
 
 impl User {
@@ -41,7 +41,7 @@ impl User {
         command
     }
 
-    /// What it prints on both streams, and its exit code.
+    /// The output on both streams, and the exit code.
     async fn tried(&self, options: &[&str], agent: &[&str]) -> (String, String, Option<i32>) {
         let mut command = self.tries(options, agent);
         let output: Output = in_time("the end of acp-chain try", command.output())
@@ -52,7 +52,7 @@ impl User {
         (out, err, output.status.code())
     }
 
-    /// What it prints of turns with these prompts, one a line.
+    /// The output of turns with these prompts, one per line.
     async fn prompted(&self, options: &[&str], prompts: &str) -> String {
         let mut command = self.tries(options, &[AGENT]);
         let mut running = command.stdin(Stdio::piped()).spawn().unwrap();
@@ -90,7 +90,7 @@ async fn a_turn_with_an_agent_of_others_is_shown_with_what_two_proxies_made_of_i
     for line in [
         "  client → redact                   my AKIAIOSFODNN7EXAMPLQ here\n",
         "  redact → agent                    my [redacted: aws-access-token] here\n",
-        // It came in chunks, which redact cut otherwise.
+        // The agent's text arrived in chunks, which `redact` split differently.
         "\nagent tells session/update\n  agent → redact → client           my [redacted",
         "\nagent answers session/prompt\n",
     ] {
@@ -145,7 +145,7 @@ async fn in_a_terminal_the_user_answers_by_number() {
     terminal.attach(command.as_std_mut()).unwrap();
     let mut running = command.spawn().unwrap();
     drop(command);
-    // What is not an answer is asked again.
+    // After an invalid answer, the question is repeated.
     terminal.types("9\n2\n").unwrap();
     let status = in_time("the end of acp-chain try", running.wait())
         .await
@@ -203,7 +203,7 @@ async fn the_first_interrupt_cancels_the_turn_and_the_second_ends_it_all() {
         let mut lines = out.lines();
         let mut next = async || in_time("a line", lines.next_line()).await.unwrap();
         loop {
-            let line = next().await.expect("it says that it cancels");
+            let line = next().await.expect("a line about the cancellation");
             if line == "The turn is being cancelled; another interrupt ends acp-chain." {
                 break;
             }

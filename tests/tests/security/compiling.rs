@@ -1,4 +1,4 @@
-//! Components that are made to exhaust whoever compiles them: each is an error of its proxy, and hurts nothing else.
+//! Components made to exhaust the compiler: each is an error of its proxy, and affects nothing else.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,7 +11,7 @@ const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
-/// A component with one section, which says that it is so long.
+/// A component with one section, which declares this length.
 fn section(id: u8, length: usize, bytes: &[u8]) -> Vec<u8> {
     let mut component = [COMPONENT, &[id]].concat();
     let mut length = length;
@@ -24,13 +24,13 @@ fn section(id: u8, length: usize, bytes: &[u8]) -> Vec<u8> {
     component
 }
 
-/// Types of components in each other.
+/// Nested component types.
 fn nested_types(depth: usize) -> Vec<u8> {
     let types = [&[1], &*[0x41, 1, 1].repeat(depth), &[0x42, 0]].concat();
     section(7, types.len(), &types)
 }
 
-/// Components in each other.
+/// Nested components.
 fn nested_components(depth: usize) -> Vec<u8> {
     let innermost = COMPONENT.to_vec();
     (1..depth).fold(innermost, |inner, _| section(4, inner.len(), &inner))

@@ -1,5 +1,5 @@
-//! The directories that proxies are given: each stays the one that the user named, and what decides
-//! over proxies is in none that they may write to.
+//! The directories of proxies: each stays the one that the user named, and nothing that decides over proxies
+//! is in a directory that they may write to.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -19,7 +19,7 @@ const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 struct Project(TempDir);
 
 impl Project {
-    /// With one proxy, `files`, and this among its keys.
+    /// A project with one proxy, `files`, with these keys.
     fn new(terms: &str) -> Self {
         let project = Self(tempfile::tempdir().unwrap());
         fs::create_dir_all(project.path("given")).unwrap();
@@ -28,7 +28,7 @@ impl Project {
         project
     }
 
-    /// With one proxy that may write to `given`, and this behind it.
+    /// A project with one proxy that may write to `given`, followed by these lines.
     fn writing(more: &str) -> Self {
         let given = "directories = [{ path = '../given', name = '/x', write = true }]";
         Self::new(&format!("{given}\n{more}"))
@@ -53,7 +53,7 @@ impl Project {
         host::check(&self.manifest())
     }
 
-    /// Expects that `check` refuses the manifest with these words.
+    /// Expects `check` to refuse the manifest with these words.
     async fn is_refused(&self, words: &[&str]) {
         refuses(self.check(), words).await;
     }
@@ -119,7 +119,7 @@ async fn a_directory_that_is_swapped_for_a_link_leads_nowhere_else_after_a_resta
 
 #[tokio::test]
 async fn a_link_in_the_place_of_a_directory_is_refused_and_what_it_points_to_is_said() {
-    // A slash at its end, or a dot, would lead through it.
+    // A slash or a dot at the end of the path would follow the link.
     for end in ["", "/", "/."] {
         let project = Project::new(&format!(
             "directories = [{{ path = '../link{end}', name = '/x' }}]"
@@ -340,12 +340,12 @@ async fn nor_what_belongs_to_this_program() {
 
 #[tokio::test]
 async fn nor_anything_by_way_of_a_link_or_under_another_name() {
-    // The way to the manifest leads through a link in the directory.
+    // The path to the manifest goes through a link in the directory.
     let project = Project::writing("");
     symlink("../own", project.path("given/way")).unwrap();
     let way = project.path("given/way").join(MANIFEST);
     refuses(host::check(&way), &["by way of", "given/way"]).await;
-    // The manifest has another name there, a hard link.
+    // The manifest has another name in the directory, a hard link.
     let project = Project::writing("");
     fs::hard_link(project.manifest(), project.path("given/another")).unwrap();
     project
@@ -366,7 +366,7 @@ async fn nor_a_directory_that_is_given_to_anybody() {
     project
         .is_refused(&["what the proxy `reads` is given", "given/a/b"])
         .await;
-    // The same one may be given to several.
+    // Several proxies may have the same directory.
     let project = Project::writing(&other.replace("/a/b", ""));
     let (accepted, printed) = printed(project.check()).await;
     assert!(accepted, "{printed}");
@@ -404,7 +404,7 @@ async fn what_others_may_change_keeps_the_chain_from_starting_and_the_error_has_
     }
 }
 
-/// Whether there is a log in a home for logs.
+/// Whether a home for logs contains a log.
 fn is_logged(home: &Path) -> bool {
     home.join("acp-chain/acp-chain.log").exists()
 }

@@ -38,9 +38,9 @@ async fn what_a_guard_redacted_nobody_in_front_of_it_can_alter() {
     let config = "[proxy.config.notifications]
         'session/update' = [{ edit = { pointer = '/update/content/text', value = 'altered' } }]";
     let alters = entry("does", "does", &format!("on-failure = 'bypass'\n{config}"));
-    // It does not see the prompt, which the agent is to echo as it is.
+    // The guard does not see the prompt, which the agent is to echo unchanged.
     let granted = all_but(&["prompts.read", "prompts.change"]);
-    // Without these it cannot guard what it should, so it has to be said that the rest may pass.
+    // Without these powers, it cannot guard everything, so the policy has to let the rest pass.
     let granted = format!("on-failure = 'bypass'\n{granted}");
     let redact = entry("redact", "redact", &granted);
     let mut chain = Chain::initialized(&(alters + &redact), AGENT).await;
@@ -54,7 +54,7 @@ async fn what_a_guard_redacted_nobody_in_front_of_it_can_alter() {
     chain.finish().await;
 }
 
-/// What `acp-chain check --start` says of a manifest.
+/// The result and the output of `acp-chain check --start` for a manifest.
 async fn check(manifest: &str) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("acp-chain.toml");

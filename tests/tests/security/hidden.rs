@@ -6,8 +6,8 @@ use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use tempfile::TempDir;
 
-/// An agent that answers a request with the methods of all messages so far, and asks for permission with another hidden
-/// in its own.
+/// An agent that answers a request with the methods of all messages so far, and sends a permission request
+/// hidden in another message.
 const NODE: &str = r#"
 const methods = [];
 const send = (text) => process.stdout.write(text + "\n");
@@ -25,7 +25,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 });
 "#;
 
-/// The same as to what it hears, with a text pipe.
+/// The same for received messages only, with a text pipe.
 const PYTHON: &str = r#"
 import json, sys
 methods = []
@@ -42,7 +42,7 @@ for line in sys.stdin:
         print(json.dumps(answer, separators=(",", ":")), flush=True)
 "#;
 
-/// A message with another in it, which stands by itself for a reader that ends a line at a carriage return.
+/// A message that contains another, which is a line of its own for a reader that ends a line at a carriage return.
 const HIDING: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"_test/outer\",\"params\":[\r\
     {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"session/prompt\",\"params\":{}}\r]}\r";
 

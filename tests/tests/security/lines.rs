@@ -1,5 +1,5 @@
-//! A component that was built with debug information breaks at a line of its source, which the log has. What
-//! is wrong with that information costs nothing but the lines.
+//! When a component with debug information breaks, the log has the line of its source. If that information is
+//! damaged, only the lines are missing.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn component(mut module: Vec<u8>) -> Vec<u8> {
         .unwrap()
 }
 
-/// What is said of the end of a component: twice, since the second time its code comes from the cache.
+/// The report on the end of a component, made twice: the second time, its code comes from the cache.
 async fn report(folder: &TempDir, component: &[u8]) -> String {
     let file = folder.path().join("it.wasm");
     fs::write(&file, component).unwrap();
@@ -59,7 +59,7 @@ async fn report(folder: &TempDir, component: &[u8]) -> String {
     reports.remove(0)
 }
 
-/// Where a section begins whose name this is.
+/// The position of the section with this name.
 fn section(module: &[u8], name: &str) -> usize {
     let mut at = module.windows(name.len());
     at.position(|bytes| bytes == name.as_bytes()).unwrap() + name.len()
@@ -92,14 +92,14 @@ async fn the_report_of_a_failure_has_lines_of_the_source_where_there_are_any() {
     }
 }
 
-/// With another length of the first table.
+/// The module with another length of its first table.
 fn damaged(module: &[u8], tables: usize, byte: u8) -> Vec<u8> {
     let mut module = module.to_vec();
     module[tables..tables + 4].fill(byte);
     module
 }
 
-/// With tables of that many zeros.
+/// The module with tables of that many zeros.
 fn with_tables(mut module: Vec<u8>, size: usize) -> Vec<u8> {
     let tables = CustomSection {
         name: ".debug_line".into(),

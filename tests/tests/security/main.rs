@@ -1,4 +1,4 @@
-//! What a proxy can reach and do, and what an attack by one comes to. Each room needs only components in Rust.
+//! What a proxy can reach and do, and what an attack by a proxy achieves. Each room needs only components in Rust.
 
 mod compiling;
 mod directories;

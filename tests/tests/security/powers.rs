@@ -1,4 +1,4 @@
-//! A proxy does what its powers let it, and no more: what no power covers comes to nothing, and is
+//! A proxy can do what its powers permit, and no more: an action without a power has no effect, and is
 //! counted in the log.
 
 use acp_chain_tests::chain::{Chain, entry, error_of};
@@ -8,26 +8,26 @@ use serde_json::Value;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// A script of the agent's: it asks the user, and tells the outcome.
+/// A script of the agent: it asks the user, and reports the outcome.
 const ASK: &str = "permission edit Edit /etc/hosts";
 
-/// A proxy with these powers and this configuration, which serves on after it has failed.
+/// A proxy with these powers and this configuration, which keeps working after a failure.
 async fn chain(granted: &str, config: &str) -> Chain {
     let terms = format!("on-failure = 'restart'\n{granted}\n{config}");
     Chain::initialized(&entry("does", "does", &terms), AGENT).await
 }
 
-/// The log's last word on what the proxy did that it had no right to.
+/// The last count of the proxy's denied actions in the log.
 fn denied(log: &str) -> u64 {
     let mut counts = log.lines().rev().filter_map(|line| {
         let (_, count) = line.split_once("denied: ")?;
         count.split_once(',')?.0.parse().ok()
     });
-    counts.next().expect("the books are closed in the log")
+    counts.next().expect("a count in the log")
 }
 
-/// Plays a turn in which the agent asks the user, who rejects it once; returns what the user was
-/// asked, and what the agent got to hear.
+/// Plays a turn in which the agent asks the user, who rejects once. Returns the titles of the requests to the
+/// user, the agent's texts, and the log.
 async fn asked_and_told(mut chain: Chain) -> (Vec<String>, Vec<String>, String) {
     chain.client.wire = chain.client.wire.answering(|message| {
         let outcome = r#"{"outcome":{"outcome":"selected","optionId":"reject-once"}}"#;
@@ -125,7 +125,7 @@ async fn what_it_may_not_change_it_cannot_and_that_is_counted() {
     }
 }
 
-/// A permissive mode can be set where a session begins, too.
+/// A permissive mode can also be set when a session begins.
 #[tokio::test]
 async fn a_lock_on_modes_sees_and_stops_what_a_session_is_set_up_with() {
     let params =
@@ -221,8 +221,8 @@ async fn what_it_may_not_send_is_not_sent() {
     }
 }
 
-/// Everything that a proxy could try which may do all but decide for the user: the user is asked what
-/// the agent asks, and the agent hears what the user says.
+/// The attempts of a proxy with all powers except to decide for the user: the user gets the agent's request,
+/// and the agent gets the user's decision.
 #[tokio::test]
 async fn without_the_powers_for_it_it_decides_nothing_in_the_users_place() {
     let allow = "{ outcome = { outcome = 'selected', optionId = 'allow-once' } }";
@@ -285,7 +285,7 @@ async fn with_the_powers_it_decides_in_the_users_place() {
         ("Harmless", "selected reject-once")
     );
 
-    // What the user said, nobody changes, whatever the powers.
+    // No power permits changing the user's decision.
     let replaces = config("responses", format!("{{ replace = {allow} }}"));
     let (asked, told, _) = asked_and_told(chain("", &replaces).await).await;
     assert_eq!((&*asked[0], &*told[0]), ("Edit", "selected reject-once"));
@@ -322,7 +322,7 @@ async fn a_file_request_is_not_led_elsewhere() {
         (all_but(&["files.redirect"]), "/project/a"),
         (powers(&["files.redirect"]), "/home/me/.ssh/id_ed25519"),
     ] {
-        // With a policy by which what it may not do goes on as it was.
+        // With a policy that lets messages pass unchanged when the proxy may not change them.
         let terms = format!("on-failure = 'bypass'\n{granted}\n{config}");
         let mut chain = Chain::initialized(&entry("does", "does", &terms), AGENT).await;
         chain.client.wire = chain
@@ -393,7 +393,7 @@ async fn nobody_is_kept_from_signing_out_or_from_stopping() {
 async fn a_tool_call_keeps_its_kind_and_its_id() {
     let config = "[proxy.config.notifications]
         'session/update' = [{ edit = { pointer = '/update/kind', value = 'read' } }]";
-    // What cannot be carried out is dropped, but it is not disguised.
+    // An update that cannot be edited is discarded, but never disguised.
     let mut chain = chain(&all_but(&[]), config).await;
     chain
         .client

@@ -1,4 +1,4 @@
-//! While a chain runs, the host has given up what it does not need; and works.
+//! While a chain runs, the host has given up the rights that it does not need, and still works.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// The log line when all rights are given up.
+/// The log line once all rights are given up.
 const ALL: &str = "from now on acp-chain itself opens only files in the directories of its proxies, \
                    starts no programs and connects to nothing";
 
@@ -28,7 +28,7 @@ fn start(folder: &Path, manifest: Option<&Path>) -> Process {
     Process::start("client", &Transcript::new(), program).unwrap()
 }
 
-/// What is said of each thread of a process under such a name.
+/// The value of this name in the status of each thread of a process.
 fn of_threads(process: u32, name: &str) -> Vec<String> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let values = threads.map(|thread| {
@@ -76,7 +76,7 @@ async fn a_chain_without_proxies_gives_up_as_much() {
     let mut client = start(folder.path(), None);
     client.initialize().await;
     let filtered = of_threads(client.id().unwrap(), "Seccomp:");
-    // It may be watched, by threads that begin later.
+    // The chain may be watched, by threads that begin later.
     assert!(filtered.iter().all(|mode| mode == "2"), "{filtered:?}");
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains(ALL), "{log}");

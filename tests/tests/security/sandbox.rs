@@ -1,4 +1,4 @@
-//! What a component that is built with WASI can reach: nothing but what the user gives it.
+//! What a component built with WASI can reach: only what the user gives it.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,15 +16,14 @@ use tempfile::TempDir;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// A chain whose one proxy tries on the system what it is asked to.
+/// A chain with one proxy, which makes attempts on the system on request.
 struct Attempts {
     client: Process,
     folder: TempDir,
 }
 
 impl Attempts {
-    /// With these directories in its grant, of a folder with `given/file` and, beside what is
-    /// given, `secret`.
+    /// A proxy with these directories in its grant, in a folder with `given/file` and, outside of `given`, `secret`.
     async fn with(directories: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let given = folder.path().join("given");
@@ -122,7 +121,7 @@ async fn a_directory_that_is_given_is_the_only_one() {
     );
 }
 
-/// Each of these would wait for ever, or have effects, if it were opened as files are.
+/// Each of these would block for ever, or have effects, if it were opened like a file.
 #[tokio::test]
 async fn what_is_neither_a_file_nor_a_directory_is_refused_without_waiting() {
     for directories in [
@@ -135,7 +134,7 @@ async fn what_is_neither_a_file_nor_a_directory_is_refused_without_waiting() {
         mknodat(CWD, given.join("pipe"), FileType::Fifo, mode, 0).unwrap();
         let _socket = UnixListener::bind(given.join("socket")).unwrap();
         symlink("pipe", given.join("link")).unwrap();
-        // Each holds a thread of the host's if it waits; there are 512.
+        // Each attempt holds a thread of the host if it blocks; there are 512.
         for _ in 0..200 {
             for name in ["pipe", "socket", "link"] {
                 let path = format!("/notes/{name}");
@@ -149,7 +148,7 @@ async fn what_is_neither_a_file_nor_a_directory_is_refused_without_waiting() {
     }
 }
 
-/// One moment it is a file, and the next a pipe.
+/// The path is a file in one moment, and a pipe in the next.
 #[tokio::test]
 async fn nor_does_it_wait_for_what_takes_the_place_of_a_file() {
     let mut system = Attempts::with("[{ path = 'given', name = '/notes' }]").await;
@@ -215,8 +214,8 @@ async fn a_directory_is_written_to_only_if_that_is_given() {
     );
 }
 
-/// The error of `initialize`, where a proxy with such a directory cannot start; and whether `check`
-/// would have accepted it.
+/// The error of `initialize` when a proxy with such a directory cannot start, and whether `check` accepts the
+/// manifest.
 async fn refused(folder: &TempDir, directory: &str) -> (String, bool) {
     let manifest = folder.path().join("acp-chain.toml");
     let text = format!(

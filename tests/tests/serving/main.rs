@@ -1,4 +1,4 @@
-//! Chains and agents beyond a network: `acp-chain serve`, those who connect to it, and agents that are servers.
+//! Chains and agents over a network: `acp-chain serve`, its clients, and remote agents.
 
 mod remote;
 mod remote_client;

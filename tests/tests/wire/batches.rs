@@ -1,5 +1,5 @@
-//! Several messages in one line (JSON-RPC 2.0 §6; version 2 of the protocol has them, RFD v2: overview),
-//! and answers in places where none belongs.
+//! Several messages in one line (JSON-RPC 2.0 §6; version 2 of the protocol has them, RFD v2: overview), and
+//! answers in places where none belongs.
 
 use acp_chain_tests::host::InProcess;
 use acp_chain_tests::wire::Wire;
@@ -88,7 +88,7 @@ async fn a_batch_that_is_none_is_refused() {
     }
 }
 
-/// A client that answers what it was asked so, in version 1.
+/// The client answers a request of the agent with this line, in version 1. Returns the line that the agent receives.
 async fn answered(answer: &str) -> String {
     let mut chain = InProcess::initialized_with(&[("pass", "{}")], V1).await;
     say(

@@ -1,5 +1,5 @@
-//! A proxy that breaks hurts only what it was to see: its messages are answered with an error that
-//! says why, and everything else goes on.
+//! A proxy that breaks affects only the messages that it was to see: those are answered with an error that
+//! names the cause, and everything else keeps working.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use acp_chain::limits::Limits;
 use acp_chain_tests::host::{InProcess, limits, proxy, proxy_within};
 use acp_chain_tests::transcript::Transcript;
 
-/// Breaks the second of three proxies, which has these limits, with a request, and gives the error.
+/// Breaks the second of three proxies, which has these limits, with a request, and returns the error.
 async fn broken_by(method: &str, limits: Limits) -> String {
-    // The others see only the methods of sessions, so that what breaks the one is not theirs.
+    // The other proxies see only session methods, so the request that breaks the second does not reach them.
     let other = async |id| proxy(id, "shout-rust", "{}").await;
     let members = vec![
         other("shout-rust-0").await.into(),
@@ -21,8 +21,8 @@ async fn broken_by(method: &str, limits: Limits) -> String {
     let waiting = chain.agent.ask("fs/read_text_file", "{}");
     let open = chain.client.receive().await.expect("the request");
     let broken = chain.client.request(method, r#"{"sessionId":"s"}"#).await;
-    // What was open before is answered, as an error since the proxy was to see the answer; what
-    // comes after is refused at once.
+    // The request that was open before gets an error, since the proxy was to see its answer; later requests
+    // are refused at once.
     for line in open.result("null") {
         chain.client.send(line);
     }
@@ -51,7 +51,7 @@ async fn a_proxy_that_is_busy_for_ever_is_stopped() {
 
 #[tokio::test]
 async fn a_proxy_that_takes_all_memory_is_stopped() {
-    // However busy the machine is.
+    // Enough time even on a busy machine.
     let limits = Limits {
         time: Duration::from_mins(1),
         ..limits()

@@ -1,4 +1,4 @@
-//! Withdrawn requests: `$/cancel_request` names the id of one hop, and is translated at each.
+//! Cancelled requests: `$/cancel_request` names the id of one hop, and is translated at each.
 
 use std::fs;
 use std::path::Path;
@@ -12,12 +12,12 @@ use serde_json::Value;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// How many proxies there are.
+/// The numbers of proxies in the chains.
 const CHAINS: [usize; 2] = [0, 3];
 
 const CANCELLED: &str = r#"{"code":-32800,"message":"Request cancelled"}"#;
 
-/// The program past `initialize`, in front of an agent that copies what it receives to a file.
+/// The program after `initialize`, in front of an agent that copies what it receives to a file.
 async fn start(folder: &Path, proxies: usize, flags: &[&str]) -> Process {
     let manifest = host::passes(folder, proxies).unwrap();
     start_with(folder, &manifest, flags).await
@@ -32,7 +32,7 @@ async fn start_with(folder: &Path, manifest: &Path, flags: &[&str]) -> Process {
     client
 }
 
-/// Ends the connection; returns what the agent received behind `initialize`.
+/// Ends the connection; returns what the agent received after `initialize`.
 async fn received(client: Process, folder: &Path) -> Vec<String> {
     let exit = client.finish().await.unwrap();
     assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
@@ -40,7 +40,7 @@ async fn received(client: Process, folder: &Path) -> Vec<String> {
     lines.lines().skip(1).map(str::to_owned).collect()
 }
 
-/// The id in a line, as it was spelt.
+/// The id in a line, in its original spelling.
 fn id(line: &str) -> String {
     Message::parse(line).unwrap().id.unwrap()
 }
@@ -207,7 +207,7 @@ fn holding(folder: &Path) -> std::path::PathBuf {
     host::manifest(folder, &proxies).unwrap()
 }
 
-/// The request of `shout` for its file, under the id of that hop.
+/// Receives the request of `shout` for its file, with the id of that hop.
 async fn asks_for_the_file(client: &mut Process) -> Message {
     let asked = client.wire.receive().await.unwrap();
     assert_eq!(asked.method.as_deref(), Some("fs/read_text_file"));
@@ -229,7 +229,7 @@ async fn session_cancel_passes_a_prompt_that_a_proxy_holds_and_stops_it() {
         answer.result.as_deref(),
         Some(r#"{"stopReason":"cancelled"}"#)
     );
-    // What the proxy had asked for it is withdrawn, and a late answer is for nobody.
+    // The proxy's request is cancelled, and a late answer to it is discarded.
     let cancel = client.wire.receive().await.unwrap();
     let params = format!(r#"{{"requestId":{}}}"#, asked.id.as_deref().unwrap());
     assert_eq!(
@@ -258,7 +258,7 @@ async fn a_held_request_that_is_withdrawn_is_settled_by_its_proxy_and_never_sent
         .notify("$/cancel_request", &format!(r#"{{"requestId":{id}}}"#));
     let answer = client.wire.response(&id).await;
     assert_eq!(answer.error.as_deref(), Some(CANCELLED));
-    // The proxy's own request is withdrawn too, under its id, and its late answer is for nobody.
+    // The proxy's own request is cancelled too, under its own id, and a late answer to it is discarded.
     let cancel = client.wire.receive().await.unwrap();
     let params = format!(r#"{{"requestId":{}}}"#, asked.id.as_deref().unwrap());
     assert_eq!(

@@ -1,5 +1,5 @@
-//! The example of a program that hosts a chain by the library: it serves a client as the program does, and a manifest
-//! that it cannot host is an error.
+//! The example of a program that hosts a chain with the library: it serves a client as the program does, and
+//! rejects a manifest that it cannot host.
 
 use acp_chain_tests::chain::{MANIFEST, entry};
 use acp_chain_tests::host;

@@ -1,10 +1,10 @@
-//! Our extensions as the components that users get, in a chain, on exact lines. What they do in
-//! every case is tested beside their code.
+//! Our extensions as the components that users get, in a chain, on exact lines. All their cases are tested
+//! beside their code.
 
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::InProcess;
 
-/// A chain past an `initialize` in which the client says that it reads files.
+/// A chain after an `initialize` in which the client advertises that it reads files.
 async fn chain(proxies: &[(&str, &str)]) -> InProcess {
     let mut chain = InProcess::start(proxies).await;
     let params = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}"#;
@@ -19,7 +19,7 @@ async fn chain(proxies: &[(&str, &str)]) -> InProcess {
     chain
 }
 
-/// The agent takes the next request and answers it.
+/// The agent answers the next request.
 async fn answer(chain: &mut InProcess, result: &str) -> Message {
     let request = chain.agent.receive().await.expect("a request");
     for line in request.result(result) {
@@ -71,7 +71,7 @@ async fn a_secret_that_is_split_over_chunks_never_reaches_the_client() {
         }
         told.push_str(&text(&message));
     };
-    // All of the text is there before the response, and what only began like a secret is too.
+    // All of the text arrives before the response, including the text that only began like a secret.
     assert_eq!(
         told,
         "your key is [hidden here, the agent has it: aws-access-token], and that is all. AKI"
@@ -142,7 +142,7 @@ async fn a_file_with_a_secret_is_edited_through_the_editor_and_keeps_it() {
 async fn a_prompt_over_the_limit_of_bodies_passes_all_of_them_and_is_looked_at() {
     let all = ["rules", "todo", "project-map", "permissions", "redact"];
     let mut chain = chain(&all.map(|name| (name, "{}"))).await;
-    // It can be changed up to one size, and looked at up to another.
+    // The text can be changed up to one size, and read up to another.
     for (size, secret, expected) in [
         (
             23 << 20,
@@ -167,12 +167,12 @@ async fn a_prompt_over_the_limit_of_bodies_passes_all_of_them_and_is_looked_at()
     }
 }
 
-/// The text that the client is told next.
+/// The text of the next message to the client.
 async fn text_of(chain: &mut InProcess) -> String {
     text(&chain.client.receive().await.expect("a message"))
 }
 
-/// What the client is told while the agent replays the user's words in these chunks.
+/// The texts that the client receives while the agent replays the user's words in these chunks.
 async fn replayed(chain: &mut InProcess, chunks: &[&str]) -> Vec<String> {
     let load = r#"{"sessionId":"s","cwd":"/project","mcpServers":[]}"#;
     let id = chain.client.ask("session/load", load);
@@ -204,7 +204,7 @@ async fn replayed(chain: &mut InProcess, chunks: &[&str]) -> Vec<String> {
 async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as_the_users() {
     let mut chain = chain(&[("rules", "{}"), ("pass", "{}")]).await;
     chain.client.ask("session/prompt", &prompt("one"));
-    let read = chain.client.receive().await.expect("the proxy asks");
+    let read = chain.client.receive().await.expect("a request");
     assert_eq!(read.method.as_deref(), Some("fs/read_text_file"));
     let params = read.params.clone().expect("params");
     assert!(params.contains(r#""/project/AGENTS.md""#), "{params}");
@@ -225,14 +225,14 @@ async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as
     let second = answer(&mut chain, r#"{"stopReason":"end_turn"}"#).await;
     assert_eq!(second.params.as_deref(), Some(&*prompt("two")));
 
-    // The agent joins its blocks, and cuts them elsewhere.
+    // The agent joins its blocks, and cuts them in other places.
     let whole = format!("one{added}");
     let told = replayed(&mut chain, &[&whole[..20], &whole[20..60], &whole[60..]]).await;
     let told = told.concat();
     assert_eq!(told.trim_end(), "one");
 }
 
-/// The guard stands behind, and what it splits nobody may put together.
+/// The guard is behind `rules`, and the parts into which it splits a chunk stay apart.
 #[tokio::test]
 async fn the_rules_are_found_in_a_replay_that_a_guard_has_looked_through() {
     let mut chain = chain(&[("rules", "{}"), ("redact", "{}")]).await;
@@ -284,6 +284,6 @@ async fn a_permission_is_answered_by_rule_where_the_user_sees_it_or_by_the_user(
     chain
         .agent
         .ask("session/request_permission", &ask("/project/../etc/passwd"));
-    let asked = chain.client.receive().await.expect("the user is asked");
+    let asked = chain.client.receive().await.expect("the permission");
     assert_eq!(asked.method.as_deref(), Some("session/request_permission"));
 }

@@ -1,5 +1,4 @@
-//! What holds for all input holds for the corpus of the fuzzer, and for input that is made of it
-//! anew in each run.
+//! The properties that hold for all input, checked on the fuzzer's corpus and on inputs mutated from it in each run.
 
 use std::fmt;
 use std::fs;
@@ -18,7 +17,7 @@ const CASES: u32 = 10_000;
 /// The same for components, which take longer.
 const COMPONENTS: u32 = 500;
 
-/// What means something in one input or another.
+/// Tokens that have a meaning in one input or another.
 const TOKENS: &[&str] = &[
     "\n",
     "\r",
@@ -103,7 +102,7 @@ fn a_manifest_is_what_it_says_or_is_told_where_it_is_wrong() {
     holds("manifest", fuzz::manifest, CASES);
 }
 
-/// Tries a corpus, then inputs that are made of it.
+/// Checks the corpus, then inputs made from it.
 fn holds(target: &str, promise: fn(&[u8]), cases: u32) {
     let corpus = corpus(target);
     for (file, input) in &corpus {
@@ -120,17 +119,17 @@ fn holds(target: &str, promise: fn(&[u8]), cases: u32) {
         promise(&input.0);
         Ok(())
     });
-    broken.unwrap_or_else(|error| panic!("{error}\nThe input belongs into fuzz/corpus/{target}"));
+    broken.unwrap_or_else(|error| panic!("{error}\nAdd the input to fuzz/corpus/{target}"));
 }
 
-/// The files of a corpus, but not what the fuzzer itself has put there: its files have no extension.
+/// The files of a corpus without those that the fuzzer itself added, which have no extension.
 fn corpus(target: &str) -> Vec<(String, Input)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../fuzz/corpus")
         .join(target);
     let files =
         fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let paths = files.map(|file| file.expect("it can be listed").path());
+    let paths = files.map(|file| file.expect("a listing").path());
     let files = paths.filter(|path| path.extension().is_some()).map(|path| {
         let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         (
@@ -141,7 +140,7 @@ fn corpus(target: &str) -> Vec<(String, Input)> {
     files.collect()
 }
 
-/// Bytes that are printed as they would be written in a program.
+/// Bytes that are printed as in a Rust literal.
 #[derive(Clone)]
 struct Input(Vec<u8>);
 
@@ -154,15 +153,15 @@ impl fmt::Debug for Input {
 /// A change to some bytes.
 #[derive(Clone, Debug)]
 enum Change {
-    /// A bit is flipped.
+    /// Flips a bit.
     Flip(Index, u8),
-    /// Something comes between.
+    /// Inserts bytes.
     Insert(Index, Vec<u8>),
-    /// So many go.
+    /// Removes that many bytes.
     Cut(Index, usize),
-    /// So many come once more, elsewhere.
+    /// Copies that many bytes to another position.
     Repeat(Index, usize, Index),
-    /// From here on it is another input, from there on.
+    /// Continues with another input, from one of its positions.
     Splice(Index, Index),
 }
 
@@ -190,7 +189,7 @@ impl Change {
     }
 }
 
-/// Inputs of the corpus with some changes, and a few that are nothing at all.
+/// Inputs of the corpus with some changes, and a few of random bytes.
 fn anew(corpus: Vec<Input>) -> impl Strategy<Value = Input> {
     let at = any::<Index>;
     let token = select(TOKENS).prop_map(|token| token.as_bytes().to_vec());

@@ -1,5 +1,5 @@
-//! Messages on their way through a chain, as both ends see them: which arrive, in which order, as which bytes, and
-//! what comes of those that cannot. Most rooms play both ends themselves, or have the wild agent at one.
+//! Messages on their way through a chain, as both ends see them: which arrive, in which order, as which
+//! bytes, and how the others fail. Most rooms play both ends themselves, or have the wild agent at one.
 
 mod agent_process;
 mod bad_input;

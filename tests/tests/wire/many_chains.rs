@@ -1,4 +1,4 @@
-//! One host, and several connections at once.
+//! One host with several connections at once.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ async fn chains_of_one_host_know_nothing_of_each_other() {
         assert!(started.notices.is_empty());
         chains.push(InProcess::of(started.proxies, &Transcript::new()));
     }
-    // Each has a turn while the others are in the midst of theirs.
+    // Each chain has a turn while the others are in the middle of theirs.
     let mut asked = Vec::new();
     for (at, chain) in chains.iter_mut().enumerate() {
         let params = format!(r#"{{"protocolVersion":1,"_meta":{{"chain":{at}}}}}"#);

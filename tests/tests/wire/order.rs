@@ -1,5 +1,5 @@
-//! Messages of a session leave in the order in which they came, and a response never overtakes a
-//! notification that was sent before it, even when a proxy holds messages.
+//! Messages of a session leave in the order in which they came, and a response never overtakes a notification
+//! that was sent before it, even when a proxy holds messages.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use acp_chain_tests::host::InProcess;
 /// Messages that the agent sends, in all.
 const MESSAGES: u64 = 3 * PROMPTS;
 
-/// To each prompt it sends a notification, a request and the answer.
+/// The client's prompts. To each, the agent sends a notification, a request and the answer.
 const PROMPTS: u64 = 33_334;
 
 const SESSIONS: u64 = 10;
@@ -20,7 +20,7 @@ const OPEN: u64 = 50;
 const PASS: (&str, &str) = ("pass", "{}");
 const NO_BODY: (&str, &str) = ("pass", r#"{"with-body":false}"#);
 
-/// What the client makes of what it gets: the numbers of each session must rise.
+/// What the client has received: the numbers of each session must rise.
 #[derive(Default)]
 struct Seen {
     last: HashMap<String, u64>,
@@ -49,14 +49,14 @@ async fn sessions_keep_their_order_past_a_proxy_that_holds() {
     );
 }
 
-/// This holder lets notifications pass each other, as it may; it sees no responses.
+/// This proxy lets notifications overtake each other, as it may; it sees no responses.
 #[tokio::test]
 async fn a_response_waits_for_what_was_sent_before_it() {
     let holds = ("pass", r#"{"hold-every":7,"late":3}"#);
     let seen = converse(
         &[PASS, holds, NO_BODY],
         |seen, session, number, is_response| {
-            // What is kept is the number of the last response.
+            // The number kept is that of the last response.
             let last = seen.last.entry(session.to_owned()).or_default();
             assert!(
                 *last < number,
@@ -83,7 +83,7 @@ async fn converse(
         let mut number = 0;
         for _ in 0..PROMPTS {
             let prompt = loop {
-                // The answers to its own requests come between the prompts.
+                // The answers to the agent's own requests come between the prompts.
                 let message = agent.receive().await.expect("a prompt");
                 if message.is_request() {
                     break message;
@@ -98,7 +98,7 @@ async fn converse(
             for answer in prompt.result(&result) {
                 agent.send(answer);
             }
-            // So that a holder which counts messages does not keep the last ones.
+            // Otherwise a proxy that counts messages would keep the last ones.
             for _ in 0..3 {
                 agent.notify("tick", "{}");
             }
@@ -139,8 +139,8 @@ async fn converse(
     seen
 }
 
-/// A notification and a request of a session, numbered from here on; the prompt's answer is the
-/// third.
+/// Sends a notification and a request of a session, numbered from here on; the answer to the prompt has the
+/// third number.
 fn send_some(agent: &mut acp_chain_tests::wire::Wire, session: &str, number: u64) -> u64 {
     agent.send(envelope::notification(
         "session/update",

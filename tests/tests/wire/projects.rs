@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 
 const INITIALIZE: &str = r#"{"protocolVersion":1}"#;
 
-/// What an agent says of itself that reaches servers over ACP, and one that does over HTTP.
+/// The `initialize` results of an agent that reaches servers over ACP, and of one that reaches them over HTTP.
 const OVER_ACP: &str =
     r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
 const OVER_HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 
-/// A chain without proxies of the user's, past `initialize`.
+/// A chain without proxies of the user, after `initialize`.
 async fn begun(projects: Folders, transcript: &Transcript, agent: &str) -> InProcess {
     begun_with(Vec::new(), projects, transcript, agent).await
 }
 
-/// The same, with some.
+/// The same, with proxies of the user.
 async fn begun_with(
     own: Vec<Member>,
     projects: Folders,
@@ -37,15 +37,15 @@ async fn begun_with(
     chain
 }
 
-/// The next that somebody is asked, which has to be this, is answered so.
+/// Receives the next request, which must have this method, and answers it.
 async fn answers(wire: &mut Wire, method: &str, result: &str) -> Message {
-    let asked = wire.receive().await.expect("it is asked");
+    let asked = wire.receive().await.expect("a request");
     assert_eq!(asked.method.as_deref(), Some(method), "{}", asked.line);
     wire.send_all(asked.result(result));
     asked
 }
 
-/// Sets up a session in a folder. Gives the servers that the agent is told of.
+/// Sets up a session in a folder. Returns the MCP servers that the agent receives.
 async fn session(chain: &mut InProcess, name: &str, folder: &str) -> Vec<Value> {
     let params = json!({ "cwd": folder, "mcpServers": [] }).to_string();
     let id = chain.client.ask("session/new", &params);
@@ -75,7 +75,7 @@ async fn tools() -> Vec<Member> {
     vec![proxy("tools", "tools", "{}").await.into()]
 }
 
-/// Calls the tool that says in which session it is called.
+/// Calls the tool that returns the session in which it is called.
 async fn called_in(agent: &mut Wire, server: &Value) -> Value {
     let connect = json!({ "acpId": server["id"] }).to_string();
     let connection = value(&agent.request("mcp/connect", &connect).await);
@@ -118,7 +118,7 @@ async fn a_session_has_the_tools_of_its_project_and_others_do_not() {
             gone.line
         );
     }
-    // They have joined twice, and cannot again.
+    // Both sets of the project's proxies have joined, and cannot join again.
     let params = json!({ "cwd": "/one", "mcpServers": [] }).to_string();
     let refused = chain.client.request("session/new", &params).await;
     let expected = "the project `/one` cannot begin its proxies: its proxies are used up";
@@ -182,7 +182,7 @@ async fn what_is_said_with_a_server_of_the_clients_passes_the_programs_of_its_se
         let theirs = json!({ "connectionId": name }).to_string();
         answers(&mut chain.client, "mcp/connect", &theirs).await;
         let connection = value(&chain.agent.response(&id).await);
-        // The agent asks the server, and the server the agent.
+        // The agent sends the server a request, and the server the agent.
         let said = json!({ "connectionId": connection["connectionId"], "method": "tools/list", "params": {} });
         let id = chain.agent.ask("mcp/message", &said.to_string());
         answers(&mut chain.client, "mcp/message", r#"{"tools":[]}"#).await;
@@ -250,9 +250,9 @@ async fn a_program_that_joins_is_begun_for_its_first_session_and_let_go_with_the
     assert_eq!(asked.params.as_deref(), Some(INITIALIZE));
     answers(&mut program, "session/new", r#"{"sessionId":"s"}"#).await;
     chain.client.response(&id).await;
-    // What is not of its session does not pass it.
+    // Messages outside the program's session do not pass it.
     chain.client.notify("m", "{}");
-    let told = chain.agent.receive().await.expect("it is told");
+    let told = chain.agent.receive().await.expect("the notification");
     assert_eq!(told.method.as_deref(), Some("m"));
     let id = chain.client.ask("session/close", r#"{"sessionId":"s"}"#);
     answers(&mut program, "session/close", "{}").await;
@@ -300,7 +300,7 @@ async fn a_program_of_a_project_that_ends_takes_only_its_sessions_along() {
 /// When a program of a project ends.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 enum Stage {
-    /// It has not begun.
+    /// Before it has answered `proxy/initialize`.
     Introduction,
     /// It has the request for a session.
     Setup,
@@ -308,7 +308,7 @@ enum Stage {
     Prompt,
 }
 
-/// A program of a project's under a policy.
+/// A program of a project, under a policy.
 fn under(policy: FailurePolicy, name: &'static str, transcript: &Transcript) -> (Member, Wire) {
     let (mut native, wire) = played(name, transcript);
     native.on_failure = policy;
@@ -333,7 +333,7 @@ async fn ends(stage: Stage, policy: FailurePolicy, transcript: &Transcript) {
         let params = r#"{"sessionId":"s","prompt":[]}"#;
         id = chain.client.ask("session/prompt", params);
     }
-    program.receive().await.expect("what it ends with");
+    program.receive().await.expect("the last message");
     program.hang_up();
 
     let failed = chain.client.response(&id).await;
@@ -352,7 +352,7 @@ async fn ends(stage: Stage, policy: FailurePolicy, transcript: &Transcript) {
 
     let is_restarting = policy == FailurePolicy::Restart && stage > Stage::Introduction;
     if stage < Stage::Prompt && !is_restarting {
-        // No session has it any more: the next one gets another.
+        // No session has this program any more: the next one gets another.
         let again = chain.client.ask("session/new", &setup);
         answers(&mut next, "proxy/initialize", "{}").await;
         answers(&mut next, "session/new", r#"{"sessionId":"s"}"#).await;

@@ -1,10 +1,10 @@
-//! A message that no proxy changes arrives byte for byte, whatever it is, in both directions; only carriage returns between
-//! its values become spaces.
+//! A message that no proxy changes arrives byte for byte, whatever it is, in both directions; only carriage
+//! returns between its values become spaces.
 //!
-//! The proxies subscribe to everything and forward it, with bodies and without. Messages are
-//! generated from the protocol's schemas; only ids are the host's on the way.
+//! The proxies subscribe to everything and forward it, with bodies and without. Messages are generated from
+//! the protocol's schemas; only the ids on the way are the host's.
 //!
-//! What the host speaks itself is apart: MCP over ACP, and that every agent has it.
+//! The host's own additions are excepted: MCP over ACP, and its capability in the answer of every agent.
 
 use acp_chain::chain::sign_in::with_variable;
 use acp_chain::mcp::capabilities::with_acp;
@@ -52,13 +52,13 @@ async fn everything_crosses(proxies: &[(&str, &str)]) {
             });
             let some = vec(some, BATCH);
             some.new_tree(&mut runner)
-                .expect("it can be generated")
+                .expect("a generated batch")
                 .current()
         };
         match method.side {
             Side::Agent => cross(&mut chain.client, &mut chain.agent, &batch(), has_proxies).await,
             Side::Client => cross(&mut chain.agent, &mut chain.client, &batch(), has_proxies).await,
-            // The host's own words, which name ids of one hop.
+            // The host's own methods, whose params name ids of one hop.
             Side::Protocol | Side::Proxy => {}
         }
     }
@@ -93,13 +93,13 @@ async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange], has_proxies:
     }
 }
 
-/// A message as it goes on: some readers would end a line at a carriage return between its values.
+/// A message as it is forwarded: some readers would end a line at a carriage return between its values.
 fn unbroken(line: &str) -> String {
     line.replace('\r', " ")
 }
 
-/// The answer to `initialize`, where the host has to show that servers are reached over ACP, and with proxies, what a
-/// terminal is for.
+/// The answer to `initialize`, to which the host adds that servers are reached over ACP and, with proxies,
+/// the purpose of a terminal.
 fn shown(exchange: &Exchange, has_proxies: bool) -> Option<String> {
     if exchange.method.name != "initialize" {
         return None;
@@ -108,11 +108,11 @@ fn shown(exchange: &Exchange, has_proxies: bool) -> Option<String> {
     let shown = with_acp(result);
     let text = shown.as_ref().unwrap_or(result);
     let marked = with_variable(text).filter(|_| has_proxies);
-    // A line break becomes a space where a body is written anew.
+    // A line break becomes a space where a body is rewritten.
     Some(marked.or(shown)?.replace(['\n', '\r'], " "))
 }
 
-/// Ids of all sorts, each unlike the others.
+/// Ids of all sorts, each different from the others.
 fn own_id(at: usize) -> String {
     match at % 4 {
         0 => at.to_string(),

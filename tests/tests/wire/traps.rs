@@ -1,4 +1,4 @@
-//! What clients and agents in the wild do, and others stumble over: it passes as it is, through
+//! Habits of real clients and agents that other programs stumble over: these messages pass unchanged, through
 //! no proxy and through three that see everything.
 
 use acp_chain_tests::client::prompt;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// How many proxies there are.
+/// The numbers of proxies in the chains.
 const CHAINS: [usize; 2] = [0, 3];
 
 fn start(proxies: usize, flags: &[&str]) -> (Process, TempDir) {
@@ -71,7 +71,7 @@ async fn a_client_may_use_the_ids_0_and_null_and_uuids() {
     }
 }
 
-/// The agent tells the text only if the answer comes under the id that it used.
+/// The agent repeats the text only if the answer has the id that the agent used.
 #[tokio::test]
 async fn an_agent_may_use_the_ids_0_and_null_and_uuids() {
     for proxies in CHAINS {
@@ -122,7 +122,7 @@ async fn an_agent_need_not_say_what_it_can() {
             result.starts_with(r#"{"agentInfo":{"name":"wild-agent","#),
             "{result}"
         );
-        // Of what the chain does for it, nothing else is said.
+        // The chain adds nothing else.
         let said = r#""agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
         assert!(result.ends_with(said), "{result}");
         ends_well(client).await;

@@ -161,7 +161,7 @@ async fn it_asks_for_permission_and_tells_the_outcome() {
         _ => message.error(r#"{"code":-1,"message":"no"}"#),
     });
     let line = "permission edit Write the file /etc/hosts";
-    // The updates between are shown to the closure as well, so each turn has one answer.
+    // The closure also receives the updates in between, so each turn has one answer.
     let (told, _) = turn(&mut agent, line).await;
     assert_eq!(told, ["selected allow-once"]);
     let exit = finish(agent).await;
@@ -374,7 +374,7 @@ async fn it_lives_on_after_the_end_of_its_input_and_so_does_its_child() {
     let message = agent.wire.receive().await.unwrap();
     assert_eq!(message.method.as_deref(), Some("_vendor/still_here"));
 
-    // The child is of its process group, and is only gone when that is killed.
+    // The child is in the agent's process group, and ends only when that group is killed.
     let id = agent.id().unwrap();
     let group = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
     kill_process_group(group, Signal::KILL).unwrap();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Shout;
 
-/// Those of the README.
+/// The powers in the README.
 const LEAST: &[&str] = &[
     "prompts.read",
     "prompts.change",

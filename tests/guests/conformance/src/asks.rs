@@ -1,4 +1,4 @@
-//! Tools that ask their caller something.
+//! Tools that send their caller requests.
 
 use acp_chain_proxy::{Answer, Call, Json, Result, Tool};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn sample<A>(call: &Call<A>, text: &str, most: u32) -> Answer {
     call.ask("sampling/createMessage", params)
 }
 
-/// Asks for one text, and gives the whole answer.
+/// Asks for one text, and returns the whole answer.
 pub(crate) async fn elicit<A>(call: &Call<A>, message: &str, name: &str) -> Result<Json> {
     let properties = json!({ (name): { "type": "string" } });
     Ok(ask(call, message, &properties, &[name]).await?)
@@ -138,7 +138,7 @@ async fn roots_of(_: &Conformance, call: Call<Json>) -> Result<String> {
     Ok(call.ask("roots/list", json!({})).await?.to_string())
 }
 
-/// All at once.
+/// Sends all requests at once.
 async fn several(_: &Conformance, call: Call<Json>) -> Result<String> {
     let name = ask(
         &call,
@@ -156,7 +156,7 @@ async fn several(_: &Conformance, call: Call<Json>) -> Result<String> {
     ))
 }
 
-/// One after the other.
+/// Sends one request after the other.
 async fn rounds(_: &Conformance, call: Call<Json>) -> Result<&'static str> {
     elicit(&call, "Step 1: What is your name?", "name").await?;
     elicit(&call, "Step 2: What is your favorite color?", "color").await?;

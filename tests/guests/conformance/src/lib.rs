@@ -1,6 +1,6 @@
-//! A proxy for tests that has what the public conformance suite of MCP asks of a server, as far as
-//! components can have it: tools, resources, prompts, completion, and things to ask of the client. What the
-//! names and texts are is in the suite's scenarios.
+//! A test proxy with everything that MCP's public conformance suite requires of a server and components support:
+//! tools, resources, prompts, completion, and requests to the client. The names and texts are those of the suite's
+//! scenarios.
 
 mod asks;
 
@@ -10,7 +10,7 @@ use acp_chain_proxy::{
 };
 use serde_json::{Value, json};
 
-/// The least image and sound, in Base64.
+/// The smallest image and sound, in Base64.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
 
@@ -67,7 +67,7 @@ impl Tools for Conformance {
 
 #[allow(clippy::unused_async, reason = "a tool may wait, and these do not")]
 impl Conformance {
-    /// A tool that gives these blocks.
+    /// A tool that returns the blocks for this name.
     fn blocks(name: &str) -> impl AsyncFn(&Self, Call<Json>) -> Result<Vec<Content>> + 'static {
         let image = || Content::image(PNG, "image/png");
         let embedded = || embedded("test://embedded-resource");
@@ -188,7 +188,7 @@ impl Completion for Conformance {
     }
 }
 
-/// A value as it is sent.
+/// The JSON Schema of an object.
 fn object(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }

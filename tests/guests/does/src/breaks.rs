@@ -1,17 +1,15 @@
-//! Ways to break. Each is a function of its own, to be found by its name in what the host writes
-//! down.
+//! Ways to break. Each is a separate function, whose name tests can find in the host's report.
 
 use serde::Deserialize;
 
-/// How it breaks.
+/// A way to break.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Break {
-    /// It panics.
     Panic,
-    /// It is busy for ever.
+    /// Loops for ever.
     Spin,
-    /// It takes all memory.
+    /// Allocates without end.
     Grow,
 }
 
@@ -27,7 +25,7 @@ impl Break {
 
 #[inline(never)]
 fn panic_as_told() {
-    panic!("it was told to");
+    panic!("as configured");
 }
 
 #[inline(never)]

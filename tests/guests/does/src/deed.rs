@@ -1,4 +1,4 @@
-//! What can be done with a message.
+//! Actions on a message.
 
 use acp_chain_proxy::{Action, Edit, Error, Peer, Result};
 use serde::Deserialize;
@@ -6,36 +6,38 @@ use serde_json::Value;
 
 use crate::breaks::Break;
 
-/// One thing to do.
+/// One action.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Deed {
-    /// Counts, and saves the count.
+    /// Counts the message, and saves the count.
     Count,
     /// Answers with the count.
     RespondCount,
-    /// Answers with who the user is.
+    /// Answers with the configured user.
     RespondUser,
-    /// Says this.
+    /// Logs this text.
     Log(String),
-    /// Sends a notification, and says so if it cannot.
+    /// Sends a notification, and logs a failure.
     Tell(Sent),
-    /// Sends a request, waits for the answer, and says it.
+    /// Sends a request, waits for the answer, and logs it.
     Ask(Sent),
-    /// Lets the message go on, unless this is in it.
-    Unless { pointer: String, is: Value },
-    /// Never forgets the message.
+    /// Forwards the message, unless it has this value.
+    Unless {
+        pointer: String,
+        is: Value,
+    },
+    /// Keeps the message in memory for ever.
     Keep,
-    /// Reads the whole body, and writes it anew, if it can.
+    /// Parses and rewrites the whole body, if possible.
     Rewrite,
-    /// Breaks.
     Break(Break),
-    /// Decides, and does nothing more.
+    /// Decides on the message.
     #[serde(untagged)]
     Decide(Decision),
 }
 
-/// A message of its own.
+/// A message to send.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sent {
@@ -51,7 +53,7 @@ enum Neighbour {
     Agent,
 }
 
-/// What becomes of the message.
+/// A decision on the message.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Decision {
@@ -64,7 +66,7 @@ pub(crate) enum Decision {
     Reject(String),
     Discard,
     Hold,
-    /// It cannot decide, for this reason.
+    /// Fails with this reason.
     Fail(String),
 }
 

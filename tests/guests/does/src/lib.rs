@@ -1,8 +1,8 @@
-//! A proxy for tests that does with each message what its configuration says: for each method of
-//! each kind a list of deeds, of which the last may decide what becomes of the message. What
-//! is not in its configuration it does not see.
+//! A test proxy that handles messages as configured: for each method of each kind, the configuration
+//! has a list of deeds, of which the last may decide on the message. The proxy subscribes only to
+//! configured methods.
 //!
-//! If it breaks, it wants to be bypassed. It saves what it has counted.
+//! Its failure policy is to be bypassed. It saves its count.
 
 mod breaks;
 mod deed;
@@ -24,18 +24,18 @@ type Deeds = BTreeMap<String, Vec<Deed>>;
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct Config {
-    /// By their methods.
+    /// By the method.
     requests: Deeds,
     notifications: Deeds,
-    /// By the methods of their requests.
+    /// By the method of the request.
     responses: Deeds,
-    /// Why it does not start.
+    /// The reason not to start.
     declines: Option<String>,
-    /// Whether it breaks as soon as it is started again.
+    /// Whether to break on a restart.
     breaks_again: bool,
-    /// Whether it goes on holding what was withdrawn or stopped.
+    /// Whether to keep holding cancelled messages.
     holds_on: bool,
-    /// Who the user is.
+    /// The user, which the host adds.
     #[serde(rename = "acp-chain/user")]
     user: Value,
 }
@@ -43,7 +43,7 @@ struct Config {
 struct Does {
     config: Config,
     counted: Cell<u32>,
-    /// What it never forgets.
+    /// The bodies kept for ever.
     kept: RefCell<Vec<String>>,
 }
 
@@ -63,7 +63,7 @@ impl Configure for Does {
 }
 
 impl Does {
-    /// Does what is to be done with a message, in order, until something decides.
+    /// Applies the deeds for a message in order, until one decides.
     async fn handle(&self, deeds: &Deeds, head: &Head, body: &Json) -> Result {
         for deed in deeds.get(&head.method).into_iter().flatten() {
             match deed {

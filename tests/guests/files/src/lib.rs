@@ -1,5 +1,5 @@
-//! A proxy for tests that is built with WASI: it does on the system what the request `test/files`
-//! asks for, and answers with what came of it.
+//! A test proxy that is built with WASI: it tries the access to the system that a request
+//! `test/files` names, and answers with the outcome.
 
 use std::fs;
 use std::net::{TcpStream, UdpSocket};
@@ -11,7 +11,7 @@ use acp_chain_proxy::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Something to try, of which a sandbox lets little happen.
+/// An access to the system, of which a sandbox permits little.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", tag = "try")]
 enum Attempt {
@@ -50,7 +50,7 @@ impl Attempt {
                 std::thread::sleep(Duration::from_millis(millis));
                 Value::Null
             }
-            Self::Break => panic!("as it was told"),
+            Self::Break => panic!("as requested"),
             Self::Clock => {
                 let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
                 let _ = Instant::now();
@@ -63,7 +63,7 @@ impl Attempt {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Config {
-    /// Whether it marks the end of each turn with the time.
+    /// Whether to mark the end of each turn with the time.
     stamps: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The interface as it is, without the SDK that would keep to its rules. The one place with `unsafe` code, all of it
+//! The bare interface, without the SDK, which would obey its rules. The only place with `unsafe` code, all of it
 //! generated.
 
 #![allow(unsafe_code, reason = "generated")]

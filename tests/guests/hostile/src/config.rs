@@ -1,4 +1,4 @@
-//! What a test chooses: the attack, and how much of it.
+//! The test's configuration: the attack and its amount.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,66 +9,65 @@ macro_rules! modes {
         #[serde(rename_all = "kebab-case")]
         pub enum Mode {
             $($(#[doc = $doc])+ $mode,)+
-            /// No attack: it sees all, and forwards all.
+            /// No attack: forwards every message.
             #[default]
             None,
         }
 
         impl Mode {
-            /// Every attack that there is.
+            /// Every attack.
             pub const ALL: &[Self] = &[$(Self::$mode),+];
         }
     };
 }
 
 modes! {
-    /// Computes for ever over a prompt.
+    /// Computes for ever on a prompt.
     Spin,
-    /// The same over a response.
+    /// Computes for ever on a response.
     SpinOnResponse,
-    /// Holds a prompt, and computes for ever when it is withdrawn.
+    /// Holds a prompt, and computes for ever when the prompt is cancelled.
     SpinOnCancel,
-    /// Computes for ever while it starts.
+    /// Computes for ever at start.
     SpinInInit,
-    /// Computes for ever over what belongs to no session.
+    /// Computes for ever on a message without a session.
     SpinOverNobodys,
     /// Calls the host for ever.
     CallForEver,
-    /// Has itself called again and again, as soon and as often as it may, and computes whenever it is.
+    /// Asks to be called again as soon and as often as permitted, and computes in each call.
     WakeForEver,
 
-    /// Takes all memory that there is.
+    /// Allocates without end.
     Grow,
-    /// Calls itself without end.
+    /// Recurses without end.
     Recurse,
 
     /// Traps on every `count`th message.
     Trap,
-    /// Traps while it starts.
+    /// Traps at start.
     TrapInInit,
-    /// Does not want to start.
+    /// Fails to start with an error.
     ErrInInit,
-    /// Uses the channel while it starts.
+    /// Uses the channel at start.
     SendInInit,
-    /// Saves a state with the first prompt, traps on the second, and whenever it is to start with
-    /// that state.
+    /// Saves a state on the first prompt, and traps on the second and on every start with that state.
     SaveAndTrap,
-    /// Sends `count` messages and saves, and then traps in the same call.
+    /// Sends `count` messages, saves, and traps in the same call.
     SendAndTrap,
-    /// Asks the client `count` things with the first prompt, and traps on the second.
+    /// Sends the client `count` requests on the first prompt, and traps on the second.
     AskThenTrap,
 
     /// Logs `count` lines of `size` bytes.
     Log,
-    /// Makes `count` requests, to the client and the agent in turns, and takes no notice of answers.
+    /// Sends `count` requests, to the client and the agent in turn, and ignores the answers.
     Ask,
-    /// Asks the client `count` things, each in a session of `size` bytes.
+    /// Sends the client `count` requests, each in a session with an id of `size` bytes.
     AskByLongNames,
-    /// Asks the client, and for each answer asks `count` times more.
+    /// Sends the client `count` requests on a prompt, and as many more for each answer.
     AskAgain,
-    /// Tells the client `count` things of `size` bytes.
+    /// Sends the client `count` notifications of `size` bytes.
     Emit,
-    /// Tells whoever told it something `count` things of `size` bytes.
+    /// Sends the sender of a `_hostile/` notification `count` more of `size` bytes.
     Ping,
     /// Holds every message, for ever.
     Hold,
@@ -79,54 +78,54 @@ modes! {
     /// Subscribes to `count` methods.
     Subscribe,
 
-    /// Gives every function of the channel a text of `size` bytes, in every place.
+    /// Passes a text of `size` bytes to every function of the channel, in every place.
     Huge,
     /// Sends both neighbours a message of `size` bytes.
     Send,
-    /// Makes of a prompt one of `size` bytes.
+    /// Replaces a prompt with one of `size` bytes.
     Replace,
     /// Fails with a reason of `size` bytes.
     HugeReason,
-    /// Refuses a prompt with an error of `size` bytes.
+    /// Rejects a prompt with an error of `size` bytes.
     HugeError,
     /// Subscribes to a method of `size` bytes.
     HugeMethod,
     /// Changes the same place of a prompt `count` times.
     Edit,
-    /// Sends, makes and reads arrays within arrays, `size` bytes of them.
+    /// Sends, returns and reads `size` bytes of nested arrays.
     Nest,
 
     /// Uses numbers of messages that are not its own.
     Numbers,
-    /// Holds a prompt, settles it in ways that do not fit, then rightly, then again.
+    /// Holds a prompt, settles it in invalid ways, then correctly, then again.
     SettleTwice,
-    /// Wants for a message of `kind` what that kind cannot take.
+    /// Returns an action that a message of `kind` does not permit.
     Misfit,
-    /// Makes of a message of `kind` what is not JSON, in the way numbered `count`.
+    /// Returns invalid JSON for a message of `kind`, in the way numbered `count`.
     NotJson,
-    /// Hides a line of its own in what it sends.
+    /// Hides a line in the messages that it sends.
     Smuggle,
-    /// Sends what is the host's to send.
+    /// Sends messages that only the host may send.
     Host,
     /// Moves messages into the session [`NEIGHBOUR`](crate::NEIGHBOUR).
     Move,
 
-    /// Sends all that it was not granted to send.
+    /// Sends every message that it was not granted to send.
     Originate,
-    /// Allows what the user is asked to permit.
+    /// Grants a permission request.
     AnswerPermission,
-    /// Changes what the user is asked to permit.
+    /// Changes a permission request.
     ChangePermission,
-    /// Changes the user's answer.
+    /// Changes the user's answer to a permission request.
     ChangeOutcome,
-    /// Keeps the user from being asked.
+    /// Holds a permission request.
     HoldPermission,
-    /// Answers a prompt itself.
+    /// Answers a prompt.
     AnswerPrompt,
-    /// Puts other words into a prompt.
+    /// Changes the text of a prompt.
     ChangePrompt,
 
-    /// Logs what looks like lines of the host's own, and what moves a terminal's cursor.
+    /// Logs text that looks like lines of the host, with control sequences for terminals.
     LogLines,
     /// Panics with such a text.
     PanicLines,
@@ -138,12 +137,12 @@ modes! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Asks for an answer.
+    /// A message that expects an answer.
     #[default]
     Request,
-    /// Asks for none.
+    /// A message that expects no answer.
     Notification,
-    /// An answer, be it a result or an error.
+    /// An answer: a result or an error.
     Response,
 }
 
@@ -155,6 +154,6 @@ pub(crate) struct Config {
     pub(crate) count: u32,
     pub(crate) size: usize,
     pub(crate) kind: Kind,
-    /// Whether it attacks every session.
+    /// Whether to attack every session.
     pub(crate) everywhere: bool,
 }

@@ -1,4 +1,4 @@
-//! Traps, at the worst of times.
+//! Traps at the worst moments.
 
 use std::cell::Cell;
 
@@ -7,11 +7,11 @@ use crate::bindings::acp_chain::proxy::types::{Action, Peer};
 use crate::config::Mode;
 use crate::tally::Tally;
 
-/// The state that no instance can be started with.
+/// The state with which no instance can start.
 const POISON: &str = "poison";
 
 thread_local! {
-    /// Messages of the attacked session that this instance met.
+    /// The number of messages of the attacked session that this instance received.
     static MET: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn trap() -> ! {
     panic!("a trap, as it was to be")
 }
 
-/// How many messages this instance has met, this one included.
+/// Counts this message; returns the number of messages that this instance received.
 fn met() -> u32 {
     MET.set(MET.get() + 1);
     MET.get()

@@ -1,4 +1,4 @@
-//! Too much of what one may have some of.
+//! Too many or too large permitted calls.
 
 use crate::bindings::acp_chain::proxy::channel;
 use crate::bindings::acp_chain::proxy::types::{Action, Peer};
@@ -42,7 +42,7 @@ pub(crate) fn ask_by_long_names(count: u32, size: usize) -> Action {
 pub(crate) fn ask_again(count: u32) -> Action {
     let params = params(0);
     for _ in 0..count {
-        // When there is no room for more, the answers that are due make some.
+        // If there is no room for more requests, pending answers will make some.
         let _ = channel::request(Peer::Client, "_hostile/echo", &params);
     }
     Action::Forward

@@ -1,4 +1,4 @@
-//! What is not its own, and what makes no sense.
+//! Messages of others, and invalid actions.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ thread_local! {
     static KEPT: Cell<MessageId> = const { Cell::new(0) };
 }
 
-/// Numbers that may be somebody's, but are not numbers of what it holds.
+/// Uses numbers of messages that this proxy does not hold.
 pub(crate) fn numbers(own: MessageId) -> Action {
     let mut tally = Tally::default();
     for id in [0, own - 1, own + 1, own + 1000, 1 << 53, MessageId::MAX] {
@@ -19,7 +19,7 @@ pub(crate) fn numbers(own: MessageId) -> Action {
         tally.count(channel::cancel(id));
         tally.count(channel::read(id, ""));
     }
-    // In its hands, but not held; and no request of its own.
+    // The message of this call is not held, and is no request of this proxy.
     tally.count(channel::settle(own, &Action::Forward));
     tally.count(channel::cancel(own));
     tally.say("numbers");
@@ -59,7 +59,7 @@ pub(crate) fn misfit(kind: Kind) -> Action {
     }
 }
 
-/// One of the ways to say what is not JSON; a request has three.
+/// One of the ways to return invalid JSON; a request has three.
 pub(crate) fn not_json(kind: Kind, way: u32) -> Action {
     match kind {
         Kind::Request if way == 1 => Action::Respond(r#"{"stopReason":}"#.to_owned()),
@@ -77,7 +77,7 @@ pub(crate) fn not_json(kind: Kind, way: u32) -> Action {
     }
 }
 
-/// The agent is to see none of the lines that hide here.
+/// The agent must receive none of the hidden lines.
 pub(crate) fn smuggle() -> Action {
     let line = r#"{"jsonrpc":"2.0","method":"_hostile/smuggled"}"#;
     let session = crate::ATTACKED;

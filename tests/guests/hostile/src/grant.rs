@@ -1,4 +1,4 @@
-//! What a proxy may do only where the user has granted it.
+//! Actions that a proxy may take only where the user has granted them.
 
 use crate::bindings::acp_chain::proxy::channel;
 use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, Peer};

@@ -1,11 +1,11 @@
-//! A proxy for tests that does everything it should not.
+//! A test proxy that does everything it should not.
 //!
-//! Its [`Mode`] says which attack it makes, and it makes it on messages of the session [`ATTACKED`]
-//! only, or of none, unless it is to attack `everywhere`: all others it forwards, so that a test can see what becomes of those who have
-//! nothing to do with it. It is written on the bare interface, for the SDK would keep much of this from reaching
-//! the host. What came of calls that can be refused is in its log, counted by answer.
+//! Its [`Mode`] is the attack, which it makes only on messages of the session [`ATTACKED`], or of no session, unless
+//! `everywhere` is set. It forwards all other messages, so that a test can check that other sessions are unaffected. It
+//! uses the bare interface, because the SDK would keep much of this from the host. Its log has the results of the calls
+//! that can be refused, counted by answer.
 //!
-//! It says of itself that it may be bypassed, whatever it does: the user has the last word on that.
+//! Its failure policy is to be bypassed, whatever it does; the user's policy overrides that.
 
 mod bindings;
 mod config;
@@ -32,10 +32,10 @@ use config::Config;
 pub use config::{Kind, Mode};
 use message::Message;
 
-/// The session whose messages it attacks.
+/// The session whose messages are attacked.
 pub const ATTACKED: &str = "attacked";
 
-/// The session into which it moves messages.
+/// The session into which messages are moved.
 pub const NEIGHBOUR: &str = "neighbour";
 
 thread_local! {
@@ -86,7 +86,7 @@ impl Guest for Hostile {
     }
 }
 
-/// What it does while it starts; the methods that it then subscribes to.
+/// Makes the attacks at start, and returns the methods to subscribe to.
 fn at_start(config: &Config, saved: Option<&str>) -> Result<Vec<String>, String> {
     if let Some(saved) = saved {
         crash::restored(config.mode, saved);
@@ -122,7 +122,7 @@ fn meet(message: Message) -> Result<Action, String> {
     attack(&config, &message)
 }
 
-/// Does to a message of the attacked session what the mode says.
+/// Makes the mode's attack on a message of the attacked session.
 fn attack(config: &Config, message: &Message) -> Result<Action, String> {
     let Config { count, size, .. } = *config;
     let id = message.head.id;

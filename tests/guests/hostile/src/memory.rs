@@ -1,4 +1,4 @@
-//! Attacks on memory from within it.
+//! Attacks on memory.
 
 use std::hint::black_box;
 
@@ -22,6 +22,6 @@ fn dive(depth: u64) -> u64 {
     if black_box(depth) == u64::MAX {
         return depth;
     }
-    // Something is left to do after each call, so that none becomes a loop.
+    // The addition after each call keeps it from becoming a loop.
     black_box(dive(depth + 1)) + depth
 }

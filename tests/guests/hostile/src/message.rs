@@ -1,4 +1,4 @@
-//! A message of any kind, as far as attacks tell them apart.
+//! A message of any kind, reduced to the parts that attacks need.
 
 use crate::bindings::acp_chain::proxy::types::{Head, Notification, Request, Response};
 use crate::config::Kind;

@@ -9,7 +9,7 @@ pub(crate) fn huge(size: usize) -> String {
     "x".repeat(size)
 }
 
-/// A JSON string of that many bytes, at least two. Made in place, for there may be no room for two.
+/// A JSON string of that many bytes, at least two. Made in place, as memory may not suffice for two copies.
 fn string(size: usize) -> String {
     let mut text = String::with_capacity(size);
     text.push('"');
@@ -18,7 +18,7 @@ fn string(size: usize) -> String {
     text
 }
 
-/// A prompt with a `_meta` of its own, in its text.
+/// A prompt with this `_meta` in its text block.
 fn prompt(meta: &str) -> String {
     let (session, text) = (crate::ATTACKED, "echo changed");
     let begin =
@@ -34,7 +34,7 @@ fn error(text: &str) -> RpcError {
     }
 }
 
-/// Each call has one text at most, for the limit on what a call may carry is another matter.
+/// Each call has at most one text, because the limit on a whole call is not under attack here.
 #[inline(never)]
 pub(crate) fn everywhere(id: MessageId, size: usize) -> Action {
     let mut tally = Tally::default();
@@ -57,7 +57,7 @@ pub(crate) fn everywhere(id: MessageId, size: usize) -> Action {
         tally.count(channel::settle(id, &action));
     }
     tally.say("huge");
-    // After this there is no room left in the log.
+    // This leaves no room in the log.
     channel::log(Level::Error, &text);
     Action::Forward
 }
@@ -88,7 +88,7 @@ pub(crate) fn edit(count: u32) -> Action {
         pointer: "/prompt/0/text".to_owned(),
         change: Change::Set("\"echo edited\"".to_owned()),
     };
-    // The first ones keep the prompt as long as it was.
+    // The first edits keep the prompt short.
     let mut edits = vec![
         Edit {
             pointer: "/_meta".to_owned(),

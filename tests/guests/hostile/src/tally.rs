@@ -1,10 +1,9 @@
-//! What came of calls, counted by answer, for the log.
+//! The results of calls, counted by answer, for the log.
 
 use std::collections::BTreeMap;
 
 use crate::bindings::acp_chain::proxy::channel::{self, ChannelError, ErrorCode, Level};
 
-/// Says something in the log.
 pub(crate) fn say(text: &str) {
     channel::log(Level::Info, text);
 }

@@ -1,4 +1,4 @@
-//! Text that wants to be something else where people read it.
+//! Text that imitates other output where people read it.
 
 use crate::bindings::acp_chain::proxy::types::Action;
 use crate::tally::say;

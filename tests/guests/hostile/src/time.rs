@@ -1,4 +1,4 @@
-//! Attacks on everybody's time.
+//! Attacks on computing time.
 
 use crate::bindings::acp_chain::proxy::channel::{self, Level};
 use crate::bindings::acp_chain::proxy::types::{Action, MessageId};
@@ -10,13 +10,13 @@ pub(crate) fn spin() -> ! {
     }
 }
 
-/// Asks to be called again, as often as the host lets it.
+/// Asks to be called again, as often as the host permits.
 pub(crate) fn wake_soon() -> Action {
     while channel::wake_after(0).is_ok() {}
     Action::Forward
 }
 
-/// Takes a while, and asks again.
+/// Computes for a while, and asks again.
 pub(crate) fn compute_and_wake_soon() -> Action {
     for _ in 0..10_000_000 {
         std::hint::spin_loop();
@@ -28,7 +28,7 @@ pub(crate) fn compute_and_wake_soon() -> Action {
 pub(crate) fn call_for_ever(id: MessageId) -> ! {
     let text = "again and again ".repeat(64);
     loop {
-        // What comes of them is not the point.
+        // The results do not matter.
         let _ = channel::read(id, "");
         let _ = channel::settle(id, &Action::Forward);
         let _ = channel::cancel(id);

@@ -1,7 +1,7 @@
-//! A proxy for tests: it sees everything and changes nothing. It can hold notifications for a
-//! while, and settles them so that the order stays what it was. Some requests break it: `test/spin`
-//! keeps it busy for ever, `test/grow` makes it take all memory, `test/panic` makes it panic. It is
-//! then started again, by the default failure policy, and remembers nothing.
+//! A test proxy that sees everything and changes nothing. It can hold notifications for a while, and
+//! settles them so that the order stays the same. Some requests break it: on `test/spin` it loops for
+//! ever, on `test/grow` it allocates without end, and on `test/panic` it panics. The default failure
+//! policy then restarts it, without any state.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use acp_chain_proxy::{
 struct Config {
     /// Whether bodies come with the messages.
     with_body: bool,
-    /// Whether it subscribes only to what nobody sends.
+    /// Whether to subscribe only to a method that is never sent.
     elsewhere: bool,
-    /// Every how many notifications one is held; never if 0.
+    /// Hold one of so many notifications; none if 0.
     hold_every: u32,
-    /// Held notifications are settled before the next message of their session that goes their
-    /// way; or else after so many further messages of any session, with responses unseen.
+    /// If 0, held notifications are settled before the next message of the same session and sender;
+    /// otherwise after so many further messages of any session, and responses are not seen.
     late: u32,
 }
 
@@ -39,7 +39,7 @@ impl Default for Config {
 struct Pass {
     config: Config,
     notifications: Cell<u32>,
-    /// What is held, each with how many messages may still pass it.
+    /// The held messages, each with the number of messages that may still pass it.
     held: RefCell<BTreeMap<MessageId, Held>>,
 }
 
@@ -62,7 +62,7 @@ impl Configure for Pass {
 }
 
 impl Pass {
-    /// Settles what need not or must not be held any longer now that this message is here.
+    /// Settles the held messages that are due before this message.
     fn settle_before(&self, head: &Head) -> Result<()> {
         let late = self.config.late > 0;
         let mut due = Vec::new();
@@ -113,7 +113,7 @@ impl Proxy for Pass {
                     all.push(std::hint::black_box(vec![1_u8; 1 << 20]));
                 }
             }
-            "test/panic" => panic!("asked to"),
+            "test/panic" => panic!("as requested"),
             _ => Ok(Action::Forward),
         }
     }

@@ -1,5 +1,5 @@
-//! The interfaces as they are, without the SDK that would keep to their rules. The one place with `unsafe` code, all of
-//! it generated.
+//! The bare interfaces, without the SDK, which would obey their rules. The only place with `unsafe` code, all of it
+//! generated.
 
 #![allow(unsafe_code, reason = "generated")]
 

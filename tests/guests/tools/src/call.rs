@@ -1,4 +1,4 @@
-//! What comes of a call.
+//! The results of calls.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{EXTRA, SLOW, say};
 
 /// The code of JSON-RPC's invalid params.
 const INVALID_PARAMS: i32 = -32602;
-/// The code of a request that its sender has withdrawn.
+/// The code of a cancelled request.
 const CANCELLED: i32 = -32800;
 
 pub(crate) fn run(call: &ToolCall) -> Result<Outcome, RpcError> {
@@ -37,7 +37,7 @@ pub(crate) fn run(call: &ToolCall) -> Result<Outcome, RpcError> {
             }
             Ok(text("three steps"))
         }
-        "trap" => panic!("it was told to"),
+        "trap" => panic!("as requested"),
         "spin" => loop {
             std::hint::spin_loop();
         },
@@ -67,7 +67,7 @@ fn slow(call: &ToolCall) -> Outcome {
     }
 }
 
-/// Asks whoever calls; what is waited for is answered like the gate.
+/// Sends the caller a request; its answer is handled like that of the gate.
 fn elicit(call: &ToolCall) -> Outcome {
     let params =
         json!({ "message": "Which?", "requestedSchema": { "type": "object" } }).to_string();
@@ -80,7 +80,7 @@ fn elicit(call: &ToolCall) -> Outcome {
     }
 }
 
-/// Somebody has answered what a call of `slow` or `elicit` waits for.
+/// Settles a call of `slow` or `elicit` with the answer that it waits for.
 pub(crate) fn gate_opened(call: MessageId, answer: Result<String, RpcError>) {
     let result = match answer {
         Ok(answer) => content(&answer),
@@ -89,7 +89,7 @@ pub(crate) fn gate_opened(call: MessageId, answer: Result<String, RpcError>) {
     settle(call, &Action::Respond(result.to_string()));
 }
 
-/// Nobody waits any more for a call of `slow`.
+/// Rejects a cancelled call of `slow`, and cancels the request that it waits for.
 pub(crate) fn give_up(call: MessageId, gate: MessageId) {
     let _ = channel::cancel(gate);
     settle(call, &Action::Reject(error(CANCELLED, "Request cancelled")));

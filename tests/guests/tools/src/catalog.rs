@@ -1,25 +1,25 @@
-//! What is listed.
+//! The list of tools.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::bindings::tools::Catalog;
 
-/// Ways to list what is none, and more.
+/// Changes to the list, most of which make it invalid.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Config {
-    /// What the model is told.
+    /// The instructions for the model.
     instructions: Option<String>,
-    /// `list-tools` fails for this reason.
+    /// Fail `list-tools` with this reason.
     list_error: Option<String>,
-    /// One tool more, whose input schema is this.
+    /// Add a tool with this input schema.
     bad_schema: Option<Value>,
-    /// One tool more, which is this text, JSON or not.
+    /// Add this text as a tool, JSON or not.
     bad_tool: Option<String>,
-    /// `echo` twice.
+    /// List `echo` twice.
     duplicate: bool,
-    /// So many tools more, `many-0` and on.
+    /// Add so many tools: `many-0`, `many-1`, …
     many: usize,
 }
 

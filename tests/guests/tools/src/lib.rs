@@ -1,9 +1,7 @@
-//! A proxy for tests whose tools do, each, the one thing that they are called after; what is listed
-//! is up to its configuration. It is written on the bare interface, for the SDK would keep much of
-//! this from reaching the host.
+//! A test proxy whose tools each do the one thing in their names; the configuration changes the list.
+//! It uses the bare interface, because the SDK would keep much of this from the host.
 //!
-//! It sees no messages but the answers to its own requests, and it wants to be started again if it
-//! breaks.
+//! It receives no messages but the answers to its own requests. Its failure policy is to be restarted.
 
 mod bindings;
 mod call;
@@ -22,7 +20,7 @@ use catalog::Config;
 
 thread_local! {
     static CONFIG: RefCell<Config> = RefCell::default();
-    /// Whether there is the tool `extra`.
+    /// Whether the tool `extra` is listed.
     static EXTRA: Cell<bool> = const { Cell::new(false) };
     /// The calls of `slow` and `elicit` by the requests that they wait for.
     static SLOW: RefCell<BTreeMap<MessageId, MessageId>> = RefCell::default();
@@ -65,7 +63,7 @@ impl handler::Guest for TestTools {
             let waiting = slow.iter().find(|(_, call)| **call == id);
             waiting.map(|(gate, _)| *gate)
         });
-        // `hold-forever` does not settle this either.
+        // A call of `hold-forever` is not settled even then.
         if let Some(gate) = gate {
             SLOW.with_borrow_mut(|slow| slow.remove(&gate));
             call::give_up(id, gate);

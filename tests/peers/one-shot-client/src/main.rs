@@ -1,5 +1,5 @@
 //! A client over the Rust SDK: starts the agent that the command line names, sends it one prompt,
-//! prints the text that streams back, and allows whatever it is asked.
+//! prints the text that streams back, and grants every permission request.
 //!
 //! `one-shot-client PROMPT AGENT [ARGS…]`
 

@@ -1,4 +1,4 @@
-//! A proxy over the Rust SDK that passes everything on.
+//! A proxy over the Rust SDK that forwards everything.
 
 use agent_client_protocol::{Error, Proxy, Stdio};
 

@@ -1,4 +1,4 @@
-//! A client over the Rust SDK, of a server: it plays the transcript that `../README.md` has, and prints what it got.
+//! A client of a server, over the Rust SDK: it plays the transcript in `../README.md`, and prints what it receives.
 //!
 //! `remote-client URL FOLDER`
 
@@ -20,7 +20,7 @@ use agent_client_protocol_http::HttpClient;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-/// What streamed back, by session.
+/// The streamed text, by session.
 #[derive(Default)]
 struct Streamed {
     texts: Mutex<HashMap<SessionId, String>>,
@@ -35,16 +35,16 @@ impl Streamed {
             return;
         };
         if let ContentBlock::Text(text) = chunk.content {
-            let mut texts = self.texts.lock().expect("nobody panics with it");
+            let mut texts = self.texts.lock().expect("no holder panics");
             *texts.entry(notification.session_id).or_default() += &text.text;
             self.changed.notify_one();
         }
     }
 
-    /// Waits until it ends with this, and takes it out. Answers may overtake what streams.
+    /// Waits until a session's text ends with `end`, and takes the text out. Answers may overtake streamed text.
     async fn until(&self, session: &SessionId, end: &str) -> String {
         loop {
-            let mut texts = self.texts.lock().expect("nobody panics with it");
+            let mut texts = self.texts.lock().expect("no holder panics");
             if texts.get(session).is_some_and(|text| text.ends_with(end)) {
                 return texts.remove(session).unwrap_or_default();
             }
@@ -157,7 +157,7 @@ async fn play(
         );
     }
 
-    // With what stands around it, it stays below the 1 MiB that WebSocket clients take.
+    // With its envelope, the text stays below the 1 MiB that WebSocket clients accept.
     let large = "x".repeat((1 << 20) - 4096) + ".";
     let answer = prompt(&agent, &one, &[&format!("echo {large}")]).await?;
     let text = streamed.until(&one, ".").await;

@@ -1,4 +1,4 @@
-//! A server over the Rust SDK, with a process of an agent for each connection.
+//! A server over the Rust SDK, with an agent process for each connection.
 //!
 //! `remote-server AGENT [ARGS…]`
 

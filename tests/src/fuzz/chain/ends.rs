@@ -1,4 +1,4 @@
-//! What the client and the agent say, and what they hear.
+//! The messages that the client and the agent send and receive.
 
 use acp_chain::channel::Peer;
 use acp_chain::rpc::{Id, Message};
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::Driver;
 use super::model::{Kind, Tag};
 
-/// A line that came out, as a JSON-RPC library would read it.
+/// A line that left, as a JSON-RPC library would read it.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -34,7 +34,7 @@ pub(super) fn body(tag: Tag, session: Option<usize>) -> String {
     }
 }
 
-/// What tells a message from others, if somebody here made it.
+/// The tag of a message, if this target made the message.
 pub(super) fn tag(body: &str) -> Option<Tag> {
     let (_, rest) = body.split_once(r#""t":"#)?;
     let end = rest.find(|c: char| !c.is_ascii_digit())?;
@@ -42,8 +42,8 @@ pub(super) fn tag(body: &str) -> Option<Tag> {
 }
 
 impl Driver {
-    /// An end sends a request or a notification; of the latter some that no component sees. Some of the
-    /// client's are prompts, and some stop their turns.
+    /// An end sends a request or a notification. Some notifications are seen by no component. Some of the
+    /// client's messages are prompts, and some cancel their turns.
     pub(super) fn say(&mut self, from: Peer, kind: Kind) {
         let line = {
             let mut world = self.world.lock();
@@ -94,7 +94,7 @@ impl Driver {
         self.receive(from, line);
     }
 
-    /// An end answers something that it was asked.
+    /// An end answers a request.
     pub(super) fn answer(&mut self, from: Peer) {
         let line = {
             let mut world = self.world.lock();
@@ -126,7 +126,7 @@ impl Driver {
         self.receive(from, line);
     }
 
-    /// An end gives up on a request of its own.
+    /// An end cancels a request of its own.
     pub(super) fn withdraw(&mut self, from: Peer) {
         let line = {
             let mut world = self.world.lock();
@@ -144,7 +144,7 @@ impl Driver {
     }
 
     pub(super) fn receive(&mut self, from: Peer, line: String) {
-        let message = Message::parse(Bytes::from(line)).expect("it is a message");
+        let message = Message::parse(Bytes::from(line)).expect("a valid message");
         if !self.is_proxy {
             return self.router.receive(from, message);
         }
@@ -159,17 +159,17 @@ impl Driver {
                 &mut out,
             );
             let line = out.copy_to_bytes(out.remaining());
-            Message::parse(line.slice(..line.len() - 1)).expect("it is a message")
+            Message::parse(line.slice(..line.len() - 1)).expect("a valid message")
         };
         self.router.receive(Peer::Client, carried);
     }
 
-    /// Takes what waits for the ends, and holds it against the model.
+    /// Takes the lines that wait for the ends, and checks them against the model.
     pub(super) fn take_out(&mut self) {
         for end in [Peer::Client, Peer::Agent] {
             let outbox = self.router.outbox(end);
             let bytes = outbox.copy_to_bytes(outbox.remaining());
-            let text = std::str::from_utf8(&bytes).expect("it is text");
+            let text = std::str::from_utf8(&bytes).expect("UTF-8 text");
             for line in text.lines() {
                 self.hears(end, line);
             }
@@ -189,7 +189,7 @@ impl Driver {
                 .filter(|_| line.method.as_deref() == Some("proxy/successor"));
             if let Some(carried) = carried {
                 let id = line.id;
-                line = serde_json::from_str(carried.get()).expect("it carries a call");
+                line = serde_json::from_str(carried.get()).expect("a wrapped message");
                 line.id = id;
                 end = Peer::Agent;
             } else if line.method.is_none() {
@@ -199,16 +199,16 @@ impl Driver {
         let params = line.params.map_or("null", RawValue::get);
         match (line.method.as_deref(), line.id) {
             (Some("$/cancel_request"), None) => {
-                let (_, id) = params.split_once(':').expect("it names a request");
-                let id = id.trim_end_matches('}').parse().expect("it is a number");
+                let (_, id) = params.split_once(':').expect("the id of a request");
+                let id = id.trim_end_matches('}').parse().expect("a numeric id");
                 let end = model.who_was_asked(id);
                 model.is_told_of_withdrawal(end, id);
             }
             (Some("session/update"), None) => {
-                assert!(model.has_prompts(), "there is no turn to tell the user in");
+                assert!(model.has_prompts(), "there is no turn for a notice");
             }
             (Some(_), id) => {
-                let tag = tag(params).expect("somebody made it");
+                let tag = tag(params).expect("a tag");
                 model.leaves(end, tag, params);
                 if let Some(id) = id {
                     let id = id.get().parse().expect("the host's ids are numbers");
@@ -218,8 +218,8 @@ impl Driver {
             (None, id) => {
                 let id = id.expect("an answer has an id");
                 model.gets_answer(end, id.get());
-                let body = line.result.or(line.error).expect("it is an answer").get();
-                // What has no tag is the host's own.
+                let body = line.result.or(line.error).expect("an answer").get();
+                // A body without a tag is the host's own.
                 if let Some(tag) = tag(body) {
                     model.leaves(end, tag, body);
                 }

@@ -1,4 +1,4 @@
-//! What is known of each message without knowing how a chain works.
+//! Facts about each message that need no knowledge of how a chain works.
 
 mod sessions;
 
@@ -9,7 +9,7 @@ use acp_chain::limits::{Limits, OLD_VERSIONS};
 
 use self::sessions::Session;
 
-/// What tells one message from all others; it is in its body.
+/// Identifies a message; it is in the message's body.
 pub type Tag = u64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub enum Kind {
     Answer,
 }
 
-/// Where a message is.
+/// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Underway,
-    /// It came out at the other end.
+    /// It left at the other end.
     Left,
-    /// A proxy ended it; it must not come out.
+    /// A proxy ended it; it must not leave.
     Ended,
 }
 
@@ -34,16 +34,16 @@ struct Known {
     kind: Kind,
     toward: Peer,
     session: Option<usize>,
-    /// What its body is to be; none if a proxy made an error of it.
+    /// The expected body; none if a proxy made an error of the message.
     body: Option<String>,
     fate: Fate,
-    /// Whether its place in the line counts: it came in at an end, and no proxy held it.
+    /// Whether its order counts: an end sent it, and no proxy held it.
     in_line: bool,
-    /// Whether it may be dropped, or turned into an error, for a proxy that failed.
+    /// Whether it may be dropped, or turned into an error, because a proxy failed.
     may_be_lost: bool,
-    /// Whether no component asked for it.
+    /// Whether no component subscribed to it.
     unseen: bool,
-    /// The proxies of projects that had it, if an end sent it, so that it passes all of its session.
+    /// The projects' proxies that it passed, if an end sent it: it must pass all of its session.
     passed: Option<HashSet<usize>>,
 }
 
@@ -51,28 +51,28 @@ struct Known {
 pub struct Model {
     hops: Vec<Hop>,
     messages: BTreeMap<Tag, Known>,
-    /// The requests of each end that it waits for, by its own ids.
+    /// The open requests of each end, by the end's own ids.
     waits: [HashMap<String, Tag>; 2],
-    /// What each end was asked and has not answered, by the ids on that wire.
+    /// The requests that each end received and has not answered, by the ids on that wire.
     asked: [Vec<(u64, Tag)>; 2],
-    /// Everything that each end was ever asked.
+    /// Every request that each end ever received.
     ever_asked: [HashMap<u64, Tag>; 2],
-    /// The requests that their senders gave up.
+    /// The requests that their senders cancelled.
     withdrawn: HashSet<Tag>,
-    /// The requests that proxies made which broke since: their answers are for nobody.
+    /// The requests of proxies that have broken since: their answers have no receiver.
     orphaned: HashSet<Tag>,
-    /// The requests that were answered, by the answer.
+    /// The answered requests, by the answer.
     answered: HashMap<Tag, Tag>,
-    /// The client's prompts, what stops their turns, and those that were stopped in the hands of a proxy.
+    /// The client's prompts, the messages that cancel their turns, and the prompts cancelled while a proxy held them.
     prompts: HashSet<Tag>,
     stops: HashSet<Tag>,
     stopped: HashSet<Tag>,
     /// The sessions that were set up.
     sessions: Vec<Session>,
-    /// Whether those have projects.
+    /// Whether sessions have projects.
     pub has_projects: bool,
     gone: [bool; 2],
-    /// Whether a program broke: answers to what it asked before are for nobody.
+    /// Whether a program broke: answers to its earlier requests have no receiver.
     leaks: bool,
     /// Whether anything was held for too long.
     time_has_passed: bool,
@@ -81,13 +81,13 @@ pub struct Model {
 struct Hop {
     on_failure: FailurePolicy,
     is_native: bool,
-    /// The chain that it belongs to, if it is a project's.
+    /// The project chain that the proxy belongs to, if any.
     chain: Option<usize>,
     broke: usize,
-    /// The version that is at work.
+    /// The current version.
     version: u64,
     held: HashMap<MessageId, Tag>,
-    /// Its own requests without an answer.
+    /// The proxy's open requests.
     asked: HashMap<MessageId, Tag>,
 }
 
@@ -99,7 +99,7 @@ fn index(peer: Peer) -> usize {
 }
 
 impl Model {
-    /// A proxy, of this chain if it is a project's. Gives its number.
+    /// Adds a proxy, of this project chain if any. Returns the proxy's number.
     pub fn add_hop(
         &mut self,
         on_failure: FailurePolicy,
@@ -118,7 +118,7 @@ impl Model {
         self.hops.len() - 1
     }
 
-    /// A message sets out: from an end, or from a proxy.
+    /// An end or a proxy sends a message.
     pub fn sets_out(
         &mut self,
         kind: Kind,
@@ -135,7 +135,7 @@ impl Model {
             body: Some(body(tag)),
             fate: Fate::Underway,
             in_line: at_end,
-            // A proxy that was given up refuses everything.
+            // A proxy that was given up rejects everything.
             may_be_lost: self.leaks
                 || self.gone[index(toward)]
                 || self.hops.iter().any(Hop::may_refuse_all),
@@ -155,10 +155,10 @@ impl Model {
     }
 
     fn known(&mut self, tag: Tag) -> &mut Known {
-        self.messages.get_mut(&tag).expect("it set out")
+        self.messages.get_mut(&tag).expect("a sent message")
     }
 
-    // What ends do.
+    // Actions of the ends.
 
     pub fn is_seen_by_nobody(&mut self, tag: Tag) {
         self.known(tag).unseen = true;
@@ -172,7 +172,7 @@ impl Model {
         !self.prompts.is_empty()
     }
 
-    /// The turns of a session are stopped: those that a proxy holds when this passes it.
+    /// Cancels the turns of a session whose prompts a proxy holds when this message passes the proxy.
     pub fn stops_turn(&mut self, tag: Tag) {
         self.stops.insert(tag);
         let session = self.session(tag);
@@ -206,7 +206,7 @@ impl Model {
         self.asked[index(end)].len()
     }
 
-    /// An end answers one of the requests that it got: the id, and the request.
+    /// An end answers one of the requests that it received. Returns the id and the request.
     pub fn is_to_answer(&mut self, end: Peer, which: usize) -> (u64, Tag) {
         self.asked[index(end)].remove(which)
     }
@@ -215,13 +215,13 @@ impl Model {
         self.answered.insert(answer, request);
     }
 
-    /// Whether an answer is for a proxy that broke since it asked.
+    /// Whether an answer is for a proxy that broke after its request.
     fn is_for_nobody(&self, tag: Tag) -> bool {
         let request = self.answered.get(&tag);
         request.is_some_and(|request| self.orphaned.contains(request))
     }
 
-    // What proxies do.
+    // Actions of the proxies.
 
     pub fn changes(&mut self, tag: Tag, body: Option<String>) {
         self.known(tag).body = body;
@@ -234,7 +234,7 @@ impl Model {
         known.fate = Fate::Ended;
     }
 
-    /// A proxy could not decide.
+    /// A proxy could not decide on a message.
     pub fn fails_on(&mut self, hop: usize, tag: Tag) {
         let bypass = self.hops[hop].on_failure == FailurePolicy::Bypass;
         self.known(tag).may_be_lost |= !bypass;
@@ -271,16 +271,16 @@ impl Model {
         asked
     }
 
-    /// The answer to a request of a proxy's own is there.
+    /// A proxy receives the answer to its own request.
     pub fn is_answered(&mut self, hop: usize, id: MessageId, answer: Option<Tag>) {
         let asked = self.hops[hop].asked.remove(&id);
-        asked.expect("an answer comes once, and only to whoever asked");
+        asked.expect("an answer comes once, and only to the requester");
         if let Some(answer) = answer {
             self.known(answer).fate = Fate::Left;
         }
     }
 
-    /// A proxy breaks, at a message or at none.
+    /// A proxy breaks, on this message if any.
     pub fn breaks(&mut self, hop: usize, at: Option<Tag>) {
         self.hops[hop].broke += 1;
         let held: Vec<_> = self.hops[hop].held.drain().map(|(_, tag)| tag).collect();
@@ -313,12 +313,12 @@ impl Model {
         version < self.hops[hop].version
     }
 
-    /// This version of a proxy is at work from now on.
+    /// This version of a proxy becomes the current one.
     pub fn is_replaced(&mut self, hop: usize, version: u64) {
         self.hops[hop].version = version;
     }
 
-    /// A version of a proxy is gone, with what it held and asked. Says whether there was anything.
+    /// A version of a proxy ends, with its held messages and open requests. Returns whether it had any.
     pub fn is_gone(
         &mut self,
         hop: usize,
@@ -343,13 +343,13 @@ impl Model {
         had_something
     }
 
-    /// Whether a version may be ended that has something to finish.
+    /// Whether a version with work to finish may be ended.
     pub fn may_be_ended(&self, hop: usize, version: u64) -> bool {
         self.time_has_passed || self.hops[hop].version - version > OLD_VERSIONS as u64
     }
 
-    /// A program breaks: whatever it had is lost, what it was asked is answered with an error, and
-    /// what it had passed on is withdrawn and answered to nobody.
+    /// A program breaks: its messages are lost, requests to it are answered with an error, and requests
+    /// that it forwarded are cancelled, and their answers discarded.
     pub fn program_breaks(&mut self, hop: usize) {
         self.hops[hop].broke += 1;
         self.leaks = true;
@@ -374,18 +374,18 @@ impl Model {
         self.asked[index(end)].clear();
     }
 
-    // What comes out.
+    // Messages that leave.
 
     /// A message leaves at its end, with this body.
     pub fn leaves(&mut self, end: Peer, tag: Tag, body: &str) {
-        let known = self.messages.get(&tag).expect("somebody sent it").clone();
-        assert_eq!(known.toward, end, "it went astray: {known:?}");
+        let known = self.messages.get(&tag).expect("a sent message").clone();
+        assert_eq!(known.toward, end, "wrong end: {known:?}");
         assert!(
             !self.stopped.contains(&tag),
-            "its turn was stopped: {known:?}"
+            "its turn was cancelled: {known:?}"
         );
         if self.stops.contains(&tag) {
-            // It has passed all that hold something.
+            // It has passed all proxies that hold messages.
             let held = self.hops.iter().flat_map(|hop| hop.held.values());
             let of_session = held.filter(|held| {
                 self.prompts.contains(held) && **held < tag && self.session(**held) == known.session
@@ -393,17 +393,17 @@ impl Model {
             let stopped: Vec<_> = of_session.copied().collect();
             self.stopped.extend(stopped);
         }
-        assert_eq!(known.fate, Fate::Underway, "it must not come: {known:?}");
+        assert_eq!(known.fate, Fate::Underway, "it must not leave: {known:?}");
         if let Some(expected) = &known.body {
-            assert_eq!(body, expected, "its body is another");
+            assert_eq!(body, expected, "the body differs");
         }
         self.overtakes_nothing(tag, &known);
         self.has_passed_all(&known);
         self.known(tag).fate = Fate::Left;
     }
 
-    /// Nothing that came before it in its line is still underway, unless a proxy held it; what
-    /// answers a request waits also for notifications that proxies hold.
+    /// No earlier message of the same session and direction is still underway, unless a proxy held
+    /// that one; an answer also waits for notifications that proxies hold.
     fn overtakes_nothing(&self, tag: Tag, known: &Known) {
         if !known.in_line || self.is_loose(known.session) {
             return;
@@ -423,8 +423,8 @@ impl Model {
         }
     }
 
-    /// With components only, and when they have nothing to do but what they are busy with: what none
-    /// of them asked for waits for its own line, and for nothing else.
+    /// With components only, and when all of them are idle or busy: a message to which none of them
+    /// subscribed waits only for messages of the same session and direction.
     pub fn nothing_waits_in_vain(&self) {
         let all = self.messages.iter();
         let underway = |known: &Known| known.fate == Fate::Underway;
@@ -434,7 +434,7 @@ impl Model {
             let is_behind = others.any(|other| {
                 !other.unseen && underway(other) && (other.toward, other.session) == line
             });
-            // What proxies and the host answer is in the line, too, and has no tag.
+            // Answers of proxies and the host are in the same order, and have no tag.
             let mut requests = self.open_requests();
             let may_be_behind = requests.any(|request| {
                 let request = &self.messages[&request];
@@ -451,7 +451,7 @@ impl Model {
         ends.chain(proxies).chain(&self.orphaned).copied()
     }
 
-    /// An end is asked, under this id.
+    /// An end receives a request with this id.
     pub fn is_asked_under(&mut self, end: Peer, id: u64, tag: Tag) {
         let before = self.ever_asked[index(end)].insert(id, tag);
         assert_eq!(before, None, "the id {id} was used before");
@@ -462,34 +462,34 @@ impl Model {
         self.asked[index(end)].push((id, tag));
     }
 
-    /// An end is told that nobody waits for a request any more.
+    /// An end receives the cancellation of a request.
     pub fn is_told_of_withdrawal(&self, end: Peer, id: u64) {
         let tag = self.ever_asked[index(end)].get(&id);
-        let tag = tag.unwrap_or_else(|| panic!("nobody asked under {id}"));
-        assert!(self.withdrawn.contains(tag), "nobody withdrew {tag}");
+        let tag = tag.unwrap_or_else(|| panic!("no request has id {id}"));
+        assert!(self.withdrawn.contains(tag), "{tag} was not cancelled");
     }
 
-    /// The end that has this request of the host's, whose ids are no other's.
+    /// The end that received the host's request with this id. The host's ids are unique.
     pub fn who_was_asked(&self, id: u64) -> Peer {
         let mut ends = [Peer::Client, Peer::Agent].into_iter();
         let end = ends.find(|end| self.ever_asked[index(*end)].contains_key(&id));
-        end.unwrap_or_else(|| panic!("nobody asked under {id}"))
+        end.unwrap_or_else(|| panic!("no request has id {id}"))
     }
 
-    /// The end that has this request of its own open.
+    /// The end that has its own request with this id open.
     pub fn who_waits_for(&self, id: &str) -> Peer {
         let mut ends = [Peer::Client, Peer::Agent].into_iter();
         let end = ends.find(|end| self.waits[index(*end)].contains_key(id));
-        end.unwrap_or_else(|| panic!("nobody waits for an answer to {id}"))
+        end.unwrap_or_else(|| panic!("no open request has id {id}"))
     }
 
-    /// A request of an end is answered.
+    /// An end receives the answer to its own request.
     pub fn gets_answer(&mut self, end: Peer, id: &str) -> Tag {
         let tag = self.waits[index(end)].remove(id);
-        tag.unwrap_or_else(|| panic!("nobody waits for an answer to {id}"))
+        tag.unwrap_or_else(|| panic!("no open request has id {id}"))
     }
 
-    // What is left in the end.
+    // The state at the end.
 
     pub fn nobody_waits(&self) {
         assert_eq!(self.waits, [HashMap::new(), HashMap::new()]);
@@ -498,12 +498,12 @@ impl Model {
         }
     }
 
-    /// Everybody got their answers, and nothing is lost.
+    /// Every request was answered, and no message is lost.
     pub fn is_complete(&self) {
         self.nobody_waits();
         for (tag, known) in &self.messages {
             let lost = known.fate == Fate::Underway && !known.may_be_lost;
-            // A withdrawn request or its answer may end anywhere.
+            // A cancelled request or its answer may end anywhere.
             let answered = known.kind != Kind::Notification;
             let excused = answered || self.is_for_no_session(known.session);
             assert!(!lost || excused, "{tag} is lost: {known:?}");
@@ -512,7 +512,7 @@ impl Model {
 }
 
 impl Hop {
-    /// Whether it may have been given up, so that everything which it would see is refused.
+    /// Whether the proxy may have been given up, so that every message to it is rejected.
     fn may_refuse_all(&self) -> bool {
         match self.on_failure {
             FailurePolicy::Refuse => self.broke > 0,

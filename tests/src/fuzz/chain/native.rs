@@ -1,4 +1,4 @@
-//! Native proxies that pass everything on, when it is their turn, and break.
+//! Native proxies that forward everything, when it is their turn, and break.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub struct Program {
     passing: Passing,
     /// Its number in the model.
     hop: usize,
-    /// What it was told and has not passed on.
+    /// The lines that it received and has not forwarded.
     waiting: VecDeque<String>,
 }
 
@@ -31,28 +31,28 @@ impl Program {
 }
 
 impl Driver {
-    /// Takes what waits for the programs.
+    /// Takes the lines that wait for the programs.
     fn take_out_for_programs(&mut self) {
         self.obey();
         for index in self.router.natives() {
             let (.., mut natives) = self.router.split();
-            let outbox = natives.outbox(index).expect("it is a program");
+            let outbox = natives.outbox(index).expect("a native member");
             let bytes = outbox.copy_to_bytes(outbox.remaining());
-            let text = std::str::from_utf8(&bytes).expect("it is text");
+            let text = std::str::from_utf8(&bytes).expect("UTF-8 text");
             if let Some(program) = &mut self.programs[index] {
                 program.waiting.extend(text.lines().map(str::to_owned));
             }
         }
     }
 
-    /// Whether a program has something to pass on.
+    /// Whether a program has a message to forward.
     pub fn has_to_pass(&mut self) -> bool {
         self.take_out_for_programs();
         let mut programs = self.programs.iter().flatten();
         programs.any(|program| !program.waiting.is_empty())
     }
 
-    /// One of the programs passes on what it was told first.
+    /// One of the programs forwards its oldest message.
     pub fn pass_one(&mut self) {
         if !self.has_to_pass() {
             return;
@@ -67,16 +67,16 @@ impl Driver {
         let Some(program) = &mut self.programs[index] else {
             return;
         };
-        let line = program.waiting.pop_front().expect("something waits");
-        let message = Message::parse(line).expect("it is a message");
-        let passed = program.passing.pass(&message).expect("it can be passed on");
+        let line = program.waiting.pop_front().expect("a line waits");
+        let message = Message::parse(line).expect("a valid message");
+        let passed = program.passing.pass(&message).expect("it can be forwarded");
         if let Some(line) = passed {
-            let message = rpc::Message::parse(Bytes::from(line)).expect("it is a message");
+            let message = rpc::Message::parse(Bytes::from(line)).expect("a valid message");
             self.router.receive_from_native(index, message);
         }
     }
 
-    /// One of the programs ends, and is started again if it is to be.
+    /// One of the programs ends, and is restarted if its policy says so.
     pub fn break_one(&mut self) {
         let programs = self.programs.iter().enumerate();
         let running: Vec<usize> = programs
@@ -93,7 +93,7 @@ impl Driver {
         self.router.native_broke(index, &Failure::new("it broke"));
     }
 
-    /// Does what the router wants done to the programs.
+    /// Carries out the router's orders for programs.
     pub(super) fn obey(&mut self) {
         for order in self.router.take_orders() {
             match order {

@@ -1,7 +1,6 @@
-//! Sessions with projects: they are set up, their projects found at once, late or never, and closed.
+//! Sessions with projects: sessions are set up and closed, and their projects found at once, late or never.
 //!
-//! Each is set up once, in a folder of its own project, so its messages have one way for as long as it is
-//! there.
+//! Each session is set up once, in a folder of one project, so its messages have one route as long as it exists.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,18 +13,18 @@ use super::model::Kind;
 use super::native::Program;
 use super::{Driver, new_member};
 
-/// How many projects there are; one folder more has none.
+/// The number of projects; one more folder has none.
 const PROJECTS: usize = 2;
 
-/// What finds projects.
+/// Finds projects, on a clock of its own.
 pub(super) struct Finder {
-    /// What time it is.
+    /// The current time.
     now: Instant,
-    /// What is looked for: the number, the session, the folder, and until when it is waited for.
+    /// The open lookups: the number, the session, the folder, and the deadline.
     open: Vec<(u64, usize, usize, Instant)>,
-    /// What was waited for in vain.
+    /// The lookups that missed their deadline: the number and the folder.
     late: Vec<(u64, usize)>,
-    /// The proxies of each project, as the model knows them, since it joined last.
+    /// The chain of each project in the model since the project last joined.
     chains: [usize; PROJECTS],
 }
 
@@ -87,7 +86,7 @@ impl Driver {
         self.receive(Peer::Client, line);
     }
 
-    /// Takes what is to be looked for.
+    /// Takes the router's lookups.
     pub(super) fn look(&mut self) {
         let Some(finder) = &mut self.finder else {
             return;
@@ -95,14 +94,14 @@ impl Driver {
         self.router.advance(finder.now);
         for (number, cwd) in self.router.take_lookups() {
             let mut parts = cwd.iter().skip(1).map(|part| part.to_str()?.parse().ok());
-            let mut part = || parts.next().flatten().expect("it is one that was given");
+            let mut part = || parts.next().flatten().expect("a folder of a session");
             let (folder, session) = (part(), part());
             let due = finder.now + PATIENCE;
             finder.open.push((number, session, folder, due));
         }
     }
 
-    /// It becomes that late, or somebody hears of a project for which nobody waits any more.
+    /// Advances the time; lookups whose deadline has passed become late.
     pub(super) fn becomes(&mut self, at: Instant) {
         let Some(finder) = &mut self.finder else {
             return;
@@ -119,7 +118,7 @@ impl Driver {
         });
     }
 
-    /// One of the projects that are looked for is found, or is not there.
+    /// One of the lookups ends: with a project, without one, or with a failure.
     pub(super) fn find(&mut self) {
         let Some(finder) = &mut self.finder else {
             return;
@@ -129,7 +128,7 @@ impl Driver {
             drop(world);
             let (number, project) = finder.late.remove(0);
             let key = key(project);
-            assert!(!self.router.lacks(number, &key), "nobody waits");
+            assert!(!self.router.lacks(number, &key), "the lookup is over");
             return self.router.found(number, Some(&key));
         }
         if finder.open.is_empty() {
@@ -153,13 +152,13 @@ impl Driver {
             self.join(project);
         }
         let chains = self.finder.as_ref().map(|finder| finder.chains);
-        let chain = chains.expect("there is one")[project];
+        let chain = chains.expect("a finder")[project];
         self.world.lock().model.goes(session, Some(chain));
         self.router.found(number, Some(&key(project)));
     }
 
     fn join(&mut self, project: usize) {
-        // Of those that had the places before.
+        // First the orders for earlier programs in these places.
         self.obey();
         let (chain, count) = {
             let mut world = self.world.lock();
@@ -174,7 +173,7 @@ impl Driver {
             .collect();
         let (hops, members): (Vec<_>, Vec<_>) = members.into_iter().unzip();
         let joined = self.router.join(key(project), "it", members);
-        for (at, place) in joined.expect("there is room").into_iter().enumerate() {
+        for (at, place) in joined.expect("free places").into_iter().enumerate() {
             self.programs
                 .resize_with(self.programs.len().max(place + 1), || None);
             self.programs[place] = is_native[at].then(|| Program::new(hops[at]));

@@ -1,4 +1,4 @@
-//! Proxies that do what the bytes say.
+//! Proxies whose actions the bytes choose.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::World;
 use super::ends::{body, tag};
 use super::model::{Kind, Tag};
 
-/// The methods that proxies see: all but what passes them.
+/// The methods to which proxies subscribe; all others pass unseen.
 const SEEN: [&str; 5] = ["request", "tell", "own", "session/prompt", "session/load"];
 
-/// Where the instances of a proxy come from.
+/// Starts the instances of a proxy.
 pub(super) struct Script {
     pub world: World,
     pub hop: usize,
@@ -34,7 +34,7 @@ impl Script {
         );
         ledger.start();
         let subscription = |method| Subscription {
-            method: Pattern::new(method).expect("it is a pattern"),
+            method: Pattern::new(method).expect("a valid pattern"),
             sender: None,
             kinds: Kinds::ALL,
             with_body: true,
@@ -83,11 +83,11 @@ struct Scripted {
     world: World,
     hop: usize,
     version: u64,
-    /// Whether it broke when others had taken its place.
+    /// Whether it broke after a newer version had replaced it.
     is_broken: bool,
-    /// What this instance holds.
+    /// The messages that this instance holds.
     held: HashSet<MessageId>,
-    /// Its own requests without an answer.
+    /// The open requests of this instance.
     asked: HashSet<MessageId>,
     ledger: Ledger,
 }
@@ -106,7 +106,7 @@ impl Part for Scripted {
         let go = self.is_busy();
         Box::pin(async move {
             if let Some(go) = go {
-                // If nobody is left to tell it, it goes on too.
+                // If the sender is dropped, the call continues too.
                 let _ = go.await;
             }
             let outcome = self.handle(&event);
@@ -132,7 +132,7 @@ impl Part for Scripted {
     }
 }
 
-/// The host has no more use for it: what it still has is taken from it.
+/// The host drops the instance, with the messages and requests that it still has.
 impl Drop for Scripted {
     fn drop(&mut self) {
         let (held, asked) = (self.held.drain(), self.asked.drain());
@@ -142,7 +142,7 @@ impl Drop for Scripted {
         drop(world);
         assert!(
             !had_something || may_be_ended || std::thread::panicking(),
-            "a version is gone that still had something"
+            "a dropped version still had something to finish"
         );
     }
 }
@@ -152,7 +152,7 @@ impl Scripted {
         self.world.lock().choose(count)
     }
 
-    /// Whether it takes its time with a call, until it is told to go on.
+    /// For a slow call, the signal to continue.
     fn is_busy(&self) -> Option<oneshot::Receiver<()>> {
         (self.choose(4) == 1).then(|| {
             let (go, wait) = oneshot::channel();
@@ -163,7 +163,7 @@ impl Scripted {
 
     fn handle(&mut self, event: &Event) -> Outcome {
         match event {
-            Event::List(..) | Event::Call(_) => unreachable!("it has no tools"),
+            Event::List(..) | Event::Call(_) => unreachable!("the proxy has no tools"),
             Event::Message(delivery) => {
                 self.ledger.hand_in(delivery);
                 let tag = tag(delivery.message.body());
@@ -207,7 +207,7 @@ impl Scripted {
 
     fn break_at(&mut self, at: Option<Tag>) -> Outcome {
         let mut world = self.world.lock();
-        // What a replaced version had is known when it goes.
+        // The model learns what a replaced version had when that version is dropped.
         self.is_broken = world.model.is_old(self.hop, self.version);
         if !self.is_broken {
             world.model.breaks(self.hop, at);
@@ -215,7 +215,7 @@ impl Scripted {
         Outcome::Broke(Failure::new("trap"))
     }
 
-    /// Sends something of its own, or settles what it holds.
+    /// Sends a message, settles a held one, or cancels a request of its own.
     fn act_by_the_way(&mut self) {
         match self.choose(8) {
             1 => self.send(Kind::Notification),
@@ -234,7 +234,7 @@ impl Scripted {
                 asked.retain(|(id, _)| self.asked.contains(id));
                 if !asked.is_empty() {
                     let (id, tag) = asked[self.choose(asked.len())];
-                    self.ledger.cancel(id).expect("it has asked");
+                    self.ledger.cancel(id).expect("an open request");
                     self.world.lock().model.withdraws(tag);
                 }
             }
@@ -252,28 +252,28 @@ impl Scripted {
         model.may_be_refused(self.hop, tag);
         let params = model.body(tag).to_owned();
         if kind == Kind::Request {
-            let id = self.ledger.request(to, "own", &params).expect("it may");
+            let id = self.ledger.request(to, "own", &params).expect("permitted");
             model.asks(self.hop, id, tag);
             drop(world);
             self.asked.insert(id);
         } else {
-            self.ledger.notify(to, "own", &params).expect("it may");
+            self.ledger.notify(to, "own", &params).expect("permitted");
         }
     }
 
-    /// Settles a held message in one way or another, as far as the message can take it.
+    /// Settles a held message in the way numbered `how`, if its kind permits that.
     fn settle(&mut self, id: MessageId, how: usize) {
         let Some(tag) = self.tag_of_held(id) else {
             return;
         };
         if how == 4 {
-            self.ledger.fail(id, "no").expect("it is held");
+            self.ledger.fail(id, "no").expect("a held message");
             self.lets_go(id);
             return self.world.lock().model.fails_on(self.hop, tag);
         }
         let kind = self.world.lock().model.kind(tag);
         let decision = self.become_of(kind, tag, how);
-        self.ledger.settle(id, decision).expect("it is held");
+        self.ledger.settle(id, decision).expect("a held message");
         self.lets_go(id);
     }
 
@@ -295,7 +295,7 @@ impl Scripted {
         }
     }
 
-    /// A decision, and what it means for the message.
+    /// A decision, with its effect on the message recorded in the model.
     fn become_of(&mut self, kind: Kind, tag: Tag, how: usize) -> Decision {
         let mut world = self.world.lock();
         let model = &mut world.model;
@@ -327,7 +327,7 @@ impl Scripted {
                 Decision::Reject(rpc::Error::new(2, "not here"))
             }
             (2 | 3, Kind::Answer) => {
-                // It goes on as an error that tells nobody which message it was.
+                // It is forwarded as an error without a tag.
                 model.ends(tag);
                 Decision::Reject(rpc::Error::new(2, "not this"))
             }
@@ -339,7 +339,7 @@ impl Scripted {
         let Some(tag) = tag else {
             // An error of the host's or a proxy's.
             let decision = self.ledger.take_back(delivery.id, Decision::Forward);
-            return Outcome::Decided(decision.expect("everything can go on"));
+            return Outcome::Decided(decision.expect("every message can be forwarded"));
         };
         let kind = self.world.lock().model.kind(tag);
         let decision = match self.choose(8) {

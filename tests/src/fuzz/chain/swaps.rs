@@ -1,4 +1,4 @@
-//! Newer versions of proxies come, and some do not start.
+//! Newer versions of proxies, some of which do not start.
 
 use acp_chain::chain::Swap;
 use tokio::sync::oneshot;
@@ -7,7 +7,7 @@ use super::proxy::Script;
 use super::{Driver, terms};
 
 impl Driver {
-    /// A newer version of one of the user's proxies comes, if there is one that is a component.
+    /// A newer version of one of the user's components comes, if there is any.
     pub(super) fn swap_one(&mut self) {
         let (hop, on_failure) = {
             let mut world = self.world.lock();
@@ -25,7 +25,7 @@ impl Driver {
             }),
             terms: terms(on_failure),
             on_failure: Some(on_failure),
-            // Nobody asks.
+            // The result is not needed.
             done: oneshot::channel().0,
             cut_short: Box::new(|_| ()),
         });

@@ -1,4 +1,4 @@
-//! A component that is in order, made of the interface as it is now.
+//! A valid component, made from the current interface.
 
 use std::fmt::Write;
 
@@ -8,30 +8,30 @@ use wit_parser::{Function, Resolve, WorldId, WorldItem};
 
 const WIT: &str = include_str!("../../../../wit/proxy.wit");
 
-/// The address of the zeros that it returns, behind what it is answered itself.
+/// The address of the zeros that it returns, behind the results of its own calls.
 const ZEROS: usize = 1024;
 
-/// Where the memory begins in which it is given arguments.
+/// The start of the memory for the arguments that it receives.
 const FREE: usize = 2048;
 
-/// A proxy that is small, and quick to compile. Each function that it exports calls each that it
-/// imports, with zeros only, and returns zeros: a list of nothing, no error, and the first of all
-/// choices, which is to forward.
+/// A small proxy that compiles quickly. Each exported function calls each imported one with zeros
+/// only, and returns zeros: an empty list, no error, and the first of all choices, which is to
+/// forward.
 pub fn whole() -> Vec<u8> {
     let mut resolve = Resolve::default();
-    let package = resolve.push_str("proxy.wit", WIT).expect("it is WIT");
+    let package = resolve.push_str("proxy.wit", WIT).expect("valid WIT");
     let world = resolve.select_world(&[package], Some("proxy"));
-    let world = world.expect("there is the world");
-    let mut module = wat::parse_str(text(&resolve, world)).expect("it is a module");
+    let world = world.expect("the world `proxy`");
+    let mut module = wat::parse_str(text(&resolve, world)).expect("a valid module");
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
-        .expect("it takes the world");
+        .expect("the module takes the world");
     ComponentEncoder::default()
         .module(&module)
         .and_then(|mut encoder| encoder.encode())
-        .expect("it fits the world")
+        .expect("the module fits the world")
 }
 
-/// The text of its core module.
+/// The text of the component's core module.
 fn text(resolve: &Resolve, world: WorldId) -> String {
     let world = &resolve.worlds[world];
     let (mut imports, mut calls, mut exports) = (String::new(), String::new(), String::new());

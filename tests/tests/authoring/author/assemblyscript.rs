@@ -1,4 +1,4 @@
-//! What the bindings and the SDK for `AssemblyScript` promise. `tests/assemblyscript/every.ts` uses all of the interface.
+//! The bindings and the SDK for `AssemblyScript`. `tests/assemblyscript/every.ts` uses the whole interface.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,14 +10,14 @@ use acp_chain_tests::host;
 
 use super::project::Project;
 
-/// What a transcript begins with.
+/// The head of a transcript.
 const HEAD: &str = "[[proxy]]\npath = '../build/tried.wasm'\n";
 
 fn ours(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// A project with the source, which is built.
+/// A built project with that source.
 async fn every() -> Project {
     let project = Project::new("as", "tools").await;
     fs::remove_dir_all(project.path("tests")).unwrap();
@@ -43,7 +43,7 @@ async fn every() -> Project {
     project
 }
 
-/// A transcript of requests which are answered with what they say.
+/// A transcript of requests, each answered with its own parameters.
 fn echoes(limits: &str, texts: impl Iterator<Item = String>) -> String {
     let mut transcript = format!("{HEAD}{limits}\n---\n");
     for (at, text) in texts.enumerate() {

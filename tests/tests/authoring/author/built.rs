@@ -1,4 +1,4 @@
-//! What a build gives, and what is in a project besides.
+//! The output of a build, and the other files of a project.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ async fn a_build_says_what_it_made_as_json_too() {
     ] {
         assert!(said.out.contains(expected), "{said:?}\nlacks\n{expected}");
     }
-    // From elsewhere, by the file that describes it.
+    // From another folder, with the path of its `extension.toml`.
     let said = project
         .acp_chain(&["build", "tried/extension.toml", "--json"], "..")
         .await;
@@ -72,7 +72,7 @@ fn granted(manifest: &str) -> Vec<String> {
     powers
 }
 
-/// Rust's is the one SDK with a test kit.
+/// Only the SDK for Rust has a test kit.
 #[tokio::test]
 async fn the_tests_of_a_project_in_rust_pass_and_it_is_formatted() {
     for template in TEMPLATES {

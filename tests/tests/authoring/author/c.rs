@@ -1,4 +1,4 @@
-//! What the SDKs for C and C++ promise. The folder `c` has the same proxy in both.
+//! The SDKs for C and C++. The folder `c` has the same proxy in both languages.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ async fn what_a_message_says_is_found_and_a_refused_read_is_told(lang: &str) {
     chain.session("s", "[]").await;
 
     for (member, expected) in [
-        // However its name is spelt.
+        // The member is found with any escapes in its name.
         (r#""é€😀\"\\/\n":1"#, "found 1"),
         (
             r#""\u00e9\u20AC\ud83D\uDE00\u0022\u005c\/\u000A":2"#,

@@ -1,5 +1,5 @@
-//! What the SDK for JavaScript and TypeScript promises. Each source in `tests/javascript` is a proxy, which does what
-//! the transcript beside it says.
+//! The SDK for JavaScript and TypeScript. Each source in `tests/javascript` is a proxy that passes the transcript
+//! beside it.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use acp_chain_tests::host;
 
 use super::project::Project;
 
-/// A project with one of the sources, what a template exports, and the npm packages that it may import.
+/// A project with one of the sources, the exports of a template, and the npm packages that it may import.
 async fn project(name: &str, template: &str) -> Project {
     let project = Project::new("ts", template).await;
     symlink(
@@ -39,7 +39,7 @@ fn ours(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The same, which does what its transcript says.
+/// The same project, which passes its transcript.
 async fn plays(name: &str, template: &str) -> Project {
     let project = project(name, template).await;
     project.build().await;

@@ -1,5 +1,5 @@
-//! A project of an extension is begun from a template in each language, built by its own toolchain, and does
-//! in the real host what its README says.
+//! An extension project is created from a template in each language, built by the language's toolchain, and works in
+//! the real host as its README describes.
 
 mod assemblyscript;
 mod built;

@@ -1,4 +1,4 @@
-//! A project of an author who has acp-chain, and the toolchains that our own proxies are built with.
+//! The project of an author who has acp-chain and the toolchains of our own proxies.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -11,22 +11,22 @@ use tempfile::TempDir;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
-/// What every project here is called.
+/// The name of every project here.
 pub const NAME: &str = "tried";
 
-/// A project in a folder of its own.
+/// A project in its own folder.
 pub struct Project {
     world: TempDir,
     path: OsString,
 }
 
-/// Locks a crate to what is here already.
+/// Locks a crate to the dependency versions of this checkout.
 pub fn lock(folder: &Path) {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
     fs::copy(lock, folder.join("Cargo.lock")).unwrap();
 }
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug)]
 pub struct Said {
     pub is_success: bool,
@@ -35,7 +35,7 @@ pub struct Said {
 }
 
 impl Project {
-    /// Begins one.
+    /// Creates a project.
     pub async fn new(lang: &str, template: &str) -> Self {
         let project = Self::none();
         let said = project
@@ -48,7 +48,7 @@ impl Project {
         project
     }
 
-    /// Its author has nothing yet.
+    /// An author without a project.
     pub fn none() -> Self {
         let world = tempfile::tempdir().unwrap();
         let toolchains = [
@@ -67,17 +67,17 @@ impl Project {
         }
     }
 
-    /// Nothing is found by its author's `PATH` but what is in this folder.
+    /// Limits the author's `PATH` to this folder.
     pub fn finds_only(&mut self, folder: &Path) {
         self.path = folder.into();
     }
 
-    /// Where its author's programs are.
+    /// The author's `PATH`.
     pub fn search_path(&self) -> &OsStr {
         &self.path
     }
 
-    /// A folder of its author's own.
+    /// The author's home folder.
     pub fn home(&self) -> PathBuf {
         self.world.path().join("home")
     }
@@ -86,20 +86,20 @@ impl Project {
         self.world.path().join(NAME).join(name)
     }
 
-    /// What a file of it says, with something else in one place.
+    /// Replaces a text in a file of the project.
     pub fn change(&self, file: &str, from: &str, to: &str) {
         let text = fs::read_to_string(self.path(file)).unwrap();
         assert!(text.contains(from), "{file} has no {from}");
         fs::write(self.path(file), text.replace(from, to)).unwrap();
     }
 
-    /// Its component exports what these worlds do, in place of `tool-proxy`.
+    /// Makes the component export these worlds in place of `tool-proxy`.
     pub fn serves(&self, worlds: &[&str]) {
         let worlds = worlds.join("@0.1.1;\n  include acp-chain:proxy/");
         self.change("wit/world.wit", "tool-proxy", &worlds);
     }
 
-    /// Runs a command in it, or beside it.
+    /// A command in the project, or beside it.
     pub fn command(&self, program: &str, folder: &str) -> Command {
         let mut command = match program {
             "acp-chain" => Command::new(host::program()),
@@ -108,11 +108,11 @@ impl Project {
         command
             .env("PATH", &self.path)
             .env("XDG_DATA_HOME", self.world.path().join("data"))
-            // What one command compiled, the next one and the chain of the test find.
+            // Later commands and the test's chain reuse the compiled components.
             .env("XDG_CACHE_HOME", host::cache())
             .env("CARGO_TARGET_DIR", host::compiled("rust"))
             .env("CARGO_NET_OFFLINE", "true")
-            // Of projects that are gone with their folder, nothing is built again.
+            // A project is deleted after its test and never built incrementally.
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .env("ZIG_GLOBAL_CACHE_DIR", host::compiled("zig"))
@@ -122,10 +122,10 @@ impl Project {
         command
     }
 
-    /// Runs a command of ours.
+    /// Runs `acp-chain`.
     pub async fn acp_chain(&self, args: &[&str], folder: &str) -> Said {
         let mut command = self.command("acp-chain", folder);
-        // There may be no project yet.
+        // The project may not exist yet.
         if folder == ".." {
             command.current_dir(self.world.path());
         }
@@ -139,14 +139,14 @@ impl Project {
         }
     }
 
-    /// Builds it; the component.
+    /// Builds the project. Returns the component.
     pub async fn build(&self) -> PathBuf {
-        // Those in Rust share the folder of what cargo has compiled, in which all have one name.
+        // Rust projects share cargo's target folder, in which they all have the same name.
         static ALONE: Mutex<()> = Mutex::const_new(());
         let mut _alone = None;
         if self.path("Cargo.toml").exists() {
             _alone = Some(ALONE.lock().await);
-            // To cargo they are one package, whose sources are older than what was made of another's.
+            // Cargo takes them for one package, and another project's output may be newer than these sources.
             let source = File::options().append(true).open(self.path("src/lib.rs"));
             source.unwrap().set_modified(SystemTime::now()).unwrap();
         }
@@ -155,7 +155,7 @@ impl Project {
         self.path(&format!("build/{NAME}.wasm"))
     }
 
-    /// Its own transcripts, with the component that was built.
+    /// Tests the built component with the project's own transcripts.
     pub async fn passes_its_tests(&self) {
         let said = self.acp_chain(&["test"], ".").await;
         assert!(said.is_success, "{said:?}");
@@ -165,7 +165,7 @@ impl Project {
         );
     }
 
-    /// Tries to build it, in vain; what is said of that.
+    /// Builds the project, which must fail. Returns the error.
     pub async fn refused(&self) -> String {
         let said = self.acp_chain(&["build"], ".").await;
         assert!(!said.is_success && said.out.is_empty(), "{said:?}");

@@ -1,5 +1,5 @@
-//! The SDK for Python: its parts with a host that is played, and in the real one a component with a case for each of
-//! its promises, and the proxy that other SDKs are compared with.
+//! The SDK for Python: its parts with a simulated host; and in the real host, a component with a case for each feature,
+//! and the proxy that other SDKs are compared with.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 use super::project::{NAME, Project};
 
-/// A project in Python that is built of the files of this name in the folder `python`.
+/// A built Python project with the files of this name in the folder `python`.
 async fn built(name: &str) -> Project {
     let project = of_files(name).await;
     project.build().await;
@@ -42,7 +42,7 @@ async fn the_sdk_keeps_its_promises_in_the_host() {
     let project = built("cases").await;
     project.passes_its_tests().await;
 
-    // What `on_start` raises is told, with its place, and the proxy does not start.
+    // An exception of `on_start` is reported with its location, and the proxy does not start.
     let component = project.path(&format!("build/{NAME}.wasm"));
     let component = component.display();
     let head = format!("[[proxy]]\npath = '{component}'\nconfig = {{ fail = 'luck' }}\n---\n");
@@ -125,7 +125,7 @@ async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
         mypy(bindings, &folder, &[], &sources).await;
     }
 
-    // Authors need not write types, and these do not.
+    // Types are optional, and these sources have none.
     let untyped = [
         "--allow-untyped-defs",
         "--allow-incomplete-defs",
@@ -143,7 +143,7 @@ async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
     mypy(&all, &folder, &untyped, &sources).await;
 }
 
-/// Holds sources, and what they import, to their types.
+/// Type-checks sources and their imports.
 async fn mypy(bindings: &Path, cache: &TempDir, options: &[&str], sources: &[PathBuf]) {
     let mut command = Command::new(host::toolchain("python/bin/mypy"));
     command.arg("--strict").args(options).args(sources);
@@ -153,7 +153,7 @@ async fn mypy(bindings: &Path, cache: &TempDir, options: &[&str], sources: &[Pat
     succeeds(command.current_dir(cache.path())).await;
 }
 
-/// What componentize-py makes of a world.
+/// The bindings that componentize-py generates for a world.
 async fn bindings(world: &str, wit: &Path, folder: &TempDir) -> PathBuf {
     let bindings = folder.path().join(world);
     let mut command = Command::new(host::toolchain("python/bin/componentize-py"));

@@ -1,4 +1,4 @@
-//! What cannot be begun or built is told with what to do next.
+//! Errors of creating and building a project name the next step.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -293,7 +293,7 @@ async fn what_a_toolchain_says_is_shown_whole() {
         "{last}"
     );
 
-    // What a module throws while it is built.
+    // A module that throws during the build.
     let project = Project::new("js", "prompt").await;
     project.change("src/proxy.js", "\"bypass\"", "\"ignore\"");
     let said = project.refused().await;

@@ -1,4 +1,4 @@
-//! `acp-chain sdk`: the SDK of this version takes the place of another one.
+//! `acp-chain sdk`: the SDK of this version replaces another version.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,14 +30,14 @@ async fn a_newer_sdk_replaces_an_older_one_and_leaves_all_else_as_it_is() {
 
         let is_ours = |path: &Path| path.starts_with("sdk") || path.ends_with("proxy.wit");
         for path in expected.keys().filter(|path| is_ours(path)) {
-            // Every version of a folder of ours has such a file.
+            // These files mark our folders in every version.
             let mark = match path.file_name().and_then(|name| name.to_str()) {
                 Some("LICENSE-MIT") => "Copyright (c) 2025 The acp-chain developers",
                 Some("proxy.wit") => "package acp-chain:proxy@0.0.1;",
                 _ => "",
             };
             save(path, &format!("An older one. {mark}"));
-            // A folder that is no more, and files beside those that are there.
+            // A folder and a file that this version does not have.
             save(&path.with_file_name("gone/old"), "It is gone.");
             save(&path.with_added_extension("old"), "It is gone.");
         }
@@ -71,7 +71,7 @@ async fn what_is_not_of_an_sdk_is_never_removed() {
     assert!(sdk.join("mine.c").exists());
 }
 
-/// All files of a folder, by their paths in it, with what they say.
+/// All files of a folder: their relative paths and contents.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

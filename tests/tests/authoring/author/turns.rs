@@ -1,4 +1,4 @@
-//! What is begun from each template does its work in a turn, in each language.
+//! A project from each template works in a turn, in each language.
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::quoted;
@@ -40,7 +40,7 @@ languages!(
     assemblyscript "assemblyscript"
 );
 
-/// A project in front of an agent, by its own `chain.toml`.
+/// A project in front of an agent, with its own `chain.toml`.
 async fn run(project: &Project) -> Process {
     project.build().await;
     project.passes_its_tests().await;
@@ -94,7 +94,7 @@ async fn tool_calls_are_counted(lang: &str) {
     let project = Project::new(lang, "observer").await;
     let mut client = run(&project).await;
     let call = r#"update {"sessionUpdate":"tool_call","toolCallId":"1","title":"Look"}"#;
-    // The second begins anew.
+    // The count restarts in the second turn.
     for count in [2, 1] {
         client.turn(&[call].repeat(count).join("\n")).await;
         let said = client.chunks().pop().unwrap();
@@ -102,7 +102,7 @@ async fn tool_calls_are_counted(lang: &str) {
         let expected = format!("**{NAME}**: {count} tool {calls} in this turn.");
         assert_eq!(said.trim(), expected);
     }
-    // Of none, nothing is said.
+    // A turn without tool calls gets no count.
     client.turn("echo no tools").await;
     assert_eq!(client.chunks().last().unwrap(), "no tools");
     finish(client).await;

@@ -1,8 +1,8 @@
-//! The tutorial does what it says, in each of its languages: its commands are run, its files are saved, and what it
-//! shows is what comes.
+//! The tutorial works in each of its languages: its commands are run, its files are saved, and the output is the one
+//! that it shows.
 //!
 //! With `ACP_CHAIN_BARE` set, as `cargo xtask tutorial` does, toolchains and packages are fetched by the page's own
-//! commands, as on a machine that has none.
+//! commands, as on a machine without them.
 
 use std::env;
 use std::fs;
@@ -15,13 +15,13 @@ use tokio::process::Command;
 
 use crate::author::project::{Project, lock};
 
-/// Between what commands print and the folder that they end in.
+/// Separates the commands' output from their last working directory.
 const END: &str = "-- the end --";
 
-/// What a block is for, as the comment above it says.
+/// The purpose of a block, from the comment above it.
 enum Role {
     Run,
-    /// What the commands before it print.
+    /// The output of the commands before it.
     Shown,
     Save(PathBuf),
     Add(PathBuf),
@@ -53,7 +53,7 @@ fn blocks(page: &str, language: &str) -> Vec<(Role, String)> {
             Some(("save as", file)) => Role::Save(file.into()),
             Some(("add to", file)) => Role::Add(file.into()),
             Some(("replace in", file)) => Role::Replace(file.into()),
-            Some(_) => panic!("what is `{what}`?"),
+            Some(_) => panic!("unknown comment `{what}`"),
             None if kind == "sh" => Role::Run,
             None => Role::Shown,
         };
@@ -62,8 +62,7 @@ fn blocks(page: &str, language: &str) -> Vec<(Role, String)> {
     blocks
 }
 
-/// A file with another part in it: from the line with which that begins to the line with which it ends, or to the
-/// next empty one.
+/// A file with a part replaced: from the part's first line to its last line, or to the next empty line.
 fn replaced(file: &str, part: &str) -> String {
     let lines: Vec<&str> = file.split_inclusive('\n').collect();
     let mut ends = part.split_inclusive('\n');
@@ -77,7 +76,7 @@ fn replaced(file: &str, part: &str) -> String {
     lines[..from].concat() + part + &lines[to..].concat()
 }
 
-/// Whether lines came as they are shown: `…` stands for any text in a line, and for any lines if it is alone.
+/// Whether lines match those shown: `…` matches any text in a line, and any lines if it is alone.
 fn is_shown(shown: &[&str], lines: &[&str]) -> bool {
     let (line, shown) = match shown {
         [] => return lines.is_empty(),
@@ -98,14 +97,14 @@ fn is_bare() -> bool {
     env::var_os("ACP_CHAIN_BARE").is_some()
 }
 
-/// An author, and the folder that they are in.
+/// An author and their working directory.
 struct Author {
     project: Project,
     folder: PathBuf,
 }
 
 impl Author {
-    /// Runs commands; what they print.
+    /// Runs commands. Returns their output.
     async fn run(&mut self, commands: &str) -> String {
         let (mut shell, path) = if is_bare() {
             (Command::new("bash"), env::var_os("PATH").unwrap())
@@ -121,7 +120,7 @@ impl Author {
             .current_dir(&self.folder)
             .env("PATH", env::join_paths(path).unwrap())
             .env("HOME", self.project.home());
-        // They have Rust, which is not to be found by this home.
+        // Rust is installed in the real home.
         let home = PathBuf::from(env::var_os("HOME").unwrap());
         for (variable, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
             let here = || home.join(folder).into_os_string();

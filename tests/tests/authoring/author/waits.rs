@@ -1,5 +1,5 @@
-//! In the languages without `await`, a prompt is held until a request of the proxy's own is answered. The folder
-//! `waits` has the same proxy in each.
+//! In the languages without `await`, a prompt is held until the proxy's own request is answered. The folder `waits` has
+//! the same proxy in each language.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ async fn a_prompt_waits_for_an_answer(lang: &str) {
     let component = project.build().await;
     project.passes_its_tests().await;
 
-    // What waited for too long is the host's again, and nothing has failed. The log is shown where something differs.
+    // The host takes back a prompt that is held too long, without a failure. A difference makes the test show the log.
     let late = format!(
         "[[proxy]]\npath = '{}'\nlimits.hold-time = \"5 s\"\n---\n\
          client: p session/prompt {{\"prompt\": []}}\nclient gets: f fs/read_text_file\nafter 5s\n",

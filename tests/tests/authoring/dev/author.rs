@@ -1,4 +1,4 @@
-//! An author at work: a project, `acp-chain dev` that watches it, and what that says.
+//! An author at work: a project, `acp-chain dev` that watches it, and its output.
 
 use std::env;
 use std::fs;
@@ -13,14 +13,14 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// What every project here is called.
+/// The name of every project here.
 pub const NAME: &str = "tried";
 
-/// A project in a folder of its own.
+/// A project in its own folder.
 pub struct Project(TempDir);
 
 impl Project {
-    /// Begins one.
+    /// Creates a project.
     pub fn new(lang: &str, template: &str) -> Self {
         let world = tempfile::tempdir().unwrap();
         let language = Language::named(lang).unwrap();
@@ -28,7 +28,7 @@ impl Project {
         Self(world)
     }
 
-    /// In JavaScript, with this source.
+    /// A project in JavaScript with this source.
     pub fn in_javascript(source: &str, powers: &str) -> Self {
         let project = Self::new("js", "prompt");
         project.save("src/proxy.js", source);
@@ -44,19 +44,18 @@ impl Project {
         self.0.path().join(NAME).join(name)
     }
 
-    /// Saves a file of it.
     pub fn save(&self, file: &str, text: &str) {
         fs::write(self.path(file), text).unwrap();
     }
 
-    /// Saves a file of it with something else in one place.
+    /// Replaces a text in a file of the project.
     pub fn change(&self, file: &str, from: &str, to: &str) {
         let text = fs::read_to_string(self.path(file)).unwrap();
         assert!(text.contains(from), "{file} has no {from}");
         self.save(file, &text.replace(from, to));
     }
 
-    /// A command of ours, in it.
+    /// A subcommand of `acp-chain`, in the project.
     pub fn acp_chain(&self, subcommand: &str) -> Command {
         let toolchains = ["javascript/node_modules/.bin", "c/bin"].map(host::toolchain);
         let path = env::var_os("PATH").unwrap();
@@ -74,7 +73,7 @@ impl Project {
         command
     }
 
-    /// `acp-chain dev` in front of an agent, with a client that has said `initialize`.
+    /// `acp-chain dev` in front of an agent, with an initialized client.
     pub async fn dev(&self, options: &[&str]) -> Dev {
         let mut dev = self.dev_for(options);
         let answer = dev.client.request("initialize", BEGIN).await;
@@ -82,12 +81,12 @@ impl Project {
         dev
     }
 
-    /// The same, in front of a client that has said nothing yet.
+    /// The same, with a client that has sent nothing yet.
     pub fn dev_for(&self, options: &[&str]) -> Dev {
         self.dev_with(options, |_| {})
     }
 
-    /// The same, with more that is said of the command.
+    /// The same, with more settings of the command.
     pub fn dev_with(&self, options: &[&str], more: impl FnOnce(&mut Command)) -> Dev {
         let mut command = self.acp_chain("dev");
         more(command.args(options));
@@ -104,13 +103,13 @@ impl Project {
 /// The parameters of `initialize`.
 pub const BEGIN: &str = r#"{"protocolVersion":1}"#;
 
-/// What a program says to people, line by line.
+/// A program's messages to the user, line by line.
 pub struct Said {
     lines: Lines<BufReader<Box<dyn AsyncRead + Unpin + Send>>>,
     all: Vec<String>,
 }
 
-/// Starts a program; gives it with its streams.
+/// Starts a program. Returns it with its streams.
 pub fn start(mut command: Command) -> (Child, ChildStdin, ChildStdout, Said) {
     let mut child = command.spawn().unwrap();
     let stderr: Box<dyn AsyncRead + Unpin + Send> = Box::new(child.stderr.take().unwrap());
@@ -128,7 +127,7 @@ impl Said {
     pub async fn next(&mut self, text: &str) -> String {
         loop {
             let line = in_time(text, self.lines.next_line()).await.unwrap();
-            let line = line.unwrap_or_else(|| panic!("it never says {text}, only {:#?}", self.all));
+            let line = line.unwrap_or_else(|| panic!("no line has {text}: {:#?}", self.all));
             self.all.push(line.clone());
             if line.contains(text) {
                 return line;
@@ -136,13 +135,13 @@ impl Said {
         }
     }
 
-    /// Closes our end of it.
+    /// Closes our end of the stream.
     fn close(&mut self) {
         let nothing: Box<dyn AsyncRead + Unpin + Send> = Box::new(tokio::io::empty());
         self.lines = BufReader::new(nothing).lines();
     }
 
-    /// All that it said until its end.
+    /// All lines until the program ends.
     pub async fn rest(mut self) -> Vec<String> {
         while let Some(line) = in_time("the end", self.lines.next_line()).await.unwrap() {
             self.all.push(line);
@@ -151,7 +150,7 @@ impl Said {
     }
 }
 
-/// `acp-chain dev` that runs.
+/// A running `acp-chain dev`.
 pub struct Dev {
     pub client: Wire,
     pub said: Said,
@@ -159,19 +158,19 @@ pub struct Dev {
 }
 
 impl Dev {
-    /// Nobody hears any more what is said to the author.
+    /// Closes the author's end of stderr.
     pub fn close_stderr(&mut self) {
         self.said.close();
     }
 
-    /// The client leaves a chain that has not begun.
+    /// Disconnects the client from a chain that has not started.
     pub async fn finish_refused(mut self) {
         self.client.close();
         let status = in_time("the end of acp-chain dev", self.child.wait()).await;
         assert!(!status.unwrap().success());
     }
 
-    /// The client leaves; what was said to the author.
+    /// Disconnects the client. Returns the lines to the author.
     pub async fn finish(mut self) -> Vec<String> {
         self.client.close();
         let status = in_time("the end of acp-chain dev", self.child.wait()).await;

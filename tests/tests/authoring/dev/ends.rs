@@ -1,4 +1,4 @@
-//! However it ends, nothing is left of what it started: neither the agent, nor a build that is under way.
+//! However `acp-chain dev` ends, none of its processes is left: neither the agent nor a running build.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 
 use super::author::{BEGIN, Project, start};
 
-/// A compiler that says that it has begun, and never ends.
+/// A compiler that reports its start and never ends.
 const ENDLESS: &str = r#"#!/bin/sh
 if [ "$1" = version ]; then echo 0.17.0; exit; fi
 tail -f /dev/null &
@@ -90,7 +90,7 @@ async fn when_it_is_told_to_stop_its_agent_ends_with_it() {
     is_gone(dev.client.transcript(), &project.path(".")).await;
 }
 
-/// A compiler that never ends, unless it is to compile something else than at first.
+/// A compiler that never ends on the first source, and fails on a changed one.
 const ENDLESS_AT_FIRST: &str = r#"#!/bin/sh
 if [ "$1" = version ]; then echo 0.17.0; exit; fi
 if grep -q "Be bold" "$SOURCE"; then echo "compiled anew" >&2; exit 1; fi
@@ -130,11 +130,11 @@ fn id(child: &tokio::process::Child) -> Pid {
     id.and_then(Pid::from_raw).unwrap()
 }
 
-/// Gives a project a compiler of its own; a pipe for what that has to do with the test.
+/// Installs this script as the project's compiler. Returns a pipe between the script and the test.
 pub fn compiler(project: &Project, script: &str) -> std::path::PathBuf {
     fs::create_dir(project.path("bin")).unwrap();
     executable(&project.path("bin/zig"), script).unwrap();
-    // Beside the project, where nothing is watched.
+    // Beside the project, in a folder that is not watched.
     let pipe = project.path("../begun");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     pipe

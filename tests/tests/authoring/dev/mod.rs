@@ -1,5 +1,5 @@
-//! `acp-chain dev`: what its author saves is built, and takes its place in the chain that runs, of which nobody at
-//! the ends notices anything else.
+//! `acp-chain dev`: each save is built and swapped into the running chain, and neither the client nor the agent
+//! notices anything else.
 
 mod author;
 mod ends;

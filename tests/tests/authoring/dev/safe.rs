@@ -1,4 +1,4 @@
-//! What an author's project, chain and editor cannot do to `acp-chain dev`.
+//! The harm that an author's project, chain and editor cannot do to `acp-chain dev`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use super::ends::compiler;
 
 const SOURCE: &str = "src/proxy.c";
 
-/// A compiler that finds something wrong, and leaves a program behind that holds its output open.
+/// A compiler that fails, and leaves a program behind that holds its output open.
 const LEAVES_ONE: &str = r#"#!/bin/sh
 if [ "$1" = version ]; then echo 0.17.0; exit; fi
 setsid cat "$BEGUN" >/dev/null &
@@ -117,7 +117,7 @@ async fn what_a_build_leaves_behind_is_not_waited_for() {
         command.env("BEGUN", &held).env("PATH", path);
     });
     dev.said.next("it is all wrong").await;
-    // Now that may end.
+    // Lets that program end.
     spawn_blocking(move || fs::write(held, ""))
         .await
         .unwrap()

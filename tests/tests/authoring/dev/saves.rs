@@ -1,4 +1,4 @@
-//! What becomes of what an author saves.
+//! An author's saves: swapped in, ignored or reported.
 
 use std::fs;
 
@@ -9,14 +9,14 @@ use super::author::{BEGIN, Dev, Project};
 
 const SOURCE: &str = "src/proxy.c";
 
-/// What the agent is told beside a prompt.
+/// The text that the agent receives after the user's prompt.
 async fn added(dev: &mut Dev) -> String {
     let said = turn(&mut dev.client, "echo hello").await.concat();
     let (_, added) = said.split_once("hello").unwrap();
     added.to_owned()
 }
 
-/// Prompts the agent, and waits for the end of the turn; what it said.
+/// Prompts the agent and waits for the end of the turn. Returns the turn's chunks.
 async fn turn(client: &mut Wire, text: &str) -> Vec<String> {
     let before = chunks(&client.transcript().received("client")).len();
     client.request("session/prompt", &prompt("s", text)).await;
@@ -33,7 +33,7 @@ async fn what_is_saved_takes_its_place_and_a_build_that_fails_does_not() {
     dev.said.next("swapped").await;
     assert_eq!(added(&mut dev).await, "Be bold.");
 
-    // The toolchain's own words, all of them.
+    // The toolchain's own errors are all shown.
     let whole = fs::read_to_string(project.path(SOURCE)).unwrap();
     project.change(SOURCE, "return true;", "return tru;");
     dev.said.next("it does not build").await;
@@ -41,7 +41,7 @@ async fn what_is_saved_takes_its_place_and_a_build_that_fails_does_not() {
     dev.said.next("2 errors generated").await;
     assert_eq!(added(&mut dev).await, "Be bold.");
 
-    // A save that is half done, and then done.
+    // A save of half the file, and then of all of it.
     project.save(SOURCE, &whole[..whole.len() / 2]);
     dev.said.next("it does not build").await;
     assert_eq!(added(&mut dev).await, "Be bold.");
@@ -54,7 +54,7 @@ async fn what_is_saved_takes_its_place_and_a_build_that_fails_does_not() {
     assert_eq!(
         (count("built in"), count("swapped")),
         (3, 2),
-        "nothing is built again that did not change: {said:#?}"
+        "an unchanged project is not built again: {said:#?}"
     );
 }
 
@@ -64,7 +64,7 @@ async fn what_makes_the_same_component_is_not_swapped() {
     let mut dev = project.dev(&[]).await;
     project.change(SOURCE, "// Asks the agent", "// It asks the agent");
     dev.said.next("the same as before").await;
-    // Of what nobody builds, nothing is said.
+    // Files outside the build are ignored.
     for file in ["build/notes", ".notes", "src/notes~"] {
         project.save(file, "x");
     }
@@ -119,7 +119,7 @@ async fn a_version_that_does_not_start_leaves_the_old_one_at_work() {
     let said = turn(&mut dev.client, "echo hello").await;
     assert!(
         said[0].contains("a new version of the proxy `tried` does not start"),
-        "the user is told, too: {said:#?}"
+        "the user is notified, too: {said:#?}"
     );
     assert!(said.concat().ends_with("helloBe brief."), "{said:#?}");
     project.change(SOURCE, "  __builtin_trap();", "");
@@ -152,7 +152,7 @@ async fn a_project_that_does_not_build_says_so_to_the_client_until_it_does() {
 async fn a_new_version_has_the_powers_that_it_asks_for() {
     let project = Project::new("c", "prompt");
     let mut dev = project.dev(&[]).await;
-    // Without the power its change is none of its business.
+    // Without the power, the proxy cannot change the prompt.
     let asks = fs::read_to_string(project.path("extension.toml")).unwrap();
     project.change("extension.toml", "prompts.change", "permissions.read");
     dev.said.next("swapped").await;
@@ -171,7 +171,7 @@ async fn the_component_has_its_place_in_a_chain_that_is_named() {
     project.change(SOURCE, "Be brief.", "Be bold.");
     dev.said.next("swapped").await;
     assert_eq!(added(&mut dev).await, "Be bold.");
-    // What the chain gives it is its own affair.
+    // The chain's manifest decides the proxy's powers.
     project.change("chain.toml", r#"["prompts.change"]"#, "[]");
     dev.said.next("swapped").await;
     assert_eq!(added(&mut dev).await, "");

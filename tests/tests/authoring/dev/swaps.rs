@@ -1,4 +1,4 @@
-//! Swaps in a chain that is busy: real components, a thousand ways to be in the middle of something.
+//! Swaps in a busy chain: real components, at any point of a message's way.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::author::{NAME, Project};
 
-/// Counts what streams by, and keeps the count; of ten messages it holds one, until later ones come or the turn ends.
+/// Counts streamed messages and saves the count; holds every tenth until later messages arrive or the turn ends.
 const COUNTS: &str = r#"
 import { defineProxy, save, set } from "../sdk/acp-chain.js";
 
@@ -43,7 +43,7 @@ proxy.onResponse("session/prompt", { from: "agent", body: false }, () => {
 export const { handler } = proxy;
 "#;
 
-/// Asks the client in a call of its tool, and answers with what that says, and which version it is.
+/// Sends the client a request in its tool, and answers with its version and the client's answer.
 const ASKS: &str = r#"
 import { client, defineProxy } from "../sdk/acp-chain.js";
 
@@ -55,7 +55,7 @@ proxy.tool("ask", { description: "Asks the client." }, async () =>
 export const { handler, tools } = proxy;
 "#;
 
-/// Components, and the chain in which they take each other's place.
+/// The engine of the components, and the swaps of the chain.
 struct World {
     engine: Engine,
     swaps: mpsc::Sender<Swap>,
@@ -81,7 +81,7 @@ impl World {
         }
     }
 
-    /// A component takes the place of the one that is there.
+    /// Swaps in a component.
     async fn swap(&self, guest: Guest) -> oneshot::Receiver<Result<(), Failure>> {
         let (done, is_done) = oneshot::channel();
         let swap = Swap {
@@ -130,7 +130,7 @@ async fn of_ten_thousand_messages_in_a_hundred_swaps_none_is_lost_doubled_or_out
             let params = format!(r#"{{"sessionId":"s","number":{number}}}"#);
             chain.agent.send(notification("session/update", &params));
             if number == first + turn {
-                // Wherever the messages are by now.
+                // At whatever point the messages are.
                 let swapped = world.swap(guest.clone()).await;
                 if turn % 2 == 0 {
                     in_time("a swap", swapped).await.unwrap().unwrap();
@@ -151,11 +151,11 @@ async fn of_ten_thousand_messages_in_a_hundred_swaps_none_is_lost_doubled_or_out
             assert_eq!(
                 params["count"],
                 number + 1,
-                "the count is that of one proxy"
+                "the swaps do not reset the count"
             );
             came.push(number);
         }
-        // Those that were held come later than others; nothing else may.
+        // Only held messages may arrive out of order.
         let at_once: Vec<_> = came
             .iter()
             .filter(|number| (*number + 1) % 10 > 0)

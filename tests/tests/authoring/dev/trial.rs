@@ -1,4 +1,4 @@
-//! `acp-chain dev` without an agent: what is typed is a prompt, and what the proxy made of each message is shown.
+//! `acp-chain dev` without an agent: each typed line is a prompt, and the proxy's change of each message is shown.
 
 use acp_chain_tests::wire::in_time;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};

@@ -1,4 +1,4 @@
-//! What a transcript says, what comes of it, and what is written then.
+//! The format of transcripts, their results, and their updates.
 
 use super::Folder;
 

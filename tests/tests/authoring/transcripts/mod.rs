@@ -1,4 +1,4 @@
-//! `acp-chain test`: transcripts of proxies, those of ours among them.
+//! `acp-chain test`: transcripts of proxies, including our own.
 
 mod format;
 mod recorded;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 struct Folder(TempDir);
 
 impl Folder {
-    /// With one of these steps, of `shout`.
+    /// A folder with one transcript of `shout` with these steps.
     fn of_shout(steps: &str) -> Self {
         let component = host::component("shout-rust");
         let component = component.display();
@@ -37,7 +37,7 @@ impl Folder {
         fs::read_to_string(self.path("tests/it.transcript")).unwrap()
     }
 
-    /// `acp-chain test` with these arguments: its exit code, and what it prints.
+    /// Runs `acp-chain test` with these arguments. Returns its exit code and output.
     async fn test(&self, args: &[&str]) -> (i32, String) {
         told(test_in(self.0.path(), args).await)
     }
@@ -197,7 +197,7 @@ async fn a_manifest_in_the_head_is_the_chain_as_a_run_has_it() {
         ),
         "{text}"
     );
-    // Without powers it sees nothing.
+    // Without powers, the proxy receives nothing.
     manifest("");
     let (_, text) = folder.test(&[]).await;
     assert!(text.contains("\"text\": \"a\"}]}\n\n"), "{text}");

@@ -1,4 +1,4 @@
-//! Transcripts out of what was recorded.
+//! Transcripts made from recordings.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::Folder;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// Records a session with a turn, of `shout`.
+/// Records a session of `shout` with one turn.
 async fn record(folder: &Folder) {
     let shout = host::component("shout-rust");
     let manifest =
@@ -75,7 +75,7 @@ async fn a_run_that_was_recorded_makes_a_transcript_that_holds() {
     assert_eq!(folder.test(&["--update"]).await.0, 0);
     assert_eq!(folder.transcript(), made);
     assert!(made.contains("\"text\": \"ECHO HELLO"), "{made}");
-    // Without its file, the proxy never asks for it.
+    // Without the file in its configuration, the proxy never requests it.
     let shout = host::component("shout-rust").display().to_string();
     let (code, text) = folder
         .test(&["--from", "trace.ndjson", "--component", &shout])
@@ -89,7 +89,7 @@ async fn a_run_that_was_recorded_makes_a_transcript_that_holds() {
         text.contains("! the client did not receive the request `r4`, and cannot answer it"),
         "{text}"
     );
-    // Nothing is written over.
+    // An existing file is not overwritten.
     let (code, text) = folder.test(&args).await;
     assert_eq!(code, 2);
     assert!(text.contains("there is such a file already"), "{text}");

@@ -1,4 +1,4 @@
-//! What CI systems read, and what is the same each time.
+//! Reports for CI systems, and repeatable results.
 
 use std::fs;
 use std::time::Duration;
@@ -54,7 +54,7 @@ async fn a_report_of_junit_names_each_transcript_and_what_is_wrong_with_it() {
     );
 }
 
-/// A proxy with all that it asks for.
+/// A proxy with these powers.
 fn tested(engine: &Engine, name: &str, powers: &[&str]) -> Tested {
     let component = Component::load(engine, &host::component(name)).unwrap();
     let grant = Grant::new(name, powers.iter().copied(), Vec::new()).unwrap();
@@ -66,7 +66,7 @@ fn tested(engine: &Engine, name: &str, powers: &[&str]) -> Tested {
     }
 }
 
-/// A proxy that answers each notification of one method with another, to the other side.
+/// A proxy that discards each notification of one method and sends a notification of another method.
 fn echo(engine: &Engine, name: &str, hears: &str, says: &str, to: &str) -> Tested {
     let component = Component::load(engine, &host::component("does")).unwrap();
     let tell = serde_json::json!({ "tell": { "to": to, "method": says, "params": {} } });
@@ -118,7 +118,7 @@ after 1h
 client: p1 cancel
 client: session/cancel
 "#;
-    // What it asks of no server of that name, it cannot.
+    // There is no server `words`, so the agent cannot call it.
     let said = said.replace("agent calls: c1 words/count {\"text\": \"to be\"}\n", "");
     let script = Script::read(&said).unwrap();
     let play = || {

@@ -1,5 +1,5 @@
-//! The same traffic through the reference conductor and through ours, with the same native proxies.
-//! Where the ends hear something else, `docs/conformance.md` says so.
+//! The same traffic through the reference conductor and through ours, with the same native proxies. Where the
+//! ends receive something else, `docs/conformance.md` lists it.
 
 mod normal;
 mod play;
@@ -15,7 +15,7 @@ use crate::differential::play::Conductor;
 /// The page that lists the differences; each is a row that begins with a script's name.
 const PAGE: &str = include_str!("../../../../docs/conformance.md");
 
-/// What both ends heard, by either conductor, where it is not the same.
+/// What both ends received through each conductor, if that differs.
 async fn difference(name: &'static str, script: String) -> Option<(&'static str, String)> {
     let (reference, ours) = tokio::join!(
         Conductor::Reference.play(&script),

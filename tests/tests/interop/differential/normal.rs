@@ -1,4 +1,4 @@
-//! What the ends heard, in a form that does not tell of a conductor's own ids and words.
+//! What the ends received, without a conductor's own ids and words.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::differential::play::Played;
 
-/// What the client and the agent heard. Numbered by their first appearance: the ids of requests, and
-/// of what cancels them. Errors that neither end gave have their code only.
+/// What the client and the agent received. The ids of requests, and those in cancellations, are numbered by
+/// their first appearance. Errors that neither end sent have only their code.
 pub fn heard(played: &Played) -> String {
     let said = ["client", "agent"].map(|end| played.transcript.sent(end));
     let errors: Vec<_> = said

@@ -1,4 +1,4 @@
-//! A script that is played at both ends of a conductor, and what they heard.
+//! A script that is played at both ends of a conductor, and what they received.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,25 +13,25 @@ use acp_chain_tests::wire::Wire;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// What conducts two native proxies that pass everything on.
+/// The conductor of two native proxies that forward everything.
 #[derive(Clone, Copy, Debug)]
 pub enum Conductor {
     Reference,
     Ours,
 }
 
-/// What the client and the agent said and heard, line by line.
+/// The lines that the client and the agent sent and received.
 #[derive(Debug)]
 pub struct Played {
     pub transcript: Transcript,
-    /// Whether everything that was on its way in the end came through.
+    /// Whether everything that was on its way at the end arrived.
     pub lives: bool,
 }
 
-/// Asked by the client at last: what came before it has come through as well.
+/// The client's last request: when it arrives, everything before it has arrived too.
 const LAST: &str = "_last";
 
-/// What scripts begin with as a rule.
+/// The usual beginning of a script.
 pub const BEGIN: &str = r#"
     client → {"jsonrpc":"2.0","id":"begin","method":"initialize","params":{"protocolVersion":1}}
     agent  ← initialize
@@ -46,7 +46,7 @@ impl Conductor {
         match self {
             Self::Reference => {
                 let mut command = Command::new(peer("bin/agent-client-protocol-conductor"));
-                // It splits command lines as a shell does.
+                // The conductor splits command lines as a shell does.
                 command.args(["agent", &pass, &pass]);
                 command.arg(agent.join(" ".as_ref()));
                 command
@@ -71,14 +71,14 @@ impl Conductor {
     /// client ← 1
     /// ```
     ///
-    /// An end says a line, or waits for a message of a method or for the answer to an id of its own.
-    /// `@m` is the id under which it was asked for `m` last.
+    /// An end sends a line, or waits for a message with a method or for the answer to an id of its own. `@m`
+    /// is the id of the last request `m` that the end received.
     pub async fn play(self, script: &str) -> Played {
         let folder = tempfile::tempdir().expect("a folder");
         let place = StandIn::new(folder.path(), "agent").expect("a place for the agent");
         let transcript = Transcript::new();
         let command = self.command(folder.path(), &place);
-        let client = Process::start("client", &transcript, command).expect("it starts");
+        let client = Process::start("client", &transcript, command).expect("a process");
         let mut stage = Stage {
             client,
             place,
@@ -114,7 +114,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Plays one step. Says whether what it waits for came.
+    /// Plays one step. Returns whether the awaited message arrived.
     async fn step(&mut self, step: &str) -> bool {
         let mut words = step.splitn(3, ' ').map(str::trim);
         let (Some(end), Some(rest)) = (words.next(), step.split_once(' ')) else {
@@ -124,7 +124,7 @@ impl Stage {
             .1
             .trim()
             .split_once(' ')
-            .expect("an arrow and what follows");
+            .expect("an arrow and its argument");
         let wire = match end {
             "client" => &mut self.client.wire,
             "agent" => {
@@ -132,7 +132,7 @@ impl Stage {
                     let transcript = self.client.wire.transcript().clone();
                     self.agent = Some(self.place.started(&transcript).await.1);
                 }
-                self.agent.as_mut().expect("it has started")
+                self.agent.as_mut().expect("a started agent")
             }
             _ => panic!("no end: {step}"),
         };

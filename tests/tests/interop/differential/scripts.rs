@@ -2,7 +2,7 @@
 
 use crate::differential::play::BEGIN;
 
-/// Scripts that say for themselves how the client begins.
+/// Scripts with a beginning of their own.
 const OWN_BEGINNING: &[(&str, &str)] = &[
     (
         "a beginning with fields that nobody knows",
@@ -57,7 +57,7 @@ const OWN_BEGINNING: &[(&str, &str)] = &[
     ),
 ];
 
-/// Scripts that come after the usual beginning.
+/// Scripts that follow the usual beginning.
 const SCRIPTS: &[(&str, &str)] = &[
     (
         "a turn",
@@ -442,7 +442,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Updates, which end in their number.
+/// Updates that end with their numbers.
 fn many() -> String {
     let update = |n| {
         format!(

@@ -1,4 +1,4 @@
-//! A real MCP client in the agent's place, on either bridge.
+//! A real MCP client in the place of the agent, on either bridge.
 
 #![expect(
     deprecated,
@@ -24,14 +24,14 @@ use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-/// An agent whose MCP client speaks HTTP alone, and one whose speaks stdio.
+/// An agent whose MCP client uses only HTTP, and one whose MCP client uses stdio.
 pub const HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 pub const STDIO: &str = r#"{"protocolVersion":1}"#;
 
 /// Agents with each bridge.
 pub const BOTH: [&str; 2] = [HTTP, STDIO];
 
-/// The text that the client's model says.
+/// The text of the client's model.
 pub const SAMPLE: &str = "the model's words";
 
 /// How a client begins.
@@ -46,7 +46,7 @@ pub fn modern() -> ClientLifecycleMode {
     }
 }
 
-/// The same in what the server knows.
+/// The same in a version that the server knows.
 pub fn either() -> ClientLifecycleMode {
     ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -54,7 +54,7 @@ pub fn either() -> ClientLifecycleMode {
     }
 }
 
-/// What a server tells its client.
+/// A notification of the server to its client.
 #[derive(Debug, PartialEq)]
 pub enum Told {
     Progress(f64),
@@ -142,7 +142,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Connects to the server of a declaration, as that says.
+    /// Connects to the server of a declaration.
     pub async fn connect(declared: &Value, mode: ClientLifecycleMode) -> Self {
         let (tell, told) = mpsc::unbounded_channel();
         let handler = Handler(tell);
@@ -166,7 +166,7 @@ impl Caller {
         called.unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The same where it may fail.
+    /// The same for a call that may fail.
     pub async fn try_call(
         &self,
         name: &'static str,
@@ -179,13 +179,13 @@ impl Caller {
         watched(name, self.client.call_tool(params)).await
     }
 
-    /// The next that it is told of how far a call has come.
+    /// The next progress notification.
     pub async fn progress(&mut self) -> Told {
         let wants = |told| matches!(told, Told::Progress(_)).then_some(told);
         self.hears("progress", wants).await
     }
 
-    /// Waits until it is told what this wants.
+    /// Waits for a notification that this accepts.
     pub async fn hears<T>(&mut self, what: &str, mut wants: impl FnMut(Told) -> Option<T>) -> T {
         loop {
             let told = watched(what, self.told.recv()).await;
@@ -204,8 +204,8 @@ pub fn text(result: &CallToolResult) -> String {
     content.filter_map(|block| block["text"].as_str()).collect()
 }
 
-/// A chain of these proxies in front of such an agent, with one session, and what the agent is told
-/// of the proxies' servers.
+/// A chain of these proxies in front of such an agent, with one session, and the declarations of the proxies'
+/// servers that the agent receives.
 pub async fn bridged(proxies: &[(&str, &str)], agent: &str) -> (InProcess, Vec<Value>) {
     let mut chain = InProcess::initialized_with(proxies, agent).await;
     let declared = chain.session("session-1", "[]").await;

@@ -8,7 +8,7 @@ use super::caller::{BOTH, Caller, Told, bridged, either, legacy, modern, text, w
 
 const TOOLS: &[(&str, &str)] = &[("tools", "{}")];
 
-/// The code and words of an error of MCP.
+/// The code and the message of an MCP error.
 fn error(result: Result<rmcp::model::CallToolResult, ServiceError>) -> (i32, String) {
     match result {
         Err(ServiceError::McpError(error)) => (error.code.0, error.message.into_owned()),
@@ -70,7 +70,7 @@ async fn a_call_that_a_client_cancels_is_told_to_the_tool() {
             let given_up = chain.client.receive().await.unwrap();
             assert_eq!(given_up.method.as_deref(), Some("$/cancel_request"));
             assert!(given_up.params.unwrap().contains(&gate.id.unwrap()));
-            // It goes on to be of use.
+            // The connection keeps working.
             let said = caller.call("echo", json!({ "text": "still here" })).await;
             assert_eq!(text(&said), "still here");
         }

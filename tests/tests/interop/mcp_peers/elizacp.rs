@@ -1,4 +1,4 @@
-//! elizacp, an agent that reaches MCP servers by stdio alone, and knows nothing of ours.
+//! elizacp, an unmodified agent that reaches MCP servers only by stdio.
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ async fn its_tasks_are_the_clients_plan() {
     let plan = turns.plan();
     assert_eq!(plan[0]["content"], "dig");
     assert_eq!(plan[1]["status"], "pending");
-    // Each of its calls is a connection of its own, and the list stays.
+    // Each of its calls is a connection of its own, and the list persists.
     let update = r#"Use tool todo::update with {"changes":[{"id":2,"status":"completed"}]}"#;
     let said = turns.turn(update).await;
     assert!(said.contains("dig"), "{said}");

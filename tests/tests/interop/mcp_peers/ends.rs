@@ -1,4 +1,4 @@
-//! What ends in the middle of a call, with real processes: nobody is left, and nothing lies about.
+//! Calls that are cut short, with real processes: no process and no file is left.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ struct Calling {
     socket: PathBuf,
 }
 
-/// A chain whose sockets are in this place.
+/// A chain whose sockets are in this folder.
 async fn elizacp(place: &Path) -> Turns {
     let command = |folder: &Path| {
         let agent = agent(&["elizacp", "--deterministic", "acp"]);
@@ -37,7 +37,7 @@ async fn elizacp(place: &Path) -> Turns {
     Turns::launch(&tools("tools", "tools"), command, &json!([])).await
 }
 
-/// The shim that was told of a socket in this place, and its parent.
+/// The shim with a socket in this folder, and its parent.
 fn shim(place: &Path) -> (u32, u32, PathBuf) {
     let wanted = format!("{SOCKET}={}/", place.display());
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -90,14 +90,14 @@ fn place() -> TempDir {
         .unwrap()
 }
 
-/// Whether nothing is left but the folder in which chains are found that can be watched, and in that nothing.
+/// Whether nothing is left but the folder that lists the chains that can be watched, and that folder is empty.
 fn is_empty(folder: &Path) -> bool {
     let watched = folder.join("acp-chain");
     let count = |folder: &Path| fs::read_dir(folder).map_or(0, Iterator::count);
     count(folder) == usize::from(watched.exists()) && count(&watched) == 0
 }
 
-/// Looks for chains, which clears away where one could be watched that was killed.
+/// Lists the chains, which also removes the entries of killed ones from that folder.
 async fn look(place: &Path) {
     let mut top = host::acp_chain("top");
     top.arg("--once").env("XDG_RUNTIME_DIR", place);
@@ -169,13 +169,13 @@ async fn when_its_supervisor_is_killed_too_the_next_chain_cleans_up() {
     let chain = &mut calling.turns.chain.client;
     kill_process(chain.supervisor(), Signal::KILL).unwrap();
     chain.kill().await.unwrap();
-    // Nobody ends these any more, unless they end by themselves.
+    // Without the supervisor, these processes have to end on their own, or are killed here.
     for process in [calling.shim, calling.agent] {
         let id = Pid::from_raw(process.cast_signed()).unwrap();
         let _ = kill_process(id, Signal::KILL);
         gone(&Transcript::new(), process).await.unwrap();
     }
-    assert!(calling.socket.exists(), "nobody could remove it");
+    assert!(calling.socket.exists(), "nothing removes the socket");
     let mut next = elizacp(place.path()).await;
     let listed = next.turn("List tools from tools").await;
     assert!(listed.contains("  - echo: "), "{listed}");
@@ -186,17 +186,17 @@ async fn when_its_supervisor_is_killed_too_the_next_chain_cleans_up() {
     assert!(is_empty(place.path()));
 }
 
-/// Waits until a socket and its folder are away.
+/// Waits until a socket and its folder are removed.
 async fn removed(socket: &Path) {
     let removed = async {
         while socket.parent().unwrap().exists() {
             tokio::task::yield_now().await;
         }
     };
-    watched("the end of what the dead left", removed).await;
+    watched("the removal of the socket", removed).await;
 }
 
-/// Closes the session once the call of `slow` has come as far as the client.
+/// Closes the session once the call of `slow` has reached the client.
 async fn close(chain: &mut InProcess) {
     let gate = chain.client.receive().await.unwrap();
     assert_eq!(gate.method.as_deref(), Some("_test/gate"));
@@ -234,7 +234,7 @@ async fn when_the_session_closes_in_a_call_the_call_is_answered_and_then_the_shi
     assert!(socket.exists(), "there may be other sessions");
 }
 
-/// Also where the answer has a proxy to pass.
+/// Also where the answer has to pass a proxy.
 #[tokio::test]
 async fn when_the_session_closes_in_a_call_every_client_is_told_why() {
     for agent in BOTH {

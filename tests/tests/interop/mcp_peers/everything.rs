@@ -1,5 +1,5 @@
-//! The reference server with every feature, provided by the client, and a real MCP client of the
-//! agent's: what neither end knows of is that there is a chain between them.
+//! The reference server with every feature, provided by the client, and a real MCP client of the agent:
+//! neither end knows that there is a chain between them.
 
 #![expect(
     deprecated,
@@ -22,7 +22,7 @@ use super::turns::Turns;
 /// The declaration of the reference server.
 const EVERYTHING: &str = r#"[{"type":"acp","name":"everything","id":"everything-id"}]"#;
 
-/// A client of the agent's for the reference server. Both are there as long as the task is.
+/// An MCP client of the agent, connected to the reference server. Both live as long as the tasks.
 async fn connected(
     agent: &str,
     mode: rmcp::ClientLifecycleMode,
@@ -69,7 +69,7 @@ async fn tools_are_listed_and_called_with_progress_and_data() {
 async fn a_server_of_the_clients_asks_for_roots_and_samples_and_what_the_user_says() {
     for agent in BOTH {
         let (mut caller, _tasks) = connected(agent, legacy()).await;
-        // It has these tools once it knows what its client can.
+        // The server has these tools once it knows the capabilities of its client.
         caller
             .hears("the change", |told| {
                 (told == Told::ToolsChanged).then_some(())
@@ -232,7 +232,7 @@ async fn a_client_that_goes_ends_its_connection() {
     }
 }
 
-/// One turn; gives all that was streamed. The turn is cancelled as soon as `until` is said.
+/// Plays one turn; returns all streamed text. The turn is cancelled as soon as `until` arrives.
 async fn turn(
     turns: &mut Turns,
     provider: &mut Provider,
@@ -310,6 +310,6 @@ async fn an_agent_whose_requests_stand_alone_uses_a_server_of_an_older_version()
         let said = turn(&mut turns, &mut provider, prompt, Some(until)).await;
         assert!(said.contains(end), "{prompt}: {said}");
     }
-    // All of it was said on one connection.
+    // All of these requests used one connection.
     assert_eq!(provider.connections(), 1);
 }

@@ -10,7 +10,7 @@ use tokio::process::Command;
 use super::caller::{BOTH, HTTP, bridged, watched};
 use super::turns::agent;
 
-/// One run of the inspector; gives whether it went well, and what it says on either stream.
+/// One run of the inspector; returns whether it succeeded, and its output on both streams.
 async fn inspect(declared: &Value, words: &[&str]) -> (bool, String, String) {
     let inspector = agent(&["mcp-inspector", "--cli"]);
     let home = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ async fn inspect(declared: &Value, words: &[&str]) -> (bool, String, String) {
     (status.success(), text(stdout), text(stderr))
 }
 
-/// The same where it goes well, as JSON.
+/// The same for a run that succeeds, as JSON.
 async fn inspected(declared: &Value, words: &[&str]) -> Value {
     let (well, stdout, stderr) = inspect(declared, words).await;
     assert!(well, "{words:?}: {stdout}\n{stderr}");
@@ -84,7 +84,7 @@ async fn it_lists_and_calls_the_tools_of_a_proxy() {
             !well && stderr.contains(r#""message":"not like this""#),
             "{stderr}"
         );
-        // It does not show progress, and is not put out by it.
+        // The inspector does not show progress, and is not disturbed by it.
         let (well, stdout, stderr) = steps;
         assert!(well && stdout.contains("three steps"), "{stdout}\n{stderr}");
     }

@@ -1,4 +1,4 @@
-//! MCP over ACP with what others wrote: agents, clients of MCP, servers of MCP, and SDKs.
+//! MCP over ACP with third-party agents, MCP clients, MCP servers and SDKs.
 
 mod caller;
 mod clients;

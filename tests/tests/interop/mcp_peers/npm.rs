@@ -1,4 +1,4 @@
-//! The npm SDK's caller of MCP over ACP: it knows the stateless dialect alone.
+//! The npm SDK's caller of MCP over ACP, which knows only the stateless dialect.
 
 use acp_chain_tests::client::chunks;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::turns::{Turns, files, tools};
 
 const AGENT: &[&str] = &["npm-mcp-agent"];
 
-/// What came of a request to a server.
+/// The outcome of a request to a server.
 pub fn outcome(said: &str) -> Value {
     let (_, outcome) = said
         .rsplit_once("outcome: ")
@@ -48,7 +48,7 @@ async fn an_agents_tasks_are_the_clients_plan() {
     assert_eq!(turns.plan()[0]["content"], "dig");
 }
 
-/// The SDK drops what it reads together with the outcome: here the outcome comes later.
+/// The SDK discards messages that it reads together with the outcome: here the outcome comes later.
 #[tokio::test]
 async fn an_agent_hears_of_progress_before_the_outcome() {
     let mut turns = Turns::start(&tools("map", "project-map"), AGENT, &json!([])).await;

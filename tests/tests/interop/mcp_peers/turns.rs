@@ -1,4 +1,4 @@
-//! The program with a manifest in front of a real agent, and a client that is played by hand.
+//! The program with a manifest in front of a real agent, and a client that the test plays.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub struct Turns {
     pub session: String,
 }
 
-/// The manifest's entry of a proxy with tools, which may do everything else as well.
+/// The manifest's entry of a proxy with tools, which has all powers.
 pub fn tools(id: &str, component: &str) -> String {
     let granted = all_but(&[]);
     let limits = "{ memory = '512 MiB' }";
@@ -50,14 +50,14 @@ pub fn files(asked: &Message) -> Vec<String> {
 }
 
 impl Turns {
-    /// Starts an agent behind the proxies of a manifest, and a session with these servers of the
-    /// client's, an array. The client reads files for others.
+    /// Starts an agent behind the proxies of a manifest, and a session with these servers of the client, an
+    /// array. The client answers file reads.
     pub async fn start(manifest: &str, words: &[&str], servers: &Value) -> Self {
         let command = |folder: &Path| run(Some(&folder.join(MANIFEST)), agent(words));
         Self::launch(manifest, command, servers).await
     }
 
-    /// The same by a command, which is made for a folder with this manifest as [`MANIFEST`].
+    /// The same with a command, which is made for a folder with this manifest as [`MANIFEST`].
     pub async fn launch(
         manifest: &str,
         command: impl FnOnce(&Path) -> Command,
@@ -76,20 +76,20 @@ impl Turns {
         Self { chain, session }
     }
 
-    /// Begins a turn; gives the id of the prompt.
+    /// Begins a turn; returns the id of the prompt.
     pub fn begin(&mut self, text: &str) -> String {
         let wire = &mut self.chain.client.wire;
         wire.transcript().clear();
         wire.ask("session/prompt", &prompt(&self.session, text))
     }
 
-    /// A whole turn; gives all that was streamed.
+    /// Plays a whole turn; returns all streamed text.
     pub async fn turn(&mut self, text: &str) -> String {
         self.answering(text, |asked| panic!("asked: {}", asked.line))
             .await
     }
 
-    /// The same with answers to what the client is asked.
+    /// The same with answers to the requests that the client receives.
     pub async fn answering(
         &mut self,
         text: &str,
@@ -111,8 +111,8 @@ impl Turns {
         }
     }
 
-    /// Waits until what the client was asked is withdrawn, and the turn is over; gives its end. The
-    /// two have no order.
+    /// Waits until the request to the client is cancelled and the turn is over, in either order; returns the
+    /// end of the turn.
     pub async fn given_up(&mut self, prompt: &str) -> Message {
         let (mut withdrawn, mut ended) = (false, None);
         loop {
@@ -129,14 +129,14 @@ impl Turns {
         }
     }
 
-    /// Answers what the client was asked.
+    /// Answers the request that the client received.
     pub fn answer(&mut self, lines: &[String]) {
         for line in lines {
             self.chain.client.wire.send(line);
         }
     }
 
-    /// The plan that the client was last told of in this turn.
+    /// The last plan that the client received in this turn.
     pub fn plan(&self) -> Value {
         let lines = self.chain.client.wire.transcript().received("client");
         let updates = lines.iter().rev().filter_map(|line| {

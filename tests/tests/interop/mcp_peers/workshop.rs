@@ -1,5 +1,5 @@
-//! The npm SDK's provider of MCP over ACP, which knows the stateless dialect alone: the server
-//! `workshop` of a client over that SDK, and agents of every kind.
+//! The npm SDK's provider of MCP over ACP, which knows only the stateless dialect: the server `workshop` of a
+//! client over that SDK, and agents of every kind.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn client(folder: &Path, agent_command: Vec<String>, prompts: &[&str]) -> Comman
     client
 }
 
-/// What an agent says to prompts, and how its turns end.
+/// The texts of an agent after these prompts, and how its turns end.
 async fn turns(words: &[&str], prompts: &[&str]) -> Vec<(String, String)> {
     let folder = tempfile::tempdir().unwrap();
     let mut client = client(folder.path(), agent(words), prompts);
@@ -53,7 +53,7 @@ async fn turns(words: &[&str], prompts: &[&str]) -> Vec<(String, String)> {
     turns
 }
 
-/// The same where the turns end well.
+/// The same for turns that end well.
 async fn workshop(words: &[&str], prompts: &[&str]) -> Vec<String> {
     let turns = turns(words, prompts).await;
     assert!(
@@ -94,7 +94,7 @@ async fn an_agent_that_knows_stdio_alone_uses_a_clients_server_whose_requests_st
         "{}",
         said[4]
     );
-    // It cannot be asked anything.
+    // elizacp does not support elicitation.
     assert!(said[5].starts_with("ERROR: "), "{}", said[5]);
     assert!(said[5].contains("elicitation/create"), "{}", said[5]);
 }
@@ -214,7 +214,7 @@ impl Played {
         Caller::connect(&self.declared, mode).await
     }
 
-    /// Ends the turn; then the client goes, and takes all with it.
+    /// Ends the turn; then the client disconnects, and everything ends with it.
     async fn finish(mut self) {
         let result = r#"{"stopReason":"end_turn"}"#;
         self.agent

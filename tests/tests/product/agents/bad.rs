@@ -1,4 +1,4 @@
-//! What is not what it was, or not what it should be, is refused with the reason, and nothing is changed.
+//! A changed or invalid agent is refused with the reason, and nothing is changed.
 
 use std::fs;
 
@@ -58,7 +58,7 @@ fn a_version_that_has_become_another_is_refused_and_the_old_one_stays() {
         assert_eq!(world.record("script"), record);
     };
     refused(&world);
-    // Also where the registry says it, or what is there is broken.
+    // Also with the new digest in the registry, or with a broken installation.
     let more = json!({ "cmd": "./agent/run", "sha256": sha256(&other) });
     world.registry(&[world.binary("script", "1.0.0", "/script-1.0.0.tar.gz", more)]);
     refused(&world);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, entry, tar_gz};
 
-/// Says something to an agent behind a proxy, and gives what comes back.
+/// Prompts an agent behind a proxy. Returns the answer.
 pub async fn turn(world: &World, args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let manifest = host::passes(folder.path(), 1).unwrap();
@@ -59,7 +59,7 @@ async fn an_agent_of_an_archive_is_installed_pinned_and_answers() {
     }
     let record = world.record("eliza");
     assert!(record.contains("digest = \"sha256:"), "{record}");
-    // Everything is here already.
+    // The installed agent needs no server.
     world.server.remove("/elizacp.tgz");
     world.server.remove("/registry.json");
     assert!(!turn(&world, &["eliza"]).await.is_empty());
@@ -106,7 +106,7 @@ async fn an_agent_of_npm_is_installed_pinned_without_its_scripts_and_answers() {
 
     let same = world.does(&["agent", "update"]);
     assert!(same.contains("`npm-agent` is up to date"), "{same}");
-    // The same version with something else in it.
+    // The same version with another content.
     let document = format!("/npm/{package}");
     let about = world.server.get(&document);
     let moved = about.replace("sha256-", "sha256-AAAA");
@@ -117,7 +117,7 @@ async fn an_agent_of_npm_is_installed_pinned_without_its_scripts_and_answers() {
         told.contains("something else under the same version"),
         "{told}"
     );
-    // A newer one that is not what its index says.
+    // A newer version that does not match its index.
     world.npm_agent("1.1.0");
     let tarball = "/npm/npm-agent-1.1.0.tgz";
     world
@@ -130,7 +130,7 @@ async fn an_agent_of_npm_is_installed_pinned_without_its_scripts_and_answers() {
     let shown = world.does(&update);
     assert!(shown.contains("`npm-agent`: 1.0.0 → 1.1.0"), "{shown}");
     assert_eq!(world.versions("npm-agent").len(), 1);
-    // One that is gone keeps what is there.
+    // When the package has been removed, the installed version stays.
     world.server.remove(&document);
     let told = world.fails(&update);
     assert!(
@@ -149,7 +149,7 @@ async fn an_agent_of_pythons_is_installed_by_its_hashes_and_answers() {
         "1.0.0",
         json!({ "uvx": { "package": package } }),
     )]);
-    // The user may be in a folder of somebody else.
+    // The current folder may belong to another user.
     for module in ["venv.py", "pip.py", "logging.py"] {
         fs::write(world.path(module), "raise SystemExit('this was run')\n").unwrap();
     }
@@ -193,13 +193,13 @@ async fn a_command_of_ones_own_is_an_agent_and_takes_more_arguments() {
     world.does(&["agent", "add", "mine", "--", &eliza, "--deterministic"]);
     assert!(!turn(&world, &["mine", "--", "acp"]).await.is_empty());
     let shell = world.does(&["agent", "add", "shell", "--", "sh", "-c", "x"]);
-    // An editor has another PATH.
+    // The path is absolute, since an editor has another PATH.
     assert!(shell.contains("/sh -c x"), "{shell}");
     let kept = world.does(&["agent", "update"]);
     assert!(kept.contains("`mine` stays"), "{kept}");
     let told = world.fails(&["agent", "add", "mine", "--", "sh"]);
     assert!(told.contains("is installed already"), "{told}");
-    // Their folders would be the same on systems that do not tell them apart.
+    // On case-insensitive systems, both agents would have the same folder.
     let told = world.fails(&["agent", "add", "Mine", "--", "sh"]);
     assert!(told.contains("`mine` is installed already"), "{told}");
     let told = world.fails(&["agent", "add", "other", "--", "no-such-program"]);
@@ -255,7 +255,7 @@ fn a_version_is_installed_when_its_user_says_yes_to_it() {
         assert!(shown.contains("Install it as `script`? [y/N]"), "{shown}");
         assert_eq!(world.versions("script").len(), is_there, "{shown}");
     }
-    // From the registry that it came from.
+    // From the registry of its installation.
     world.registry(&[world.script("1.1.0")]);
     let told = world.fails(&["agent", "update"]);
     assert!(told.contains("no terminal to ask on"), "{told}");

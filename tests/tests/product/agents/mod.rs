@@ -1,5 +1,5 @@
-//! Agents are installed by name, from archives, npm and Python's index, and run behind the chain; what is not what it was,
-//! or not what it should be, is refused, and what was there before goes on.
+//! Agents are installed by name, from archives, npm and Python's index, and run behind the chain; a changed or invalid
+//! agent is refused, and the installed version keeps running.
 
 mod bad;
 mod kinds;

@@ -1,5 +1,5 @@
-//! What real registries, archives and packages have that is not quite as one would expect. It is installed, or told at
-//! `add` and not when an editor launches it.
+//! Oddities of real registries, archives and packages. Such an agent is installed, or refused by `add` rather than when
+//! an editor launches it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,14 +15,14 @@ use super::world::{World, entry, tar_gz, zip};
 
 const SCRIPT: &[u8] = b"#!/bin/sh\n";
 
-/// A line that a program prints.
+/// A program's output, one line.
 fn said(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// The path of the Node that runs here.
+/// The path of this machine's Node.
 fn node() -> String {
     said("node", &["-p", "process.execPath"])
 }
@@ -154,7 +154,7 @@ fn variables_that_load_code_are_marked_in_the_question() {
 #[tokio::test]
 async fn node_is_recorded_and_not_what_a_version_manager_has_in_its_place() {
     let mut world = World::new();
-    // As asdf's, which starts another version in each folder.
+    // Like asdf's shim, which starts another version in each folder.
     let stand_in = format!(
         "#!/usr/bin/env bash\n[ -e .tool-versions ] && {{ echo 'No version is set for command node' >&2; exit 126; }}\n\
          exec '{}' \"$@\"\n",
@@ -216,7 +216,7 @@ fn a_program_that_fnm_links_for_a_shell_is_recorded_where_it_stays() {
     );
 }
 
-/// Serves a package of npm's whose program begins with this line. Gives the registry.
+/// Serves an npm package whose program begins with this line. Returns the registry.
 fn with_first_line(world: &World, line: &str) -> String {
     let agent = fs::read_to_string(peer("npm/agent.mjs")).unwrap();
     let agent = format!(
@@ -287,7 +287,7 @@ async fn what_runs_a_program_is_looked_up_when_it_is_added() {
 #[test]
 fn a_program_that_an_install_script_makes_is_told_at_once() {
     let world = World::new();
-    // Without a first line, as it lies there before it is replaced.
+    // A stub without a `#!` line, which the script replaces.
     let installer: &[u8] = b"";
     let stub: &[u8] = b"echo \"native binary not installed\" >&2\nexit 1\n";
     for (files, how) in [
@@ -316,7 +316,7 @@ fn a_program_that_an_install_script_makes_is_told_at_once() {
     }
 }
 
-/// A Python that is too old for what it is to install, by pip's words.
+/// A Python that is too old for the package, with pip's error.
 const OLD_PYTHON: &str = r#"#!/bin/sh
 for environment; do :; done
 /bin/mkdir -p "$environment/bin"
@@ -329,7 +329,7 @@ for environment; do :; done
 /bin/chmod +x "$environment/bin/python"
 "#;
 
-/// A registry with an agent of Python's.
+/// A registry with a Python agent.
 fn python_registry(world: &World) -> String {
     let package = format!("{}==1.0.0", world.python_agent());
     world.registry(&[entry(

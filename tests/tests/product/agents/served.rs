@@ -1,4 +1,4 @@
-//! A web server on this machine: a registry of agents, archives, and an index of packages of npm's and of Python's each.
+//! A web server on this machine: a registry of agents, archives, and package indexes for npm and Python.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,11 +7,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What it has, by path.
+/// The served files, by path.
 #[derive(Default)]
 struct Files {
     files: BTreeMap<String, Vec<u8>>,
-    /// The path at which it stops halfway, and who is told.
+    /// The path whose transfer stops halfway, and the sender to notify.
     stops: Option<(String, Sender<()>)>,
 }
 
@@ -53,7 +53,7 @@ impl Server {
         self.files.lock().unwrap().files.remove(path);
     }
 
-    /// From now on, only half of this comes, and nothing more. Told of whenever somebody waits for the rest.
+    /// Sends only half of this file from now on. Notifies the receiver whenever a client waits for the rest.
     pub fn stop_halfway(&self, path: &str) -> Receiver<()> {
         let (told, waits) = mpsc::channel();
         self.files.lock().unwrap().stops = Some((path.to_owned(), told));
@@ -102,7 +102,7 @@ fn answer(client: TcpStream, files: &Mutex<Files>) {
         Some((_, told)) => {
             let _ = client.write_all(&body[..body.len() / 2]);
             let _ = told.send(());
-            // Until whoever waits is gone.
+            // Until the client disconnects.
             let _ = client.read(&mut [0]);
         }
     }

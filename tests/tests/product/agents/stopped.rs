@@ -1,4 +1,4 @@
-//! Whoever is killed in the middle leaves what was there before, and what is left goes with the next change.
+//! A killed command leaves the installed version, and its remains are deleted with the next change.
 
 use super::world::World;
 
@@ -13,7 +13,7 @@ fn an_update_that_is_killed_leaves_the_version_before() {
     let update = ["agent", "update", "script", "--yes"];
     let mut running = world.begins(&update);
     waits.recv().unwrap();
-    // Nobody else changes anything meanwhile.
+    // No other command can change anything meanwhile.
     let told = world.fails(&["agent", "remove", "script"]);
     assert!(
         told.contains("another `acp-chain agent` is at work"),

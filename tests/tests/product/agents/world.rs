@@ -1,4 +1,4 @@
-//! A user without agents, and what there is to install.
+//! A user without agents, and the agents to install.
 
 use std::env::consts;
 use std::ffi::{OsStr, OsString};
@@ -42,7 +42,7 @@ impl World {
         self.home.path().canonicalize().unwrap().join(name)
     }
 
-    /// From now on, commands see only these folders of programs.
+    /// Limits the commands' `PATH` to these folders.
     pub fn set_path(&mut self, folders: &[&OsStr]) {
         self.path = folders.join(OsStr::new(":"));
     }
@@ -59,7 +59,7 @@ impl World {
         self.set_path(&[folder.as_os_str(), &others]);
     }
 
-    /// Leaves only these programs.
+    /// Limits the commands to these programs.
     pub fn only(&mut self, programs: &[&str]) {
         let folder = self.path("only");
         fs::create_dir_all(&folder).unwrap();
@@ -73,7 +73,7 @@ impl World {
         self.set_path(&[folder.as_os_str()]);
     }
 
-    /// Where agents are kept.
+    /// The folder of the installed agents.
     pub fn agents(&self) -> PathBuf {
         self.path("data/acp-chain/agents")
     }
@@ -98,7 +98,7 @@ impl World {
             .env("XDG_DATA_HOME", self.path("data"))
             .env("XDG_CONFIG_HOME", self.path("config"))
             .env("XDG_STATE_HOME", self.path("state"))
-            // Our packages are here, and what they need is where it is for everybody.
+            // Our packages come from this server, and their dependencies from the public registry.
             .env(
                 "npm_config_@acp-chain-tests:registry",
                 self.server.url("/npm/"),
@@ -115,31 +115,31 @@ impl World {
         command.output().unwrap().into()
     }
 
-    /// The same, which has to succeed; what it printed.
+    /// The output of a command, which must succeed.
     pub fn does(&self, args: &[&str]) -> String {
         self.run(args).of_success(args)
     }
 
-    /// The same, which has to fail; what it said.
+    /// The error of a command, which must fail.
     pub fn fails(&self, args: &[&str]) -> String {
         self.run(args).of_failure(args)
     }
 
-    /// Begins a command, of which nobody hears what it says.
+    /// Starts a command, whose output is discarded.
     pub fn begins(&self, args: &[&str]) -> Child {
         let mut command = self.command(args).into_std();
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().unwrap()
     }
 
-    /// Serves a registry with these agents. Gives its URL.
+    /// Serves a registry with these agents. Returns its URL.
     pub fn registry(&self, agents: &[Value]) -> String {
         let registry = json!({ "version": "1.0.0", "agents": agents, "extensions": [] });
         self.server.put("/registry.json", registry.to_string());
         self.server.url("/registry.json")
     }
 
-    /// Adds an agent whose program is a script that says a version, in an archive. Gives its entry.
+    /// Adds an archived agent whose program is a script that prints a version. Returns its entry.
     pub fn script(&self, version: &str) -> Value {
         let script = format!("#!/bin/sh\necho version {version}\n");
         let archive = tar_gz(&[("agent/run", script.as_bytes())]);
@@ -156,7 +156,7 @@ impl World {
         entry(id, version, json!({ "binary": { platform: target } }))
     }
 
-    /// Serves an agent over the npm SDK as a package. Gives the package's name.
+    /// Serves an agent over the npm SDK as a package. Returns the package's name.
     pub fn npm_agent(&self, version: &str) -> &'static str {
         let name = "@acp-chain-tests/npm-agent";
         let package = json!({
@@ -198,7 +198,7 @@ impl World {
             .put(&format!("/npm/{name}"), document.to_string());
     }
 
-    /// Serves the example agent of the Python SDK as a package. Gives the package's name.
+    /// Serves the example agent of the Python SDK as a package. Returns the package's name.
     pub fn python_agent(&self) -> &'static str {
         let name = "acp-chain-tests-echo-agent";
         let mut agent = fs::read_to_string(peer("python/echo_agent.py")).unwrap();
@@ -263,7 +263,7 @@ pub fn zip(files: &[(String, String)]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// As npm writes it.
+/// The digest in npm's format.
 fn integrity(bytes: &[u8]) -> String {
     let hex = Digest::of(bytes).hex();
     let bytes = HEXLOWER.decode(hex.as_bytes()).unwrap();

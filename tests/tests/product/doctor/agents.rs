@@ -1,4 +1,4 @@
-//! Agents that do not start, do not answer, or want something.
+//! Agents that do not start, do not answer, or have requirements.
 
 use std::fs;
 
@@ -144,7 +144,7 @@ fn an_agent_that_is_installed_is_asked_and_a_broken_one_is_named() {
         };
         found.findings.iter().any(|finding| about(&finding))
     };
-    assert!(asked(&user.doctor(&[])), "among all that are known");
+    assert!(asked(&user.doctor(&[])), "among all known agents");
     assert!(asked(&user.doctor(&["mine"])), "by its name");
 
     fs::remove_file(agent).unwrap();

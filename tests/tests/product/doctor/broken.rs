@@ -1,4 +1,4 @@
-//! What is broken on a machine is named, with what mends it; what mends it by a command does.
+//! Each problem on a machine is named with its remedy, and each command of a remedy works.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::doctor::user::{AGENT, CONFIG, User, ZED};
 
 const ADDED: &str = "extensions/sha256";
 
-/// A user who has installed an extension from a file, and where its component is.
+/// A user who has installed an extension from a file, and the path of its component.
 fn installed() -> (User, PathBuf) {
     let user = User::new();
     let package = Package {
@@ -41,7 +41,7 @@ fn a_component_that_was_deleted_is_named_and_the_command_brings_it_back() {
     let found = user.doctor(&[]);
     let remedy = found.only("chain", "`it`: sha256:");
     assert_eq!(remedy, "acp-chain install");
-    // The others are looked at all the same.
+    // The other extensions are still checked.
     let fine = found
         .findings
         .iter()
@@ -73,7 +73,7 @@ fn a_component_of_ones_own_that_is_gone_is_named() {
 fn a_store_that_is_damaged_is_told_and_the_command_mends_it() {
     let (user, stored) = installed();
     let mut bytes = fs::read(&stored).unwrap();
-    // As long as before: a start would not see it.
+    // The length is unchanged, so a start would not notice.
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&stored, bytes).unwrap();
     let found = user.doctor(&[]);
@@ -141,7 +141,7 @@ fn a_manifest_that_is_wrong_is_told_with_its_line() {
     let args = ["--manifest", path.to_str().unwrap()];
     let remedy = user.doctor(&args).only("chain", "unknown key `powres`");
     assert_eq!(remedy, format!("fix line 3 of {shown}"));
-    // One that is wrong hides no other.
+    // A problem hides no other.
     fs::write(
         &path,
         "[[proxy]]\nuse = \"redact\"\nconfig.nothing = 1\n[[proxy]]\nuse = \"none\"\n",
@@ -190,7 +190,7 @@ fn a_chain_that_an_editor_names_and_that_would_not_start_is_told_at_that_editor(
         found.among("editors", expected);
         assert_eq!(found.code, Some(1));
     }
-    // What the user has anyway may be named again.
+    // An extension that the chain already has may be named again.
     assert_eq!(launches(&["--with", "redact"]).code, Some(0));
     let without_change = "[[proxy]]\nuse = \"redact\"\npowers = [\"prompts.read\"]\n";
     user.write(CONFIG, without_change);
@@ -204,7 +204,7 @@ fn what_never_answers_hides_nothing_else() {
     let user = User::new();
     let settings = user.path(ZED);
     fs::remove_file(&settings).unwrap();
-    // Whoever opens it waits for somebody who writes to it.
+    // Opening a pipe blocks until a writer opens it.
     mknodat(CWD, &settings, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let found = user.doctor(&["--timeout", "1"]);
     for area in ["agent", "editors"] {
@@ -222,7 +222,7 @@ fn what_never_answers_hides_nothing_else() {
 #[test]
 fn without_a_home_or_with_one_in_which_nothing_can_be_made_it_says_so() {
     let mut user = User::new();
-    // It would depend on where acp-chain is launched.
+    // A relative path would depend on the current folder.
     user.set("HOME", "relative");
     let found = user.doctor(&[]);
     let remedy = found.among("program", "there is no home folder");
@@ -322,7 +322,7 @@ fn an_editor_that_launches_an_agent_which_is_not_installed_is_named_until_it_is(
     user.does(&["agent", "add", "mine", "--", AGENT]);
     let found = user.doctor(&[]);
     assert_eq!(found.code, Some(0), "{found:#?}");
-    // Each is asked once, with the arguments that the editor adds.
+    // Each agent is started once, with the arguments that the editor adds.
     let agents = found.findings.iter().filter(|one| one["area"] == "agent");
     let asked = agents.filter_map(|one| one["says"].as_str());
     let asked: Vec<_> = asked

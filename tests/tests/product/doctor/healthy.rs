@@ -1,4 +1,4 @@
-//! Where all is well, nothing is said to be wrong, and nothing changes.
+//! On a healthy machine, no problem is reported, and nothing changes.
 
 use acp_chain_tests::chain::{Chain, MANIFEST, entry};
 use acp_chain_tests::host;

@@ -1,4 +1,4 @@
-//! `acp-chain doctor`: what does not work is named, with what mends it, and nothing else is touched.
+//! `acp-chain doctor`: problems are named with their remedies, and nothing is changed.
 
 mod agents;
 mod broken;

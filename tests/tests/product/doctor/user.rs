@@ -1,4 +1,4 @@
-//! A user with a home, on whose machine all is well at first.
+//! A user with a home, on a machine without problems at first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,6 @@ pub struct User {
     environment: Vec<(&'static str, PathBuf)>,
 }
 
-/// What the doctor said.
 #[derive(Debug)]
 pub struct Report {
     pub code: Option<i32>,
@@ -27,8 +26,8 @@ pub struct Report {
 }
 
 impl User {
-    /// One with a chain of two extensions that come with the program, a project that is trusted, and an editor that
-    /// launches an agent by way of acp-chain.
+    /// A user with a chain of two built-in extensions, a trusted project, and an editor that launches an agent through
+    /// acp-chain.
     pub fn new() -> Self {
         let user = Self {
             home: tempfile::tempdir().unwrap(),
@@ -64,12 +63,12 @@ impl User {
         path
     }
 
-    /// Programs see this variable from now on.
+    /// Sets a variable for later commands.
     pub fn set(&mut self, name: &'static str, value: impl Into<PathBuf>) {
         self.environment.push((name, value.into()));
     }
 
-    /// A command, in the project.
+    /// A command in the project.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(host::installed());
         command
@@ -87,20 +86,20 @@ impl User {
         self.command(args).output().unwrap()
     }
 
-    /// Does what has to succeed; what it printed.
+    /// The output of a command, which must succeed.
     pub fn does(&self, args: &[&str]) -> String {
         let output = self.output(args);
         assert!(output.status.success(), "{args:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What the doctor says, with these arguments.
+    /// The doctor's report, with these arguments.
     pub fn doctor(&self, args: &[&str]) -> Report {
         let output = self.output(&[&["doctor", "--json"], args].concat());
         report(&output)
     }
 
-    /// Runs a command that the doctor gave, as a shell does.
+    /// Runs the command of a remedy in a shell.
     pub fn follows(&self, command: &str) {
         let folder = host::installed().parent().unwrap();
         let path = std::env::var("PATH").unwrap();
@@ -136,7 +135,7 @@ pub fn report(output: &Output) -> Report {
 }
 
 impl Report {
-    /// What is not fine.
+    /// The findings that are not fine.
     pub fn unwell(&self) -> Vec<&Value> {
         let unwell = self
             .findings
@@ -145,7 +144,7 @@ impl Report {
         unwell.collect()
     }
 
-    /// The only problem, which is in this area and says this. Gives what mends it.
+    /// Checks that the only problem is in this area and has this text. Returns its remedy.
     #[track_caller]
     pub fn only(&self, area: &str, says: &str) -> String {
         assert_eq!(self.code, Some(1), "{self:#?}");
@@ -163,7 +162,7 @@ impl Report {
         remedy(problem)
     }
 
-    /// A problem among others. Gives what mends it.
+    /// Finds a problem among others. Returns its remedy.
     #[track_caller]
     pub fn among(&self, area: &str, says: &str) -> String {
         let is_it = |finding: &&Value| {

@@ -1,4 +1,4 @@
-//! A real browser that does what a test says.
+//! A real browser, controlled by a test.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -47,12 +47,12 @@ impl Browser {
         self.asks(json!({"open": address})).await;
     }
 
-    /// What an expression gives.
+    /// The value of an expression.
     pub async fn run(&mut self, expression: &str) -> Value {
         self.asks(json!({"run": expression})).await
     }
 
-    /// Until an expression is true.
+    /// Waits until an expression is true.
     pub async fn wait(&mut self, expression: &str) {
         self.asks(json!({"wait": expression})).await;
     }
@@ -71,12 +71,12 @@ impl Browser {
         self.asks(json!({"type": text})).await;
     }
 
-    /// Clicks, and puts what is then saved into a file.
+    /// Clicks, and saves the download into a file.
     pub async fn saves(&mut self, selector: &str, into: &Path) {
         self.asks(json!({"save": selector, "into": into})).await;
     }
 
-    /// What the page told that it should not.
+    /// The errors and requests that the page should not have.
     pub async fn told(&mut self) -> Value {
         self.asks(json!({"told": true})).await
     }

@@ -1,4 +1,4 @@
-//! Who gets in, and what is told to others.
+//! Which clients are admitted, and the answers to others.
 
 use acp_chain_tests::host;
 use acp_chain_tests::web;
@@ -94,7 +94,7 @@ async fn every_answer_keeps_the_page_to_itself() {
             assert_eq!(header(name), value);
         }
     }
-    // What a trace says is text, never a page. It is told of once it is read.
+    // The content of a trace is text, never a page. A row is announced once it is read.
     let stream = client.get(format!("{}stream", inspector.address));
     let mut stream = stream.send().await.unwrap();
     let mut told = Vec::new();
@@ -102,7 +102,7 @@ async fn every_answer_keeps_the_page_to_itself() {
         let more = in_time("a row", stream.chunk()).await.unwrap();
         told.extend(more.expect("the stream has no end"));
     }
-    // The names of a row may be told before the row can be had.
+    // The names of a row may be announced before the row can be requested.
     let has_row = async {
         loop {
             let line = client.get(format!("{}line?row=1", inspector.address));

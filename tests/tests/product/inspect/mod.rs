@@ -1,4 +1,4 @@
-//! `acp-chain inspect`: who gets in, and what the page shows.
+//! `acp-chain inspect`: access to the page, and its content.
 
 mod browser;
 mod gate;
@@ -17,7 +17,7 @@ use tokio::process::{Child, Command};
 /// The program, serving a page.
 struct Inspector {
     child: Child,
-    /// Where the page is.
+    /// The URL of the page.
     address: String,
 }
 
@@ -46,7 +46,7 @@ impl Inspector {
         self.address.split([':', '/']).nth(4).unwrap()
     }
 
-    /// Ends it as its user does. Gives how it ended, and what it told.
+    /// Interrupts the program. Returns its status and output.
     async fn interrupt(mut self) -> (ExitStatus, String) {
         let id = self.child.id().unwrap();
         let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();

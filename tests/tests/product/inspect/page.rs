@@ -1,4 +1,4 @@
-//! What the page shows, in a real browser: one for all, since it starts slowly.
+//! The content of the page in a real browser, which all tests share since it starts slowly.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ async fn the_page_shows_what_each_proxy_made_of_messages_and_runs_nothing_that_t
     a_chain_that_runs_is_shown_and_does_not_move_what_is_read(&mut browser).await;
 }
 
-/// The text of the message that is looked at.
+/// The text of the selected message.
 const DETAIL: &str = "document.getElementById('detail').innerText";
 
 async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Browser, folder: &Path) {
@@ -37,7 +37,7 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
         .chain(["acp-chain", "agent"])
         .collect();
     assert_eq!(shown, json!(expected));
-    // By keys alone: what was said, to the first that has it, and on to where it was changed.
+    // With keys alone: search for a text, open the first match, and go on to the change.
     browser.keys(&["/"]).await;
     browser.types(&traces::SECRET.to_lowercase()).await;
     browser
@@ -64,14 +64,14 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
             .contains("[redacted: aws-access-token]"),
         "{added}"
     );
-    // The whole line is there to be copied.
+    // The whole line can be copied.
     browser
         .click("#detail h3 button:text('Copy the line')")
         .await;
     let copied = browser.run("navigator.clipboard.readText()").await;
     let text = std::fs::read_to_string(&trace).unwrap();
     assert!(text.lines().any(|line| copied == line), "{copied}");
-    // The prompt names a turn, and that filters.
+    // The prompt names a turn, which filters the list.
     browser.keys(&["Escape", "Escape", "Escape"]).await;
     browser
         .wait(&format!(
@@ -83,13 +83,13 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
         .wait("inspector.shown > 5 && inspector.shown < inspector.model.count / 2")
         .await;
     browser.click(":nth-match(#side li button, 2)").await;
-    // All of it fits into one file, which shows the same from disk, and asks nobody for anything.
+    // The export is one file, which shows the same from disk without any request.
     browser.keys(&["e"]).await;
     let report = folder.join("report.html");
     browser
         .saves(".formats button:text('One file for a bug report')", &report)
         .await;
-    // A transcript is of one chain.
+    // A transcript covers one chain.
     browser.keys(&["Escape"]).await;
     browser.click(":nth-match(#side li button, 2)").await;
     browser.keys(&["e"]).await;
@@ -183,7 +183,7 @@ async fn states_of_proxies_are_told_apart(browser: &mut Browser, folder: &Path) 
         r#""state":"ended","restarts":1"#,
     ];
     let lines = states.map(|state| format!("{{\"connection\":\"c\",\"proxy\":\"p\",{state}}}\n"));
-    // Of another, nobody heard how it began.
+    // The start of the other proxy was not recorded.
     let late = r#"{"connection":"c","proxy":"q","state":"running","restarts":3}"#;
     std::fs::write(&trace, lines.concat() + late + "\n").unwrap();
     let inspector = Inspector::start(&[&trace]).await;
@@ -229,7 +229,7 @@ async fn notifications_are_joined_with_what_became_of_them(browser: &mut Browser
     };
     let lines = [
         hop("agent", "p", 1),
-        // Of its own: before its decision, as it says it within the call.
+        // The proxy's own message precedes its decision, since it is sent within the call.
         hop("p", "client", 8),
         decision("forward", "worked", 1),
         hop("p", "client", 1),
@@ -267,7 +267,7 @@ async fn a_chain_that_runs_is_shown_and_does_not_move_what_is_read(browser: &mut
     browser.open(&inspector.address).await;
     chain.heard();
     chain.says(200);
-    // Others of this user may run chains as well.
+    // Other chains of this user may run at the same time.
     browser.keys(&["/"]).await;
     browser.types("method:live/told").await;
     browser.wait("inspector.shown === 200").await;
@@ -284,7 +284,7 @@ async fn a_chain_that_runs_is_shown_and_does_not_move_what_is_read(browser: &mut
     browser
         .wait("inspector.list.isAtEnd && !document.querySelector('.news')")
         .await;
-    // Those of a server are told apart by their users.
+    // The chains of a server differ by their users.
     browser.keys(&["/"]).await;
     browser.types("method:live/told user:bob").await;
     browser.wait("inspector.shown === 0").await;

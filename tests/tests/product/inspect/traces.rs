@@ -1,4 +1,4 @@
-//! Traces to look at.
+//! Traces to inspect.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,10 +12,10 @@ use acp_chain_tests::wire::{WATCHDOG, in_time};
 use acp_chain_trace::{Line, Sink};
 use tokio::process::Command;
 
-/// What five proxies are called, the client's neighbour first.
+/// The names of five proxies, in chain order from the client.
 pub const PROXIES: [&str; 5] = ["rules", "todo", "skills", "permissions", "redact"];
 
-/// What `redact` takes out of the first prompt.
+/// The secret that `redact` removes from the first prompt.
 pub const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 /// Records two turns of acpx with elizacp, through five proxies of ours. Each has a chain of its own.
@@ -63,7 +63,7 @@ pub async fn recorded(folder: &Path) -> PathBuf {
     trace
 }
 
-/// What sets `canary` if any of it runs.
+/// Texts that set `canary` if any of them runs.
 const ATTACKS: [&str; 6] = [
     "<img src=x onerror=globalThis.canary=1>",
     "</script><script>globalThis.canary=1</script>",
@@ -117,7 +117,7 @@ pub fn hostile(folder: &Path) -> PathBuf {
     path
 }
 
-/// A chain that runs, in this process, and says what it is told to.
+/// A running chain in this process, which sends messages on request.
 pub struct Chain {
     offer: Offer,
     joined: mpsc::Receiver<()>,
@@ -129,7 +129,7 @@ impl Chain {
         let mut offer = Offer::open().unwrap();
         let door = offer.door().unwrap();
         let (joins, joined) = mpsc::channel();
-        // It ends with the offer.
+        // The thread ends with the offer.
         thread::spawn(move || {
             door.keep(|| {
                 let _ = joins.send(());
@@ -146,12 +146,12 @@ impl Chain {
         chain
     }
 
-    /// Waits until somebody listens.
+    /// Waits until a listener joins.
     pub fn heard(&self) {
         self.joined.recv_timeout(WATCHDOG).unwrap();
     }
 
-    /// Tells so many things.
+    /// Sends `count` messages.
     pub fn says(&mut self, count: u64) {
         let lines = (self.said..self.said + count).map(|number| {
             serde_json::json!({

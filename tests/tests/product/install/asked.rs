@@ -1,11 +1,11 @@
-//! A user in front of a terminal is asked, and says yes or no.
+//! Questions to a user at a terminal, who answers yes or no.
 
 use acp_chain_tests::terminal::Terminal;
 
 use super::world::{World, digest};
 
-/// Runs a command about the project in a terminal in which somebody types this. Gives whether it did what
-/// it should, and what the terminal shows.
+/// Runs a command about the project in a terminal in which the user types this line. Returns whether the command
+/// succeeded, and the content of the terminal.
 fn typed(world: &World, args: &[&str], line: &str) -> (bool, String) {
     let mut command = world.command(&world.program);
     command.args(args).arg("--manifest").arg(world.manifest());
@@ -41,7 +41,7 @@ fn an_update_that_wants_more_waits_for_a_yes() {
     world.do_run(&["add", "it.wasm", "--yes"]);
     let agreed = world.locked("it").agreed;
     world.package("it.wasm", "it", "1.1.0", &["prompts.read"]);
-    // What `--yes` says of all updates is not said of this one.
+    // `--yes` does not accept this update.
     let (_, shown) = typed(&world, &["update", "--yes"], "n\n");
     assert!(
         shown.contains("It asks for more than you agreed to: it is pending"),

@@ -1,4 +1,4 @@
-//! A disk on which there is no room, and commands that are killed as they write.
+//! A full disk, and commands that are killed during a write.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -8,8 +8,8 @@ use acp_chain_tests::said::Said;
 
 use super::world::{World, digest};
 
-/// Runs a command that may write no file longer than this, in blocks of 512 bytes. What is longer is an
-/// error, as on a full disk, or kills it.
+/// Runs a command that may write no file longer than this, in blocks of 512 bytes. A longer write is an error, as on a
+/// full disk, or kills the command.
 fn run(world: &World, blocks: u32, kills: bool, args: &[&str]) -> bool {
     let ignore = if kills { "" } else { "trap '' XFSZ; " };
     let script = format!("{ignore}ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -26,14 +26,14 @@ fn run(world: &World, blocks: u32, kills: bool, args: &[&str]) -> bool {
 fn a_full_disk_or_a_kill_at_any_write_leaves_old_or_new() {
     let world = World::new();
     let old = world.package("it.wasm", "it", "1.0.0", &["prompts.read"]);
-    // It is compiled already: what counts here is what comes then.
+    // The extension is compiled before, so that only later writes fail.
     world.do_run(&["add", "it.wasm", "--yes"]);
     world.do_run(&["remove", "it"]);
     world.do_run(&["gc"]);
     let size = u32::try_from(fs::metadata(&old).unwrap().len()).unwrap();
     let before = world.manifest_text();
     for kills in [false, true] {
-        // From no byte of anything, through the lock and the manifest, to half of the component.
+        // From no byte at all, through the lock and the manifest, to half of the component.
         for blocks in [0, 1, 2, size / 1024] {
             assert!(
                 !run(&world, blocks, kills, &["add", "it.wasm", "--yes"]),
@@ -41,7 +41,7 @@ fn a_full_disk_or_a_kill_at_any_write_leaves_old_or_new() {
             );
             assert_eq!(world.manifest_text(), before, "{blocks}");
             assert!(world.lock().is_empty(), "{blocks}");
-            // What is in the store is whole.
+            // Each component in the store is whole.
             for component in world.components() {
                 let name = component
                     .file_name()

@@ -14,7 +14,7 @@ use super::world::{World, digest};
 
 const USED: &str = "# Ours.\n[agent]\ncommand = \"agent\"\n\n[[proxy]]\nuse = \"it\"\n";
 
-/// An extension that wants two powers.
+/// An extension that asks for two powers.
 fn it(world: &World) -> PathBuf {
     let powers = ["prompts.read", "prompts.change"];
     world.package("it.wasm", "it", "1.2.0", &powers)
@@ -126,7 +126,7 @@ fn what_comes_with_the_program_is_used_by_its_name() {
     assert!(world.lock().is_empty() && world.components().is_empty());
     world.do_run(&["check"]);
     assert_eq!(world.do_run(&["list"]), "it\n  comes with acp-chain\n");
-    // Nobody else's takes its place.
+    // Another extension of this name cannot replace it.
     world.package("it.wasm", "it", "9.0.0", &[]);
     let told = world.fail(&["add", "it.wasm", "--yes"]);
     assert!(
@@ -170,7 +170,7 @@ fn whatever_is_installed_is_compiled_already() {
 fn without_a_manifest_it_is_the_users_own_chain() {
     let world = World::new();
     let file = world.package("it.wasm", "it", "1.2.0", &["prompts.read"]);
-    // Many keep their settings elsewhere.
+    // Many users have links to their settings.
     let config = world.path(".config/acp-chain/config.toml");
     fs::create_dir_all(config.parent().unwrap()).unwrap();
     fs::write(world.path("settings.toml"), "").unwrap();
@@ -206,7 +206,7 @@ fn the_lock_brings_everything_back_and_what_changed_meanwhile_is_told() {
         "it 1.2.0: is there\n"
     );
     assert_eq!(world.components().len(), 1);
-    // What a lock needs that was only installed is kept too.
+    // Components that a lock needs are kept, even if they were only installed.
     assert!(world.do_run(&["gc"]).starts_with("0 components"));
 
     fs::remove_dir_all(world.path(".local")).unwrap();
@@ -260,7 +260,7 @@ fn an_update_that_wants_no_more_needs_a_word_and_one_that_does_stays_pending() {
         assert_eq!(locked.pending.unwrap().version.as_deref(), Some(version));
         assert!(world.do_run(&["list"]).contains(expected));
     }
-    // Both are kept, the one that runs and the one that waits.
+    // Both components are kept, the running one and the pending one.
     world.do_run(&["gc"]);
     assert_eq!(world.components().len(), 2);
     let other = world.fail(&[
@@ -353,7 +353,7 @@ fn what_fails_or_is_missing_does_not_hold_up_the_others() {
     assert_eq!(world.locked("b").agreed.version.as_deref(), Some("1.1.0"));
     world.do_run(&["remove", "c"]);
 
-    // An update brings back what is missing, and goes on after a name that it does not know.
+    // An update restores missing components, and continues after an unknown name.
     fs::remove_file(component("b").unwrap()).unwrap();
     let updated = world.run(&["update", "x", "b"]);
     assert!(!updated.is_success, "{updated:?}");

@@ -1,5 +1,5 @@
-//! Extensions are installed, updated and removed by the program, from files and from registries, and what
-//! the user agreed to stays what it was.
+//! Extensions are installed, updated and removed by the program, from files and from registries, and the powers that
+//! the user agreed to do not change.
 
 mod asked;
 mod broken;

@@ -20,18 +20,18 @@ use super::world::{World, digest, package};
 /// `me:secret`, as `htpasswd -B` writes it.
 const PASSWORDS: &str = "me:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n";
 
-/// What a manifest is.
+/// The media type of a manifest.
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 /// A registry that runs until it is dropped.
 struct Registry {
     process: Child,
-    /// Its host and port.
+    /// The registry's host and port.
     name: String,
     _data: TempDir,
 }
 
-/// What it wants.
+/// The registry's requirements.
 #[derive(Default)]
 struct Wants {
     password: bool,
@@ -39,7 +39,7 @@ struct Wants {
 }
 
 impl Registry {
-    /// Starts one; one with TLS under an address that is not taken for this machine.
+    /// Starts a registry; one with TLS has an address that is not treated as this machine.
     fn start(wants: &Wants) -> (Self, World) {
         let mut world = World::new();
         let data = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ impl Registry {
             .unwrap();
         let lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let (tell, told) = mpsc::channel();
-        // Read to its end, or the registry would wait for us.
+        // The output is read to its end, or the registry would block.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 if let Some((_, address)) = line.split_once("listening on ") {
@@ -89,7 +89,7 @@ impl Registry {
                 }
             }
         });
-        let name = told.recv().expect("the registry says where it listens");
+        let name = told.recv().expect("the address of the registry");
         let registry = Self {
             process,
             name,
@@ -102,7 +102,7 @@ impl Registry {
         format!("{}/org/it{version}", self.name)
     }
 
-    /// Lets a user in.
+    /// Logs a user in.
     fn log_in(&self, world: &mut World, password: &str) {
         let folder = world.path("docker");
         fs::create_dir_all(&folder).unwrap();
@@ -130,7 +130,7 @@ fn what_was_published_is_installed_and_updated_and_comes_back_from_the_lock() {
         first.starts_with(&format!("{reference}@sha256:")),
         "{first}"
     );
-    // The same twice is the same.
+    // Publishing the same file twice changes nothing.
     assert_eq!(world.do_run(&["publish", "it.wasm", &reference]), first);
 
     world.do_run(&["add", &reference, "--yes"]);
@@ -142,7 +142,7 @@ fn what_was_published_is_installed_and_updated_and_comes_back_from_the_lock() {
     );
     assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
 
-    // The tag moves, and the lock stays.
+    // The tag changes, and the lock does not.
     world.package("it.wasm", "it", "1.1.0", &["prompts.read"]);
     world.do_run(&["publish", "it.wasm", &reference]);
     fs::remove_dir_all(world.path(".local")).unwrap();
@@ -187,7 +187,7 @@ fn a_digest_in_a_reference_holds_whatever_the_tag_says() {
     );
 }
 
-/// Puts bytes into a registry, and returns what points to them.
+/// Uploads bytes to a registry. Returns their descriptor.
 async fn push(registry: &Registry, kind: &str, bytes: &[u8]) -> Value {
     let client = web::client();
     let digest = Digest::of(bytes);
@@ -250,7 +250,7 @@ fn what_skopeo_copies_into_a_registry_is_installed() {
     let (registry, mut world) = Registry::start(&Wants::default());
     let component = package("it", "1.0.0", &[]);
     let layout = layout(&world, &component);
-    // Where it keeps what it is about to send.
+    // The folder for uploads in progress.
     world.set("TMPDIR", world.path("").display().to_string());
     let mut copy = world.command(&host::peer("bin/skopeo"));
     copy.args(["--insecure-policy", "copy", "--dest-tls-verify=false"]);
@@ -326,7 +326,7 @@ fn a_password_is_taken_from_podmans_file_where_docker_has_none() {
     });
     let reference = registry.reference(":1");
     world.package("it.wasm", "it", "1.0.0", &[]);
-    // As Docker Desktop leaves it where it was removed.
+    // The configuration that a removed Docker Desktop leaves.
     let docker = world.path("docker");
     fs::create_dir_all(&docker).unwrap();
     let config = r#"{"auths":{},"credsStore":"acp-chain-missing"}"#;
@@ -347,7 +347,7 @@ fn a_password_is_taken_from_podmans_file_where_docker_has_none() {
     let part = file(&format!("{}/org", registry.name));
     fs::write(podman.join("auth.json"), part).unwrap();
     world.do_run(&["publish", "it.wasm", &reference]);
-    // A file that is named counts alone.
+    // If a file is named, only that file counts.
     let named = world.path("auth.json").display().to_string();
     world.set("REGISTRY_AUTH_FILE", &*named);
     fs::write(&named, "{}").unwrap();
@@ -376,7 +376,7 @@ fn a_password_is_taken_from_dockers_configuration_and_tls_is_checked() {
     world.do_run(&["publish", "it.wasm", &reference]);
     world.do_run(&["add", &reference, "--yes"]);
 
-    // Of whom nobody has said that he is to be believed.
+    // A certificate of an untrusted authority.
     let certificate = rcgen::generate_simple_self_signed(["other".to_owned()]).unwrap();
     fs::write(world.path("other.pem"), certificate.cert.pem()).unwrap();
     world.set(

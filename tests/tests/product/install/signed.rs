@@ -34,7 +34,7 @@ impl Keys {
         file.lines().nth(1).unwrap().to_owned()
     }
 
-    /// Signs a file, beside it.
+    /// Signs a file. The signature is beside it.
     pub fn sign(&self, world: &World, file: &Path) {
         let mut minisign = world.command(&host::peer("bin/minisign"));
         let comment = format!("key:{}", self.public());
@@ -140,7 +140,7 @@ fn a_lock_is_not_believed_that_names_a_signer() {
     fs::remove_dir_all(world.path(".local/share/acp-chain/extensions")).unwrap();
     let told = world.fail(&["install"]);
     assert!(told.contains("must be signed by"), "{told}");
-    // Nor is one that names none, where a signature is wanted.
+    // Nor is a lock without a signer accepted, where a signature is required.
     let lines = text.lines().filter(|line| !line.starts_with("signer"));
     let unsigned: Vec<_> = lines.collect();
     fs::write(&lock, unsigned.join("\n")).unwrap();

@@ -1,4 +1,4 @@
-//! A user with a home of his own, and a project.
+//! A user with their own home and a project.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +11,10 @@ use acp_chain_tests::host;
 use acp_chain_tests::said::Said;
 use tempfile::TempDir;
 
-/// What a user has.
 pub struct World {
     home: TempDir,
     environment: BTreeMap<&'static str, String>,
-    /// What is run.
+    /// The program to run.
     pub program: PathBuf,
 }
 
@@ -33,7 +32,7 @@ impl World {
         world
     }
 
-    /// Commands see this variable from now on.
+    /// Sets a variable for later commands.
     pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.environment.insert(name, value.into());
     }
@@ -106,18 +105,18 @@ impl World {
         Said::from(self.command(&self.program).args(args).output().unwrap())
     }
 
-    /// Runs a command about the project, which has to do what it was told.
+    /// The output of a command about the project, which must succeed.
     pub fn do_run(&self, args: &[&str]) -> String {
         self.run(args).of_success(args)
     }
 
-    /// The same, which has to fail; what it said.
+    /// The error of a command about the project, which must fail.
     pub fn fail(&self, args: &[&str]) -> String {
         self.run(args).of_failure(args)
     }
 }
 
-/// An extension that passes everything on.
+/// An extension that forwards everything.
 pub fn package(name: &str, version: &str, powers: &[&str]) -> Vec<u8> {
     let asked = powers.iter().map(|power| Asked {
         power: (*power).to_owned(),

@@ -1,4 +1,4 @@
-//! What proxies do that they have no right to, while they do it; and programs among them.
+//! Denied actions of proxies, reported live; and proxies that are programs.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::{AGENT, run};
 
 const PROXY: &str = env!("CARGO_BIN_EXE_native-proxy");
 
-/// A chain with this manifest, whose user lets programs be proxies.
+/// A chain with this manifest, whose user allows programs as proxies.
 async fn chain(folder: &Path, manifest: &str) -> Process {
     let path = folder.join("acp-chain.toml");
     fs::write(&path, manifest).unwrap();
@@ -24,7 +24,7 @@ async fn chain(folder: &Path, manifest: &str) -> Process {
     client
 }
 
-/// What `acp-chain top` says of the only proxy, once it has heard of it.
+/// The entry of the only proxy in `acp-chain top`, as soon as there is one.
 async fn program_of_top(folder: &Path, client: &Process) -> Value {
     loop {
         let said: Value = serde_json::from_str(&top(folder, &["--json"]).await).unwrap();
@@ -49,11 +49,11 @@ async fn a_denied_call_is_heard_of_in_the_turn_in_which_it_was_made() {
     );
     let mut client = chain(folder, &manifest).await;
     let mut listener = Listener::to(&socket_of(folder, &client).unwrap()).await;
-    // Who is told how things stand is heard from then on.
+    // After the heading, the listener receives every line.
     listener.next().await.expect("the heading");
     for _ in 0..2 {
         client.turn("hello").await;
-        // The chain runs on.
+        // The chain keeps running.
         let line = loop {
             let line = listener.next().await.expect("the chain runs");
             if line.denied.is_some() {
@@ -64,7 +64,7 @@ async fn a_denied_call_is_heard_of_in_the_turn_in_which_it_was_made() {
         assert_eq!(line.method.as_deref(), Some("session/prompt"));
         assert_eq!(line.session.as_deref(), Some("s"));
         assert!(line.request.is_some());
-        // Of each turn anew.
+        // The count restarts with each turn.
         assert_eq!(line.denied, Some(28));
     }
     assert!(client.finish().await.unwrap().status.success());
@@ -82,7 +82,7 @@ async fn top_tells_the_memory_of_a_program_with_all_that_it_starts() {
     let mut sizes = Vec::new();
     for command in [
         format!("exec {PROXY}"),
-        // One that is started by another, which stays, and has a brother.
+        // A proxy that is a child of a shell, which keeps running and has another child.
         format!("sleep 1000 & {PROXY}; true"),
     ] {
         let client = chain(folder, &proxy(&command)).await;

@@ -1,4 +1,4 @@
-//! Chains that run, as other programs of the user see them; and recordings, played again.
+//! Running chains, watched by other programs of the user; and replayed recordings.
 
 mod denied;
 mod replayed;
@@ -11,14 +11,14 @@ use tokio::process::Command;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// `acp-chain run`, whose sockets stand in this folder.
+/// `acp-chain run`, with its sockets in this folder.
 fn run(sockets: &Path, manifest: &Path, agent: &[&str]) -> Command {
     let mut command = host::run(Some(manifest), agent);
     command.env("XDG_RUNTIME_DIR", sockets);
     command
 }
 
-/// Another command, which looks for them there.
+/// Another command, which finds those sockets.
 fn looks(sockets: &Path, subcommand: &str) -> Command {
     let mut command = host::acp_chain(subcommand);
     command.env("XDG_RUNTIME_DIR", sockets);

@@ -1,4 +1,4 @@
-//! Recordings of real agents, played again: in place of the agent, and in place of the client.
+//! Recordings of real agents, replayed in place of the agent, and in place of the client.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ impl Recording {
         self.folder.path().join("trace")
     }
 
-    /// The recording with something else in it.
+    /// The recording with a text replaced.
     fn changed(&self, from: &str, to: &str) -> PathBuf {
         let text = fs::read_to_string(self.trace()).unwrap();
         assert!(text.contains(from), "{text}");
@@ -53,7 +53,7 @@ impl Recording {
         path
     }
 
-    /// Plays the client of a recording to this agent. Gives the exit code, and what was told.
+    /// Plays the client of a recording to this agent. Returns the exit code and the errors.
     async fn as_client(&self, trace: &Path, agent: &[String]) -> (Option<i32>, String) {
         let mut command = looks(self.folder.path(), "replay");
         command.env(MARK, self.folder.path());
@@ -66,7 +66,7 @@ impl Recording {
         )
     }
 
-    /// The chain, in front of what plays the agent of the recording.
+    /// The chain in front of the recording's replayed agent.
     fn replayed_agent(&self) -> Vec<String> {
         let program = host::program().display().to_string();
         let (manifest, trace) = (self.manifest.display(), self.trace());

@@ -1,4 +1,4 @@
-//! What is heard of a chain that runs, and seen by `acp-chain top`.
+//! The messages that a running chain sends to listeners, and the screen of `acp-chain top`.
 
 use std::fs::{self, DirBuilder};
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ use tokio::process::{Child, Command};
 
 use super::{AGENT, looks, run};
 
-/// A chain of `first`, which passes all on, and `second`, which writes in capitals, and the folder of its socket.
+/// A chain of `first`, which forwards everything, and `second`, which writes capitals, and the folder of its socket.
 struct Chain {
     client: Process,
     folder: TempDir,
@@ -147,7 +147,7 @@ async fn a_chain_without_a_place_for_its_socket_runs_all_the_same() {
     assert!(chain.client.finish().await.unwrap().status.success());
 }
 
-/// What `acp-chain top` prints of a chain.
+/// The output of `acp-chain top`.
 pub async fn top(folder: &Path, options: &[&str]) -> String {
     let mut command = looks(folder, "top");
     let output = in_time("the end of top", command.args(options).output()).await;
@@ -237,7 +237,7 @@ async fn top_restores_the_terminal_when_it_is_asked_to_stop() {
     }
 }
 
-/// A socket that looks like that of a chain. What is done with each listener is up to the test.
+/// A socket that looks like that of a chain. The test decides how each listener is served.
 fn like_a_chain(folder: &Path) -> UnixListener {
     let sockets = folder.join("acp-chain");
     DirBuilder::new().mode(0o700).create(&sockets).unwrap();
@@ -253,7 +253,7 @@ async fn top_says_so_of_a_chain_that_it_does_not_understand() {
         for _ in 0..2 {
             let (mut listener, _) = socket.accept().unwrap();
             listener.write_all(b"{\"version\":99}\n").unwrap();
-            // Until it goes.
+            // Until the listener disconnects.
             let _ = listener.read(&mut [0]);
         }
     });

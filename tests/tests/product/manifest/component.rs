@@ -1,4 +1,4 @@
-//! Files that are no components, and components that are no proxies.
+//! Files that are not components, and components that are not proxies.
 
 use std::fs;
 

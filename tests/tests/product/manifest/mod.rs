@@ -1,5 +1,4 @@
-//! What a manifest asks for is what runs; what is wrong with it is told with its place, by `check`
-//! and to the client of `run` alike.
+//! A manifest's chain runs as written; `check` and the client of `run` receive each error with its location.
 
 mod component;
 
@@ -21,7 +20,7 @@ use tokio::process::Command;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// A folder with a manifest and what belongs to it.
+/// A folder with a manifest and its files.
 struct Project(TempDir);
 
 impl Project {
@@ -31,7 +30,7 @@ impl Project {
         project
     }
 
-    /// With one proxy, `guard`, which is a file with these bytes.
+    /// A project with one proxy, `guard`, which is a file with these bytes.
     fn with_component(bytes: &[u8]) -> Self {
         let project = Self::new("[[proxy]]\nid = 'guard'\npath = 'guard.wasm'\n");
         fs::write(project.path("guard.wasm"), bytes).unwrap();
@@ -50,7 +49,7 @@ impl Project {
         client(host::run(Some(&self.manifest()), [AGENT]))
     }
 
-    /// A client, and the file with the trace.
+    /// A client, and the file of its trace.
     fn traced(&self) -> (Process, PathBuf) {
         let (manifest, trace) = (self.manifest(), self.path("trace"));
         let options = [
@@ -62,8 +61,7 @@ impl Project {
         (client(host::run_with(options, [AGENT])), trace)
     }
 
-    /// Expects that the manifest is refused with these words, by `check` and by `run`, and that
-    /// nothing is left to wait for.
+    /// Expects that `check` and `run` refuse the manifest with these words, and that nothing is left to wait for.
     async fn is_refused(&self, why: &str) {
         let (valid, printed) = check(&self.manifest()).await;
         assert!(
@@ -94,7 +92,7 @@ fn client(command: Command) -> Process {
     Process::start("client", &Transcript::new(), command).unwrap()
 }
 
-/// The message of the error with which `initialize` is answered.
+/// The message of the error in answer to `initialize`.
 async fn error(client: &mut Process) -> String {
     let answer = client.wire.request("initialize", "{}").await;
     let error: Value = serde_json::from_str(&answer.error.unwrap()).unwrap();
@@ -102,7 +100,7 @@ async fn error(client: &mut Process) -> String {
     error["message"].as_str().unwrap().to_owned()
 }
 
-/// Whether `check` accepts a manifest, and what it prints.
+/// Whether `check` accepts a manifest, and its output.
 async fn check(manifest: &Path) -> (bool, String) {
     let output = host::check(manifest).output().await.unwrap();
     let printed = [output.stdout, output.stderr].concat();
@@ -112,7 +110,7 @@ async fn check(manifest: &Path) -> (bool, String) {
 #[tokio::test]
 async fn check_prints_the_chain_and_runs_nothing() {
     let (pass, shout) = (host::component("pass"), host::component("shout-rust"));
-    // Run, either proxy would refuse its config, and the agent would not be found.
+    // If they were run, either proxy would refuse its config, and the agent would not be found.
     let project = Project::new(&format!(
         "agent = {{ command = 'no-such-agent', args = ['--acp', 'x'] }}\n\
          [[proxy]]\nid = 'first'\npath = '{}'\nconfig.nonsense = 1\n\
@@ -166,7 +164,7 @@ async fn what_is_printed_need_not_be_read_to_its_end() {
     }
 }
 
-/// What was printed without the lines that tell the size of a component.
+/// The output without the lines with the size of a component.
 fn without_sizes(printed: &str) -> String {
     let lines = printed.split_inclusive('\n');
     lines.filter(|line| !line.ends_with(" kB\n")).collect()
@@ -354,7 +352,7 @@ async fn the_trace_has_what_the_client_really_said_and_what_it_withdrew() {
     let turn = client.prompt("never");
     let cancel = format!(r#"{{"requestId":{turn}}}"#);
     client.wire.notify("$/cancel_request", &cancel);
-    // The agent says that it has heard it.
+    // The agent confirms the cancellation.
     client.wire.receive().await.unwrap();
     client.wire.hang_up();
     client.exited().await.unwrap();
@@ -424,7 +422,7 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
             .trim_end_matches('"');
         let example = "2026-11-22T12:00:00.000001Z";
         assert!(time.len() == example.len() && time.ends_with('Z'), "{time}");
-        // Between the time and who it is of is what another test looks at.
+        // Another test checks the members between the time and the sender.
         let whose = [r#""from":"#, r#""proxy":"#];
         let at = whose.iter().find_map(|member| line.find(member)).unwrap();
         let (before, numbered) = line[at..].split_once(r#""message":"#).unwrap();
@@ -433,7 +431,7 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
         format!("{before}{after}")
     });
     let (decided, found): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with(r#""proxy""#));
-    // The prompt, two updates and the answer, each with a number on all hops.
+    // The prompt, two updates and the answer: each has one number on all hops.
     assert_eq!(numbers.len(), 4, "{written}");
     assert_eq!(found.len(), expected.len(), "{written}");
     let decision = |proxy, decision, request, method| {
@@ -448,9 +446,9 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
             assert!(decided.contains(&expected), "{expected}\n{decided:?}");
         }
     }
-    // Two for each request and its answer, and two for each update.
+    // Two decisions for each request and its answer, and two for each update.
     assert_eq!(decided.len(), 8, "{written}");
-    // Proxies work side by side: the legs of one message have an order, those of two need not.
+    // Proxies work in parallel: the legs of one message are in order, those of two messages need not be.
     for legs in expected.chunks(3) {
         let place = |leg: &String| found.iter().position(|found| found == leg);
         let places: Vec<_> = legs.iter().map(place).collect();

@@ -1,8 +1,8 @@
-"""An agent that uses a tool of each kind in every turn: one of its own, which it asks about, and one of MCP's, which it
-calls as it was told to: over ACP, or with `BRIDGED` in its environment, by a program.
+"""An agent that uses a tool of each kind in every turn: one of its own, with a permission request, and one of MCP,
+which it calls as it was offered: over ACP, or with `BRIDGED` in its environment, by a program.
 
-Whatever may hold a secret does: the texts that it says, titles, arguments, results and errors. There are two: one that no
-rule finds, and one that looks like what it is.
+Everything that may hold a secret does: texts, titles, arguments, results and errors. There are two secrets: one that no
+rule finds, and one that looks like a real key.
 """
 
 import json
@@ -36,7 +36,7 @@ def update(session, **update):
 
 
 def turn(session):
-    # The second of them is cut.
+    # The second secret is split.
     for text in WORDS[:25], WORDS[25:] + " and more":
         update(session, sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
     call = {"toolCallId": "call-1", "title": f"cat {WORDS}", "kind": "execute", "status": "pending"}

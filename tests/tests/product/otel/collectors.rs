@@ -1,4 +1,4 @@
-//! Collectors that are not there, or are no collectors.
+//! Collectors that are absent, or are not collectors.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -25,7 +25,7 @@ async fn recorded(folder: &Path) -> File {
     File::open(trace).unwrap()
 }
 
-/// What the process that exports a trace has in its log when it ends.
+/// The log of the process that exports a trace.
 async fn log_of(trace: File, folder: &Path, variables: &[(&str, &str)]) -> String {
     let log = folder.join("log");
     let mut command = host::acp_chain("--log-file");
@@ -40,7 +40,7 @@ async fn log_of(trace: File, folder: &Path, variables: &[(&str, &str)]) -> Strin
     fs::read_to_string(log).unwrap()
 }
 
-/// The URL of an address at which nobody listens.
+/// The URL of an address without a listener.
 fn nobody() -> (TcpSocket, String) {
     let (socket, address) = web::nobody();
     (socket, format!("http://{address}"))
@@ -51,7 +51,7 @@ async fn without_variables_nothing_is_started_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut client = client(folder.path(), &[], &[]);
     turn(&mut client).await;
-    // It is the only child.
+    // The supervisor is the only child.
     let _only = client.supervisor();
     assert!(client.finish().await.unwrap().status.success());
 }
@@ -81,7 +81,7 @@ async fn a_turn_ends_well_whatever_the_collector_does() {
 async fn a_collector_that_is_not_there_is_told_once_with_what_was_lost() {
     let folder = tempfile::tempdir().unwrap();
     let trace = recorded(folder.path()).await;
-    // There is more than one batch.
+    // The spans need more than one batch.
     let (_nobody, absent) = nobody();
     let variables = [
         ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &*absent),
@@ -121,7 +121,7 @@ async fn what_a_collector_does_not_take_does_not_stay_in_memory() {
     );
     let turns = format!("{asked}\n{answered}\n").repeat(1000);
     let mut peaks = Vec::new();
-    // With the first of them, all queues are full.
+    // The first 10,000 turns fill all queues.
     for thousands in [10, 50] {
         for _ in 0..thousands {
             let taken = input.write_all(turns.as_bytes());
@@ -137,7 +137,7 @@ async fn what_a_collector_does_not_take_does_not_stay_in_memory() {
     assert!(peaks[1] <= peaks[0] + (8 << 20), "{peaks:?}");
 }
 
-/// The process that exports what a chain does.
+/// The process that exports a chain's spans.
 fn exporter(client: &Process) -> Pid {
     let id = client.id().unwrap();
     let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
@@ -179,7 +179,7 @@ async fn nobody_waits_for_an_exporter_that_stands_still_and_what_is_left_out_is_
     client.wire.request("session/new", session).await;
     let exporter = exporter(&client);
     kill_process(exporter, Signal::STOP).unwrap();
-    // What waits for it may be 4 MiB; each prompt passes two hops.
+    // Up to 4 MiB may wait for the exporter; each prompt passes two hops.
     let much = prompt("sess-1", &"x".repeat(500_000));
     let has_left_out = |log: &Path| {
         let log = fs::read_to_string(log).unwrap_or_default();
@@ -198,7 +198,7 @@ async fn nobody_waits_for_an_exporter_that_stands_still_and_what_is_left_out_is_
                 && format!("{:?}", event.attributes).contains("acp.trace.missing")
         })
     };
-    // What is said next says what was left out.
+    // The next message reports the missing lines.
     let little = prompt("sess-1", "and now?");
     client.wire.request("session/prompt", &little).await;
     assert!(client.finish().await.unwrap().status.success());

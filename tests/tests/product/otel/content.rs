@@ -1,4 +1,4 @@
-//! What was said, in spans, if that is asked for: without the secrets that are found.
+//! The content of messages in spans, if enabled: without the secrets that are found.
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Said;
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -8,7 +8,7 @@ use super::receiver::{Answer, Receiver};
 use super::turn::is_all;
 use super::{KEY, SECRET, client, turn};
 
-/// What stands for the key.
+/// The replacement of the key.
 const MARKER: &str = "[secret: aws-access-token 1]";
 
 fn said(span: &Span, key: &str) -> Value {
@@ -42,7 +42,7 @@ async fn content_that_is_asked_for_leaves_without_secrets_whatever_the_trace_kee
     let kept = std::fs::read_to_string(&trace).unwrap();
     assert!(kept.contains(KEY));
     let text = String::from_utf8_lossy(&exported.bytes);
-    // Neither whole nor in the parts in which it came.
+    // Neither whole nor in the chunks in which it was sent.
     for part in [&KEY[..9], &KEY[9..]] {
         assert!(!text.contains(part), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Spans and metrics of real chains, in a collector: what they say, what they do not, and that nobody waits for them.
+//! Spans and metrics of real chains, in a collector: their content, and that no message waits for them.
 
 mod collectors;
 mod content;
@@ -18,17 +18,17 @@ use serde_json::{Value, json};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/product/otel/agent.py");
 
-/// What the agent, the client and its server say wherever they can. No rule finds it.
+/// A secret that the agent, the client and its server send wherever they can. No rule finds it.
 const SECRET: &str = "hunter2";
 
-/// What they say beside it, which rules find.
+/// A key that they send beside it, which rules find.
 const KEY: &str = "AKIAIOSFODNN7EXAMPLQ";
 
-/// The trace that the client's prompts are part of.
+/// The trace of the client's prompts.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const ABOVE: &str = "b7ad6b7169203331";
 
-/// A client with an MCP server, of a chain with one proxy, which has these variables.
+/// A client with an MCP server, of a chain with one proxy and these variables.
 fn client(folder: &Path, options: &[&str], variables: &[(&str, &str)]) -> Process {
     let manifest = host::manifest(folder, &[("first", &host::component("pass"), "")]).unwrap();
     let options = options.iter().map(OsStr::new);
@@ -42,7 +42,7 @@ fn client(folder: &Path, options: &[&str], variables: &[(&str, &str)]) -> Proces
     client
 }
 
-/// What the client and its server answer.
+/// The answers of the client and its server.
 fn answer(message: &Message) -> Vec<String> {
     let result = match message.method.as_deref() {
         Some("session/request_permission") => {
@@ -70,17 +70,17 @@ fn words() -> String {
     format!("{SECRET} {KEY}")
 }
 
-/// A turn with all that the agent does, which is part of the client's trace.
+/// A turn with every action of the agent, as part of the client's trace.
 async fn turn(client: &mut Process) {
     turn_with(client, Some(meta())).await;
 }
 
-/// What the client says of its trace.
+/// The client's `_meta` for its trace.
 fn meta() -> Value {
     json!({"traceparent": format!("00-{TRACE}-{ABOVE}-01"), "tracestate": "vendor=1"})
 }
 
-/// A turn whose prompt has this `_meta`; gives that with which the agent got it.
+/// A turn whose prompt has this `_meta`. Returns the `_meta` that the agent received.
 async fn turn_with(client: &mut Process, meta: Option<Value>) -> Value {
     client.initialize().await;
     let server = r#"{"cwd":"/","mcpServers":[{"type":"acp","name":"theirs","id":"own-id"}]}"#;

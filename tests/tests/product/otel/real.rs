@@ -1,4 +1,4 @@
-//! A collector that others wrote.
+//! A third-party collector.
 
 use std::net::TcpListener;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdout, Command};
 
 use super::{ABOVE, SECRET, TRACE, client, turn};
 
-/// `oteltap`, which prints what it gets.
+/// `oteltap`, which prints each export.
 struct Tap {
     endpoint: String,
     output: Lines<BufReader<ChildStdout>>,
@@ -20,7 +20,7 @@ struct Tap {
 
 impl Tap {
     async fn start() -> Self {
-        // It has to be told a port, and nobody is given one that was just another's.
+        // `oteltap` needs a port number, and the system does not reassign a port at once.
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
@@ -41,8 +41,8 @@ impl Tap {
     }
 
     async fn next(&mut self) -> String {
-        let line = in_time("what it got", self.output.next_line()).await;
-        line.unwrap().expect("it runs")
+        let line = in_time("an export", self.output.next_line()).await;
+        line.unwrap().expect("oteltap runs")
     }
 }
 

@@ -12,25 +12,25 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// What it answers.
+/// A collector's answer.
 #[derive(Clone, Copy)]
 pub enum Answer {
-    /// What a collector does.
+    /// A valid answer.
     Good,
-    /// Something that is not OTLP.
+    /// An answer that is not OTLP.
     Nonsense,
-    /// Nothing, for as long as anybody waits.
+    /// No answer.
     Nothing,
 }
 
-/// What was exported.
+/// A request with an export.
 pub struct Export {
     path: String,
     headers: String,
     pub body: Vec<u8>,
 }
 
-/// A collector that listens.
+/// A listening collector.
 pub struct Receiver {
     pub endpoint: String,
     exports: UnboundedReceiver<Export>,
@@ -49,7 +49,7 @@ impl Receiver {
         Self { endpoint, exports }
     }
 
-    /// All that comes until both spans and metrics have come which satisfy this.
+    /// Receives exports until all of them together satisfy this condition.
     pub async fn until(&mut self, enough: impl Fn(&Exported) -> bool) -> Exported {
         let mut exported = Exported::default();
         while !enough(&exported) {
@@ -65,7 +65,7 @@ impl Receiver {
     }
 }
 
-/// What came, decoded, and as it came.
+/// The received exports, decoded and raw.
 #[derive(Default)]
 pub struct Exported {
     pub spans: Vec<Span>,
@@ -122,7 +122,7 @@ impl Exported {
     }
 }
 
-/// Takes requests on a connection, until its other end is gone.
+/// Answers requests on a connection until the client disconnects.
 async fn serve(
     stream: TcpStream,
     answer: Answer,
@@ -147,7 +147,7 @@ async fn serve(
         let mut body = vec![0; length];
         stream.read_exact(&mut body).await?;
         let path = headers.split(' ').nth(1).unwrap_or_default().to_owned();
-        // A test that has seen enough hears no more.
+        // The test may have dropped the receiver.
         let _ = exports.send(Export {
             path,
             headers,

@@ -1,4 +1,4 @@
-//! What the chains of a server do, seen from all sides.
+//! The chains of a server in spans, traces, listeners and `acp-chain top`.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ use super::{AGENT, SECRET};
 
 const USERS: [&str; 2] = ["ann", "bob"];
 
-/// A server of a chain with one proxy, and where it listens.
+/// A server of a chain with one proxy, and its URL.
 async fn serve(command: &mut Command) -> (Child, String) {
     let child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn();
     let mut child = child.unwrap();
@@ -32,7 +32,7 @@ async fn serve(command: &mut Command) -> (Child, String) {
     (child, url)
 }
 
-/// A client of it, in a turn: the agent has asked for permission.
+/// A client of the server, in a turn: the agent has requested a permission.
 async fn in_turn(url: &str, token: &str) -> (Process, String, Message) {
     let mut command = host::acp_chain("connect");
     command.arg(url).env("ACP_CHAIN_CONNECT_TOKEN", token);
@@ -54,7 +54,7 @@ async fn in_turn(url: &str, token: &str) -> (Process, String, Message) {
     }
 }
 
-/// What `acp-chain top` says of the chains of a process. Others of this user may run chains as well.
+/// The entries of a process's chains in `acp-chain top`. Other chains of this user may run at the same time.
 async fn top(folder: &Path, server: &Child) -> Vec<Value> {
     let mut command = host::acp_chain("top");
     command.arg("--json").env("XDG_RUNTIME_DIR", folder);
@@ -65,8 +65,7 @@ async fn top(folder: &Path, server: &Child) -> Vec<Value> {
     ours.cloned().collect()
 }
 
-/// The users whose connections these lines are of, if each has one in which a turn was asked for, and all else that
-/// they need is there.
+/// The users of the connections in these lines, each of which must have one prompt, a proxy's state and an end.
 fn users_of_turns(lines: &[Line]) -> Vec<String> {
     let headings = lines.iter().filter(|line| line.version.is_some());
     let users = headings.map(|heading| {
@@ -86,7 +85,7 @@ fn users_of_turns(lines: &[Line]) -> Vec<String> {
     users
 }
 
-/// Whether both turns, their connections and what the proxy did have been exported.
+/// Whether both turns, their connections and the proxy's metrics have been exported.
 fn is_all(exported: &Exported) -> bool {
     let of = |name: &str| {
         exported
@@ -122,7 +121,7 @@ async fn each_turn_of_a_server_is_seen_under_its_own_connection_and_user() {
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.endpoint)
         .env("OTEL_METRIC_EXPORT_INTERVAL", "100");
     let (mut server, url) = serve(&mut command).await;
-    // Who listens before anybody comes.
+    // A listener before the first client.
     let mut sockets = fs::read_dir(folder.join("acp-chain")).unwrap();
     let socket = sockets.next().unwrap().unwrap().path();
     let mut early = UnixStream::connect(socket).await.unwrap();
@@ -146,7 +145,7 @@ async fn each_turn_of_a_server_is_seen_under_its_own_connection_and_user() {
         assert!(client.wire.response(&turn).await.result.is_some());
         assert!(client.finish().await.unwrap().status.success());
     }
-    // Both connections are over, and the server is not.
+    // Both connections have ended, and the server has not.
     let exported = receiver.until(is_all).await;
     assert!(!String::from_utf8_lossy(&exported.bytes).contains(SECRET));
     let turns = exported

@@ -1,4 +1,4 @@
-//! What a turn says of itself.
+//! The spans and metrics of a turn.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ pub fn attributes(span: &Span) -> String {
     format!("{:?}", span.attributes)
 }
 
-/// All that there is to export of a turn.
+/// Whether everything about a turn has been exported.
 pub fn is_all(exported: &Exported) -> bool {
     exported.names().contains(&"acp.connection") && exported.has_metric("gen_ai.client.token.usage")
 }
@@ -144,7 +144,7 @@ async fn no_exported_byte_is_of_what_anybody_said_unless_content_is_asked_for() 
         assert!(client.finish().await.unwrap().status.success());
         let exported = receiver.until(is_all).await;
         let text = String::from_utf8_lossy(&exported.bytes);
-        assert!(text.contains("acp.proxy first"), "hops were asked for");
+        assert!(text.contains("acp.proxy first"), "hops are enabled");
         assert!(!text.contains(SECRET) && !text.contains(KEY), "{text}");
     }
 }

@@ -1,10 +1,10 @@
-//! Projects that use what comes with the program, which no lock names.
+//! Projects that use built-in extensions, which no lock names.
 
 use acp_chain_package::{Asks, OnFailure};
 
 use crate::project::world::{World, shown};
 
-/// A project that uses an extension of the program's, with this configuration.
+/// A project that uses a built-in extension with this configuration.
 fn world(config: &str) -> World {
     let mut world = World::new();
     world.carry("it", &["prompts.read"]);
@@ -35,7 +35,7 @@ fn a_newer_program_asks_again_only_if_it_asks_for_more() {
         "{text}"
     );
     assert!(text.contains("(files.read)"), "{text}");
-    // One that asks for the same is another component, and the same to its user.
+    // Another component that asks for the same powers does not change the key.
     world.carry("it", &["prompts.read"]);
     assert_eq!(world.located_here()["projects"][0]["key"], *key);
 }

@@ -1,4 +1,4 @@
-//! `acp-chain project-chain`, driven as the host drives it: as a proxy.
+//! `acp-chain project-chain`, driven as a proxy, like by the host.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ use tokio::process::Command;
 
 use crate::project::world::{SHOUT, World};
 
-/// Starts it, told of this key. Gives it with its answer to `proxy/initialize`.
+/// Starts the process with this key. Returns it with its answer to `proxy/initialize`.
 pub async fn begun(world: &World, key: &str) -> (Process, Message) {
     let command = Command::from(world.command("project-chain"));
     let mut chain = Process::start("conductor", &Transcript::new(), command).unwrap();
@@ -26,11 +26,11 @@ pub async fn begun(world: &World, key: &str) -> (Process, Message) {
         .wire
         .ask("proxy/initialize", r#"{"protocolVersion":1}"#);
     loop {
-        let message = chain.wire.receive().await.expect("it answers");
+        let message = chain.wire.receive().await.expect("an answer");
         if message.answers(&id) {
             return (chain, message);
         }
-        // It passes that on to its successor.
+        // The chain forwards the request to its successor.
         assert_eq!(message.method.as_deref(), Some("proxy/successor"));
         for line in message.result(r#"{"protocolVersion":1}"#) {
             chain.wire.send(line);
@@ -113,7 +113,7 @@ async fn what_changed_since_runs_from_what_was_kept() {
         let passed = chain.wire.receive().await.unwrap();
         assert!(passed.line.contains("QUIETLY"), "{}", passed.line);
         chain.finish().await.unwrap();
-        // The changed content is not what was agreed to.
+        // The user did not agree to the changed content.
         let error = refused(&world, &world.key()).await;
         assert!(error.contains("you have not agreed to it"), "{error}");
         world.do_run(&["trust", "--revoke"]);

@@ -1,5 +1,5 @@
-//! What becomes of a trusted project that changes, moves to another worktree, or gets another one within it: its
-//! guards stay until the user decides.
+//! A trusted project that changes, moves to another worktree, or gets another project within it keeps its guards until
+//! the user decides.
 
 use std::fs;
 use std::path::Path;
@@ -24,10 +24,10 @@ async fn client(world: &World) -> Process {
     client
 }
 
-/// With a key that `redact` knows.
+/// A prompt with a key that `redact` knows.
 const SAID: &str = "quietly AKIAUJZDEGXDNCF32EPF";
 
-/// What a turn in a new session in a folder shows, or why the session does not begin.
+/// The chunks of a turn in a new session in a folder, or the error of the session.
 async fn turn(world: &World, folder: &Path) -> Result<String, String> {
     let mut client = client(world).await;
     let params = json!({ "cwd": folder, "mcpServers": [] });
@@ -66,7 +66,7 @@ async fn what_was_agreed_to_runs_on_after_any_change_until_the_user_decides() {
     let world = World::shouting();
     world.trust();
     let command = format!("acp-chain trust {}", world.root.display());
-    // Whatever a commit does, in connections that begin after it.
+    // Changes by a commit, in connections that begin after it.
     let changes: [(&str, &dyn Fn()); 4] = [
         ("has changed", &|| {
             world.manifest("# Nothing is left of it.\n");
@@ -92,7 +92,7 @@ async fn what_was_agreed_to_runs_on_after_any_change_until_the_user_decides() {
         refused.contains("has lost its manifest") && refused.contains(&command),
         "{refused}"
     );
-    // The user may agree even to that.
+    // The user may agree even to the loss of the manifest.
     world.trust();
     let told = turn(&world, &world.root).await.unwrap();
     assert!(
@@ -123,7 +123,7 @@ async fn a_user_may_have_sessions_refused_where_a_project_is_not_trusted_as_it_i
     world.do_run(&["trust", "--deny"]);
     assert!(
         turn(&world, &world.root).await.is_ok(),
-        "that is the user's word"
+        "the user has denied the project"
     );
 }
 
@@ -160,7 +160,7 @@ async fn a_yes_counts_in_all_worktrees_of_a_repository_as_git_knows_them() {
         told.contains("QUIETLY") && !told.contains("acp-chain trust"),
         "{told}"
     );
-    // Another branch may say something else.
+    // The manifest of another branch may differ.
     fs::write(other.join("acp-chain.toml"), "").unwrap();
     let told = turn(&world, &other).await.unwrap();
     assert!(
@@ -174,7 +174,7 @@ async fn a_yes_counts_in_all_worktrees_of_a_repository_as_git_knows_them() {
         "{told}"
     );
 
-    // Whoever only says so is none.
+    // A folder that only claims to be a worktree is not one.
     let evil = world.home().join("evil");
     fs::create_dir_all(evil.join("tools")).unwrap();
     for file in [".git", "acp-chain.toml", "tools/shout.wasm"] {
@@ -200,13 +200,13 @@ async fn a_project_within_another_takes_none_of_its_guards_away() {
     let inner = world.path("packages/a");
     fs::create_dir_all(&inner).unwrap();
     fs::write(inner.join("acp-chain.toml"), "").unwrap();
-    // As long as nobody trusts it, it is as if it were not there.
+    // Until the user trusts the inner project, it is ignored.
     let told = turn(&world, &inner).await.unwrap();
     assert!(
         told.contains("QUIETLY") && told.contains("has proxies of its own"),
         "{told}"
     );
-    // Then it has its own proxies, and the guards of the other.
+    // Then it has its own proxies, and the guards of the outer project.
     world.root.clone_from(&inner);
     world.trust();
     let located = world.located(&[&inner, &outer]);

@@ -1,4 +1,4 @@
-//! `acp-chain check` without a manifest says what would run in a folder, and why.
+//! `acp-chain check` without a manifest shows the proxies that would run in a folder, and why.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Repositories that mean harm, a row each: nothing of them runs, is fetched, compiled or remembered, and the
-//! user is told why.
+//! Hostile repositories, a row each: nothing of them runs, is fetched, compiled or remembered, and the user is shown
+//! the reason.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::project::world::{SHOUT, World};
 
-/// What a repository does, and what the user is told of it.
+/// The content of a repository, and the message to the user.
 struct Row {
     what: &'static str,
     does: fn(&World),
@@ -24,7 +24,7 @@ fn manifest(world: &World, text: &str) {
     world.manifest(text);
 }
 
-/// Puts something else in the place of the manifest.
+/// Replaces the manifest.
 fn instead(world: &World, put: impl Fn(&Path)) {
     put(&world.path("acp-chain.toml"));
 }
@@ -285,7 +285,7 @@ fn what_a_repository_may_not_do_is_told_and_nothing_of_it_runs() {
     }
 }
 
-/// A change to what was trusted.
+/// A change to a trusted project.
 type Change = fn(&World);
 
 #[test]
@@ -382,7 +382,7 @@ fn a_lock_agrees_to_nothing_for_the_user() {
     world.locked();
     let shown: serde_json::Value =
         serde_json::from_str(&world.do_run(&["trust", "--show", "--json"])).unwrap();
-    // What the component does not ask for, it does not get, whatever the lock says.
+    // The component gets only powers that it asks for, even if the lock grants more.
     assert_eq!(
         shown["proxies"][0]["powers"],
         serde_json::json!(["prompts.read"])
@@ -430,7 +430,7 @@ fn a_folder_that_a_proxy_may_write_to_has_nothing_that_is_relied_on() {
     ));
     let shown = world.do_run(&["trust", "--show"]);
     assert!(shown.contains("! it can read and write in "), "{shown}");
-    // A link in its place leads elsewhere.
+    // A link replaces the folder and leads out of the project.
     fs::remove_dir(world.path("notes")).unwrap();
     fs::create_dir(world.home().join("outside")).unwrap();
     symlink("../outside", world.path("notes")).unwrap();
@@ -468,7 +468,7 @@ async fn a_proxy_of_a_project_may_not_write_to_the_users_own() {
     }
     fs::remove_file(&config).unwrap();
 
-    // The same where another manifest is named for this run.
+    // The same with another manifest on the command line.
     let other = world.home().join("other.toml");
     fs::write(&other, own).unwrap();
     let mut run = world.command("run");

@@ -1,5 +1,5 @@
-//! Whichever process of projects is killed, and whenever: every request is answered once, sessions of other
-//! projects notice nothing, those of its own go on, and nobody is left.
+//! Whichever process of projects is killed, at any time: every request is answered once, sessions of other projects
+//! notice nothing, those of the same project continue, and no process is left.
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::{Message, request};
@@ -15,14 +15,14 @@ use crate::project::sessions::Projects;
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 
-/// The agent's question.
+/// The id of the agent's permission request.
 const PERMISSION: &str = "\"permission\"";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     /// The proxies of the session's project.
     Chain,
-    /// What finds projects.
+    /// The process that finds projects.
     Locator,
     Both,
 }
@@ -32,11 +32,11 @@ enum Stage {
     Idle,
     /// Another session of the project is being set up.
     SessionNew,
-    /// There is a turn.
+    /// A turn is running.
     Prompt,
-    /// The agent asks the client something.
+    /// The agent has sent the client a permission request.
     Question,
-    /// Then the client has told it to stop.
+    /// Then the client has cancelled the turn.
     Cancelled,
 }
 
@@ -54,15 +54,15 @@ struct Scene {
     agent: Wire,
     /// The process of the first project.
     chain: u32,
-    /// What the client waits for in sessions of the first project.
+    /// The client's open requests in sessions of the first project.
     open: Vec<String>,
     /// The prompt of the other session.
     other: Option<String>,
-    /// What the agent has not answered.
+    /// The requests that the agent has not answered.
     at_agent: Vec<Message>,
 }
 
-/// The agent gets a request.
+/// The agent receives a request.
 async fn comes(agent: &mut Wire, method: &str) -> Message {
     let came = agent.receive().await.expect("the request");
     assert_eq!(came.method.as_deref(), Some(method));
@@ -128,7 +128,7 @@ impl Scene {
         }
     }
 
-    /// A request of the client's comes to the agent, which has it.
+    /// Sends a request of the client, which the agent receives and keeps.
     async fn asks(&mut self, method: &str, params: &str) -> String {
         let id = self.client.wire.ask(method, params);
         self.at_agent.push(comes(&mut self.agent, method).await);
@@ -151,7 +151,7 @@ impl Scene {
 
     async fn goes_on(mut self, case: Case, transcript: &Transcript) {
         let mut client = self.client;
-        // What the proxies of a project that are gone were to see on its way back.
+        // Answers that the killed proxies of the project were to receive.
         if case.part != Part::Locator {
             for id in std::mem::take(&mut self.open) {
                 let answer = client.wire.response(&id).await;
@@ -164,7 +164,7 @@ impl Scene {
             let answer = client.wire.response(&id).await;
             assert!(answer.result.is_some(), "{}", answer.line);
         }
-        // What is said before its death is known may be lost with it.
+        // A message that is sent before its death is noticed may be lost.
         let probe = prompt("a", "anybody there?");
         client.wire.request("session/prompt", &probe).await;
         for (session, said) in [("a", "GO ON"), ("b", "go on")] {
@@ -201,7 +201,7 @@ impl Scene {
     }
 }
 
-/// The agent goes on by itself.
+/// Answers all requests as the agent.
 async fn serve(mut agent: Wire, open: Vec<Message>) {
     let mut count = 0;
     let mut answer = |message: &Message| {

@@ -1,4 +1,4 @@
-//! `acp-chain find-projects`, as the host asks it.
+//! `acp-chain find-projects`, with the requests of the host.
 
 use std::fs;
 use std::path::Path;
@@ -69,7 +69,6 @@ fn all_sessions_have_the_project_that_the_command_line_names() {
     assert!(running.wait().unwrap().success());
 }
 
-/// One that runs, and is asked, and tells.
 struct Locator {
     running: Child,
     input: ChildStdin,
@@ -95,7 +94,7 @@ impl Locator {
         self.input.write_all(&lookup(number, folder)).await.unwrap();
     }
 
-    /// What it says next.
+    /// The locator's next message.
     async fn next(&mut self) -> Value {
         let line = in_time("the locator", self.output.next_line()).await;
         serde_json::from_str(&line.unwrap().unwrap()).unwrap()
@@ -124,7 +123,7 @@ async fn changes_of_components_are_told_wherever_they_lie() {
     let said = locator.next().await["notice"].to_string();
     assert!(said.contains(changed), "{said}");
 
-    // Also in folders that the manifest did not name before.
+    // Changes are also reported in folders that the manifest did not name before.
     world.manifest(&SHOUT.replace("tools/", "later/deep/"));
     world.trust();
     let said = locator.next().await["notice"].to_string();
@@ -147,7 +146,7 @@ async fn changes_are_told_as_they_happen() {
     let said = locator.next().await;
     let notice = said["notice"].as_str().unwrap();
     assert!(notice.contains("has changed since you agreed to its proxies. New sessions have the proxies that you agreed to before"), "{notice}");
-    // Until then sessions have what was agreed to.
+    // Until the user agrees, sessions have the proxies agreed to before.
     locator.ask(1, &world.root).await;
     assert_eq!(locator.next().await["projects"][0]["key"], *key);
 

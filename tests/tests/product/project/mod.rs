@@ -1,5 +1,5 @@
-//! The proxies of a project run after its user has said yes to just what it is, and before that nothing of it
-//! does anything: whatever is in the repository.
+//! The proxies of a project run only after its user has agreed to its exact content. Before that, nothing in the
+//! repository has an effect.
 
 mod built_in;
 mod chain;

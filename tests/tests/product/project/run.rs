@@ -1,4 +1,4 @@
-//! What the command line of `acp-chain run` says about projects.
+//! The options of `acp-chain run` about projects.
 
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;

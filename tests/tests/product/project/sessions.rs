@@ -1,4 +1,4 @@
-//! Sessions of one connection, each with the proxies of its own project, with clients that others wrote.
+//! Sessions of one connection, each with the proxies of its own project, with third-party clients.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::project::world::{SHOUT, World};
 const WORDS: &str =
     "[[proxy]]\nid = \"words\"\npath = \"tools/words.wasm\"\npowers = [\"tools\"]\n";
 
-/// A user with two projects to which he has said yes, and a folder that has none.
+/// A user with two trusted projects, and a folder without a project.
 pub struct Projects {
     pub world: World,
     pub shouting: PathBuf,
     pub counting: PathBuf,
     plain: PathBuf,
-    /// What the agent received.
+    /// The file of the messages that the agent received.
     received: PathBuf,
 }
 
@@ -64,7 +64,7 @@ impl Projects {
         command
     }
 
-    /// A program that is such a chain, for clients that start one.
+    /// A program that starts such a chain, for clients that launch their agent.
     fn launched(&self) -> PathBuf {
         script(&self.world.home(), "agent", &self.chain()).unwrap()
     }
@@ -109,7 +109,7 @@ async fn session(wire: &mut Wire, folder: &Path) -> String {
     result["sessionId"].as_str().unwrap().to_owned()
 }
 
-/// A turn in a session; what streamed back.
+/// A turn in a session. Returns its chunks.
 async fn turn(client: &mut Process, session: &str, text: &str) -> String {
     let before = client.wire.transcript().received("client").len();
     let answer = client
@@ -265,7 +265,7 @@ async fn a_project_to_which_nobody_said_yes_is_passed_by_and_its_command_named()
     assert!(!turn(&mut client, &quiet, "again").await.contains("trust"));
     world.is_untouched();
 
-    // Once it is trusted, new sessions have it; this one keeps what it began with.
+    // Once the project is trusted, new sessions have its proxies; the open session keeps its own.
     world.trust();
     let loud = session(&mut client.wire, &world.root).await;
     turn(&mut client, &quiet, "still quiet").await;
@@ -299,7 +299,7 @@ async fn what_changed_leaves_sessions_as_they_are_until_the_user_says_yes() {
         let second = session(&mut client.wire, &world.root).await;
         let mut told = turn(&mut client, &second, "two").await;
         assert!(told.contains("TWO"), "{told}");
-        // It is told in some turn from here on.
+        // The reason appears in one of the next turns.
         while !told.contains(why) {
             told = turn(&mut client, &first, "what").await;
         }
@@ -325,7 +325,7 @@ async fn a_projects_process_that_is_killed_is_started_again_and_none_outlives_th
     let [chain] = world.processes("project-chain")[..] else {
         panic!("one process")
     };
-    // A turn that goes on while it is killed has one answer, whichever.
+    // A turn that is running during the kill gets exactly one answer.
     let open = client.wire.ask("session/prompt", &prompt(&it, "wait"));
     while !chunks(&transcript.received("client"))
         .concat()

@@ -1,4 +1,4 @@
-//! Projects that somebody signed whom the user trusts.
+//! Projects with a signature that the user trusts.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ impl Keys {
         file.lines().nth(1).unwrap().to_owned()
     }
 
-    /// Signs what the project consists of now.
+    /// Signs the project's current content.
     fn sign(&self, world: &World) {
         let statement = world.home().join("statement");
         fs::write(&statement, world.do_run(&["trust", "--statement"])).unwrap();
@@ -76,7 +76,7 @@ async fn what_a_trusted_signer_signed_runs_unasked() {
     let (chain, answer) = begun(&world, key).await;
     assert!(answer.result.is_some(), "{}", answer.line);
     chain.finish().await.unwrap();
-    // The user's own word is the last.
+    // The user's own decision takes precedence.
     world.do_run(&["trust", "--deny"]);
     assert!(world.located_here().get("projects").is_none());
 }

@@ -1,4 +1,4 @@
-//! `acp-chain trust`: what is asked, and what an answer is bound to.
+//! `acp-chain trust`: its questions, and the content that an answer is bound to.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn later_only_the_difference_is_shown() {
     let (is_success, text) = world.typed("n\n");
     assert!(!is_success, "{text}");
     insta::assert_snapshot!(shown(&world, &text));
-    // What is not different, but written otherwise, is asked about all the same.
+    // A change of the text alone is asked about, too.
     world.manifest(&format!("# Ours.\n{SHOUT}"));
     let (_, text) = world.typed("y\n");
     assert!(
@@ -49,7 +49,7 @@ fn later_only_the_difference_is_shown() {
     assert!(is_success && text.contains("is trusted since "), "{text}");
 }
 
-/// A manifest with rules that take more than a thousand bytes, and with one more.
+/// A manifest with rules of more than a thousand bytes, and with one more rule.
 fn ruled(more: &str) -> String {
     let rules = "{ decision = \"ask\", path = \"./src/**\" }, ".repeat(40);
     format!("{SHOUT}config.rules = [{rules}{more}]\n")
@@ -86,7 +86,7 @@ fn nobody_is_asked_about_what_is_too_long_to_be_shown() {
         let told = "part of this is too long to be shown here, so you are not asked";
         assert!(!is_success && said.contains(told), "{said}");
         let located = &world.located_here()["projects"][0]["key"];
-        // Before that was forgotten, what was agreed to.
+        // The previous agreement holds until it is revoked.
         let before = if is_new {
             Value::Null
         } else {
@@ -121,7 +121,7 @@ fn a_nested_project_that_is_gone_is_forgotten_and_the_one_around_it_is_not() {
     world.manifest(SHOUT);
     world.trust();
     fs::remove_file(world.path("acp-chain.toml")).unwrap();
-    // From within it, too.
+    // Trust can also be revoked from within the project.
     fs::create_dir(world.path("src")).unwrap();
     world.do_run(&["trust", "--revoke", "src"]);
     world.root = root;
@@ -191,7 +191,7 @@ fn what_was_said_is_listed_and_can_be_taken_back() {
             .do_run(&["trust", "--list"])
             .contains("\n  denied since ")
     );
-    // A project that is gone can be forgotten too.
+    // A deleted project can be revoked, too.
     let root = world.root.to_str().unwrap();
     fs::remove_file(world.path("acp-chain.toml")).unwrap();
     world.do_run(&["trust", "--revoke", root]);

@@ -1,4 +1,4 @@
-//! A user with a home of his own, and a repository in it.
+//! A user with their own home, and a repository in it.
 
 use std::fs;
 use std::io::Write;
@@ -12,12 +12,11 @@ use acp_chain_tests::terminal::Terminal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What a user has.
 pub struct World {
     home: TempDir,
     /// The root of the repository.
     pub root: PathBuf,
-    /// What is run.
+    /// The program to run.
     pub program: PathBuf,
 }
 
@@ -39,7 +38,7 @@ impl World {
         }
     }
 
-    /// One whose project is a component that lies in it, at `tools/shout.wasm`.
+    /// A repository whose project has a component of its own, at `tools/shout.wasm`.
     pub fn shouting() -> Self {
         let world = Self::new();
         world.component("tools/shout.wasm");
@@ -47,7 +46,7 @@ impl World {
         world
     }
 
-    /// Makes its project an extension that is installed, with a lock that grants more than it asks for.
+    /// Makes the project use an installed extension, with a lock that grants more than the extension asks for.
     pub fn locked(&self) {
         let component = fs::read(host::component("shout-rust")).unwrap();
         let digest = acp_chain::extension::Digest::of(&component);
@@ -76,7 +75,7 @@ impl World {
         fs::write(self.path("acp-chain.toml"), text).unwrap();
     }
 
-    /// The processes of this user that run a subcommand.
+    /// The user's processes that run a subcommand.
     pub fn processes(&self, subcommand: &str) -> Vec<u32> {
         let home = format!("HOME={}", self.home().display());
         let processes = fs::read_dir("/proc").unwrap();
@@ -100,7 +99,7 @@ impl World {
         fs::copy(host::component("shout-rust"), path).unwrap();
     }
 
-    /// From now on the program carries this extension, which asks for these powers.
+    /// Builds this extension into the program. It asks for these powers.
     pub fn carry(&mut self, name: &str, powers: &[&str]) {
         let asked = powers.iter().map(|power| Asked {
             power: (*power).to_owned(),
@@ -118,7 +117,7 @@ impl World {
         self.carry_asking(name, asks);
     }
 
-    /// The same with one that asks for this.
+    /// The same with an extension that asks for these terms.
     pub fn carry_asking(&mut self, name: &str, asks: Asks) {
         let package = Package {
             name: name.to_owned(),
@@ -144,7 +143,7 @@ impl World {
         self.program = program;
     }
 
-    /// A subcommand of the user's, started in the repository.
+    /// A subcommand, started in the repository.
     pub fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -162,38 +161,38 @@ impl World {
         Said::from(command.args(&args[1..]).output().unwrap())
     }
 
-    /// Runs a command that has to do what it was told; what it said.
+    /// The output of a command, which must succeed.
     pub fn do_run(&self, args: &[&str]) -> String {
         self.run(args).of_success(args)
     }
 
-    /// The same, which has to fail.
+    /// The error of a command, which must fail.
     pub fn fail(&self, args: &[&str]) -> String {
         self.run(args).of_failure(args)
     }
 
-    /// Runs `acp-chain trust` on a terminal on which somebody types this. Gives whether it did what it should, and
-    /// what the terminal shows.
+    /// Runs `acp-chain trust` in a terminal in which the user types this line. Returns whether it succeeded, and the
+    /// content of the terminal.
     pub fn typed(&self, line: &str) -> (bool, String) {
         let command = self.command("trust");
         Terminal::open().unwrap().run(command, line).unwrap()
     }
 
-    /// The key of what the project is now.
+    /// The key of the project's current content.
     pub fn key(&self) -> String {
         let shown = self.do_run(&["trust", "--show", "--json"]);
         let shown: Value = serde_json::from_str(&shown).unwrap();
         shown["key"].as_str().unwrap().to_owned()
     }
 
-    /// Says yes to what the project is now.
+    /// Agrees to the project's current content.
     pub fn trust(&self) -> String {
         let key = self.key();
         self.do_run(&["trust", "--digest", &key]);
         key
     }
 
-    /// What the locator says of these working directories, line by line.
+    /// The locator's answers for these working directories.
     pub fn located(&self, folders: &[&Path]) -> Vec<Value> {
         let mut command = self.command("find-projects");
         let mut running = command
@@ -216,12 +215,12 @@ impl World {
         all
     }
 
-    /// What the locator says of the repository.
+    /// The locator's answer for the repository.
     pub fn located_here(&self) -> Value {
         self.located(&[&self.root]).remove(0)
     }
 
-    /// That nothing was compiled, installed or remembered.
+    /// Checks that nothing was compiled, installed or remembered.
     pub fn is_untouched(&self) {
         let folder = |name: &str| {
             let entries = fs::read_dir(self.home().join(name));
@@ -239,16 +238,16 @@ impl World {
     }
 }
 
-/// What a command shows, without what differs from one world to the next.
+/// The output of a command, without the parts that differ between worlds.
 pub fn shown(world: &World, text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let text = text.replace(world.root.to_str().unwrap(), "ROOT");
-    // What was typed is there too, wherever it came.
+    // The terminal echoes the typed line at an arbitrary place.
     let lines = text.lines().filter(|line| !matches!(*line, "y" | "n"));
     let lines = lines.map(|line| match line.split_once("sha256:") {
         Some((before, behind)) => {
             let (_, behind) = behind.split_at(64);
-            // Its size.
+            // The component's size differs.
             let behind = behind.find("made for").map_or(behind, |at| &behind[at..]);
             format!("{before}DIGEST {behind}\n")
         }
@@ -257,7 +256,7 @@ pub fn shown(world: &World, text: &str) -> String {
     lines.collect()
 }
 
-/// A line that asks the locator.
+/// A request to the locator.
 pub fn lookup(number: u64, folder: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let cwd = serde_json::json!({ "Unix": folder.as_os_str().as_bytes() });

@@ -1,4 +1,4 @@
-//! What happens to a trace that cannot be written, or whose writer is killed.
+//! Traces that cannot be written, or whose writer is killed.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ async fn a_full_disk_ends_the_trace_and_not_the_chain_and_the_user_is_told_once(
             .filter(|chunk| chunk.contains("The trace cannot be written"))
             .count()
     };
-    // The writer finds out when it comes to write, which may take more than a turn.
+    // The writer notices at its first write, which may take more than a turn.
     while told(client.chunks()) == 0 {
         assert!(client.turn("hi").await.result.is_some());
     }
@@ -32,7 +32,7 @@ async fn what_a_killed_host_wrote_is_read_and_so_is_what_comes_behind_it() {
     let trace = folder.path().join("trace");
     turn(&manifest, &trace, "hi").await;
     let whole = fs::read(&trace).unwrap();
-    // As a kill in mid-write leaves it.
+    // A trace after a kill in the middle of a write.
     fs::write(&trace, &whole[..whole.len() - 20]).unwrap();
     let (before, cut) = lines(&trace);
     assert_eq!(cut, 1);
@@ -69,7 +69,7 @@ async fn no_message_waits_for_a_trace_that_cannot_keep_up_and_what_is_missing_is
     let held = fs::File::open(&trace).unwrap();
     held.lock().unwrap();
     let params = format!(r#"{{"text":"{}"}}"#, "x".repeat(1 << 20));
-    // On its way to the agent alone this is more than may wait.
+    // The hops to the agent alone exceed the limit of the queue.
     for _ in 0..20 {
         client.wire.request("_vendor/x", &params).await;
     }

@@ -38,7 +38,7 @@ async fn a_good_run_is_shown_as_asked_for_and_has_no_findings() {
     assert!(!all.contains('\u{1b}'), "no terminal, no colours: {all}");
     let asked = ["--method", "session/prom*", "--proxy", "second"].map(OsStr::new);
     let (_, some) = trace(&[&["show".as_ref(), os(&file)], &asked[..]].concat()).await;
-    // To it, from it, twice each, and two decisions.
+    // The request and the answer: each a line to the proxy, a line from it and a decision.
     assert_eq!(some.lines().count(), 6, "{some}");
     assert!(
         some.contains("second → agent") && some.contains("change 2 session/prompt"),

@@ -19,12 +19,12 @@ async fn export(format: &str, trace: &Path) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// What the trace processor of Perfetto answers to these queries, when it has read a trace.
+/// The answers of Perfetto's trace processor to these queries about a trace.
 async fn perfetto(trace: &Path, queries: &[&str]) -> Vec<Value> {
     let mut command = Command::new(peer("bin/npm-perfetto"));
     command.arg(peer("bin/perfetto-engine")).arg(trace);
     let said = told(&mut command, &(queries.join("\n") + "\n")).await;
-    // What it says of itself is before that.
+    // The answers follow the program's own messages.
     let lines: Vec<_> = said.lines().collect();
     let answers = &lines[lines.len() - queries.len()..];
     let answers = answers
@@ -33,7 +33,7 @@ async fn perfetto(trace: &Path, queries: &[&str]) -> Vec<Value> {
     answers.collect()
 }
 
-/// What a program prints that is told this.
+/// The output of a program with this input.
 async fn told(command: &mut Command, what: &str) -> String {
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = pipes.stderr(Stdio::piped()).spawn().unwrap();
@@ -77,7 +77,7 @@ async fn perfetto_reads_all_spans_and_flows_and_finds_nothing_wrong() {
     };
     assert_eq!(wrong, &json!([]));
     assert_eq!(spans, &json!([[count(&["X", "i"])]]));
-    // From one to the next.
+    // Each flow leads from one slice to the next.
     assert_eq!(flows, &json!([[count(&["t", "f"])]]));
     for part in ["client", "agent"] {
         let is_it = |thread: &Value| thread[0].as_str().is_some_and(|name| name.contains(part));

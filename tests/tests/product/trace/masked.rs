@@ -1,4 +1,4 @@
-//! Secrets, which a trace has only for one who asks for them.
+//! Secrets, which a trace contains only if the user enables them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,12 +10,12 @@ use acp_chain_tests::transcript::Transcript;
 
 use super::{AGENT, lines};
 
-/// Put together at run time, so that no scanner of this source takes it for a real one.
+/// Assembled at run time, so that no scanner of this source takes it for a real secret.
 fn secret() -> String {
     format!("ghp_{}", "a1B2c3D4e5f6G7h8J9k0L1m2N3p4Q5r6S7t8")
 }
 
-/// A turn in which the secret is said, with these options and this in the environment. Gives the trace.
+/// A turn with the secret in its messages, with these options and variables. Returns the trace.
 async fn trace(options: &[&OsStr], environment: &[(&str, &Path)]) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let proxies = [("first", &*host::component("pass"), "")];

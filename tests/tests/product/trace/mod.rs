@@ -1,4 +1,4 @@
-//! The trace of a real chain: what its lines have, and that it stays whole, bounded and out of the way.
+//! The trace of a real chain: the content of its lines, and that it stays whole and bounded and delays no message.
 
 #[cfg(target_os = "linux")]
 mod broken;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// A folder with the manifest of `first`, which passes all on, and `second`, which writes in capitals.
+/// A folder with the manifest of `first`, which forwards everything, and `second`, which writes capitals.
 fn stage() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let (pass, shout) = (host::component("pass"), host::component("shout-rust"));

@@ -1,4 +1,4 @@
-//! What is written.
+//! The content of a trace.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ async fn each_line_has_what_the_schema_says() {
             assert!(line.worked.is_some(), "{line:?}");
         }
     }
-    // Before and after the proxy that changed it.
+    // The body before and after the proxy that changed it.
     let body = |from| {
         let mut legs = lines.iter();
         let leg = legs.find(|line| {

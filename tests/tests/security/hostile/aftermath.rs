@@ -1,4 +1,4 @@
-//! What is left of an attack: what the client and the agent got, and what the log says.
+//! The state after an attack: the messages of the client and the agent, and the log.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,13 +12,13 @@ use serde::Deserialize;
 use crate::hostile::chain::{Folder, Turn};
 use crate::hostile::row::{Answer, By, Fate, Policy, Row};
 
-/// What the log may grow to, in bytes: what two proxies may write to it, and the host's reports.
+/// The limit for the log, in bytes: the output that two proxies may write to it, and the host's reports.
 const LOG: usize = 3 << 20;
 
-/// The longest text in which the host tells of a failure, in bytes.
+/// The longest text in which the host reports a failure, in bytes.
 const TOLD: usize = 4 << 10;
 
-/// All that was said, and the log.
+/// All messages, and the log.
 pub struct Aftermath {
     /// What the client sent and received.
     pub sent: Vec<Message>,
@@ -37,14 +37,14 @@ struct Error {
 }
 
 impl Aftermath {
-    /// Every line has to be one message.
+    /// Every line must be one message.
     pub fn read(folder: &Folder, transcript: &Transcript) -> Self {
         let parse = |line: String| {
             Message::parse(line.as_str()).unwrap_or_else(|error| panic!("{error}: {line}"))
         };
         let recorded = |path| {
             let text = fs::read_to_string(path).unwrap_or_default();
-            // At the very end a line may be cut off.
+            // The last line may be cut off.
             let whole = text.rfind('\n').map_or("", |end| &text[..end]);
             whole.lines().map(|line| parse(line.to_owned())).collect()
         };
@@ -59,7 +59,7 @@ impl Aftermath {
         }
     }
 
-    /// What has to hold after every attack.
+    /// The checks after every attack.
     pub fn assert(&self, row: &Row, policy: Policy) {
         assert_each_answered(&self.sent, &self.received);
         assert_each_answered(&self.written, &self.read);
@@ -74,7 +74,7 @@ impl Aftermath {
         }
     }
 
-    /// The user finds out who it was, and nothing in the log can be taken for something else.
+    /// The log names the attacker, and nothing in it can be taken for something else.
     fn assert_log(&self, row: &Row) {
         let log = &self.log;
         assert!(log.len() <= LOG, "the log has {} bytes", log.len());
@@ -85,8 +85,8 @@ impl Aftermath {
             expected.push("`hostile`");
         }
         if matches!(row.fate, Fate::Breaks | Fate::Loops) && !row.accomplice {
-            // The head of the message, and what the proxy said last. Two break over what is between
-            // them, and not over one message.
+            // The head of the message, and the last output of the proxy. Accomplices break over the messages
+            // between them, and not over one message.
             expected.push(ATTACKED);
             if matches!(row.by, By::Guest(_)) {
                 expected.push("meets session/");
@@ -97,10 +97,10 @@ impl Aftermath {
         }
     }
 
-    /// The neighbour has its two turns, whole and in order.
+    /// The neighbour has its two turns, complete and in order.
     fn assert_neighbour(&self, answer: Answer) {
         let mut texts = self.texts(NEIGHBOUR);
-        // The agent tells of whatever it is told to cancel, in any turn.
+        // The agent reports every cancellation that it receives, in any turn.
         texts.retain(|text| !text.starts_with("cancel_request "));
         if answer == Answer::Passes {
             let turns = [Turn::texts(), Turn::texts()].concat();
@@ -108,7 +108,7 @@ impl Aftermath {
         }
     }
 
-    /// The user is told in the client of what broke, of what did not start, and once of what is lost.
+    /// The client gets a notice of a proxy that broke or did not start, and one of lost messages.
     fn assert_notices(&self, row: &Row, policy: Policy) {
         const LOST: &str = "it is refused: the notification \"session/update\"";
         let notices = self.notices();
@@ -127,7 +127,7 @@ impl Aftermath {
         }
     }
 
-    /// The texts in which the host tells the user of a failure.
+    /// The notices in which the host reports a failure to the user.
     fn notices(&self) -> Vec<String> {
         let all = [ATTACKED, NEIGHBOUR].map(|session| self.all_texts(session));
         let mut all = all.concat();
@@ -135,7 +135,7 @@ impl Aftermath {
         all
     }
 
-    /// The texts that the agent said in a session, as the client got them.
+    /// The texts of the agent in a session, as the client received them.
     pub fn texts(&self, session: &str) -> Vec<String> {
         let mut texts = self.all_texts(session);
         texts.retain(|text| !is_notice(text));
@@ -188,7 +188,7 @@ fn assert_each_answered(asked: &[Message], answered: &[Message]) {
     assert!(open.is_empty(), "requests and their answers: {open:?}");
 }
 
-/// What becomes of a request is what should, and an error names the attacker.
+/// Checks the answer to a request; an error must name the attacker.
 pub fn assert_answer(message: &Message, expected: Answer) {
     let line = &message.line;
     match expected {
@@ -204,7 +204,7 @@ pub fn assert_answer(message: &Message, expected: Answer) {
     }
 }
 
-/// Nothing that the host says of a failure is long, or can do anything to a terminal.
+/// The errors of the host are short, and have no effect on a terminal.
 fn assert_told_well(message: &Message) {
     let error = message.error.as_deref();
     if let Some(Ok(error)) = error.map(serde_json::from_str::<Error>)

@@ -12,7 +12,7 @@ use crate::hostile::chain::{self, Folder, Turn, attacked};
 use crate::hostile::results;
 use crate::hostile::row::{Policy, Row, Step};
 
-/// Makes the attack of a row, and looks at what is left.
+/// Carries out the attack of a row, and checks the state after it.
 pub async fn withstand(name: &'static str, row: &Row, policy: Policy) {
     let folder = Folder::new();
     let mut client = chain::start(&folder, row, policy).await;
@@ -22,7 +22,7 @@ pub async fn withstand(name: &'static str, row: &Row, policy: Policy) {
     } else {
         never_starts(&mut client).await;
     }
-    let peak = client.peak_memory().expect("a program that runs") >> 20;
+    let peak = client.peak_memory().expect("still running") >> 20;
     let transcript = client.wire.transcript().clone();
     let exit = client.finish().await.expect("an exit");
     assert_eq!(exit.stderr, "");
@@ -39,7 +39,7 @@ pub async fn withstand(name: &'static str, row: &Row, policy: Policy) {
     results::add(name, policy, peak);
 }
 
-/// The chain does not start: the client is told why, and may try again.
+/// The chain does not start: the client gets the reason, and may try again.
 async fn never_starts(client: &mut Process) {
     for _ in 0..2 {
         let answer = client.wire.request("initialize", "{}").await;
@@ -62,7 +62,7 @@ async fn run(client: &mut Process, row: &Row, policy: Policy) {
     assert_answer(&answer, later);
 }
 
-/// Plays the client's part in the attacked session; the answer to the last prompt, if there is one.
+/// Plays the client in the attacked session; returns the answer to the last prompt, if there is one.
 async fn play(client: &mut Process, script: &[Step]) -> Option<Message> {
     let (mut open, mut last) = (Vec::new(), None);
     for step in script {
@@ -92,7 +92,7 @@ fn ask(client: &mut Process, text: &str) -> String {
     client.wire.ask("session/prompt", &attacked(text))
 }
 
-/// The answers to all of these; the last of them.
+/// Waits for the answers to all of these; returns the last one.
 async fn answers(client: &mut Process, ids: Vec<String>) -> Option<Message> {
     let mut last = None;
     for id in ids {

@@ -171,7 +171,7 @@ const START_SPINS: Module = Module {
     ..PLAIN
 };
 
-/// One instruction of the machine fills it all, and cannot be interrupted.
+/// One instruction fills the whole memory, and cannot be interrupted.
 const FILLS: Module = Module {
     pages: 1000,
     attack: "(loop $again

@@ -1,7 +1,7 @@
 //! The program with an attacker and a bystander in its chain, in front of an agent.
 //!
 //! The attacker stands next to the client. The bystander, next to the agent, sees everything and
-//! forwards it. What the agent reads and writes is recorded.
+//! forwards it. The input and the output of the agent are recorded.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use crate::hostile::row::{By, Policy, Row};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// A folder for one run: the manifest, and what is recorded.
+/// A folder for one run: the manifest, and the recorded messages.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -38,12 +38,12 @@ impl Folder {
         self.path("acp-chain.log")
     }
 
-    /// What the agent read.
+    /// The recorded input of the agent.
     pub fn read(&self) -> PathBuf {
         self.path("read")
     }
 
-    /// What the agent wrote.
+    /// The recorded output of the agent.
     pub fn written(&self) -> PathBuf {
         self.path("written")
     }
@@ -84,7 +84,7 @@ impl Folder {
         path
     }
 
-    /// The agent's command, with all that it reads and writes copied to files.
+    /// The agent's command, with its input and output copied to files.
     fn agent(&self) -> [OsString; 6] {
         let shell = r#"tee "$0" | "$2" | tee "$1""#;
         let (read, written) = (self.read().into(), self.written().into());
@@ -93,10 +93,10 @@ impl Folder {
     }
 }
 
-/// The client of a program that runs, and that was not initialized yet.
+/// The client of a running program, before `initialize`.
 pub async fn start(folder: &Folder, row: &Row, policy: Policy) -> Process {
     let (manifest, log) = (folder.manifest(row, policy), folder.log());
-    // Has everything compiled before anything is measured; some of it cannot be.
+    // Compiles everything before the measurements; some components fail to compile.
     let checked = host::check(&manifest).output().await;
     checked.expect("the program");
     let options: [&OsStr; 4] = [
@@ -111,8 +111,8 @@ pub async fn start(folder: &Folder, row: &Row, policy: Policy) -> Process {
     client
 }
 
-/// What the client answers at once. Files that are `kept` it answers when it likes to, and questions
-/// of the attacker's own only where they are an echo.
+/// What the client answers at once. It answers requests for `kept` files later, and the attacker's own
+/// requests only if they are an echo.
 fn answers(message: &Message) -> Vec<String> {
     let params = message.params.as_deref().unwrap_or_default();
     match message.method.as_deref() {
@@ -127,7 +127,7 @@ fn answers(message: &Message) -> Vec<String> {
 
 const CONTENT: &str = r#"{"content":"the content"}"#;
 
-/// A turn of the neighbour that has to wait for the client.
+/// A turn of the neighbour in which the agent waits for the client.
 pub struct Turn {
     prompt: String,
     file: Message,
@@ -140,7 +140,7 @@ impl Turn {
         prompt(NEIGHBOUR, &script)
     }
 
-    /// The texts that the client gets in a turn.
+    /// The texts that the client receives in a turn.
     pub fn texts() -> Vec<String> {
         let mut texts = vec!["first".to_owned(), "the content".to_owned()];
         texts.extend((0..20).map(|number| format!("chunk {number}")));
@@ -154,11 +154,11 @@ impl Turn {
         client.wire.response(&prompt).await
     }
 
-    /// Begins a turn, and stops in the midst of it.
+    /// Begins a turn, and stops in the middle of it.
     pub async fn begin(client: &mut Process) -> Self {
         let prompt = client.wire.ask("session/prompt", &Self::script("/kept"));
         loop {
-            let message = client.wire.receive().await.expect("the turn goes on");
+            let message = client.wire.receive().await.expect("a running turn");
             if message.method.as_deref() == Some("fs/read_text_file") {
                 return Self {
                     prompt,
@@ -168,7 +168,7 @@ impl Turn {
         }
     }
 
-    /// Lets it go on, to its end.
+    /// Continues the turn to its end.
     pub async fn end(self, client: &mut Process) -> Message {
         for line in self.file.result(CONTENT) {
             client.wire.send(line);

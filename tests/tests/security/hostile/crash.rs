@@ -1,4 +1,4 @@
-//! Attackers that break at the worst of times.
+//! Attackers that break at the worst moment.
 
 use hostile::Mode;
 

@@ -1,4 +1,4 @@
-//! Too much of what one may have some of.
+//! Too much of what is permitted in small amounts.
 
 use acp_chain::limits::FLOOD;
 use hostile::Mode;
@@ -67,7 +67,7 @@ withstands! {
         .with_accomplice()
         .script(&[Step::Tell])
         .apart()
-        // Each message is sent on to both ends, which may be slow to take it.
+        // Each message is forwarded to both ends, which may be slow to take it.
         .peak(QUIET + 2 * (FLOOD >> 20) as u64 + 8);
 
     two_keep_long_messages_between_them: Row::guest(Mode::Ping)

@@ -1,4 +1,4 @@
-//! What is not its own, and what makes no sense.
+//! Numbers that are not the proxy's own, and actions that make no sense.
 
 use hostile::{ATTACKED, Mode, NEIGHBOUR};
 

@@ -1,4 +1,4 @@
-//! What takes a power that it does not have: nothing comes of it.
+//! Actions without the power for them: they have no effect.
 
 use hostile::{ATTACKED, Mode};
 
@@ -7,10 +7,10 @@ use crate::hostile::row::{Fate, Row, Step, withstands};
 
 const ASK: &[Step] = &[Step::Prompt("permission delete Delete everything /x")];
 
-/// To see everything of a turn, and to say nothing.
+/// The powers to see a whole turn, but not to send anything.
 const NO_WORD: &str = "powers = ['prompts.read', 'prompts.change', 'answers.read', 'turns.read']";
 
-/// To see what the user decides, and to decide other things.
+/// The powers to see the user's decision, and to decide other things.
 const NO_DECISION: &str = "powers = [
     'prompts.read', 'prompts.change', 'answers.read', 'answers.change', 'tool-calls.change',
     'turns.read', 'permissions.read', 'questions.answer', 'files.change',
@@ -60,7 +60,7 @@ withstands! {
         .also(|aftermath| assert!(!aftermath.log.contains("Spin meets session/prompt")));
 }
 
-/// The user sees what the agent asks for, and the agent gets what the user says.
+/// The user sees the agent's request, and the agent gets the user's decision.
 fn assert_decided_by_the_user(aftermath: &Aftermath) {
     let session = format!(r#""sessionId":"{ATTACKED}""#);
     let mut asked = aftermath.told("session/request_permission");

@@ -55,7 +55,7 @@ const CROWD: Module = Module {
     ..PLAIN
 };
 
-/// Each has fifty of them, and none is ever touched.
+/// Each instance has ten memories, and none is ever touched.
 const MEMORIES: Module = Module {
     crowd: Some((
         "(module

@@ -1,12 +1,11 @@
-//! Whatever a proxy does, it hurts only itself: a neighbouring session in the same chain has its
-//! turns, memory stays under a bound, every request gets one answer, and the user is told who it
-//! was.
+//! Whatever a proxy does, it harms only itself: a neighbouring session in the same chain has its turns,
+//! memory stays within a limit, every request gets one answer, and the user learns which proxy it was.
 //!
-//! The table of all this is the `withstands!` of the files below, a file a family of attacks. A row
-//! is an attack, and makes three tests of it: one for each policy on failures. Each starts the
-//! program, with the attacker and a bystander in the chain (see `chain`), and looks at what is left
-//! (see `aftermath`). What was measured is written to `hostile.md` in the target folder, once
-//! all of it ran.
+//! The table consists of the `withstands!` in the files below, one file for each family of attacks. A row is
+//! an attack, and makes three tests: one for each failure policy. Each test starts the program, with the
+//! attacker and a bystander in the chain (see `chain`), and checks the state after the attack (see
+//! `aftermath`). Once all tests have run, their measurements are written to `hostile.md` in the target
+//! folder.
 
 mod aftermath;
 mod attack;

@@ -9,29 +9,29 @@ use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-/// The places of a module where one differs from another, in the text format. A module without any
-/// is a proxy that sees everything and forwards it.
+/// The parts in which modules differ, in the text format. Without any of them, a module is a proxy that sees
+/// everything and forwards it.
 pub struct Module {
-    /// Pages of its memory, at the start and at most.
+    /// Pages of memory, at the start and at most.
     pub pages: u32,
-    /// What it imports beside the channel: of [`WASI`].
+    /// Imports beside the channel: of [`WASI`].
     pub imports: &'static str,
-    /// More of what a module has: tables, globals, functions, a start.
+    /// More fields: tables, globals, functions, a start.
     pub fields: &'static str,
-    /// What it does in `init`; may leave the address of a result.
+    /// The code of `init`; may leave the address of a result.
     pub init: &'static str,
-    /// What it does with a request of the attacked session. It leaves the address of a result, of
-    /// which that at 0 says `forward`.
+    /// The code for a request of the attacked session. It leaves the address of a result; the result at 0 is
+    /// `forward`.
     pub attack: &'static str,
-    /// What it does when the host wants `$size` bytes for an argument; may return an address.
+    /// The code for the host's request of `$size` bytes for an argument; may return an address.
     pub realloc: &'static str,
-    /// What it does when the host has taken the result of `on-request`.
+    /// The code that runs when the host has taken the result of `on-request`.
     pub post_return: &'static str,
     /// A further module, and how many instances the component has of it.
     pub crowd: Option<(&'static str, u32)>,
 }
 
-/// The world of all modules: a proxy's, and the little of WASI that some of them use.
+/// The world of all modules: that of a proxy, and the parts of WASI that some of them use.
 const WASI: &str = "
 package test:hostile;
 
@@ -77,7 +77,7 @@ package wasi:cli@0.2.0 {
 }
 ";
 
-/// The one that only forwards.
+/// The module that only forwards.
 pub const PLAIN: Module = Module {
     pages: 32,
     imports: "",
@@ -90,7 +90,7 @@ pub const PLAIN: Module = Module {
 };
 
 impl Module {
-    /// Its component, with the names of its functions.
+    /// The module's component, with the names of its functions.
     pub fn component(&self) -> Vec<u8> {
         let mut module = wat::parse_str(self.text()).expect("a module");
         let mut resolve = Resolve::default();
@@ -173,11 +173,11 @@ impl Module {
     }
 }
 
-/// Puts instances of a further module behind all that a component has.
+/// Adds instances of a further module at the end of a component.
 fn add_instances(component: &mut Vec<u8>, module: &str, count: u32) {
     let payloads = Parser::new(0).parse_all(component);
     let modules = payloads.filter(|payload| matches!(payload, Ok(Payload::ModuleSection { .. })));
-    let index = u32::try_from(modules.count()).expect("a few");
+    let index = u32::try_from(modules.count()).expect("a small number");
     let module = wat::parse_str(module).expect("a module");
     let section = RawSection {
         id: wasm_encoder::ComponentSectionId::CoreModule.into(),

@@ -1,4 +1,4 @@
-//! What was measured, as a page in Markdown.
+//! The measurements, as a page in Markdown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 use crate::hostile::TABLE;
 use crate::hostile::row::{Answer, By, Fate, Policy, Row};
 
-/// The peak of memory of each test that passed, in MiB.
+/// The peak memory of each test that passed, in MiB.
 static PEAKS: Mutex<BTreeMap<(&str, Policy), u64>> = Mutex::new(BTreeMap::new());
 
 const POLICIES: [Policy; 3] = [Policy::Restart, Policy::Bypass, Policy::Refuse];
 
-/// Notes that a test has passed. With the last of all, the page is written.
+/// Records that a test has passed. The last test writes the page.
 pub fn add(name: &'static str, policy: Policy, peak: u64) {
     let mut peaks = PEAKS.lock().unwrap_or_else(PoisonError::into_inner);
     peaks.insert((name, policy), peak);
@@ -60,7 +60,7 @@ fn page(peaks: &BTreeMap<(&str, Policy), u64>) -> String {
     page
 }
 
-/// What came of it, in a few words.
+/// The outcome, in a few words.
 fn outcome(row: &Row, policy: Policy) -> &'static str {
     let (its, later) = (
         row.answer_to_attack(policy),

@@ -1,71 +1,71 @@
-//! A row of the table: an attack, and what has to be left of the chain after it.
+//! A row of the table: an attack, and the required state of the chain after it.
 
 use hostile::Mode;
 
 use crate::hostile::aftermath::Aftermath;
 use crate::hostile::module::Module;
 
-/// A row with the name of its tests, which says what it shows.
+/// A row with the name of its tests, which describes what the row shows.
 pub type NamedRow = (&'static str, Row);
 
-/// What attacks.
+/// The attacker.
 #[derive(Clone, Copy)]
 pub enum By {
     /// The guest in Rust.
     Guest(Mode),
-    /// A module made by hand, which lies to the host as no compiler would.
+    /// A hand-written module, which lies to the host as no compiler would.
     Module(&'static Module),
 }
 
-/// What the client does in the attacked session. At the end it waits for all answers.
+/// A step of the client in the attacked session. At the end the client waits for all answers.
 #[derive(Clone, Copy)]
 pub enum Step {
-    /// It prompts.
+    /// Sends a prompt.
     Prompt(&'static str),
-    /// It prompts with a text of that many bytes, which the agent echoes in chunks.
+    /// Sends a prompt with a text of that many bytes, which the agent echoes in chunks.
     LongPrompt(usize),
-    /// It waits for the answers to its prompts.
+    /// Waits for the answers to the prompts.
     Await,
-    /// It withdraws its last prompt.
+    /// Cancels the last prompt.
     Withdraw,
-    /// It tells something that only the attacker knows: `_hostile/go`.
+    /// Sends a notification that only the attacker knows: `_hostile/go`.
     Tell,
-    /// The same, in no session.
+    /// Sends the same notification, in no session.
     TellNobody,
-    /// It tells the attacker something short, and before that the neighbour something long.
+    /// Sends the attacker a short notification, and before that the neighbour a long one.
     TellBehindLong,
 }
 
 /// The text of a prompt where it does not matter.
 pub const PROMPT: Step = Step::Prompt("echo attacked");
 
-/// What becomes of a request.
+/// The expected outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is answered with a result.
+    /// The answer is a result.
     Passes,
-    /// It is answered with an error that names the attacker.
+    /// The answer is an error that names the attacker.
     Fails,
-    /// It is answered.
+    /// Any answer.
     Any,
 }
 
-/// What becomes of the attacker.
+/// The expected fate of the attacker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It lives, and nothing comes of the attack.
+    /// It survives, and the attack has no effect.
     Lives,
-    /// It lives, but could not decide about the message.
+    /// It survives, but could not decide about the message.
     Fails,
-    /// It breaks, and breaks once.
+    /// It breaks once.
     Breaks,
-    /// It breaks as often as it is started again.
+    /// It breaks whenever it is restarted.
     Loops,
-    /// It does not start, and neither does the chain, unless the user lets it be bypassed.
+    /// It does not start, and neither does the chain, unless the policy is `bypass`.
     NeverStarts,
 }
 
-/// What the user wants to become of it when it breaks.
+/// The failure policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Policy {
     Restart,
@@ -74,7 +74,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// As the manifest has it.
+    /// The value in the manifest.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Restart => "restart",
@@ -84,40 +84,42 @@ impl Policy {
     }
 }
 
-/// An attack, and what has to be left.
+/// An attack, and the required state after it.
 #[derive(Clone, Copy)]
 pub struct Row {
     pub by: By,
-    /// The rest of its configuration, in TOML.
+    /// The rest of the attacker's configuration, in TOML.
     pub config: &'static str,
-    /// Its powers, in TOML; everything, if this is empty.
+    /// The attacker's powers, in TOML; all powers, if this is empty.
     pub grant: &'static str,
-    /// What differs from the default limits, in TOML.
+    /// The limits that differ from the defaults, in TOML.
     pub limits: &'static str,
     /// Whether the bystander is a second attacker instead.
     pub accomplice: bool,
     pub script: &'static [Step],
     pub fate: Fate,
-    /// What becomes of the last prompt, if it is not what the fate says.
+    /// The outcome of the last prompt, if it does not follow from the fate.
     pub answer: Option<Answer>,
-    /// Whether the attacker does not even see what the neighbour says.
+    /// Whether the attacker does not even see the neighbour's messages.
     pub apart: bool,
-    /// Whether notifications of the agent are lost about which it could not decide, unless it is bypassed.
+    /// Whether notifications of the agent are lost when the attacker could not decide about them, unless it
+    /// is bypassed.
     pub loses: bool,
-    /// The most memory that the program may have, in MiB.
+    /// The limit for the program's memory, in MiB.
     pub peak: u64,
-    /// What the log has to have.
+    /// Texts that the log must contain.
     pub report: &'static [&'static str],
-    /// What else has to hold.
+    /// Further checks.
     pub also: fn(&Aftermath),
 }
 
-/// What a chain of two proxies may take in which nothing special happens, in MiB: two instances, and what the host has of
-/// its own. Pages of files are not counted, such as those of the program and of code that was compiled before.
+/// The memory of a chain of two proxies in which nothing special happens, in MiB: two instances, and the
+/// host's own memory. Pages of files are not counted, such as those of the program and of code that was
+/// compiled before.
 pub const QUIET: u64 = 44;
 
 impl Row {
-    /// Whether there is a chain, with or without it.
+    /// Whether there is a chain, with the attacker or without it.
     pub fn has_chain(&self, policy: Policy) -> bool {
         match self.fate {
             Fate::NeverStarts => policy == Policy::Bypass,
@@ -125,7 +127,7 @@ impl Row {
         }
     }
 
-    /// What becomes of the last prompt of the attacked session.
+    /// The expected outcome of the last prompt of the attacked session.
     pub fn answer_to_attack(&self, policy: Policy) -> Answer {
         self.answer.unwrap_or(match (self.fate, policy) {
             (Fate::Lives, _) | (_, Policy::Bypass) => Answer::Passes,
@@ -133,7 +135,7 @@ impl Row {
         })
     }
 
-    /// What becomes of what the neighbour asks from then on.
+    /// The expected outcome of the neighbour's later requests.
     pub fn answer_to_neighbour(&self, policy: Policy) -> Answer {
         match (self.fate, policy) {
             _ if self.apart => Answer::Passes,
@@ -231,7 +233,7 @@ impl Row {
     }
 }
 
-/// Makes the rows of a family, `ROWS`, and of each a test for every policy.
+/// Defines the rows of a family, `ROWS`, and for each row a test with every policy.
 macro_rules! withstands {
     ($($name:ident: $row:expr;)+) => {
         pub const ROWS: &[crate::hostile::row::NamedRow] = &[$((stringify!($name), $name::ROW)),+];

@@ -12,7 +12,7 @@ withstands! {
 
     it_sends_a_message_of_100_mib: Row::guest(Mode::Send)
         .config("size = 104_857_600")
-        // A host that is not optimized computes for long over so much.
+        // An unoptimized host computes for a long time over so much data.
         .limits("memory = '256 MiB'\ntime = '1 min'")
         .peak(QUIET + 256)
         .report(&["send: invalid 4"]);

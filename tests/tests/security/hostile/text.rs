@@ -1,4 +1,4 @@
-//! Text that wants to be something else where people read it.
+//! Text that imitates something else for human readers.
 
 use hostile::Mode;
 
@@ -20,11 +20,11 @@ withstands! {
         .also(assert_not_forged);
 }
 
-/// What the attacker wrote at the beginning of a line does not stand there.
+/// No line of the log begins with the attacker's text.
 fn assert_not_forged(aftermath: &Aftermath) {
     for line in aftermath.log.lines() {
         assert!(!line.starts_with("forged"), "{line}");
-        // In the report of a failure, and behind the first line of what it logged.
+        // In the report of a failure, and after the first line of a message that the attacker logged.
         let is_marked = line.starts_with("    | ") || line.contains(": | 20");
         let is_marked = is_marked || line.contains("all is well");
         assert!(!line.contains("ERROR forged") || is_marked, "{line}");

@@ -1,4 +1,4 @@
-//! Attacks on everybody's time.
+//! Attacks on the time of others.
 
 use hostile::Mode;
 
@@ -87,7 +87,7 @@ const CLOCK: &str = r#"
   (import "wasi:io/poll@0.2.0" "[method]pollable.block" (func $block (param i32)))
   (import "wasi:io/poll@0.2.0" "[resource-drop]pollable" (func $drop (param i32)))"#;
 
-/// For as long as a number of nanoseconds can say.
+/// Waits for the longest time that a number of nanoseconds can express.
 const WAITS: Module = Module {
     imports: CLOCK,
     attack: "(call $block (call $timer (i64.const -1)))
@@ -95,7 +95,7 @@ const WAITS: Module = Module {
     ..PLAIN
 };
 
-/// For 5 ms each time.
+/// Waits for 5 ms each time.
 const WAITS_AGAIN: Module = Module {
     imports: CLOCK,
     attack: "(local $timer i32)

@@ -49,7 +49,7 @@ async fn each_request_and_each_turn_leaves_a_line_without_what_was_said() {
         .collect();
     let find = |is_it: &dyn Fn(&Value) -> bool| {
         let found = lines.iter().find(|line| is_it(line));
-        found.unwrap_or_else(|| panic!("it is not there: {text}"))
+        found.unwrap_or_else(|| panic!("no such line: {text}"))
     };
     for (method, status) in [
         ("initialize", 200),

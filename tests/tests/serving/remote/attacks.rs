@@ -1,4 +1,4 @@
-//! Clients that mean harm: what they send gets an end, and whoever else is there goes on.
+//! Hostile clients: the server cuts them off, and still serves other clients.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::raw::{END_HEADERS, END_STREAM, HEADERS, Raw, field, frame, h2};
 use super::served::{AGENT, Connection, Served, Stream, initialize, posted};
 
-/// Somebody who is there all the time, and is served.
+/// Another client, which is served throughout.
 struct Bystander<'s> {
     connection: Connection<'s>,
     stream: Stream,
@@ -42,7 +42,7 @@ impl<'s> Bystander<'s> {
     }
 }
 
-/// What a balancer would take for a second request, or for a part of the first.
+/// A text that a balancer could take for a second request, or for a part of the first.
 fn hidden(host: &str) -> String {
     format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n")
 }
@@ -119,7 +119,7 @@ async fn a_request_whose_end_others_may_see_elsewhere_is_refused_and_nothing_beh
         raw.is_done().await;
         assert_eq!(raw.codes().await, [400], "{size:?}");
     }
-    // A request in a body is a body.
+    // A request in a body is part of the body.
     let mut raw = Raw::open(&served).await;
     let inner = hidden(&raw.host);
     let said = format!(
@@ -191,7 +191,7 @@ async fn who_leaves_much_unread_keeps_no_connection_when_the_agent_is_gone() {
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;
     drop(all);
-    // More than may wait for a client, and nobody reads it.
+    // More than may be queued for a client that does not read.
     let text = "x".repeat(1000);
     let script = format!("stream 1400 {text}\nexit 3");
     connection.prompts(&session, 2, &script).await;
@@ -222,13 +222,13 @@ async fn a_head_without_end_is_too_large() {
     }
 }
 
-/// The fields of `GET /healthz`, which are the same for all (RFC 7541).
+/// The header fields of `GET /healthz`, which are the same in each request (RFC 7541).
 fn fields(host: &str) -> Vec<u8> {
     // `:method GET`, `:scheme http`, `:path` and `:authority`.
     [vec![0x82, 0x86], field(0x04, "/healthz"), field(0x01, host)].concat()
 }
 
-/// The frames of GOAWAY in what a server says (RFC 9113, 6.8), by their errors.
+/// The error codes of the GOAWAY frames that a server sent (RFC 9113, 6.8).
 fn goodbyes(mut said: &[u8]) -> Vec<u32> {
     let mut errors = Vec::new();
     while said.len() >= 9 {
@@ -277,7 +277,7 @@ async fn a_head_of_http2_without_end_is_cut_short() {
     let mut raw = Raw::http2(&served).await;
     let fields = fields(&raw.host);
     raw.says(&h2(HEADERS, END_STREAM, 1, &fields)).await;
-    // A field of this length, again and again.
+    // A long field, sent repeatedly.
     let field = [&[0x00, 0x01, b'x', 0x7f, 0x81, 0x7b][..], &[b'a'; 16_000]].concat();
     let mut heard = true;
     for _ in 0..1000 {
@@ -285,7 +285,7 @@ async fn a_head_of_http2_without_end_is_cut_short() {
     }
     raw.is_done().await;
     let goodbyes = goodbyes(&raw.rest().await);
-    assert!(!heard || !goodbyes.is_empty(), "16 MB were taken");
+    assert!(!heard || !goodbyes.is_empty(), "16 MB were accepted");
     bystander.is_served().await;
 }
 
@@ -299,7 +299,7 @@ async fn who_asks_for_signs_and_reads_none_keeps_nobody_else_waiting() {
     bystander.is_served().await;
 }
 
-/// The beginning of a WebSocket.
+/// A connection that is upgraded to a WebSocket.
 async fn websocket(served: &Served) -> Raw {
     let mut raw = Raw::open(served).await;
     let said = format!(
@@ -310,7 +310,7 @@ async fn websocket(served: &Served) -> Raw {
     raw.says(said.as_bytes()).await;
     let head = raw.head().await;
     assert!(head.starts_with("HTTP/1.1 101"), "{head}");
-    // By the RFD it is on the upgrade that the connection gets its id.
+    // The RFD requires the connection's id in the answer to the upgrade.
     assert!(head.contains("acp-connection-id: "), "{head}");
     raw
 }
@@ -324,29 +324,29 @@ async fn a_websocket_with_frames_that_are_none_is_closed() {
     for (what, said) in [
         ("a frame of 2^63 bytes", frame(0x81, 1 << 63)),
         ("a frame longer than a message may be", frame(0x81, 1 << 40)),
-        ("one without a mask", unmasked),
+        ("a frame without a mask", unmasked),
         (
-            "one with reserved bits",
+            "a frame with reserved bits",
             text(b"{}")
                 .into_iter()
                 .enumerate()
                 .map(|(at, byte)| if at == 0 { byte | 0x70 } else { byte })
                 .collect(),
         ),
-        ("one of a kind that there is not", frame(0x83, 0)),
+        ("a frame of an unknown kind", frame(0x83, 0)),
         (
             "a ping of 126 bytes",
             [frame(0x89, 126), vec![0; 126]].concat(),
         ),
         ("a ping in parts", frame(0x09, 0)),
         ("the end of a message that has no beginning", frame(0x80, 0)),
-        ("text that is none", text(&[0xff, 0xfe])),
+        ("text that is not UTF-8", text(&[0xff, 0xfe])),
     ] {
         let mut raw = websocket(&served).await;
         raw.says(&said).await;
         raw.is_done().await;
         let rest = raw.rest().await;
-        assert!(rest.len() < 1000, "{what}: it went on");
+        assert!(rest.len() < 1000, "{what}: the server went on");
         bystander.is_served().await;
     }
 }
@@ -361,7 +361,7 @@ async fn a_message_that_is_never_whole_is_cut_short() {
     let mut heard = 0;
     while raw.says(&said).await {
         heard += 1;
-        assert!(heard < 200, "it takes whatever comes");
+        assert!(heard < 200, "the server accepts any length");
         said = [frame(0x00, part.len() as u64), part.clone()].concat();
     }
     assert!(heard >= 64, "a message may have 64 MiB");

@@ -19,7 +19,7 @@ async fn turns_that_run_finish_and_nobody_comes_in_any_more() {
         .await;
     let asked = stream.next().await.unwrap();
     served.signal(Signal::TERM);
-    // Who has nothing open is let go.
+    // A connection without a turn is closed.
     assert_eq!(nothing.next().await, None);
     assert_eq!(served.beside("/readyz").await, 503);
     assert_eq!(served.beside("/healthz").await, 200);

@@ -1,4 +1,4 @@
-//! Files, which a system gives a process so many of: sockets, and what agents are spoken with by.
+//! The limit of open files per process: sockets, and the pipes of agents.
 
 use acp_chain_tests::host;
 use acp_chain_tests::wire::in_time;
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use super::served::{AGENT, Connection, Served, Stream, initialize, posted};
 
-/// How many files the server may have.
+/// The server's limit of open files.
 const FILES: &str = "160";
 
 /// A connection that has turns.
@@ -32,7 +32,7 @@ impl Client<'_> {
     }
 }
 
-/// A connection with two streams; nothing if there is no room for it.
+/// A connection with two streams; `None` if the server has no room.
 async fn client(served: &Served) -> Option<Client<'_>> {
     let answer = posted(served.asks(Method::POST), &initialize()).await;
     if answer.status() == 503 {
@@ -75,7 +75,7 @@ async fn when_files_run_out_nobody_else_comes_in_and_those_who_are_there_go_on()
     for client in &mut clients {
         client.has_a_turn().await;
     }
-    // Whoever only takes sockets makes room for others before there are none left.
+    // Idle sockets are closed for other clients before the limit is reached.
     let address = served.url.strip_prefix("http://").unwrap();
     let address = address.strip_suffix("/acp").unwrap();
     let mut sockets = Vec::new();
@@ -88,12 +88,12 @@ async fn when_files_run_out_nobody_else_comes_in_and_those_who_are_there_go_on()
             sockets.push(socket);
         }
     };
-    in_time("an end of it", takes).await;
+    in_time("all answers", takes).await;
     for client in &mut clients {
         client.has_a_turn().await;
     }
     drop(sockets);
-    // Where one leaves, another one comes in.
+    // After one client disconnects, another connects.
     let left = clients.pop().unwrap();
     let ends = left.connection.asks(Method::DELETE).send();
     assert_eq!(in_time("an answer", ends).await.unwrap().status(), 202);
@@ -105,5 +105,5 @@ async fn when_files_run_out_nobody_else_comes_in_and_those_who_are_there_go_on()
             }
         }
     };
-    in_time("somebody else", comes).await.has_a_turn().await;
+    in_time("another client", comes).await.has_a_turn().await;
 }

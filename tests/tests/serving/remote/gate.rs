@@ -1,4 +1,4 @@
-//! Who comes in, and what is not there for others.
+//! Which clients are admitted, and that connections of other users are hidden.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use tokio_tungstenite::client_async;
 
 use super::served::{AGENT, Served, Stream, initialize, posted, prompt};
 
-/// A token for a member of a group; its line is in the file.
+/// A token for a member of a group, with its line added to the file.
 async fn token(file: &Path, name: &str, group: &str) -> String {
     host::token(file, name, &["--group", group]).await
 }
@@ -45,12 +45,12 @@ async fn a_token_lets_in_until_its_line_is_gone() {
     assert_eq!(status(asks("wrong")).await, 401);
     let in_query = acp_chain_tests::web::client().post(format!("{}?token={ann}", served.url));
     assert_eq!(status(in_query).await, 401);
-    // Those who look whether it lives need none.
+    // Health checks need no token.
     assert_eq!(served.beside("/readyz").await, 200);
     let begun = posted(asks(&ann), &initialize()).await;
     assert_eq!(begun.status(), 200);
     let id = begun.headers()["acp-connection-id"].clone();
-    // What is hers is not there for him.
+    // Ann's connection does not exist for Bob.
     for (who, method, found) in [
         (&bob, Method::GET, 404),
         (&bob, Method::DELETE, 404),
@@ -68,7 +68,7 @@ async fn a_token_lets_in_until_its_line_is_gone() {
         .header("last-event-id", "0");
     let mut stream = listens.send().await.unwrap();
     assert_eq!(stream.status(), 200);
-    // Without her line she is out at once, and he is not.
+    // Without her line, Ann is disconnected and refused at once; Bob is still admitted.
     let text = fs::read_to_string(&file).unwrap();
     assert!(!text.contains(&ann) && text.lines().count() == 2);
     let rest = text.lines().find(|line| line.starts_with("bob")).unwrap();
@@ -77,7 +77,7 @@ async fn a_token_lets_in_until_its_line_is_gone() {
     in_time("the end of the stream", rest).await;
     assert_eq!(status(asks(&ann)).await, 401);
     assert_eq!(status(asks(&bob)).await, 200);
-    // A file that says nonsense changes nothing.
+    // An invalid file changes nothing.
     fs::write(&file, "nonsense\n").unwrap();
     assert_eq!(status(asks(&bob)).await, 200);
 }
@@ -111,7 +111,7 @@ async fn a_page_of_others_does_not_come_in_and_one_that_may_opens_a_websocket_on
         preflight.headers()["access-control-allow-methods"],
         "GET, POST, DELETE"
     );
-    // A browser sends no header with a WebSocket, so it gets something that opens one.
+    // A browser cannot set headers of a WebSocket, so it requests a ticket that opens one.
     let url = format!("{}/ticket", served.url);
     let asks = acp_chain_tests::web::client().post(&url);
     assert_eq!(
@@ -225,7 +225,7 @@ async fn a_proxy_with_the_power_is_told_the_user_and_nothing_else_can_say_who_th
     let mut stream = Stream::of(listens.send().await.unwrap());
     for (method, told) in [
         ("test/knows", json!({"name": "ann", "groups": ["ops"]})),
-        // Who has not the power is told what the operator wrote.
+        // Without the power, a proxy receives the operator's configuration.
         ("test/without", json!({"name": "mallory"})),
     ] {
         let asked = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}});
@@ -287,7 +287,7 @@ async fn a_certificate_of_the_authority_lets_in() {
     command.args(["--client-ca", &path("ca"), "--", AGENT]);
     let served = Served::by(&mut command).await;
     assert!(served.url.starts_with("https://"), "{}", served.url);
-    // With it comes what TLS is spoken with.
+    // Installs the TLS provider.
     let _ = acp_chain_tests::web::client();
     let client = |identity: Option<(String, String)>| {
         let builder = Client::builder().no_proxy();

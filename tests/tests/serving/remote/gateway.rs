@@ -1,4 +1,4 @@
-//! A server in front of an agent that is elsewhere.
+//! A server in front of a remote agent.
 
 use acp_chain_tests::{host, web};
 use reqwest::Method;
@@ -33,7 +33,7 @@ async fn one_process_reaches_the_agent_for_all_connections() {
         .iter()
         .filter(|words| words.contains(&"connect".to_owned()));
     assert_eq!(connects.count(), 1, "{words:?}");
-    assert_eq!(words.len(), 2, "that, and who starts programs: {words:?}");
+    assert_eq!(words.len(), 2, "`connect` and the supervisor: {words:?}");
 }
 
 #[tokio::test]
@@ -45,6 +45,6 @@ async fn whoever_comes_when_the_agent_is_not_there_is_told() {
     let message = said["error"]["message"].as_str().unwrap();
     let told = format!("http://{address}/acp: nothing listens there");
     assert!(message.contains(&told), "{message}");
-    // It is there still.
+    // The gateway is still ready.
     assert_eq!(gateway.beside("/readyz").await, 200);
 }

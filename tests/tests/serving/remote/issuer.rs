@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What `iss` says.
+/// The value of `iss`.
 pub const NAME: &str = "https://id.example";
 
 /// A key that signs tokens.
@@ -25,13 +25,13 @@ impl Signer {
         Self { name, key }
     }
 
-    /// As it is published.
+    /// The published form of the key.
     pub fn jwk(&self) -> Value {
         let public = URL_SAFE_NO_PAD.encode(self.key.der_bytes());
         json!({"kty": "OKP", "crv": "Ed25519", "kid": self.name, "x": public})
     }
 
-    /// A token for this user, whose `exp` is so many seconds from now.
+    /// A token for this user that expires in `left` seconds.
     pub fn token(&self, user: &str, left: i64) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let exp = i64::try_from(now.as_secs()).unwrap() + left;
@@ -44,20 +44,20 @@ impl Signer {
     }
 }
 
-/// What a server says to who asks for its keys.
+/// A server's answer to a request for its keys.
 #[derive(Clone)]
 pub enum Answer {
     /// A document.
     Text(String),
-    /// So many bytes, of which it says the number or not.
+    /// This many bytes, with or without a `Content-Length`.
     Long { bytes: usize, says_so: bool },
     /// A letter every tenth of a second.
     Drips,
-    /// Nothing, for as long as anybody waits.
+    /// No answer.
     Nothing,
-    /// That it is elsewhere.
+    /// A redirect.
     Moved(String),
-    /// That it is broken.
+    /// A server error.
     Fails,
 }
 
@@ -89,13 +89,13 @@ impl Published {
         Self { url, answer }
     }
 
-    /// From now on it says this.
+    /// Changes the answer.
     pub fn says(&self, answer: Answer) {
         *self.answer.lock().unwrap() = answer;
     }
 }
 
-/// An error is a client that has heard enough.
+/// An error means that the client disconnected early.
 async fn serve(stream: TcpStream, answer: Answer) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! What users are verified by changes while they are in.
+//! Keys and certificates that change while users are connected.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ async fn serve(folder: &Path, settings: &str) -> Served {
     Served::by(&mut command).await
 }
 
-/// A stream of a connection that has begun, of whoever asks so.
+/// The stream of a new connection, opened with these requests.
 async fn stream(asks: impl Fn(Method) -> RequestBuilder) -> Stream {
     let begun = posted(asks(Method::POST), &initialize()).await;
     assert_eq!(begun.status(), 200);
@@ -51,7 +51,7 @@ async fn who_came_by_a_key_that_is_gone_is_out_and_a_new_key_lets_in() {
         posted(asks, &initialize()).await.status()
     };
     let mut before = stream(by(old.token("ann", 300))).await;
-    // A minute of leeway: this one has some seconds left, and this one none.
+    // With a minute of leeway, the first token has some seconds left, and the second none.
     let mut short = stream(by(old.token("bob", -56))).await;
     assert_eq!(status(&old.token("bob", -61)).await, 401);
     assert_eq!(short.next().await, None);
@@ -63,7 +63,7 @@ async fn who_came_by_a_key_that_is_gone_is_out_and_a_new_key_lets_in() {
     assert_eq!(before.next().await, None);
     assert_eq!(status(&old.token("ann", 300)).await, 401);
 
-    // An issuer that is broken changes nothing for those whom it let in.
+    // A broken issuer changes nothing for users whose tokens it has signed.
     published.says(Answer::Nothing);
     let mut after = stream(by(token.clone())).await;
     assert_eq!(status(&Signer::new("unknown").token("eve", 300)).await, 401);
@@ -92,14 +92,14 @@ async fn the_next_handshake_shows_a_certificate_that_was_renewed_and_open_stream
     let settings =
         format!("[serve]\ntokens = {tokens:?}\ntls = {{ cert = {cert:?}, key = {key:?} }}\n");
     let served = serve(folder.path(), &settings).await;
-    // With it comes what TLS is spoken with.
+    // Installs the TLS provider.
     let _ = acp_chain_tests::web::client();
     let trusting = |(cert, _): &(String, String)| {
         let root = Certificate::from_pem(cert.as_bytes()).unwrap();
         let builder = Client::builder().no_proxy().tls_certs_only([root]);
         builder.build().unwrap()
     };
-    // A client of its own shakes hands anew: none resumes what another began.
+    // Each client does a full handshake: no client resumes another's TLS session.
     let shown = async |certificate: &(String, String)| {
         let url = served.url.replace("/acp", "/healthz");
         trusting(certificate).get(url).send().await.is_ok()
@@ -112,7 +112,7 @@ async fn the_next_handshake_shows_a_certificate_that_was_renewed_and_open_stream
         asks.bearer_auth(&token)
     })
     .await;
-    // One after the other; between them, nothing fits, and the first is shown.
+    // Between the two writes, certificate and key do not match, and the first certificate stays.
     fs::write(&cert, &second.0).unwrap();
     fs::write(&key, &second.1).unwrap();
     let renewed = async { while !shown(&second).await {} };

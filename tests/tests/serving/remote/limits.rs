@@ -1,4 +1,4 @@
-//! What a user has of the server, of all connections together.
+//! The limits of a user, across all connections.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ pub async fn serve(folder: &std::path::Path, limits: &str) -> (Served, [String; 
     (served, secrets.try_into().unwrap())
 }
 
-/// A connection that has begun, and its stream.
+/// A new connection and its stream.
 async fn begin(served: &Served, token: &str) -> (String, Stream) {
     let asks = served.asks(Method::POST).bearer_auth(token);
     let begun = posted(asks, &initialize()).await;
@@ -67,7 +67,7 @@ async fn a_user_has_so_many_sessions_of_all_connections_and_others_have_theirs()
         "{told}"
     );
     assert!(new((&bob, &other), &mut of_other).await["result"].is_object());
-    // What a connection had is free when that has ended.
+    // The sessions of a connection no longer count when it has ended.
     let asks = served.asks(Method::DELETE).bearer_auth(&ann);
     asks.header("acp-connection-id", &first)
         .send()
@@ -89,15 +89,15 @@ async fn who_sends_much_is_read_slowly_and_nobody_else_is() {
         let asks = served.asks(Method::POST).bearer_auth(token);
         asks.header("acp-connection-id", id)
     };
-    // More than the pace is late, and not lost.
+    // A message above the rate is delayed, not lost.
     let answer = posted(asks(&ann, &of_ann), &long(96 << 10)).await;
     assert_eq!(answer.status(), 202);
-    // This would take a minute. He is answered while she waits.
+    // This would take a minute. Bob is answered while Ann waits.
     let much = long(4 << 20);
     let slow = posted(asks(&ann, &of_ann), &much);
     let little = long(1);
     tokio::select! {
-        _ = slow => panic!("it is read at once"),
+        _ = slow => panic!("the message was not delayed"),
         answer = posted(asks(&bob, &of_bob), &little) => assert_eq!(answer.status(), 202),
     }
 }
@@ -112,12 +112,12 @@ async fn who_has_no_connection_yet_is_read_as_slowly() {
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
     };
     let asks = |token: &str| served.asks(Method::POST).bearer_auth(token);
-    // This would take half a minute. He is answered while she waits.
+    // This would take half a minute. Bob is answered while Ann waits.
     let much = long(200 << 10);
     let slow = posted(asks(&ann), &much);
     let little = long(1);
     tokio::select! {
-        _ = slow => panic!("it is read at once"),
+        _ = slow => panic!("the message was not delayed"),
         answer = posted(asks(&bob), &little) => assert_eq!(answer.status(), 200),
     }
 }

@@ -1,4 +1,4 @@
-//! What who operates a server is told of it.
+//! Metrics for the operator of a server.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::served::{AGENT, Served, Stream, initialize, posted};
 
-/// The numbers of a page, by name and labels, each of which is declared before it and there once.
+/// The values of a page by name and labels. Each is declared before its value and appears once.
 fn numbers(page: &str) -> HashMap<String, f64> {
     let mut declared = Vec::new();
     let mut numbers = HashMap::new();
@@ -71,7 +71,7 @@ async fn who_operates_it_is_told_what_is_open_and_what_was_and_clients_are_not()
     let mut stream = connection.hears(Some(&session)).await;
     connection.prompts(&session, 2, "echo one").await;
     assert_eq!(stream.turn(2).await, ["one"]);
-    // It breaks, and goes on.
+    // The stream breaks and is resumed.
     let answer = connection.opens(Some(&session), Some(&stream.last)).await;
     let mut stream = Stream::of(answer);
     let forgotten = connection.opens(Some(&session), Some("100000")).await;
@@ -115,7 +115,7 @@ async fn who_operates_it_is_told_what_is_open_and_what_was_and_clients_are_not()
     is("acp_chain_draining", 0.0);
     assert!(now["acp_chain_message_bytes_total{direction=\"to_client\"}"] > 100.0);
     assert!(now["acp_chain_stream_bytes{state=\"kept\"}"] > 0.0);
-    // Rights are given up by then, and they are read all the same.
+    // The server can still read these values after it has given up its rights.
     assert!(now["process_resident_memory_bytes"] > 1e6);
     assert!(now["process_open_fds"] > before["process_open_fds"]);
     assert!(now["process_cpu_seconds_total"] > 0.0);

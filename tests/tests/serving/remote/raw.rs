@@ -1,4 +1,4 @@
-//! A client that writes what it likes.
+//! A client that sends arbitrary bytes.
 
 use acp_chain_tests::wire::in_time;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -8,7 +8,7 @@ use super::served::Served;
 
 pub struct Raw {
     stream: TcpStream,
-    /// How the server is called.
+    /// The server's host and port.
     pub host: String,
 }
 
@@ -19,7 +19,7 @@ impl Raw {
         Self { stream, host }
     }
 
-    /// The beginning of HTTP/2, as who knows that the server speaks it (RFC 9113, 3.3).
+    /// Opens a connection of HTTP/2 with prior knowledge (RFC 9113, 3.3).
     pub async fn http2(served: &Served) -> Self {
         let mut raw = Self::open(served).await;
         let mut start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
@@ -28,7 +28,7 @@ impl Raw {
         raw
     }
 
-    /// The next frame of HTTP/2 of this kind: its payload.
+    /// The payload of the next HTTP/2 frame of this kind.
     pub async fn frame(&mut self, wanted: u8) -> Vec<u8> {
         loop {
             let head = self.takes(9).await;
@@ -40,25 +40,25 @@ impl Raw {
         }
     }
 
-    /// Says something, which the server may not hear to its end.
+    /// Sends bytes. Returns false if the connection was closed before the last.
     pub async fn says(&mut self, bytes: &[u8]) -> bool {
         in_time("room", self.stream.write_all(bytes)).await.is_ok()
     }
 
-    /// Says no more.
+    /// Closes the sending side.
     pub async fn is_done(&mut self) {
         let _ = self.stream.shutdown().await;
     }
 
-    /// All that the server says until it closes.
+    /// All bytes that the server sends until it closes.
     pub async fn rest(&mut self) -> Vec<u8> {
         let mut all = Vec::new();
-        // One that is reset has said what it had.
+        // A reset ends the connection, too.
         let _ = in_time("the end", self.stream.read_to_end(&mut all)).await;
         all
     }
 
-    /// The codes of all answers until the server closes.
+    /// The status codes of all answers until the server closes.
     pub async fn codes(&mut self) -> Vec<u16> {
         let said = self.rest().await;
         let said = String::from_utf8_lossy(&said);
@@ -66,7 +66,7 @@ impl Raw {
         codes.map(|rest| rest[..3].parse().unwrap()).collect()
     }
 
-    /// Exactly so many bytes.
+    /// Reads exactly this many bytes.
     pub async fn takes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         in_time("bytes", self.stream.read_exact(&mut bytes))
@@ -101,12 +101,12 @@ pub fn h2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// A field that is not remembered, by the index of its name (RFC 7541, 6.2.2).
+/// A field without indexing, with an indexed name (RFC 7541, 6.2.2).
 pub fn field(name: u8, value: &str) -> Vec<u8> {
     [vec![name], text(value)].concat()
 }
 
-/// The same with a name of its own.
+/// The same with a literal name.
 pub fn named(name: &str, value: &str) -> Vec<u8> {
     [vec![0], text(name), text(value)].concat()
 }

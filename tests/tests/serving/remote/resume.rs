@@ -1,4 +1,4 @@
-//! A network that breaks: nothing is lost, and nothing comes twice.
+//! Broken networks: no message is lost or sent twice.
 
 use acp_chain_tests::wire::in_time;
 use reqwest::Method;
@@ -15,7 +15,7 @@ async fn a_stream_goes_on_behind_the_last_event_that_came() {
     let mut stream = connection.hears(Some(&session)).await;
     connection.prompts(&session, 2, "stream 200 text").await;
     let mut texts = Vec::new();
-    // It breaks again and again, with more on its way than was read.
+    // The stream breaks repeatedly, with unread messages on the way.
     for _ in 0..20 {
         for _ in 0..7 {
             let said = stream.next().await.unwrap();
@@ -29,13 +29,13 @@ async fn a_stream_goes_on_behind_the_last_event_that_came() {
     texts.extend(stream.turn(2).await);
     let expected: Vec<_> = (0..200).map(|number| format!("text {number}")).collect();
     assert_eq!(texts, expected);
-    // So does one that broke before anything came.
+    // A stream that broke before its first event is resumed, too.
     connection.prompts(&session, 3, "echo again").await;
     let last = stream.last.clone();
     drop(stream);
     let mut stream = Stream::of(connection.opens(Some(&session), Some(&last)).await);
     assert_eq!(stream.turn(3).await, ["again"]);
-    // An event that never was, or is not kept any more, is told.
+    // An event that never existed, or is no longer kept, is rejected.
     for wrong in ["100000", "0"] {
         let answer = connection.opens(Some(&session), Some(wrong)).await;
         assert_eq!(answer.status(), 409, "{wrong}");

@@ -1,4 +1,4 @@
-//! A server that runs, and what a client asks of it.
+//! A running server, and the requests of a client.
 
 use std::process::{ExitStatus, Stdio};
 
@@ -16,7 +16,7 @@ pub struct Served {
     child: Child,
     pub url: String,
     client: Client,
-    /// What it says further.
+    /// The rest of its output.
     out: Lines<BufReader<ChildStdout>>,
 }
 
@@ -26,18 +26,18 @@ pub struct Connection<'s> {
     pub id: String,
 }
 
-/// The messages of a stream of events, with what names each.
+/// The messages of an event stream, with their ids.
 pub struct Stream {
     response: Response,
     text: String,
     /// The last id.
     pub last: String,
-    /// The last message as it came.
+    /// The last message, as received.
     pub said: String,
 }
 
 impl Served {
-    /// One in front of the wild agent, which needs no proxies.
+    /// A server in front of the wild agent, without proxies.
     pub async fn start() -> Self {
         Self::of(&[]).await
     }
@@ -58,7 +58,7 @@ impl Served {
             .unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = in_time("the address", out.next_line()).await.unwrap();
-        let line = line.expect("it listens");
+        let line = line.expect("the server listens");
         let url = line.strip_prefix("listening on ").unwrap().to_owned();
         Self {
             child,
@@ -72,21 +72,21 @@ impl Served {
         self.client.request(method, &self.url)
     }
 
-    /// Where its numbers are.
+    /// The URL of the server's metrics.
     pub async fn numbers(&mut self) -> String {
         let line = in_time("the address", self.out.next_line()).await.unwrap();
-        let line = line.expect("it has numbers");
+        let line = line.expect("the server has metrics");
         line.strip_prefix("metrics at ").unwrap().to_owned()
     }
 
-    /// What is beside the endpoint.
+    /// The status of a path beside the endpoint.
     pub async fn beside(&self, path: &str) -> u16 {
         let url = self.url.replace("/acp", path);
         let answer = in_time("an answer", self.client.get(url).send()).await;
         answer.unwrap().status().as_u16()
     }
 
-    /// A connection that has begun.
+    /// A new connection, initialized.
     pub async fn connect(&self) -> Connection<'_> {
         let answer = posted(self.asks(Method::POST), &initialize()).await;
         assert_eq!(answer.status(), 200);
@@ -98,23 +98,23 @@ impl Served {
     }
 
     pub fn signal(&self, signal: Signal) {
-        let id = self.child.id().expect("it runs");
+        let id = self.child.id().expect("the server runs");
         let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
         kill_process(id, signal).unwrap();
     }
 
-    /// The memory that it has now, in bytes.
+    /// The server's current memory, in bytes.
     pub fn memory(&self) -> u64 {
-        let id = self.child.id().expect("it runs");
+        let id = self.child.id().expect("the server runs");
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
         kibibytes.parse::<u64>().unwrap() << 10
     }
 
-    /// The command lines of its children.
+    /// The command lines of the server's children.
     pub fn children(&self) -> Vec<Vec<String>> {
-        let id = self.child.id().expect("it runs");
+        let id = self.child.id().expect("the server runs");
         let tasks = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
         let of_task = |task: std::io::Result<std::fs::DirEntry>| {
             let children = task.unwrap().path().join("children");
@@ -139,13 +139,13 @@ impl Connection<'_> {
         asks.header("acp-connection-id", &self.id)
     }
 
-    /// Posts a message, which is taken.
+    /// Posts a message, which must be accepted.
     pub async fn says(&self, message: &Value) {
         let answer = posted(self.asks(Method::POST), message).await;
         assert_eq!(answer.status(), 202, "{message}");
     }
 
-    /// Asks for a stream.
+    /// Requests a stream.
     pub async fn opens(&self, session: Option<&str>, last: Option<&str>) -> Response {
         let mut asks = self.asks(Method::GET).header("accept", "text/event-stream");
         if let Some(session) = session {
@@ -157,12 +157,12 @@ impl Connection<'_> {
         in_time("an answer", asks.send()).await.unwrap()
     }
 
-    /// A stream that is there.
+    /// Opens a stream.
     pub async fn hears(&self, session: Option<&str>) -> Stream {
         Stream::of(self.opens(session, None).await)
     }
 
-    /// A new session, which is told of on the connection's stream.
+    /// A new session, whose id arrives on the connection's stream.
     pub async fn session(&self, stream: &mut Stream, id: u64) -> String {
         self.says(&json!({
             "jsonrpc": "2.0", "id": id, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
@@ -207,7 +207,7 @@ impl Stream {
                 }
                 self.text = rest.to_owned();
                 if has_data {
-                    // There are numbers that only text can hold.
+                    // Some numbers cannot be parsed.
                     return Some(serde_json::from_str(&self.said).unwrap_or_default());
                 }
                 continue;

@@ -1,4 +1,4 @@
-//! Proxies that sleep, and a server that is full of those that do not.
+//! Sleeping proxies, and a server that is full of awake ones.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use tokio::time::{Duration, interval};
 
 use super::served::{AGENT, Connection, Served, Stream, initialize, posted};
 
-/// A proxy that answers `test/ID` with how often it was asked, which it saves.
+/// A proxy that answers `test/ID` with the number of requests so far, which it saves.
 fn counts(id: &str, terms: &str) -> String {
     let deeds = format!("'test/{id}' = ['count', 'respond-count']");
     entry(
@@ -54,7 +54,7 @@ async fn count(connection: &Connection<'_>, stream: &mut Stream, id: u64, proxy:
     answer["result"].clone()
 }
 
-/// Waits until the log has so many lines with this.
+/// Waits until this text is in the log `count` times.
 async fn logged(log: &Path, text: &str, count: usize) {
     let mut looks = interval(Duration::from_millis(20));
     let there = async {
@@ -115,7 +115,7 @@ async fn a_server_that_is_full_lets_nobody_in_and_those_who_are_there_go_on() {
     let refused = posted(served.asks(Method::POST), &initialize()).await;
     assert_eq!(refused.status(), 503);
     assert_eq!(refused.headers()["retry-after"], "5");
-    // It has room for those that it let in, whatever they need.
+    // Admitted connections have room for whatever they need.
     let mut other = second.hears(None).await;
     assert_eq!(count(&second, &mut other, 1, "counts").await, 1);
     assert_eq!(count(&first, &mut one, 2, "counts").await, 2);

@@ -1,4 +1,4 @@
-//! Clients without a token: whatever they do with their connections, those who have one are served.
+//! Clients without a token: whatever they do with their connections, clients with a token are served.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::limits;
 use super::raw::{END_HEADERS, END_STREAM, HEADERS, Raw, SETTINGS, field, h2, named};
 use super::served::{Served, initialize, posted};
 
-/// How many connections the server may have; it has four times as many sockets.
+/// The server's limit of connections; its limit of sockets is four times as high.
 const CONNECTIONS: usize = 16;
 
 /// How many connections flood the server at once. Each waits for a second until the server closes it.
@@ -22,7 +22,7 @@ async fn serve(folder: &Path) -> (Served, String) {
     (served, ann)
 }
 
-/// The user comes, is served and leaves; and so does who asks whether the server lives.
+/// The user connects, is served and disconnects; a health check is answered.
 async fn is_served(served: &Served, token: &str) {
     let begun = posted(served.asks(Method::POST).bearer_auth(token), &initialize()).await;
     assert_eq!(begun.status(), 200);
@@ -57,7 +57,7 @@ async fn they_do_not_take_the_room_of_those_who_may_come_in() {
     }
 }
 
-/// The server says when to open another.
+/// The server announces when the client must open another connection.
 #[tokio::test]
 async fn all_checks_of_a_balancer_on_one_connection_are_answered() {
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ async fn all_checks_of_a_balancer_on_one_connection_are_answered() {
     }
 }
 
-/// A preflight that is allowed shows nothing, and neither does a connection that answers pings.
+/// Neither an allowed preflight nor a connection that answers pings proves anything.
 #[tokio::test]
 async fn they_make_few_requests_and_leave_little_behind() {
     let folder = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ async fn they_make_few_requests_and_leave_little_behind() {
     assert!(grown < 64, "{grown} MiB more");
 }
 
-/// Makes as many requests as one connection allows, whose answers cannot be sent.
+/// Sends as many requests as one connection allows, whose answers are blocked.
 async fn flood(served: &Served, method: &str) {
     let mut raw = Raw::http2(served).await;
     let origin = format!("http://{}", raw.host);
@@ -114,6 +114,6 @@ async fn flood(served: &Served, method: &str) {
         flood.extend(h2(HEADERS, flags, 2 * number + 1, &fields.concat()));
     }
     raw.says(&flood).await;
-    // The server closes.
+    // The server closes the connection.
     raw.rest().await;
 }

@@ -1,4 +1,4 @@
-//! What comes by which stream.
+//! The routing of messages to streams.
 
 use serde_json::json;
 
@@ -14,13 +14,13 @@ async fn sessions_have_streams_of_their_own_and_bodies_are_as_the_agent_wrote_th
         connection.session(&mut all, 2).await,
     ];
     let mut first = connection.hears(Some(&one)).await;
-    // What is said before its stream is there waits for it.
+    // Messages of a session wait until its stream is open.
     connection.prompts(&two, 3, "stream 3 two").await;
     connection.prompts(&one, 4, "stream 2 one").await;
     assert_eq!(first.turn(4).await, ["one 0", "one 1"]);
     let mut second = connection.hears(Some(&two)).await;
     assert_eq!(second.turn(3).await, ["two 0", "two 1", "two 2"]);
-    // What the agent asks comes by the session's stream, and the client's answer gets there.
+    // The agent's request arrives on the session's stream, and the client's answer reaches the agent.
     connection
         .prompts(&one, 5, "permission edit look /tmp")
         .await;
@@ -41,7 +41,7 @@ async fn sessions_have_streams_of_their_own_and_bodies_are_as_the_agent_wrote_th
     first.next().await;
     assert_eq!(first.said, raw.strip_prefix("raw ").unwrap());
     first.turn(6).await;
-    // A line break between tokens is none for the agent.
+    // A message with line breaks between tokens reaches the agent as one line.
     let pretty = serde_json::to_string_pretty(&super::served::prompt(&two, 7, "echo there"));
     let posted = connection
         .asks(reqwest::Method::POST)
@@ -70,14 +70,14 @@ async fn a_session_of_somebody_else_or_of_nobody_is_not_streamed() {
     let served = Served::start().await;
     let connection = served.connect().await;
     let mut streams = Vec::new();
-    // A client opens the stream of a session that it is about to load.
+    // A client may open the stream of a session that it is about to load.
     for name in 0..16 {
         let name = name.to_string();
         streams.push(connection.hears(Some(&name)).await);
     }
     assert_eq!(connection.opens(Some("more"), None).await.status(), 404);
     drop(streams.pop());
-    // The server sees in its own time that it has gone.
+    // The server may notice later that the stream is closed.
     while connection.opens(Some("more"), None).await.status() != 200 {
         tokio::task::yield_now().await;
     }

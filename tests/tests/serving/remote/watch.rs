@@ -1,4 +1,4 @@
-//! `acp-chain watch-keys`, the process that reads and fetches what users are verified by, and `acp-chain serve-token`.
+//! `acp-chain watch-keys`, the process that reads tokens and fetches keys of users, and `acp-chain serve-token`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 use super::issuer::{Answer, Published, Signer};
 
-/// The process, as the server has it.
+/// The process, as the server starts it.
 struct Watching {
     child: Child,
     asks: ChildStdin,
@@ -45,13 +45,13 @@ impl Watching {
         }
     }
 
-    /// What it says next.
+    /// The next message of the process.
     async fn next(&mut self) -> Value {
         let line = in_time("keys", self.keys.next_line()).await.unwrap();
-        serde_json::from_str(&line.expect("it watches")).unwrap()
+        serde_json::from_str(&line.expect("the process runs")).unwrap()
     }
 
-    /// The names of the users whose tokens it says next.
+    /// The names of the users whose tokens are in the next message.
     async fn users(&mut self) -> Vec<String> {
         let keys = self.next().await;
         let tokens = keys["tokens"].as_array().unwrap().iter();
@@ -62,7 +62,7 @@ impl Watching {
     /// The next line of the log.
     async fn told(&mut self) -> String {
         let line = in_time("a line of the log", self.log.next_line()).await;
-        line.unwrap().expect("it watches")
+        line.unwrap().expect("the process runs")
     }
 }
 
@@ -74,7 +74,7 @@ fn line(user: &str) -> String {
     format!("{user} sha256:{number:064x}\n")
 }
 
-/// Puts another file in the place of this one, at once.
+/// Replaces a file atomically.
 fn replace(path: &Path, text: impl AsRef<[u8]>) {
     let next = path.with_extension("next");
     fs::write(&next, text).unwrap();
@@ -91,7 +91,7 @@ async fn a_file_of_tokens_is_read_when_it_changes_and_what_it_said_before_holds_
     assert_eq!(watching.users().await, ["ann"]);
     let shown = path.to_str().unwrap();
     let own = fs::metadata(&path).unwrap().modified().unwrap();
-    // Had it forgotten anybody meanwhile, it would have said so first.
+    // If the process dropped a user meanwhile, it would report that first.
     for (wrong, told) in [
         (
             format!("{}bob sha256:0\n", line("ann")).into_bytes(),
@@ -111,10 +111,10 @@ async fn a_file_of_tokens_is_read_when_it_changes_and_what_it_said_before_holds_
     fs::create_dir(&path).unwrap();
     assert!(watching.told().await.contains(shown));
     fs::remove_dir(&path).unwrap();
-    // There may be a moment in which it is neither.
+    // For a moment, the path may be neither a file nor a folder.
     replace(&path, line("ann") + &line("bob"));
     assert_eq!(watching.users().await, ["ann", "bob"]);
-    // One that is as long, and as old, is another all the same.
+    // A new file is read even if its length and time are those of the old one.
     let next = folder.path().join("next");
     replace(&next, line("bob") + &line("eve"));
     let opened = fs::File::options().write(true).open(&next).unwrap();
@@ -123,7 +123,7 @@ async fn a_file_of_tokens_is_read_when_it_changes_and_what_it_said_before_holds_
     assert_eq!(watching.users().await, ["bob", "eve"]);
     fs::write(&path, "").unwrap();
     assert!(watching.users().await.is_empty());
-    // Whose server is gone has nothing to do.
+    // The process ends when its server disconnects.
     drop(watching.asks);
     let ended = in_time("its end", watching.child.wait()).await.unwrap();
     assert!(ended.success());
@@ -166,11 +166,11 @@ async fn an_issuer_that_misbehaves_is_told_and_keeps_nobody_else_out() {
     }
     for (bad, told) in &bad {
         let line = lines.iter().find(|line| line.contains(&bad.url));
-        let line = line.unwrap_or_else(|| panic!("{} is not told: {lines:#?}", bad.url));
+        let line = line.unwrap_or_else(|| panic!("{} is not reported: {lines:#?}", bad.url));
         assert!(told.split('|').any(|told| line.contains(told)), "{line}");
         assert!(!line.contains('\x1b'), "{line}");
     }
-    // While one is asked that says nothing, files are looked at.
+    // While an issuer does not answer, files are still read.
     good.says(Answer::Nothing);
     watching.asks.write_all(b"\n").await.unwrap();
     replace(&tokens, line("bob"));
@@ -190,7 +190,7 @@ async fn keys_are_fetched_when_one_is_missing_and_those_of_before_hold_when_that
         told.contains(&published.url) && told.ends_with("the previous ones stay valid"),
         "{told}"
     );
-    // Who asks too often waits, but is not forgotten; had the keys gone, that would be said first.
+    // A request that comes too early is delayed, not lost; missing keys would be reported first.
     published.says(Answer::keys(&[&Signer::new("1"), &Signer::new("2")]));
     watching.asks.write_all(b"\n\n\n").await.unwrap();
     assert_eq!(watching.next().await["jwks"]["a"][1]["kid"], "2");
@@ -226,7 +226,7 @@ async fn serve_token_appends_whole_lines_for_its_user_alone_and_none_that_would_
         assert!(err.contains("letters of ASCII"), "{args:?}: {err}");
         assert!(!file.exists(), "{args:?}");
     }
-    // Many at once.
+    // Many processes at once.
     let all = (0..16).map(|number| {
         let file = file.clone();
         tokio::spawn(async move { make(&[&format!("user-{number}")], &file).await.0 })
@@ -236,7 +236,7 @@ async fn serve_token_appends_whole_lines_for_its_user_alone_and_none_that_would_
     }
     let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(), 0o600);
-    // An editor may leave the last line without its end.
+    // An editor may save the last line without a line break.
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.trim_end()).unwrap();
     let (is_made, secret, _) = make(&["ann", "--group", "ops"], &file).await;
@@ -246,7 +246,7 @@ async fn serve_token_appends_whole_lines_for_its_user_alone_and_none_that_would_
     assert!(!text.contains(secret.trim()));
     let mut watching = Watching::start(&json!({"tokens": file, "issuers": []})).await;
     assert_eq!(watching.users().await.len(), 17);
-    // A file with a wrong line stays as it is.
+    // A file with an invalid line is not changed.
     let wrong = format!("{text}bob\n");
     fs::write(&file, &wrong).unwrap();
     let (is_made, out, err) = make(&["eve"], &file).await;

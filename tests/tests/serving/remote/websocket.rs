@@ -1,4 +1,4 @@
-//! Clients that come by a WebSocket.
+//! Clients over WebSocket.
 
 use acp_chain_tests::wire::in_time;
 use futures_util::{SinkExt, StreamExt};
@@ -28,7 +28,7 @@ impl Socket {
         Self::open_with(served, token, None).await
     }
 
-    /// Offers subprotocols.
+    /// Opens a WebSocket and offers subprotocols.
     async fn open_with(served: &Served, token: &str, offers: Option<&str>) -> Self {
         let url = served.url.replace("http://", "ws://");
         let address = url.split('/').nth(2).unwrap().to_owned();
@@ -42,7 +42,7 @@ impl Socket {
                 .headers_mut()
                 .insert("sec-websocket-protocol", offers);
         }
-        // Like a browser, it does not connect if none of its offers is chosen.
+        // Like a browser, the client does not connect if the server chooses none of its offers.
         let (socket, answer) = client_async(request, stream).await.unwrap();
         if offers.is_some() {
             assert_eq!(answer.headers()["sec-websocket-protocol"], "acp.v1");
@@ -73,7 +73,7 @@ impl Socket {
     async fn answer(&mut self, id: u64) -> (Vec<String>, Value) {
         let mut texts = Vec::new();
         loop {
-            let said = self.next().await.expect("it is answered");
+            let said = self.next().await.expect("the request is answered");
             if said["id"] == id && said.get("method").is_none() {
                 return (texts, said);
             }
@@ -107,7 +107,7 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
     let (texts, _) = socket.answer(2).await;
     let expected: Vec<_> = (0..50).map(|number| format!("text {number}")).collect();
     assert_eq!(texts, expected);
-    // What means nothing is passed over, and what is wrong is answered.
+    // An empty frame is ignored, and an invalid message is answered with an error.
     socket
         .socket
         .send(Message::binary(vec![0; 8]))
@@ -121,7 +121,7 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
             (&Value::Null, &json!(-32700))
         );
     }
-    // What is not quite a message, and means one thing.
+    // Malformed messages with only one meaning are accepted.
     let asks = |id: u64| prompt(&session, id, "echo on").to_string();
     let over_lines = serde_json::to_string_pretty(&prompt(&session, 22, "echo on")).unwrap();
     for (id, frame) in [
@@ -142,7 +142,7 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
         .says(&prompt(&session, 3, &format!("echo {large}")))
         .await;
     assert_eq!(socket.answer(3).await.0, [large]);
-    // Its id is not one that HTTP knows how to read, nor anybody's who is gone.
+    // HTTP requests with the id of this connection find no connection.
     socket.socket.close(None).await.unwrap();
     assert_eq!(socket.next().await, None);
     let gone = async {
@@ -171,7 +171,7 @@ async fn of_the_subprotocols_on_offer_acp_is_chosen() {
 async fn the_sessions_of_others_are_not_there_however_they_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (served, [ann, bob]) = serve(folder.path(), "").await;
-    // Each agent counts its sessions, so her second one has a name that he has none of.
+    // Each agent numbers its sessions, so Bob has no session with the id of Ann's second one.
     let begun = async |token: &str, sessions: u64| {
         let mut socket = Socket::open_as(&served, token).await;
         socket.says(&initialize()).await;
@@ -207,13 +207,13 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
     assert_eq!(answer["id"], Value::Null, "{answer}");
     let told = answer["error"]["message"].as_str().unwrap();
     assert!(told.contains("batches are not supported"), "{answer}");
-    // A byte order mark makes it no other message.
+    // A byte order mark does not avoid the check.
     let marked = format!("\u{feff}{}", asks(6, json!({"sessionId": session})));
     his.socket.send(Message::text(marked)).await.unwrap();
     let (_, answer) = his.answer(6).await;
     let told = answer["error"]["message"].as_str().unwrap();
     assert!(told.contains("there is no such session"), "{answer}");
-    // Nor does what is repaired.
+    // Nor do messages that need repair.
     let two = [7, 8].map(|id| asks(id, json!({"sessionId": session})).to_string());
     for frame in [
         Message::text(two.concat()),
@@ -227,7 +227,7 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
             assert!(told.contains("there is no such session"), "{answer}");
         }
     }
-    // What is told to it is not heard, and nobody is the worse for it.
+    // A notification to another user's session is discarded, and both users are still served.
     let cancel =
         json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});
     his.says(&cancel).await;
@@ -241,7 +241,7 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
 async fn incomplete_messages_of_a_user_have_a_room_which_is_not_that_of_others() {
     let folder = tempfile::tempdir().unwrap();
     let (served, [ann, bob]) = serve(folder.path(), "").await;
-    // The room is 128 MiB, and no message has more than 64 MiB.
+    // A user's incomplete messages may have 128 MiB together, and one message 64 MiB.
     let part = vec![b' '; 50 << 20];
     let mut open = Vec::new();
     for _ in 0..2 {
@@ -254,13 +254,13 @@ async fn incomplete_messages_of_a_user_have_a_room_which_is_not_that_of_others()
     let mut socket = Socket::open_as(&served, &ann).await;
     let io = socket.socket.get_mut();
     io.write_all(&frame(0x81, 60 << 20)).await.unwrap();
-    // It is cut, while it is sent or then.
+    // The connection is cut during this message or after it.
     let _ = in_time("the end", io.write_all(&part)).await;
     let _ = in_time("the end", io.read_to_end(&mut Vec::new())).await;
     let mut his = Socket::open_as(&served, &bob).await;
     his.says(&initialize()).await;
     assert!(his.next().await.unwrap()["result"].is_object());
-    // Complete, they take none any more.
+    // Complete messages no longer count.
     for socket in &mut open {
         let io = socket.socket.get_mut();
         io.write_all(&vec![b' '; 10 << 20]).await.unwrap();
@@ -335,7 +335,7 @@ async fn a_stream_of_http2_can_be_a_websocket() {
     raw.says(&h2(HEADERS, END_HEADERS, 1, &fields.concat()))
         .await;
     let answer = raw.frame(HEADERS).await;
-    assert_eq!(answer[0], 0x88, "its status is 200");
+    assert_eq!(answer[0], 0x88, "the status is 200");
     let asked = initialize().to_string();
     let asked = [frame(0x81, asked.len() as u64), asked.into_bytes()].concat();
     raw.says(&h2(DATA, 0, 1, &asked)).await;

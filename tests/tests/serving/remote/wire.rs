@@ -1,4 +1,4 @@
-//! What each request gets that is not as it should be.
+//! The answers to invalid requests.
 
 use acp_chain_tests::host;
 use acp_chain_tests::wire::in_time;
@@ -79,7 +79,7 @@ async fn requests_that_are_wrong_get_what_the_page_says() {
     assert_eq!(served.beside("/healthz").await, 200);
     assert_eq!(served.beside("/readyz").await, 200);
     assert_eq!(served.beside("/other").await, 404);
-    // It is still there.
+    // The connection is still open.
     let mut stream = connection.hears(None).await;
     connection.session(&mut stream, 1).await;
     assert_eq!(connection.opens(None, None).await.status(), 409);

@@ -1,4 +1,4 @@
-//! What breaks on the way, and what becomes of messages then.
+//! Connections that break, and the fate of their messages.
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope;
@@ -9,7 +9,7 @@ use super::{INITIALIZE, connect};
 
 const RESUMES: &str = "Acp-Resume: 1\r\n";
 
-/// A chunk of what the agent says, as an event.
+/// A notification of the agent, as an event.
 fn event(id: usize) -> String {
     format!(
         "id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"x\",\ndata: \"params\":{{\"n\":{id}}}}}\n\n"
@@ -36,7 +36,7 @@ async fn begun(server: &mut Server, headers: &str) -> (Process, Events) {
     (client, events)
 }
 
-/// Ends what the client says, and sees that the server is told.
+/// Disconnects the client, which must send DELETE to the server.
 async fn end(client: Process, server: &mut Server) {
     let (exit, ()) = tokio::join!(client.finish(), async {
         let delete = server.delete().await;
@@ -58,7 +58,7 @@ async fn a_stream_that_breaks_anywhere_loses_and_doubles_nothing() {
         let cut = [0, 1, 5, 20, text.len() - 2, text.len() - 1][sent % 6];
         events.say(&text[..cut]).await;
         if sent == 0 {
-            // Nothing has a name yet.
+            // No event has an id yet.
             events.say(&text[cut..]).await;
         } else {
             drop(events);
@@ -66,7 +66,7 @@ async fn a_stream_that_breaks_anywhere_loses_and_doubles_nothing() {
             assert_eq!(again.header("last-event-id"), Some(&*sent.to_string()));
             assert_eq!(again.header("acp-connection-id"), Some("c"));
             events = again.open().await;
-            // Some servers begin with the event that they were told of.
+            // Some servers repeat the event of `Last-Event-ID`.
             events.say(&all[sent - 1]).await;
             events.say(text).await;
         }
@@ -155,7 +155,7 @@ async fn messages_leave_in_order_and_one_that_broke_leaves_again_under_its_key()
             assert_eq!(post.header("idempotency-key"), Some(&*key));
             assert_eq!(post.header("content-type"), Some("application/json"));
             assert_eq!(post.body, line);
-            // The next is not on its way.
+            // The next message is not sent yet.
             assert!(server.is_quiet());
             match attempt {
                 "cut" => drop(post),
@@ -197,7 +197,7 @@ async fn a_session_has_a_stream_of_its_own_and_what_is_asked_by_it_is_answered_t
     events.say(&format!("data: {answer}\n\n")).await;
     assert_eq!(client.wire.response(&id).await.line, answer);
     let mut session = server.get(Some("s")).await.open().await;
-    // One that only looks as if it named one.
+    // An answer that only seems to name a session.
     events
         .say("data: {\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{\"sessionId\":\"other\"}}\n\n")
         .await;
@@ -219,7 +219,7 @@ async fn a_session_has_a_stream_of_its_own_and_what_is_asked_by_it_is_answered_t
     assert_eq!(post.header("acp-session-id"), Some("s"));
     post.accept().await;
 
-    // The server ends the stream: the turn has no answer, and the next opens another.
+    // The server ends the stream: the turn fails, and the next turn opens another stream.
     session.end().await;
     let failed = client.wire.response(&turn).await;
     assert!(
@@ -258,7 +258,7 @@ async fn what_is_refused_of_a_session_fails_its_requests_and_no_others() {
     let refused = client.wire.response(&turn).await.error.unwrap();
     assert!(refused.contains("413"), "{refused}");
 
-    // It waits for as long as it is told.
+    // The client waits for the time in `Retry-After`.
     let turn = client.wire.ask("session/prompt", &prompt("s", "hello"));
     server
         .post()
@@ -274,7 +274,7 @@ async fn what_is_refused_of_a_session_fails_its_requests_and_no_others() {
 async fn a_message_that_is_refused_by_itself_does_not_end_the_connection() {
     let mut server = Server::start().await;
     let (mut client, mut events) = begun(&mut server, "").await;
-    // No header holds this name, so nothing is sent.
+    // No header can hold this session id, so nothing is sent.
     let unspeakable = r#"{"sessionId":"a\nb"}"#;
     client.wire.notify("session/cancel", unspeakable);
     let turn = client.wire.ask("session/prompt", unspeakable);

@@ -1,4 +1,4 @@
-//! A remote agent, by HTTP and WebSocket: with the npm SDK's server, and with a server that does what it should not.
+//! A remote agent over HTTP and WebSocket: with the npm SDK's server, and with a misbehaving server.
 
 mod broken;
 mod nginx;
@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 const INITIALIZE: &str = r#"{"protocolVersion":1,"clientCapabilities":{}}"#;
 
-/// The program, as a user without any configuration runs it, with no way to the network but the straight one.
+/// The program of a user without any configuration, and with no HTTP proxy.
 fn program(args: &[&str]) -> Command {
     let mut command = Command::new(host::program());
     command.args(args).env("NO_PROXY", "*");
@@ -23,7 +23,7 @@ fn program(args: &[&str]) -> Command {
     command
 }
 
-/// The end of a client whose agent is at this URL.
+/// A client whose agent is at this URL.
 fn connect(url: &str) -> Process {
     start(program(&["connect", url]))
 }

@@ -1,4 +1,4 @@
-//! A real server that is none of agents, and answers oddly: what a user reads names its URL, its answer and the next step.
+//! A real server that is not an agent: the error for the user names its URL, its answer and the next step.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use tokio::process::{Child, Command};
 use super::program;
 use super::refused::told;
 
-/// By path, what it is to do there, and what is said of that for the schemes `http` and `ws`.
+/// For each path: the server's configuration, and the errors for the schemes `http` and `ws`.
 const ANSWERS: [(&str, &str, [&str; 2]); 16] = [
     (
         "page",

@@ -1,4 +1,4 @@
-//! The server of the npm SDK, by HTTP and by WebSocket, behind a chain.
+//! The server of the npm SDK, over HTTP and over WebSocket, behind a chain.
 
 use std::fs;
 use std::path::Path;
@@ -15,10 +15,9 @@ use super::{INITIALIZE, program, start};
 
 const TOKEN: &str = "let-me-in";
 
-/// The server.
 struct Npm {
     address: String,
-    /// What it tells of requests.
+    /// The log of its requests.
     told: Lines<BufReader<ChildStdout>>,
     _process: Child,
 }
@@ -43,7 +42,7 @@ impl Npm {
         }
     }
 
-    /// Waits until it tells of this request.
+    /// Waits until the server logs this request.
     async fn tells(&mut self, request: &str) {
         loop {
             let line = in_time(request, self.told.next_line()).await;
@@ -65,7 +64,7 @@ fn chain(home: &Path, args: &[&str]) -> Process {
     start(command)
 }
 
-/// All that a client does with an agent.
+/// A connection with every kind of request of a client.
 async fn whole_connection(mut client: Process) {
     let initialized = client.wire.request("initialize", INITIALIZE).await;
     assert!(initialized.result.unwrap().contains(r#""npm-agent""#));
@@ -79,7 +78,7 @@ async fn whole_connection(mut client: Process) {
     let second = client.wire.request("session/new", new).await;
     let second = session(&second.result.unwrap());
 
-    // Two turns at once, one of which asks.
+    // Two turns at once, one of them with a permission request.
     let text = "¿cómo estás? permission";
     let asks = client.wire.ask("session/prompt", &prompt(&first, text));
     let waits = client.wire.ask("session/prompt", &prompt(&second, "wait"));
@@ -124,7 +123,7 @@ async fn whole_connection(mut client: Process) {
             .result
             .is_some()
     );
-    // What the agent tells again may come behind its answer, by another stream.
+    // The loaded session's messages may arrive after the answer, on another stream.
     while client.chunks().is_empty() {
         client.wire.receive().await.expect("an earlier turn");
     }

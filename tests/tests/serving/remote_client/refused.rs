@@ -1,4 +1,4 @@
-//! Servers that do not let us in, or are none: the error names the URL and the next step, and nothing that is secret.
+//! Servers that refuse us, or are not agents: the error names the URL and the next step, and no secret.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use tokio::process::Command;
 use super::server::Server;
 use super::{INITIALIZE, program, start};
 
-/// What is said of a connection that fails with its first message.
+/// The error of a connection that fails with its first message.
 pub(super) async fn told(command: Command) -> String {
     let mut client = start(command);
     client.wire.ask("initialize", INITIALIZE);
@@ -18,7 +18,7 @@ pub(super) async fn told(command: Command) -> String {
     exit.stderr
 }
 
-/// The same of a server that answers this.
+/// The same with a server that sends this answer.
 async fn answered(
     status: &str,
     headers: &str,

@@ -1,4 +1,4 @@
-//! A server of HTTP/1.1 that a test plays by hand: each request is answered, cut off or left by the test.
+//! An HTTP/1.1 server whose test answers each request, cuts it off or leaves it open.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,14 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// Where requests come in.
 pub struct Server {
     address: String,
     requests: mpsc::UnboundedReceiver<Request>,
-    /// Those that came while another was waited for.
+    /// Requests that arrived while the test waited for another.
     passed: Vec<Request>,
 }
 
-/// One that came. Dropped, it is cut off.
+/// A received request. It is cut off on drop.
 pub struct Request {
     pub method: String,
     pub headers: HashMap<String, String>,
@@ -23,7 +22,7 @@ pub struct Request {
     stream: TcpStream,
 }
 
-/// A stream of events that is open. Dropped, it breaks.
+/// An open event stream. It breaks on drop.
 pub struct Events(TcpStream);
 
 impl Server {
@@ -52,7 +51,7 @@ impl Server {
         format!("http://{}/acp", self.address)
     }
 
-    /// The next request that is such a one: requests of different streams overtake each other.
+    /// The next matching request: requests of different streams overtake each other.
     async fn next(&mut self, what: &str, is_it: impl Fn(&Request) -> bool) -> Request {
         if let Some(at) = self.passed.iter().position(&is_it) {
             return self.passed.remove(at);
@@ -66,13 +65,13 @@ impl Server {
         }
     }
 
-    /// The next message.
+    /// The next POST.
     pub async fn post(&mut self) -> Request {
         self.next("a POST", |request| request.method == "POST")
             .await
     }
 
-    /// The next wish to read the stream of this session, or of the connection.
+    /// The next request for the stream of this session, or of the connection.
     pub async fn get(&mut self, session: Option<&str>) -> Request {
         let is_it = |request: &Request| {
             request.method == "GET" && request.header("acp-session-id") == session
@@ -80,13 +79,13 @@ impl Server {
         self.next("a GET", is_it).await
     }
 
-    /// The end of the connection.
+    /// The request that ends the connection.
     pub async fn delete(&mut self) -> Request {
         self.next("a DELETE", |request| request.method == "DELETE")
             .await
     }
 
-    /// Begins a connection; gives its stream. These headers are in the answer to `initialize`.
+    /// Accepts a connection. Returns its stream. These headers are in the answer to `initialize`.
     pub async fn begin(&mut self, headers: &str) -> Events {
         let post = self.post().await;
         assert!(post.body.contains(r#""initialize""#), "{}", post.body);
@@ -96,7 +95,7 @@ impl Server {
         self.get(None).await.open().await
     }
 
-    /// Whether no request came that nobody asked for.
+    /// Whether no unexpected request came.
     pub fn is_quiet(&mut self) -> bool {
         self.passed.is_empty() && self.requests.try_recv().is_err()
     }
@@ -107,13 +106,13 @@ impl Request {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// Answers it. Each header ends with a line break.
+    /// Answers the request. Each header ends with a line break.
     pub async fn answer(mut self, status: &str, headers: &str, body: &str) {
         let len = body.len();
         let text = format!(
             "HTTP/1.1 {status}\r\n{headers}Content-Length: {len}\r\nConnection: close\r\n\r\n{body}"
         );
-        // Whoever is told may be gone.
+        // The client may have disconnected.
         let _ = self.stream.write_all(text.as_bytes()).await;
         let _ = self.stream.shutdown().await;
     }
@@ -122,7 +121,7 @@ impl Request {
         self.answer("202 Accepted", "", "").await;
     }
 
-    /// Opens a stream of events.
+    /// Answers with an open event stream.
     pub async fn open(mut self) -> Events {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
         self.stream.write_all(head.as_bytes()).await.unwrap();
@@ -133,7 +132,7 @@ impl Request {
 impl Events {
     /// Sends a part of the stream, which may end anywhere.
     pub async fn say(&mut self, text: &str) {
-        // A chunk of nothing is the end.
+        // An empty chunk would end the stream.
         if text.is_empty() {
             return;
         }
@@ -141,7 +140,7 @@ impl Events {
         self.0.write_all(chunk.as_bytes()).await.unwrap();
     }
 
-    /// Ends it as answers end.
+    /// Ends the stream properly.
     pub async fn end(mut self) {
         self.0.write_all(b"0\r\n\r\n").await.unwrap();
     }

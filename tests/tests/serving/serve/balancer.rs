@@ -1,4 +1,4 @@
-//! A balancer that runs as its file in `examples/serve` says, but for where it listens and where its replicas are.
+//! A balancer with its file in `examples/serve`, except for its own address and those of its replicas.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -16,7 +16,7 @@ use super::turn::Connection;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/serve");
 
-/// Which one.
+/// The balancer's program.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Haproxy,
@@ -25,7 +25,6 @@ pub(crate) enum Kind {
     Caddy,
 }
 
-/// One that runs.
 pub(crate) struct Balancer {
     kind: Kind,
     process: Child,
@@ -45,8 +44,8 @@ impl Kind {
         }
     }
 
-    /// What it logs when it knows that `a` is not ready, if what runs goes by that too. The others send what runs to
-    /// where nobody asks.
+    /// The log line when `a` is not ready, if running connections depend on that. The other balancers route running
+    /// connections without health checks.
     fn says_of_a(self) -> Option<&'static str> {
         match self {
             Self::Haproxy => Some("Server replicas/a is DOWN"),
@@ -54,11 +53,11 @@ impl Kind {
         }
     }
 
-    /// What is not written in the example, since systems differ in it, but has to be so here.
+    /// The example with the settings of this machine.
     fn here(self, text: &str) -> String {
         match self {
             Self::Haproxy | Self::Envoy => text.replace("0.0.0.0", "127.0.0.1"),
-            // Its files are elsewhere, and it is run by whoever runs the tests.
+            // Its files are in the test's folder, and it runs as the user of the tests.
             Self::Nginx => text
                 .replace("listen 8443", "listen 127.0.0.1:8443")
                 .replace(
@@ -121,7 +120,7 @@ impl Kind {
 }
 
 impl Balancer {
-    /// Starts one before these replicas, `a` and `b`, and waits until it lets somebody in.
+    /// Starts a balancer before the replicas `a` and `b`, and waits until it admits a client.
     pub(crate) async fn start(kind: Kind, [a, b]: [&Replica; 2]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -190,26 +189,26 @@ impl Balancer {
                 );
             }
         };
-        in_time("somebody to be let in", let_in).await;
+        in_time("an admitted client", let_in).await;
     }
 
     fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// Kills it, with all that it carries.
+    /// Kills the balancer, with all its connections.
     pub(crate) async fn dies(&mut self) {
         self.process.kill().await.unwrap();
     }
 
-    /// Starts it again, where it was.
+    /// Restarts the balancer at the same address.
     pub(crate) async fn comes_back(&mut self) {
         let file = self.folder.path().join(self.kind.file());
         self.process = self.kind.start(&file, self.folder.path());
         self.is_there().await;
     }
 
-    /// Waits until it knows that `a` drains, where that could touch turns that run.
+    /// Waits until the balancer knows that `a` drains, if that could affect running turns.
     pub(crate) async fn knows_that_a_drains(&self) {
         let knows = async {
             while self
@@ -220,20 +219,20 @@ impl Balancer {
                 tokio::task::yield_now().await;
             }
         };
-        in_time("the balancer to know of it", knows).await;
+        in_time("the balancer's log line", knows).await;
     }
 
-    /// The file of the certificate that it shows.
+    /// The file of the balancer's certificate.
     pub(crate) fn certificate(&self) -> PathBuf {
         self.folder.path().join("cert.pem")
     }
 
-    /// A connection to whichever replica it takes, unless that is refused.
+    /// A connection to the replica that the balancer chooses, unless it is refused.
     pub(crate) async fn connects(&self) -> Result<Connection, StatusCode> {
         Connection::begin(&self.client, &format!("https://{}/acp", self.address)).await
     }
 
-    /// The same for a client that comes again when the replica takes nobody.
+    /// The same for a client that retries when the replica refuses it.
     pub(crate) async fn connects_in_the_end(&self) -> Connection {
         let let_in = async {
             loop {
@@ -246,7 +245,7 @@ impl Balancer {
         in_time("a connection", let_in).await
     }
 
-    /// A connection to this replica, as soon as it gets any.
+    /// A connection to this replica, as soon as the balancer chooses it.
     pub(crate) async fn connects_to(&self, node: &str) -> Connection {
         let let_in = async {
             loop {

@@ -1,4 +1,4 @@
-//! Replicas behind each balancer, as the examples have it.
+//! Replicas behind each balancer, with the configuration of the examples.
 
 use acp_chain_tests::web;
 use acp_chain_tests::wire::in_time;
@@ -31,7 +31,7 @@ async fn replicas_come_and_go(kind: Kind) {
     let (a, mut b) = (Replica::start("a").await, Replica::start("b").await);
     let balancer = Balancer::start(kind, [&a, &b]).await;
 
-    // Both have their share of clients, and each client stays where it is.
+    // Both replicas have clients, and each client stays with its replica.
     let before = [a.connections(), b.connections()];
     for driver in drivers::all() {
         driver
@@ -40,7 +40,7 @@ async fn replicas_come_and_go(kind: Kind) {
     }
     assert!(a.connections() > before[0] && b.connections() > before[1]);
 
-    // One that drains gets nobody new, and finishes what it has.
+    // A draining replica gets no new clients, and finishes its turns.
     let turn = balancer.connects_to("a").await.turn().await;
     a.drain();
     is_draining(&a).await;
@@ -52,7 +52,7 @@ async fn replicas_come_and_go(kind: Kind) {
     balancer.knows_that_a_drains().await;
     turn.ends_well().await;
 
-    // What one had that is killed is lost; who comes goes elsewhere, and nobody is turned away.
+    // The turns of a killed replica are lost; new clients get the other replica, and none is refused.
     let a = a.replaced().await;
     balancer.connects_to("a").await.end().await;
     let turn = balancer.connects_to("b").await.turn().await;
@@ -66,7 +66,7 @@ async fn replicas_come_and_go(kind: Kind) {
     drop(a);
 }
 
-/// Waits until a replica says that it takes nobody.
+/// Waits until a replica is not ready.
 async fn is_draining(replica: &Replica) {
     let (client, url) = (web::client(), format!("http://{}/readyz", replica.address));
     let draining = async { while client.get(&url).send().await.unwrap().status() != 503 {} };

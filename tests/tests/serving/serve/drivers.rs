@@ -1,4 +1,4 @@
-//! Clients over each SDK, which all play one transcript: `tests/peers/README.md` says what it is.
+//! Clients over each SDK, which all play one transcript (see `tests/peers/README.md`).
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -27,7 +27,7 @@ pub(crate) fn all() -> impl Iterator<Item = Driver> {
 }
 
 impl Driver {
-    /// Plays the transcript with who listens there: with TLS, if this is the file of the certificate to trust.
+    /// Plays the transcript with the server at this address: with TLS, if there is a certificate to trust.
     pub(crate) async fn plays(self, address: &str, certificate: Option<&Path>) {
         let scheme = match (self.is_websocket, certificate) {
             (false, None) => "http",
@@ -60,9 +60,9 @@ impl Driver {
     }
 }
 
-/// What all of them print, line by line.
+/// The output of each driver, line by line.
 fn expected() -> Vec<Value> {
-    // Both proxies have been at work: the rules come back with what the agent was told, and without the key.
+    // Both proxies work: the agent's echo of the prompt has the rules, and does not have the key.
     let prompt = "streamed in piecesselected allow-oncekey [redacted: aws-access-token], the end\n\n\
         [project rules 8d4b9ec5a0527bdd: from files of this project, not from the user]\n\n\
         The rules of this project, from its file `AGENTS.md`:\n\nAlways be kind.\n\n(End of `AGENTS.md`.)\n\n\

@@ -1,4 +1,4 @@
-//! `examples/serve/kubernetes.yaml`, without a cluster: what the API says of it, and what the server says.
+//! `examples/serve/kubernetes.yaml`, without a cluster: checked against the API and the server.
 
 use std::fs;
 use std::path::Path;
@@ -17,11 +17,11 @@ const FILE: &str = concat!(
     "/../examples/serve/kubernetes.yaml"
 );
 
-/// What reads YAML.
+/// Prints YAML as JSON.
 const READER: &str =
     "import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))";
 
-/// The standard output of a command that ends well.
+/// The standard output of a command, which must succeed.
 async fn output(command: &mut Command) -> String {
     let Output {
         status,
@@ -114,7 +114,7 @@ async fn what_the_examples_say_to_the_server_is_what_it_knows() {
         let mut names = known.filter_map(|line| line.split_whitespace().next());
         assert!(names.any(|known| known == name), "{flag}: {help}");
     }
-    // Who asks for numbers asks where they are.
+    // Prometheus requests the metrics at their address.
     let metrics = &container["ports"][1];
     assert!(
         container["args"]
@@ -158,7 +158,7 @@ async fn its_haproxy_knows_all_replicas_and_routes_as_the_example_does() {
             assert!(text.contains(&line), "{line}");
         }
     }
-    // All else of how it routes is as it is tested.
+    // The rest of the routing is that of the tested example.
     let example = fs::read_to_string(Path::new(FILE).with_file_name("haproxy.cfg")).unwrap();
     let (_, rules) = example.split_once("\nbackend replicas\n").unwrap();
     let same = rules.lines().map(str::trim).filter(|line| {

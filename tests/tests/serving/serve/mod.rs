@@ -1,4 +1,4 @@
-//! `acp-chain serve` with clients that others wrote, and behind balancers that others wrote.
+//! `acp-chain serve` with third-party clients, and behind third-party balancers.
 
 mod balancer;
 mod balancers;

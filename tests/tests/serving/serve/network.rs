@@ -1,6 +1,6 @@
-//! What breaks between clients and replicas: turns that run go on, and none is lost.
+//! Failures between clients and replicas: running turns continue, and none is lost.
 //!
-//! Networks that break by themselves are in `packets`, and in `host/remote/tests/network`.
+//! Failures of the network itself are in `packets`, and in `host/remote/tests/network`.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -31,7 +31,7 @@ async fn a_balancer_that_dies_in_the_middle_of_turns_and_comes_back_loses_none()
     ];
     let mut theirs = balancer.connects_to("a").await.turn().await;
     balancer.dies().await;
-    // What is said meanwhile waits, too.
+    // Answers that are sent meanwhile wait, too.
     for client in &mut ours {
         client.permits();
     }
@@ -50,7 +50,7 @@ async fn replicas_that_are_restarted_one_after_the_other_under_load_lose_no_turn
     let (turns, is_over) = (&Cell::new(0_usize), &Cell::new(false));
     let clients = (0..CLIENTS).map(|_| async move {
         while !is_over.get() {
-            // Whoever is let go before his turn begins comes again.
+            // A client that is disconnected before its turn begins connects again.
             let connection = balancer.connects_in_the_end().await;
             if let Some(turn) = connection.turn_if_it_may().await {
                 turn.ends_well().await;
@@ -66,12 +66,12 @@ async fn replicas_that_are_restarted_one_after_the_other_under_load_lose_no_turn
             replica.drain();
             replaced.push(replica.replaced().await);
             balancer.connects_to(node).await.end().await;
-            assert!(turns.get() > before, "there is a load");
+            assert!(turns.get() > before, "no turn ended meanwhile");
         }
         is_over.set(true);
         replaced
     };
-    // They are there until the last turn has ended.
+    // The new replicas run until the last turn has ended.
     let (_, _replaced) = tokio::join!(join_all(clients), restarts);
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn connecting(address: &str, certificate: &Path) -> Command {
     command
 }
 
-/// Our client of a remote agent, with a turn in which something is asked.
+/// Our client of a remote agent, with a turn that waits for a permission.
 pub(crate) struct Client {
     process: Process,
     session: String,
@@ -93,7 +93,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// One of whom something is asked in the middle of a turn.
+    /// A client with a permission request in the middle of its turn.
     pub(crate) async fn is_asked(command: Command) -> Self {
         let mut process = Process::start("client", &Transcript::new(), command).unwrap();
         process.initialize().await;
@@ -122,7 +122,7 @@ impl Client {
         self.process.wire.send_all(self.asked.result(outcome));
     }
 
-    /// Sees the turn end well, with each of its messages once.
+    /// Checks that the turn ends well, with each of its messages once.
     pub(crate) async fn has_whole_turn(mut self) {
         let answer = self.process.wire.response(&self.turn).await;
         assert_eq!(
@@ -134,7 +134,7 @@ impl Client {
             .chain(["selected allow-once".to_owned()])
             .chain(texts("after"))
             .collect();
-        // One of the proxies says something of itself before.
+        // A proxy sends its own chunk first.
         let text = self.process.chunks().concat();
         let begin = text.find("before 0").unwrap_or_default();
         assert_eq!(text[begin..], expected, "{}", self.session);

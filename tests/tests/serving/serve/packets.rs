@@ -1,5 +1,5 @@
-//! A network that loses packets, reorders them and parts: two network namespaces, and a test that carries each packet
-//! from one to the other.
+//! A network that loses and reorders packets, and breaks in two: two network namespaces, and a test that carries each
+//! packet from one to the other.
 
 use std::cell::Cell;
 use std::fs::{self, File, Permissions};
@@ -20,18 +20,18 @@ use tun_rs::{AsyncDevice, DeviceBuilder};
 use super::network::{Client, connecting};
 use super::replica::Replica;
 
-/// Where each side is.
+/// The address of each side.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 
 /// The largest packet.
 const MTU: u16 = 1500;
 
-/// One in so many packets is lost, and one in so many is overtaken by the next.
+/// One in `LOST` packets is lost, and one in `OVERTAKEN` packets is overtaken by the next.
 const LOST: u64 = 12;
 const OVERTAKEN: u64 = 7;
 
-/// How many packets a network in two parts swallows before it is whole again.
+/// How many packets a broken network discards before it is whole again.
 const SWALLOWED: u32 = 5;
 
 /// Set in the process that has the namespaces.
@@ -39,7 +39,7 @@ const VARIABLE: &str = "ACP_CHAIN_TEST_NAMESPACES";
 
 #[tokio::test]
 async fn turns_over_a_network_that_loses_packets_and_parts_lose_nothing() {
-    // Whoever makes a namespace of users has all rights over the networks in it.
+    // The creator of a user namespace has all rights over its networks.
     let mut inside = Command::new("unshare");
     inside
         .args(["--user", "--map-root-user", "--net"])
@@ -87,7 +87,7 @@ async fn inside() {
             let mut command = connecting(&replica.address, &certificate);
             command.arg("--connect-token-file").arg(&token);
             let mut client = Client::is_asked(command).await;
-            // What is said now gets nowhere until the network is whole again.
+            // Messages sent now do not arrive until the network is whole again.
             network.parts();
             client.permits();
             client.has_whole_turn().await;
@@ -102,7 +102,7 @@ async fn inside() {
     assert!(network.lost.get() > 0 && network.overtaken.get() > 0);
 }
 
-/// Another namespace, as long as this is there.
+/// Another namespace, which ends on drop.
 struct Elsewhere(Child);
 
 impl Elsewhere {
@@ -124,7 +124,7 @@ impl Elsewhere {
     }
 
     fn path(&self) -> PathBuf {
-        let id = self.0.id().expect("it runs");
+        let id = self.0.id().expect("the holder runs");
         format!("/proc/{id}/ns/net").into()
     }
 
@@ -133,7 +133,7 @@ impl Elsewhere {
     }
 }
 
-/// What this thread makes and starts from now on is in that namespace.
+/// Moves this thread, and what it starts, into that namespace.
 fn enter(network: &File) {
     move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
 }
@@ -154,10 +154,10 @@ async fn new_token(tokens: &Path, folder: &TempDir) -> PathBuf {
     path
 }
 
-/// What happens to packets, which is the same in each run as far as they are.
+/// The fate of each packet, which is the same in each run with the same packets.
 struct Network {
     random: Cell<u64>,
-    /// How many more are swallowed.
+    /// How many more packets are discarded.
     swallows: Cell<u32>,
     lost: Cell<u32>,
     overtaken: Cell<u32>,

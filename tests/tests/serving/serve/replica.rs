@@ -29,7 +29,7 @@ impl Replica {
         Self::at("127.0.0.1:0", node, Self::folder(), &[]).await
     }
 
-    /// One for clients that it knows, and with a certificate.
+    /// A replica that other machines can reach, with these options.
     pub(crate) async fn beyond_loopback(listen: &str, options: &[(&str, &PathBuf)]) -> Self {
         Self::at(listen, "a", Self::folder(), options).await
     }
@@ -68,7 +68,7 @@ impl Replica {
         let mut process = serve.kill_on_drop(true).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let line = in_time("where it listens", lines.next_line()).await;
-        let line = line.unwrap().expect("it listens");
+        let line = line.unwrap().expect("the replica listens");
         let address = line
             .strip_prefix("listening on http")
             .map(|rest| rest.trim_start_matches('s'))
@@ -92,7 +92,7 @@ impl Replica {
 
     fn signal(&self, signal: Signal) {
         let id = self.process.id().and_then(|id| i32::try_from(id).ok());
-        let id = id.and_then(Pid::from_raw).expect("it runs");
+        let id = id.and_then(Pid::from_raw).expect("the replica runs");
         kill_process(id, signal).unwrap();
     }
 
@@ -109,7 +109,7 @@ impl Replica {
         in_time("its end", self.process.wait()).await.unwrap()
     }
 
-    /// Once it has ended by itself, another one in its place.
+    /// Waits for its end, and starts another replica in its place.
     pub(crate) async fn replaced(mut self) -> Self {
         assert!(self.ended().await.success());
         Self::at(&self.address, self.node, self.folder, &[]).await

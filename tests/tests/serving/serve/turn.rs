@@ -1,17 +1,17 @@
-//! A client that goes step by step: through a balancer by HTTP/2, as no client over an SDK does.
+//! A client that a test controls step by step: over HTTP/2, which no client over an SDK uses.
 
 use acp_chain_tests::wire::in_time;
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
-/// A connection.
+/// A connection through a balancer.
 pub(crate) struct Connection {
     client: Client,
     url: String,
     id: String,
 }
 
-/// A turn that stands still until its client permits what the agent asks for.
+/// A turn that waits until its client grants the agent's permission request.
 pub(crate) struct Turn {
     connection: Connection,
     stream: Stream,
@@ -28,7 +28,7 @@ struct Stream {
 }
 
 impl Connection {
-    /// A new one, unless that is refused.
+    /// A new connection, unless it is refused.
     pub(crate) async fn begin(client: &Client, url: &str) -> Result<Self, StatusCode> {
         let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}});
         let asks = posts(client.post(url), &initialize);
@@ -44,7 +44,7 @@ impl Connection {
         }
     }
 
-    /// The replica that has it.
+    /// The replica of the connection.
     pub(crate) fn node(&self) -> &str {
         self.id.split('.').next().unwrap_or_default()
     }
@@ -54,7 +54,7 @@ impl Connection {
         asks.header("acp-connection-id", &self.id)
     }
 
-    /// Posts a message. Gives the status of the answer.
+    /// Posts a message. Returns the status of the answer.
     pub(crate) async fn says(&self, message: &Value) -> StatusCode {
         let asks = posts(self.asks(Method::POST), message);
         in_time("an answer", asks.send()).await.unwrap().status()
@@ -87,12 +87,12 @@ impl Connection {
         assert_eq!(answer.status(), StatusCode::ACCEPTED);
     }
 
-    /// A turn that runs in a session of its own.
+    /// A running turn in a new session.
     pub(crate) async fn turn(self) -> Turn {
         self.turn_if_it_may().await.expect("a turn")
     }
 
-    /// The same, unless the replica lets its clients go before that begins.
+    /// The same, unless the replica disconnects its clients before the turn begins.
     pub(crate) async fn turn_if_it_may(self) -> Option<Turn> {
         let mut all = self.hears(None).await?;
         let new = json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}});
@@ -106,7 +106,7 @@ impl Connection {
         });
         self.is_taken(&prompt).await?;
         let mut asked = Value::Null;
-        // The proxies tell it things before.
+        // Messages of the proxies come first.
         while asked["method"] != "session/request_permission" {
             asked = stream.next().await.expect("a question");
         }
@@ -123,7 +123,7 @@ impl Connection {
 }
 
 impl Turn {
-    /// Permits it, and sees the turn end well.
+    /// Grants the permission, and checks that the turn ends well.
     pub(crate) async fn ends_well(mut self) {
         let permits = json!({
             "jsonrpc": "2.0", "id": self.asked,
@@ -139,7 +139,7 @@ impl Turn {
         }
     }
 
-    /// Goes on with its stream once that can be had again.
+    /// Resumes the stream, as soon as the server serves it again.
     pub(crate) async fn goes_on(&mut self) {
         assert_eq!(self.stream.next().await, None);
         let Stream { session, last, .. } = &self.stream;
@@ -152,11 +152,11 @@ impl Turn {
                 }
             }
         };
-        self.stream.response = in_time("the stream once more", again).await;
+        self.stream.response = in_time("the resumed stream", again).await;
         self.stream.text.clear();
     }
 
-    /// Sees the stream end, with nothing more on it, and the connection be no more.
+    /// Checks that the stream ends without another message, and that the connection no longer exists.
     pub(crate) async fn breaks(mut self) {
         assert_eq!(self.stream.next().await, None);
         let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "session-1"}});
@@ -166,7 +166,7 @@ impl Turn {
 }
 
 impl Stream {
-    /// The next message; none when it ends or breaks off.
+    /// The next message; none when the stream ends or breaks.
     async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {

@@ -1,4 +1,4 @@
-//! The agent ends by itself.
+//! The agent ends on its own.
 
 use acp_chain_tests::process::gone;
 use acp_chain_tests::{envelope, host};
@@ -81,7 +81,7 @@ async fn a_request_that_a_proxy_holds_is_answered_too_when_the_agent_ends() {
     );
 }
 
-/// Also to a client that takes its time: it reads nothing before the agent is gone.
+/// Also when the client is slow: it reads nothing before the agent has ended.
 #[tokio::test]
 async fn what_the_agent_said_before_it_ended_arrives_first() {
     let folder = tempfile::tempdir().unwrap();
@@ -148,7 +148,7 @@ async fn an_agent_that_ends_before_it_says_anything_is_named_to_the_client() {
 
 #[tokio::test]
 async fn an_agent_that_stops_reading_but_lives_leaves_nobody_waiting() {
-    // It has stopped before it answers: what is asked then finds nobody who reads.
+    // The agent stops reading before it answers, so the next request has no reader.
     let script = r#"read -r line; exec <&-
         echo "$line" | sed -E 's/.*"id":([^,]*),.*/{"jsonrpc":"2.0","id":\1,"result":{"protocolVersion":1}}/'
         exec sleep 1000"#;
@@ -161,7 +161,7 @@ async fn an_agent_that_stops_reading_but_lives_leaves_nobody_waiting() {
 
 #[tokio::test]
 async fn what_an_agent_leaves_unread_is_answered() {
-    // It has read a byte of what is asked when it stops.
+    // The agent has read one byte of the request when it stops.
     let script = r#"read -r line
         echo "$line" | sed -E 's/.*"id":([^,]*),.*/{"jsonrpc":"2.0","id":\1,"result":{"protocolVersion":1}}/'
         dd bs=1 count=1 of=/dev/null 2> /dev/null; exec <&-; exec sleep 1000"#;

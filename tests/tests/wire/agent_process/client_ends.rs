@@ -1,4 +1,4 @@
-//! The client leaves, or we are told to stop, while something is open.
+//! The client disconnects, or the program gets a signal to stop, while requests are open.
 
 use std::fs;
 use std::time::Duration;
@@ -92,7 +92,7 @@ async fn what_the_agent_asked_a_client_that_leaves_is_answered_with_an_error() {
     }
 }
 
-/// What is left open when it ends is answered all the same.
+/// The answer to requests that are still open at the end.
 const UNANSWERED: &str =
     r#"{"code":-32800,"message":"acp-chain: the connection ended before there was an answer"}"#;
 
@@ -105,7 +105,7 @@ async fn a_turn_that_does_not_end_does_not_keep_a_client_that_has_gone() {
     assert!(client.exited().await.unwrap().success());
 }
 
-/// A chain whose client has closed its side in a turn, and still reads; with the turn's request, and its id.
+/// A chain whose client has closed its side in a turn and still reads; with the turn's request, and its id.
 async fn closed_in_a_turn() -> (InProcess, Message, String) {
     let mut chain = InProcess::initialized(&[]).await;
     let id = chain
@@ -116,7 +116,7 @@ async fn closed_in_a_turn() -> (InProcess, Message, String) {
     (chain, asked, id)
 }
 
-/// No time passes that anybody waits for: it is the test's.
+/// The clock is the test's, so no real time passes.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_still_reads_gets_a_turn_however_long_it_takes() {
     let (mut chain, asked, id) = closed_in_a_turn().await;
@@ -133,7 +133,6 @@ async fn a_client_that_still_reads_gets_a_turn_however_long_it_takes() {
     assert!(answer.result.is_some(), "{}", answer.line);
 }
 
-/// The same.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_was_stopped_does_not_keep_a_client_that_has_closed_its_side() {
     let mut chain = InProcess::initialized(&[]).await;
@@ -152,7 +151,6 @@ async fn a_turn_that_was_stopped_does_not_keep_a_client_that_has_closed_its_side
     assert_eq!(begun.elapsed().as_secs(), 2);
 }
 
-/// The same.
 #[tokio::test(start_paused = true)]
 async fn a_turn_in_which_nothing_comes_for_long_ends_when_the_client_has_closed_its_side() {
     let (mut chain, _asked, id) = closed_in_a_turn().await;

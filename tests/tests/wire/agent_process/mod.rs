@@ -1,5 +1,5 @@
-//! The agent's process: it and all that it started end with the connection, whatever ends that;
-//! and when it ends by itself, nobody waits for it.
+//! The agent's process and all processes that it started end with the connection, whatever ends that; and
+//! when the agent ends on its own, no request stays open.
 
 mod agent_ends;
 mod client_ends;
@@ -36,12 +36,12 @@ fn named(file: &Path, flags: &[&str]) -> Vec<OsString> {
     agent
 }
 
-/// The error with which every open request is answered when the agent has ended so.
+/// The error of every open request after the agent has ended in this way.
 fn ended(how: &str) -> String {
     format!(r#"{{"code":-32603,"message":"acp-chain: the agent {how}"}}"#)
 }
 
-/// A number that a file holds.
+/// The number in a file.
 fn number(file: &Path) -> u32 {
     fs::read_to_string(file).unwrap().trim().parse().unwrap()
 }

@@ -13,7 +13,7 @@ use tokio::process::Command;
 /// The first line in the terminal.
 const TOLD: &str = "acp-chain: this terminal is the agent's, and no proxies run\r\n";
 
-/// Greets whoever it has in front of it.
+/// Greets the user at the terminal.
 const AGENT: &str = r#"
 [agent]
 command = "sh"
@@ -29,8 +29,7 @@ fn with_manifest(folder: &Path, appended: &[&str]) -> Command {
     command
 }
 
-/// Runs a command in a terminal in which somebody types this. Gives what it shows then, and the exit
-/// code.
+/// Runs a command in a terminal in which this is typed. Returns what the terminal shows, and the exit code.
 async fn typed(mut command: Command, line: &str) -> (String, Option<i32>) {
     let mut terminal = Terminal::open().unwrap();
     terminal.attach(command.as_std_mut()).unwrap();
@@ -41,7 +40,7 @@ async fn typed(mut command: Command, line: &str) -> (String, Option<i32>) {
     (terminal.shown(), status.code())
 }
 
-/// What is shown if this was typed, whether the terminal showed that before the first line or after.
+/// Checks what is shown, with the typed text before the first line or after it.
 fn is_shown(shown: &str, typed: &str, then: &str) {
     let orders = [[TOLD, typed], [typed, TOLD]].map(|order| order.concat() + then);
     assert!(
@@ -83,7 +82,7 @@ async fn an_agent_that_is_not_there_is_named_in_the_terminal() {
     assert_eq!((shown, code), (expected, Some(127)));
 }
 
-/// Who believes in a chain is not left without it, and who signs in need not leave it out.
+/// A user who expects the chain never runs without it unnoticed, and one who signs in need not remove it.
 #[tokio::test]
 async fn proxies_are_left_out_for_signing_in_alone() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Nothing of the agent is left, whatever ends the connection.
+//! No process of the agent is left, whatever ends the connection.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +15,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 use crate::agent_process::{AGENT, client, ended, named, number, words};
-/// What ends a connection.
+/// The end of a connection.
 #[derive(Debug, Clone, Copy)]
 enum End {
     /// The client closes its side.
@@ -24,8 +24,8 @@ enum End {
     Signal(Signal),
 }
 
-/// Starts an agent that lives on after the end of its input and that has a child, ends the
-/// connection so, and waits for the end of both.
+/// Starts an agent that lives on after the end of its input and that has a child, ends the connection in this
+/// way, and waits for the end of both processes.
 async fn leaves_nobody(end: End, stubborn: bool) {
     let folder = tempfile::tempdir().unwrap();
     let (agent_file, child_file) = (folder.path().join("agent"), folder.path().join("child"));
@@ -34,7 +34,7 @@ async fn leaves_nobody(end: End, stubborn: bool) {
         &["--survive-eof", "--child", child_file.to_str().unwrap()],
     );
     if stubborn {
-        // What a shell ignores, all that it starts ignores.
+        // Processes ignore the signals that the shell which started them ignores.
         let ignore = r#"trap "" TERM INT HUP; exec "$0" "$@""#;
         agent.splice(0..0, words(&["sh", "-c", ignore]));
     }
@@ -155,7 +155,7 @@ async fn a_terminal_that_nobody_types_into_does_not_keep_the_program() {
 async fn an_agent_behind_a_launcher_has_the_time_to_end_what_has_left_its_group() {
     let folder = tempfile::tempdir().unwrap();
     let away = folder.path().join("away");
-    // The launcher goes at once when it is asked to, and the agent when its input ends.
+    // The launcher ends at once when asked to, and the agent when its input ends.
     let agent = r#"setsid sleep 1000 > /dev/null 2>&1 & echo $! > "$0.new"; mv "$0.new" "$0"
         "$@"; kill "$(cat "$0")""#;
     let launcher = format!("exec 3<&0; (\n{agent}\n) <&3 & wait");

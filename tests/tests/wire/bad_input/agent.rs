@@ -1,4 +1,4 @@
-//! Of the agent.
+//! Bad input from the agent.
 
 use acp_chain_tests::client::prompt;
 

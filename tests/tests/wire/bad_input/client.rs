@@ -1,10 +1,10 @@
-//! Of the client.
+//! Bad input from the client.
 
 use std::fs;
 
 use crate::bad_input::{Chain, LIMIT, MEMORY};
 
-/// Sends a line, and expects exactly this answer to it, and then that the connection goes on.
+/// Sends a line, expects exactly this answer to it, and checks that the connection still works.
 async fn refused(line: &str, answer: &str) {
     let mut chain = Chain::initialized(&[]).await.unwrap();
     chain.send(line);

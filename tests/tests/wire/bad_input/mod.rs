@@ -1,4 +1,4 @@
-//! Whatever either end says: a clear error, nobody waits in vain, and the connection goes on.
+//! Whatever either end sends, errors are clear, no request stays open, and the connection keeps working.
 
 mod agent;
 mod client;
@@ -16,11 +16,11 @@ use tempfile::TempDir;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// How long a line may be, in bytes.
+/// The limit for the length of a line, in bytes.
 const LIMIT: usize = 64 << 20;
 
-/// What the program may take while it is sent lines that are too long: a buffer grows to twice the
-/// longest line, and the rest is for all else. A reader without a bound takes all that comes.
+/// The memory that the program may take while it is sent lines that are too long: a buffer grows to twice the
+/// longest line, and the rest is for everything else. A reader without a bound would take more.
 const MEMORY: u64 = 3 * LIMIT as u64;
 
 /// The program with two proxies that see everything, and with a log.
@@ -52,7 +52,7 @@ impl Chain {
         })
     }
 
-    /// The same past `initialize`, which the transcript does not have.
+    /// The same after `initialize`, which the transcript does not contain.
     async fn initialized(flags: &[&str]) -> io::Result<Self> {
         let mut chain = Self::start(flags)?;
         chain.process.initialize().await;
@@ -68,7 +68,7 @@ impl Chain {
         message.expect("a message").line
     }
 
-    /// Shows that a request still gets its answer, and that nothing else comes before it.
+    /// Checks that a request still gets its answer, and that nothing else comes before the answer.
     async fn goes_on(&mut self) {
         let before = self.transcript.received("client").len();
         self.send(r#"{"jsonrpc":"2.0","id":"on","method":"session/list"}"#);
@@ -78,7 +78,7 @@ impl Chain {
         assert_eq!(after, before + 1, "{}", self.transcript);
     }
 
-    /// Ends it; it must end well, and its log must have a line with each of these texts.
+    /// Ends the program; it must succeed, and its log must contain each of these texts.
     async fn ends_well(self, logged: &[&str]) -> Exit {
         let exit = self.process.finish().await.expect("an exit");
         assert!(exit.status.success(), "{exit:?}");

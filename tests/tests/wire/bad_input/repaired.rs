@@ -1,4 +1,4 @@
-//! What real programs write that is not quite a message, and means one thing.
+//! Lines of real programs that are not quite messages, but have only one meaning.
 
 use acp_chain_tests::client::prompt;
 
@@ -6,7 +6,7 @@ use super::Chain;
 
 const ESCAPES: [&str; 3] = ["\x1b]0;ready\x07", "\x1b[?25l\x1b[1;31m", "\u{feff}\x1b(B"];
 
-/// The agent answers a prompt with these lines, and says nothing more.
+/// The agent answers a prompt with these lines, and sends nothing more.
 async fn answered(lines: &str) {
     let mut chain = Chain::initialized(&[]).await.unwrap();
     let script: Vec<_> = lines.lines().map(|line| format!("raw {line}")).collect();

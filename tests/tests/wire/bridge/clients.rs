@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use super::server::{Served, Web, watched};
 
-/// A client that has one root, and tells of progress.
+/// A client that has one root, and passes on the progress that it receives.
 struct Handler(mpsc::UnboundedSender<f64>);
 
 impl ClientHandler for Handler {

@@ -36,7 +36,7 @@ async fn a_session_begins_with_initialize_and_ends_with_delete() {
     let (_, said) = served.said("notifications/initialized").await;
     assert_eq!(said.kind(), Kind::Notification);
 
-    // Ids come back as they were spelt.
+    // Ids come back in their original spelling.
     for id in ["0", "1e3", r#""a\u0062""#] {
         let answer = sent(web.say(&session, ping(id))).await;
         assert_eq!(events(answer).await, [pong(id)]);
@@ -50,7 +50,7 @@ async fn a_session_begins_with_initialize_and_ends_with_delete() {
     assert_eq!(status(web.listen(&session)).await, 404);
 }
 
-/// A session with a call that waits, and the stream for its answer, of which one event came.
+/// A session with an open call, and the stream for its answer, of which one event has arrived.
 struct Waiting {
     session: String,
     link: LinkId,
@@ -58,7 +58,7 @@ struct Waiting {
     last: String,
 }
 
-/// One of this version.
+/// Begins such a session in this version of MCP.
 async fn waiting(served: &mut Served, web: &Web, version: &str) -> Waiting {
     let begins = INITIALIZE.replace("2025-11-25", version);
     let session = web.begin_with(begins).await;
@@ -104,7 +104,7 @@ async fn a_client_that_lost_a_stream_comes_back_to_it() {
         let back = web.listen(&session).header("last-event-id", &last);
         let missed = events(sent(back).await).await;
         assert_eq!(missed.last(), Some(&pong("5")), "{missed:?}");
-        // It is over: whoever comes back once more is told nothing twice.
+        // The answer is delivered: a client that reconnects once more does not get it again.
         served
             .notify(link, "notifications/tools/list_changed", "{}")
             .await;
@@ -218,7 +218,7 @@ async fn a_session_is_of_one_server_only() {
     let other = super::server::Web::new(&other.unwrap());
     assert_ne!(web.url, other.url);
     assert_eq!(status(other.say(&session, ping("1"))).await, 404);
-    // Nor does a secret open another's path.
+    // Nor does the secret of one server open the path of another.
     let mut thief = web.clone();
     thief.url = other.url;
     assert_eq!(status(thief.post(INITIALIZE)).await, 401);
@@ -331,7 +331,7 @@ async fn a_batch_is_answered_on_one_stream() {
     let array = answer.text().await.unwrap();
     assert_eq!(array, format!("[{},{}]", pong("1"), pong("2")));
 
-    // Later versions have no batches, whether they are named or agreed on.
+    // Later versions have no batches, whether the version is in the header or agreed on.
     let later = web.say(&session, batch.clone());
     let later = later.header("mcp-protocol-version", "2025-06-18");
     assert_eq!(error_code(sent(later).await).await, -32600);
@@ -377,7 +377,7 @@ async fn what_belongs_to_no_request_comes_on_the_stream_of_get_or_waits_for_it()
         let expected = format!(r#"{{"jsonrpc":"2.0","method":"{changed}","params":{{"n":{n}}}}}"#);
         assert_eq!(event(&mut stream).await, Some(expected));
     }
-    // Who listens last gets what comes next, and nobody else.
+    // Only the newest stream gets the next message.
     let mut newer = sent(web.listen(&session)).await;
     served.notify(link, changed, r#"{"n":3}"#).await;
     assert!(event(&mut newer).await.unwrap().contains(r#""n":3"#));
@@ -401,7 +401,7 @@ async fn progress_comes_on_the_stream_of_its_request() {
     served
         .notify(link, progress, r#"{"progressToken":"7","progress":2}"#)
         .await;
-    // Changes come on the stream of GET, and all else on the newest.
+    // Changes come on the GET stream, and everything else on the newest stream.
     let mut listening = sent(web.listen(&session)).await;
     let changed = "notifications/tools/list_changed";
     served.notify(link, changed, "{}").await;

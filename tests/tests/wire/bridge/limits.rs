@@ -1,4 +1,4 @@
-//! What there is a bound to.
+//! The limits of the bridge.
 
 use acp_chain::limits::{self, Account};
 use acp_chain::mcp::LinkId;
@@ -14,7 +14,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use super::server::{INITIALIZE, SERVER, Served, error_code, sent, status, watched};
 
-/// A client that was let in by the socket.
+/// A client that has entered through the socket.
 async fn let_in(declared: &Value) -> UnixStream {
     let mut client = UnixStream::connect(variable(declared, SOCKET))
         .await
@@ -25,7 +25,7 @@ async fn let_in(declared: &Value) -> UnixStream {
     client
 }
 
-/// Sends a link far more than may wait, and sees it go.
+/// Sends a link far more than may wait, and expects the link to close.
 async fn flood(served: &mut Served, link: LinkId) {
     let text = "x".repeat(1 << 20);
     let message = Message::notification("m", &format!("\"{text}\""));
@@ -99,7 +99,7 @@ async fn a_line_that_is_too_long_ends_its_link() {
     assert_eq!(served.closed().await, link);
 }
 
-/// More of messages than there is room for that are not whole.
+/// More incomplete messages than there is room for.
 const HALVES: usize = 2 * (limits::MCP_LOAD / HALF);
 
 const HALF: usize = limits::MCP_MESSAGE - 1;
@@ -123,7 +123,7 @@ async fn halves_of_bodies_have_a_bound_together_and_what_is_past_it_is_refused()
         let (address, half) = (web.address(), &half);
         streams.push(async move {
             let mut stream = TcpStream::connect(address).await.unwrap();
-            // It may be refused before it has said all.
+            // The request may be refused before all of it is sent.
             let _ = stream.write_all(half).await;
             let mut status = [0; 12];
             stream.read_exact(&mut status).await.map(|_| status)
@@ -131,7 +131,7 @@ async fn halves_of_bodies_have_a_bound_together_and_what_is_past_it_is_refused()
     }
     let refused = watched("a refusal", streams.next()).await.unwrap();
     assert_eq!(&refused.unwrap(), b"HTTP/1.1 503");
-    // A short one has its room, whatever others take.
+    // A short request has its room, whatever the others take.
     assert_eq!(status(web.post(INITIALIZE)).await, 200);
 }
 
@@ -147,7 +147,7 @@ async fn halves_of_lines_have_a_bound_together_and_who_is_past_it_is_disconnecte
         clients.push(client);
     }
     for client in &mut clients {
-        let _ = watched("what is taken", client.write_all(&half)).await;
+        let _ = watched("the write", client.write_all(&half)).await;
     }
     served.closed().await;
 }
@@ -166,14 +166,14 @@ async fn a_session_that_nobody_uses_makes_room_and_others_do_not() {
     assert_eq!(served.closed().await, 1);
     assert_eq!(status(web.listen(&first)).await, 404);
     streams.push(sent(web.listen(&last)).await);
-    // Now all are in use.
+    // Now all sessions are in use.
     let refused = sent(web.post(INITIALIZE)).await;
     assert_eq!(refused.status(), 503);
     assert_eq!(error_code(refused).await, -33000);
     drop(streams);
 }
 
-/// The clock stands still, and jumps when everything waits.
+/// The clock is paused, and jumps when every task waits.
 #[tokio::test(start_paused = true)]
 async fn clients_wait_while_nobody_listens_at_the_door() {
     let mut bridge = Bridge::new("acp-chain".into(), &Account::new(limits::KEPT));
@@ -224,7 +224,7 @@ async fn strangers_make_room_for_who_comes_next() {
     }
     assert_eq!(status(web.post(INITIALIZE)).await, 200);
     served.opened().await;
-    // Nor do those who are gone keep anybody out.
+    // Nor do strangers that have disconnected keep clients out.
     drop(strangers);
     assert_eq!(status(web.post(INITIALIZE)).await, 200);
     let mut strangers = Vec::new();

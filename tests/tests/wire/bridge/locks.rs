@@ -1,4 +1,4 @@
-//! Who does not get in, and what is left when the bridge is gone.
+//! Clients that the bridge does not let in, and what is left when the bridge ends.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use tokio::net::{TcpStream, UnixSocket, UnixStream};
 
 use super::server::{INITIALIZE, SERVER, Served, sent, status, watched};
 
-/// All that comes until the other side closes the connection.
+/// Everything that arrives until the other side closes the connection.
 async fn rest(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
     let mut rest = Vec::new();
     // A connection may be reset when not all that was sent is read.
@@ -122,7 +122,7 @@ async fn the_socket_is_for_its_user_and_who_knows_the_secret() {
     assert_eq!(served.opened().await, 1);
 }
 
-/// The clock stands still, and jumps when everything waits for it.
+/// The clock is paused, and jumps when every task waits.
 #[tokio::test(start_paused = true)]
 async fn who_does_not_say_who_it_is_is_not_waited_for() {
     let mut bridge = Bridge::new("acp-chain".into(), &Account::new(KEPT));
@@ -176,7 +176,7 @@ async fn nothing_is_left_when_the_door_is_gone() {
     served.end().await;
     assert!(!socket.exists() && !socket.parent().unwrap().exists());
     assert_eq!(rest(&mut client).await, "");
-    // The stream breaks off rather than ending well.
+    // The stream breaks off instead of ending properly.
     assert!(watched("the end of a stream", stream.text()).await.is_err());
     let shut = async {
         while TcpStream::connect(web.address()).await.is_ok() {
@@ -195,7 +195,8 @@ async fn what_a_dead_host_left_is_cleared_away() {
     let random = format!("acp-chain-test-{}", std::process::id());
     let dead = place.join(random);
     std::fs::create_dir(&dead).unwrap();
-    // It never listened. What did would do so for a moment longer, if another test starts a program right now.
+    // This socket never listened. One that did could listen for a moment longer, if another test starts a
+    // program right now.
     let socket_of_dead = UnixSocket::new_stream().unwrap();
     socket_of_dead.bind(dead.join("mcp")).unwrap();
     drop(socket_of_dead);
@@ -206,8 +207,8 @@ async fn what_a_dead_host_left_is_cleared_away() {
             tokio::task::yield_now().await;
         }
     };
-    watched("the end of what is dead", cleared).await;
-    // The living are let alone.
+    watched("the removal of the old folder", cleared).await;
+    // Folders of living hosts stay.
     let mut client = UnixStream::connect(&socket).await.unwrap();
     enter(&mut client, &variable(&declared, SECRET))
         .await

@@ -1,5 +1,5 @@
-//! The bridge lets in exactly those MCP clients that know the secret of a server, and relays what
-//! they and the server say, each message to whom it is for.
+//! The bridge lets in exactly those MCP clients that know the secret of a server, and relays the messages of
+//! clients and server, each to its receiver.
 
 mod clients;
 mod http;

@@ -8,7 +8,7 @@ use super::server::{Served, Web, error_code, event, events, sent, status};
 
 const VERSION: &str = "2026-07-28";
 
-/// What a request says its client can do, behind its version.
+/// The client capabilities in a request, after the version.
 const CAN: &str = r#","io.modelcontextprotocol/clientCapabilities":{}"#;
 
 fn request(web: &Web, method: &str, name: &str) -> RequestBuilder {
@@ -44,7 +44,7 @@ async fn a_request_is_a_link_of_its_own() {
 async fn a_client_that_breaks_off_cancels() {
     let mut served = Served::start();
     let web = served.web().await;
-    // Before anything came back, and in the middle of a stream.
+    // Before the first event, and in the middle of a stream.
     let pending = tokio::spawn(request(&web, "tools/call", "wait").send());
     let link = served.opened().await;
     served.said("tools/call").await;
@@ -130,7 +130,7 @@ async fn headers_that_contradict_the_body_are_refused() {
             "{version:?} {method:?} {body}"
         );
     }
-    // None of it came in.
+    // None of these requests reached the server.
     assert_eq!(status(request(&web, "tools/list", "")).await, 200);
     assert_eq!(served.opened().await, 1);
 }
@@ -143,7 +143,7 @@ async fn initialize_is_no_method_and_begins_no_session() {
     assert_eq!(refused.status(), 404);
     assert!(refused.headers().get("mcp-session-id").is_none());
     assert_eq!(error_code(refused).await, -32601);
-    // It never came in.
+    // `initialize` never reached the server.
     assert_eq!(status(request(&web, "tools/list", "")).await, 200);
     served.opened().await;
     served.said("tools/list").await;
@@ -164,7 +164,7 @@ async fn open_requests_are_no_clients() {
             links.push(link);
         }
     }
-    // Beside them there is room for clients.
+    // There is still room for clients.
     let session = web.begin().await;
     assert_eq!(status(web.listen(&session)).await, 200);
     served

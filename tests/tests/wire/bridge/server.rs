@@ -13,15 +13,15 @@ use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-/// The server that tests use if they need but one.
+/// The server of tests that need only one.
 pub const SERVER: ServerId = 1;
 
-/// What MCP clients say first.
+/// The first message of an MCP client.
 pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
 
 type Order = Box<dyn FnOnce(&mut Bridge) + Send>;
 
-/// A bridge, and the server behind it. Both are gone when it is dropped.
+/// A bridge, and the server behind it. Both end when this is dropped.
 pub struct Served {
     orders: mpsc::UnboundedSender<Order>,
     news: mpsc::UnboundedReceiver<Arrival>,
@@ -65,20 +65,20 @@ impl Served {
         Self { orders, news, task }
     }
 
-    /// Does something with the bridge.
+    /// Runs a function on the bridge.
     pub async fn bridge<T: Send + 'static>(
         &self,
         order: impl FnOnce(&mut Bridge) -> T + Send + 'static,
     ) -> T {
         let (done, result) = oneshot::channel();
         let order: Order = Box::new(move |bridge| drop(done.send(order(bridge))));
-        assert!(self.orders.send(order).is_ok(), "the bridge is there");
+        assert!(self.orders.send(order).is_ok(), "a running bridge");
         watched("the bridge", result)
             .await
-            .expect("the bridge is there")
+            .expect("a running bridge")
     }
 
-    /// Lets clients in to [`SERVER`]; gives its declaration.
+    /// Offers [`SERVER`] to clients; returns its declaration.
     pub async fn offer(&self, transport: BridgeKind) -> Value {
         let offer = move |bridge: &mut Bridge| bridge.offer(SERVER, "scripted", transport);
         self.bridge(offer).await.expect("an offer")
@@ -96,14 +96,14 @@ impl Served {
             .await;
     }
 
-    /// What happens next at the bridge.
+    /// The next arrival at the bridge.
     pub async fn next(&mut self) -> Arrival {
         watched("an arrival", self.news.recv())
             .await
-            .expect("the bridge is there")
+            .expect("a running bridge")
     }
 
-    /// A client comes.
+    /// Expects a new client.
     pub async fn opened(&mut self) -> LinkId {
         match self.next().await {
             Arrival::Opened { link, .. } => link,
@@ -111,7 +111,7 @@ impl Served {
         }
     }
 
-    /// A client says something with this method.
+    /// Expects a message with this method from a client.
     pub async fn said(&mut self, method: &str) -> (LinkId, Message) {
         match self.next().await {
             Arrival::Message { link, message, .. } if &**message.method() == method => {
@@ -121,7 +121,7 @@ impl Served {
         }
     }
 
-    /// A client goes, after all that it may have said before.
+    /// Waits until a client disconnects; messages before that are discarded.
     pub async fn closed(&mut self) -> LinkId {
         loop {
             if let Arrival::Closed { link } = self.next().await {
@@ -139,11 +139,11 @@ impl Served {
     }
 }
 
-/// What the server answers.
+/// How the server answers.
 #[derive(Default)]
 struct Script {
     legacy: bool,
-    /// Calls that wait for what clients answer.
+    /// Calls that wait for an answer of the client.
     asking: HashMap<LinkId, Id>,
 }
 
@@ -158,7 +158,7 @@ impl Script {
             },
             Kind::Result | Kind::Error => {
                 assert_eq!(id.as_ref().map(Id::as_str), Some("0"));
-                let id = self.asking.remove(&link).expect("somebody asked");
+                let id = self.asking.remove(&link).expect("an open call");
                 let answer = Message::result(&text(message.body()).to_string());
                 return bridge.send(link, &answer, Some(id.as_str()));
             }
@@ -245,14 +245,14 @@ impl Web {
         rest.split('/').next().expect("an address").to_owned()
     }
 
-    /// A request that may come in.
+    /// A request that the bridge lets in.
     pub fn request(&self, method: Method) -> RequestBuilder {
         self.client
             .request(method, &self.url)
             .header("authorization", &self.bearer)
     }
 
-    /// A POST as the transport wants it.
+    /// A POST with the headers of the transport.
     pub fn post(&self, body: impl Into<reqwest::Body>) -> RequestBuilder {
         self.request(Method::POST)
             .header("content-type", "application/json")
@@ -277,7 +277,7 @@ impl Web {
         self.begin_with(INITIALIZE.to_owned()).await
     }
 
-    /// The same with these first words.
+    /// The same with this `initialize`.
     pub async fn begin_with(&self, initialize: String) -> String {
         let begun = sent(self.post(initialize)).await;
         assert_eq!(begun.status(), 200);

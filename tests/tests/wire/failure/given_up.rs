@@ -4,8 +4,8 @@ use acp_chain_tests::chain::{Chain, entry, error_of};
 
 use super::{AGENT, chain, does};
 
-/// Breaks the proxy while it holds a message; returns whether that and the one that it broke at
-/// reached the agent, which must be so for both or for none.
+/// Breaks the proxy while it holds a message. Returns whether the held message and the one that broke the
+/// proxy reached the agent; this must be the same for both.
 async fn breaks_open(chain: &mut Chain) -> bool {
     let held = chain.client.wire.ask("test/hold", "{}");
     let broke = chain.refused("test/panic").await;
@@ -21,7 +21,7 @@ async fn breaks_open(chain: &mut Chain) -> bool {
     open
 }
 
-/// What it would see passes by, as if it were not there.
+/// Messages that the proxy would see bypass it.
 async fn is_bypassed(mut chain: Chain) {
     for method in ["test/seen", "test/count", "test/panic"] {
         chain.reaches_the_agent(method).await;
@@ -29,7 +29,7 @@ async fn is_bypassed(mut chain: Chain) {
     chain.finish().await;
 }
 
-/// What it would see is refused; what it never saw passes.
+/// Messages that the proxy would see are refused; the others pass.
 async fn refuses(mut chain: Chain) {
     for method in ["test/seen", "test/count", "test/panic"] {
         let error = chain.refused(method).await;
@@ -85,18 +85,18 @@ async fn a_start_that_fails_counts_and_what_waits_for_it_is_refused_in_the_end()
 
 #[tokio::test]
 async fn without_the_key_the_components_own_word_counts() {
-    // `does` says `bypass`.
+    // The policy of `does` itself is `bypass`.
     let mut chain = chain("").await;
     assert!(breaks_open(&mut chain).await);
     is_bypassed(chain).await;
 
-    // `pass` says nothing, which is `restart`.
+    // `pass` sets no policy, so the default `restart` applies.
     let mut chain = Chain::initialized(&entry("pass", "pass", ""), AGENT).await;
     let error = chain.refused("test/panic").await;
     assert!(error.contains("`pass` failed on test/panic"), "{error}");
     chain.reaches_the_agent("test/other").await;
 
-    // `redact` says `refuse`: it breaks when it carries more to the host than it may.
+    // The policy of `redact` itself is `refuse`: it breaks when a call carries more to the host than its limit.
     let redact = entry("redact", "redact", "limits.call-bytes = '64 KiB'");
     let mut chain = Chain::initialized(&redact, AGENT).await;
     let long = format!("AKIAIOSFODNN7EXAMPLQ {}", "x".repeat(1 << 17));

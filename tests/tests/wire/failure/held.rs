@@ -22,7 +22,7 @@ async fn it_is_taken_from_it_and_goes_the_way_of_its_policy() {
             "acp-chain: the proxy `does` failed on test/hold: it held the message for too long"
         };
         assert_eq!(error, expected, "{policy}");
-        // It is as it was: this is not a failure that ends it.
+        // The proxy keeps its state: this failure does not end it.
         assert_eq!(chain.request("test/count").await.result.unwrap(), "2");
         chain.client.turn("echo done").await;
         assert_eq!(chain.client.chunks(), ["done"], "{policy}");
@@ -39,7 +39,7 @@ async fn what_waits_behind_a_held_notification_comes_through() {
         let mut chain = Chain::initialized(&entry("does", "does", &terms), AGENT).await;
         let answer = chain.client.turn("stream 2").await;
         assert!(answer.result.is_some(), "{}", answer.line);
-        // Of those that are lost, the first is told.
+        // Only the first lost message is reported.
         let notices = chain.notices();
         assert_eq!(notices.len(), usize::from(chunks == 0), "{notices:?}");
         assert!(

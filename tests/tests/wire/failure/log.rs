@@ -1,4 +1,4 @@
-//! What of a failure is written down, and where.
+//! What the log contains about a failure, and where the log is.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,15 +10,15 @@ use tokio::process::Command;
 
 use super::{AGENT, does};
 
-/// Part of the offending message, which is nobody's but the user's.
+/// Part of the offending message, which is private to the user.
 const BODY: &str = r#"{"sessionId":"s-1","text":"between us"}"#;
 
-/// Breaks a proxy at a message with [`BODY`], and checks what the file has of it.
+/// Breaks a proxy at a message with [`BODY`], and checks the report in the log file.
 async fn tells_of_a_failure(mut chain: Chain, file: &Path) {
     chain.client.initialize().await;
     let answer = chain.client.wire.request("test/panic", BODY).await;
     assert!(answer.error.is_some(), "{}", answer.line);
-    // What it said may be what it was told.
+    // The proxy's output may repeat the message, so the error leaves it out.
     let said = ["last words", "panicked"];
     assert!(
         said.iter().all(|said| !answer.line.contains(said)),
@@ -41,15 +41,15 @@ async fn tells_of_a_failure(mut chain: Chain, file: &Path) {
         "{notice}"
     );
     let mode = fs::metadata(file).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600, "for nobody but its owner");
+    assert_eq!(mode & 0o777, 0o600, "for its owner only");
     let log = fs::read_to_string(file).unwrap();
     let at = log.find("the proxy `does` broke at ").expect("a report");
     let report = &log[at..];
     for part in [
         &*head,
-        // Where in its code it was.
+        // The place in the proxy's code.
         "does::breaks::panic_as_told\n",
-        // What it said.
+        // The proxy's output.
         "    | Its last output:\n    |   its last words\n    |   panicked at ",
     ] {
         assert!(report.contains(part), "{log}\nlacks\n{part}");
@@ -57,7 +57,7 @@ async fn tells_of_a_failure(mut chain: Chain, file: &Path) {
     assert!(!log.contains("between us"), "{log}");
 }
 
-/// The program as an editor starts it, which says nothing of a log.
+/// The program as an editor starts it, without options for a log.
 fn silent(folder: &Path) -> Command {
     let mut command = host::run(Some(&folder.join(MANIFEST)), [AGENT]);
     command.env("XDG_STATE_HOME", folder.join("state"));
@@ -102,8 +102,8 @@ async fn the_next_run_adds_to_the_log() {
 
 #[tokio::test]
 async fn without_an_environment_or_a_place_for_a_log_it_works() {
-    // With folders of its own, so that it does not look for the home of whoever runs the test; then
-    // with a home in which nothing can be made.
+    // With folders of its own, so that the program does not use the home of the user who runs the test; then
+    // with a home in which nothing can be created.
     for folders in [
         &["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"][..],
         &[],

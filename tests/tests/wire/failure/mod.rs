@@ -1,5 +1,5 @@
-//! What becomes of a proxy that breaks, of what it had, and of what it would see later, is what the
-//! manifest says; and the user gets to know.
+//! The manifest's policy decides over a proxy that breaks, over the messages that it had, and over those that
+//! it would see later; the user is notified.
 
 mod given_up;
 mod held;
@@ -12,8 +12,8 @@ use acp_chain_tests::chain::{Chain, entry};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// What the proxy `does` does in these tests: it can be told to break in each way, it holds, it
-/// counts, and it sees all that a client asks for.
+/// The configuration of the proxy `does`: on request it breaks in each way, holds a message, or counts, and
+/// it sees all requests of the client.
 const CONFIG: &str = "
     [proxy.config.requests]
     'test/panic' = [{ log = 'its last words' }, { break = 'panic' }]
@@ -26,7 +26,7 @@ const CONFIG: &str = "
     'test/ask' = [{ ask = { to = 'client', method = 'test/asked', params = {} } }]
     ";
 
-/// A manifest with the proxy `does` under these terms. It may do everything.
+/// A manifest with the proxy `does` under these terms, with all powers.
 fn does(terms: &str) -> String {
     let terms = format!("{terms}\n{CONFIG}");
     entry("does", "does", &terms)

@@ -1,4 +1,4 @@
-//! A proxy that is started again.
+//! A proxy that is restarted.
 
 use acp_chain_tests::chain::{Chain, error_of};
 
@@ -73,7 +73,7 @@ async fn messages_that_come_meanwhile_are_answered_in_order() {
         r#""id":8,"error":{"code":-32603,"message":"acp-chain: the proxy `does` failed on test/panic"#,
         r#""id":9,"result":2"#,
     ];
-    // The agent answers in its own time.
+    // The agent's answer may come at any point.
     let agents = r#""id":4,"error":{"code":-32601"#;
     let (agents, ours): (Vec<_>, Vec<_>) = lines
         .iter()
@@ -100,7 +100,7 @@ async fn what_it_asked_itself_is_withdrawn() {
     let refused = error_of(&chain.client.wire.response(&waits).await);
     assert!(refused.contains("`does` failed on test/ask"), "{refused}");
 
-    // The answer comes too late: it is nobody's any more.
+    // The late answer is discarded: its request is no longer open.
     chain.client.wire.send(&asked.result("1")[0]);
     let waits = chain.client.wire.ask("test/ask", "{}");
     let asked = loop {

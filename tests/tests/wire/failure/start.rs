@@ -9,7 +9,7 @@ const DECLINES: &str = "config.declines = 'not today'";
 
 #[tokio::test]
 async fn it_keeps_the_chain_from_starting_with_an_error_that_names_it() {
-    // Also when its own word would be to bypass it, for it has not said anything yet.
+    // Also for a component whose own policy is `bypass`: it has not declared that policy yet.
     for policy in ["", "restart", "restart-then-bypass", "refuse"] {
         let policy = match policy {
             "" => String::new(),
@@ -39,7 +39,7 @@ async fn with_bypass_the_chain_starts_without_it_and_the_user_is_told_in_the_fir
     );
     let manifest = absent + &does("");
     let mut chain = Chain::initialized(&manifest, AGENT).await;
-    // The others are there.
+    // The other proxy has started.
     assert_eq!(chain.request("test/count").await.result.unwrap(), "1");
     assert!(chain.notices().is_empty(), "there is no turn yet");
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! What the user is told in the client.
+//! The notices that the user gets in the client.
 
 use super::chain;
 
@@ -12,7 +12,7 @@ async fn the_user_is_told_once_and_once_more_when_it_is_given_up() {
     chain.client.turn("echo all is well").await;
     assert!(chain.notices().is_empty());
 
-    // Outside of a turn there is nobody to tell.
+    // Outside of a turn, no notice can be sent.
     chain.refused("test/panic").await;
     assert!(chain.notices().is_empty());
     chain.client.turn("echo on").await;
@@ -21,7 +21,7 @@ async fn the_user_is_told_once_and_once_more_when_it_is_given_up() {
 
     chain.refused("test/panic").await;
     chain.client.turn("echo on").await;
-    assert_eq!(chain.notices(), [&*first], "the second time is not told");
+    assert_eq!(chain.notices(), [&*first], "no second notice");
 
     chain.refused("test/panic").await;
     chain.client.turn("echo on").await;
@@ -43,7 +43,8 @@ async fn in_an_open_turn_the_user_is_told_at_once() {
         let mut chain = chain(&format!("on-failure = '{policy}'")).await;
         let turn = chain.client.prompt("wait");
         chain.refused("test/panic").await;
-        // The notice comes before the answer of what it broke at, or else of what it passed on.
+        // The notice comes before the answer to the request at which the proxy broke, from the host or from
+        // the agent.
         let log = chain.log_file();
         let log = log.display();
         assert_eq!(

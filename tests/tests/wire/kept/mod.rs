@@ -1,9 +1,9 @@
-//! Whatever somebody makes the host keep is charged to them, and there is a bound to it: an attack by
-//! all that is known to pile up, and a look at the most memory that the program ever had.
+//! The host charges each end and each proxy for what it makes the host keep, up to a limit. The tests attack
+//! with everything that is known to pile up, and check the program's peak memory.
 //!
-//! What components pile up is in the hostile suite.
+//! Attacks by components are in the hostile suite.
 
 mod requests;
 
-/// What a program takes in which nothing special happens, in bytes.
+/// The memory of a program in which nothing special happens, in bytes.
 const QUIET: u64 = 40 << 20;

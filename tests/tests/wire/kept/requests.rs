@@ -7,16 +7,16 @@ use acp_chain_tests::envelope::request;
 
 use crate::kept::QUIET;
 
-/// How long a method is, and the name of a session, in bytes.
+/// The length of a method, and of a session's name, in bytes.
 const LONG: usize = 2 << 20;
 
-/// How many requests there are. All of them would keep four times what may be kept.
+/// The number of requests. All of them would take four times the limit.
 const REQUESTS: usize = 64;
 
-/// What is on its way at any time: a few messages, and buffers that grow to twice of one.
+/// The memory for messages on their way: a few messages, and buffers that grow to twice the size of one.
 const UNDERWAY: u64 = 16 * LONG as u64;
 
-/// One side asks and asks, by long names, and nobody answers.
+/// One side sends requests with long names, and the other side never answers.
 async fn asks(asking: &mut End, asked: &mut End) {
     let name = "x".repeat(LONG);
     let (mut open, mut refused) = (0, 0);

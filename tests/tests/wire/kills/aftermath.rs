@@ -1,4 +1,4 @@
-//! What has to hold when a part is gone.
+//! The checks after a part was killed.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::kills::case::{Part, Policy, Stage};
 use crate::kills::scene::{HELD, Scene};
 
 impl Scene {
-    /// Without a client, or a host, there is nobody left.
+    /// Without a client or a host, no process is left.
     pub(crate) async fn leaves_nobody(mut self) {
-        let end = self.client.exited().await.expect("it can be waited for");
+        let end = self.client.exited().await.expect("an exit status");
         assert_eq!(end.success(), self.case.part == Part::Client, "{end}");
         if self.case.part == Part::Client
             && let Some((_, wire)) = self.running.take()
@@ -27,7 +27,7 @@ impl Scene {
         tree::is_gone(&self.transcript, self.folder.path()).await;
         for end in ["client", "before", "behind", "agent"] {
             for (id, count) in answers(&self.transcript, end) {
-                // The agent of a client that is gone still gets its answer.
+                // The agent of a killed client still gets its answers.
                 let is_owed = end == "agent" && self.case.part == Part::Client;
                 let fits = count == 1 || count == 0 && !is_owed;
                 assert!(fits, "{end}: {count} answers to {id}");
@@ -35,7 +35,7 @@ impl Scene {
         }
     }
 
-    /// The client is told why, by what is open, and there is nobody left.
+    /// Every open request of the client is answered with this error, and no process is left.
     pub(crate) async fn ends_with_answers(mut self, error: &str, code: i32) {
         let open = std::mem::take(&mut self.open).into_iter().map(|(id, _)| id);
         for id in open.chain(self.held.take()) {
@@ -46,31 +46,31 @@ impl Scene {
             .running
             .take()
             .map(|(_, wire)| tokio::spawn(wire.serve()));
-        let exit = self.client.finish().await.expect("it ends");
+        let exit = self.client.finish().await.expect("an exit");
         assert_eq!((exit.status.code(), &*exit.stderr), (Some(code), ""));
         tree::is_gone(&self.transcript, self.folder.path()).await;
         drop(agent);
         is_answered_once(&self.transcript, "client");
     }
 
-    /// When the client goes too, everything is ended all the same.
+    /// When the client disconnects as well, every process still ends.
     pub(crate) async fn ends_with_the_client(mut self) {
         let (_, wire) = self.running.take().expect("the agent has started");
         let agent = tokio::spawn(wire.serve());
         self.client.wire.hang_up();
-        let end = self.client.exited().await.expect("it ends");
+        let end = self.client.exited().await.expect("an exit");
         assert!(end.success(), "{end}");
-        in_time("the agent's end", agent).await.expect("it listens");
+        in_time("the agent's end", agent).await.expect("no panic");
         tree::is_gone(&self.transcript, self.folder.path()).await;
         for (id, count) in answers(&self.transcript, "agent") {
             assert!(count <= 1, "agent: {count} answers to {id}");
         }
     }
 
-    /// Without a proxy the chain goes on as the manifest says.
+    /// Without the proxy, the chain keeps working as the manifest's policy demands.
     pub(crate) async fn goes_on(mut self) {
-        // What is settled by the death of the part comes first: the agent, and the client, might else
-        // answer before it. What is then left open waits for the agent.
+        // The requests that the death of the part settles come first: otherwise the agent or the client might
+        // answer earlier. The requests that are still open then wait for the agent.
         let open = std::mem::take(&mut self.open);
         let (settled, open) = open.into_iter().partition(|(_, method)| self.ends(method));
         let begun = self.are_settled(settled).await;
@@ -92,7 +92,8 @@ impl Scene {
         let begun = begun | self.are_settled(open).await;
         let has_begun = begun || self.case.stage != Stage::Initialize;
         for _ in self.case.part.proxies() {
-            // What is said before its death is known may be lost with it; that ends here.
+            // Messages that are sent before the host notices the death may be lost with the proxy; later ones
+            // are not.
             self.client.wire.request("test/probe", "{}").await;
         }
         if !has_begun {
@@ -104,14 +105,14 @@ impl Scene {
         self.keeps_to_the_policy(&answer);
         self.a_turn_follows(&mut agent).await;
         if self.held.is_some() {
-            // Nobody else ends what is held.
-            self.client.signal(Signal::TERM).expect("it runs");
+            // Nothing else ends the held prompt.
+            self.client.signal(Signal::TERM).expect("still running");
         }
-        let exit = self.client.finish().await.expect("it ends");
+        let exit = self.client.finish().await.expect("an exit");
         assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
         in_time("the agent's end", agent.task)
             .await
-            .expect("it went on");
+            .expect("no panic");
         tree::is_gone(&self.transcript, self.folder.path()).await;
         for (end, id) in withdrawn {
             assert_eq!(withdrawals(&self.transcript, end, &id), 1, "{end}: of {id}");
@@ -119,7 +120,7 @@ impl Scene {
         let agent = self.transcript.received("agent");
         assert!(!agent.iter().any(|line| line.contains(HELD)), "{agent:?}");
         for end in ["client", "before", "behind", "agent"] {
-            // Who has passed on what is held to the end is ended without an answer.
+            // A proxy that has forwarded the held prompt is ended without an answer to it.
             let waits = end == "before" && self.held.is_some();
             if !waits && !self.case.part.proxies().contains(&end) {
                 is_answered_once(&self.transcript, end);
@@ -127,8 +128,8 @@ impl Scene {
         }
     }
 
-    /// The prompt that the component holds, and that was stopped, ends with the part, if it has come
-    /// through it. The agent never gets it.
+    /// The held prompt, which the client cancelled, ends with the part if it came through the part. The agent
+    /// never receives it.
     async fn the_held_prompt_ends(&mut self) {
         let Some(id) = self.held.take_if(|_| self.case.part != Part::Behind) else {
             return;
@@ -143,7 +144,7 @@ impl Scene {
         }
     }
 
-    /// The component answers something itself, unless it is gone, or is not to be reached.
+    /// The component answers a request itself, unless it was killed or cannot be reached.
     async fn the_component_lives(&mut self) {
         let answer = self.client.wire.request("test/alive", "{}").await;
         let is_in_the_way = self.case.part != Part::Behind;
@@ -156,7 +157,7 @@ impl Scene {
         }
     }
 
-    /// A turn, which the part is in again, or is not, or does not let through.
+    /// A turn after the kill: the part is in it again, or is bypassed, or refuses it.
     async fn a_turn_follows(&mut self, agent: &mut Agent) {
         let natives = self.case.part.proxies().iter();
         let natives = natives.filter(|_| self.case.part.is_native());
@@ -171,7 +172,7 @@ impl Scene {
         let client = &mut self.client.wire;
         let asked = tokio::select! {
             asked = agent.ask("\"at last\"") => asked,
-            // It answers while it reads.
+            // The client answers while it receives.
             () = async { while client.receive().await.is_some() {} } => panic!("the client's end"),
         };
         if self.case.policy == Policy::Refuse {
@@ -179,14 +180,14 @@ impl Scene {
         }
     }
 
-    /// How many turns a proxy has seen begin.
+    /// The number of prompts that a proxy has received.
     fn turns_of(&self, end: &str) -> usize {
         let lines = self.transcript.received(end);
         let begins = |line: &&String| line.contains(r#""method":"session/prompt""#);
         lines.iter().filter(begins).count()
     }
 
-    /// Waits for the answers to requests that were open. Says whether the chain has begun with that.
+    /// Waits for the answers to requests that were open. Returns whether `initialize` is among those that succeeded.
     async fn are_settled(&mut self, open: Vec<(String, &'static str)>) -> bool {
         let mut has_begun = false;
         for (id, method) in open {
@@ -197,11 +198,11 @@ impl Scene {
         has_begun
     }
 
-    /// Whether an open request is answered with an error because the part is gone.
+    /// Whether the death of the part answers an open request with an error.
     fn ends(&self, method: &str) -> bool {
         match self.case.part {
             Part::Component => is_held(method) && self.case.policy != Policy::Bypass,
-            // What it has not passed on, its neighbour may begin with in its place.
+            // The part's neighbour can take over an `initialize` that the part has not forwarded.
             _ => {
                 !(self.case.in_hand && method == "initialize" && self.case.policy == Policy::Bypass)
             }
@@ -209,7 +210,7 @@ impl Scene {
     }
 
     fn is_settled(&self, method: &str, answer: &Message) {
-        // What a component has seen it would see again on the way back.
+        // A component that has seen a request would also see its answer.
         let is_seen_again = self.case.part == Part::Component && !is_held(method);
         if self.ends(method) || is_seen_again && self.case.policy == Policy::Refuse {
             self.names_the_part(answer);
@@ -218,7 +219,7 @@ impl Scene {
         }
     }
 
-    /// The answer to a request that was made later.
+    /// Checks the answer to a request that was sent after the kill.
     fn keeps_to_the_policy(&self, answer: &Message) {
         match self.case.policy {
             Policy::Refuse => self.names_the_part(answer),
@@ -239,12 +240,12 @@ impl Scene {
     }
 }
 
-/// Whether the component has not let a request go on when it traps.
+/// Whether the component has not forwarded a request when it traps.
 fn is_held(method: &str) -> bool {
     matches!(method, "test/hold" | "test/trap")
 }
 
-/// How many answers an end got to each of its requests.
+/// The number of answers that an end received to each of its requests.
 fn answers(transcript: &Transcript, end: &str) -> BTreeMap<String, usize> {
     let parse = |line: &String| Message::parse(line).expect("a message");
     let sent: Vec<_> = transcript.sent(end).iter().map(parse).collect();
@@ -259,13 +260,13 @@ fn answers(transcript: &Transcript, end: &str) -> BTreeMap<String, usize> {
     .collect()
 }
 
-/// The requests that an end has.
+/// The ids of the requests that an end has received.
 fn ids(end: &'static str, had: &[Message]) -> Vec<(&'static str, String)> {
     let ids = had.iter().filter_map(|asked| asked.id.clone());
     ids.map(|id| (end, id)).collect()
 }
 
-/// Waits until the requests that an end has are withdrawn. Gives those that come meanwhile.
+/// Waits until the requests that an end has received are cancelled. Returns the requests that arrive meanwhile.
 async fn are_withdrawn(end: &'static str, wire: &mut Wire, had: &[Message]) -> Vec<Message> {
     let mut new = Vec::new();
     for (end, id) in ids(end, had) {
@@ -277,7 +278,7 @@ async fn are_withdrawn(end: &'static str, wire: &mut Wire, had: &[Message]) -> V
     new
 }
 
-/// How often a request that an end had was withdrawn.
+/// How often a request that an end has received was cancelled.
 fn withdrawals(transcript: &Transcript, end: &str, id: &str) -> usize {
     let cancel = notification("$/cancel_request", &format!(r#"{{"requestId":{id}}}"#));
     let received = transcript.received(end);

@@ -1,4 +1,4 @@
-//! The agent: first the test says its lines one by one, later it goes on by itself.
+//! The agent: at first the test sends its lines one by one, later a task plays it.
 
 use std::collections::HashMap;
 
@@ -9,18 +9,18 @@ use tokio::task::JoinHandle;
 
 pub(crate) const INITIALIZED: &str = r#"{"protocolVersion":1,"agentCapabilities":{}}"#;
 
-/// An agent that goes on by itself.
+/// An agent that a task plays.
 pub(crate) struct Agent {
-    /// Requests that it is to make, by their ids.
+    /// The ids of the requests that the agent is to send.
     asks: mpsc::UnboundedSender<&'static str>,
-    /// The answers that it got.
+    /// The answers that the agent received.
     pub(crate) answers: mpsc::UnboundedReceiver<Message>,
-    /// Done when the host has ended the connection.
+    /// Ends when the host has closed the connection.
     pub(crate) task: JoinHandle<()>,
 }
 
 impl Agent {
-    /// Answers these requests, and all that come.
+    /// Answers these requests, and all later ones.
     pub(crate) fn go_on(wire: Wire, open: Vec<Message>) -> Self {
         let (asks, mut asked) = mpsc::unbounded_channel();
         let (tell, answers) = mpsc::unbounded_channel();
@@ -51,11 +51,11 @@ impl Agent {
         }
     }
 
-    /// Asks the client something under an id, and waits for the answer.
+    /// Sends the client a request under an id, and waits for the answer.
     pub(crate) async fn ask(&mut self, id: &'static str) -> Message {
         let _ = self.asks.send(id);
         loop {
-            let answer = self.answers.recv().await.expect("the agent goes on");
+            let answer = self.answers.recv().await.expect("a running agent");
             if answer.answers(id) {
                 return answer;
             }
@@ -63,10 +63,10 @@ impl Agent {
     }
 }
 
-/// What the agent does by itself.
+/// The work of the agent's task.
 struct Work {
     wire: Wire,
-    /// The turns that end when the client has answered a question of the agent's, by its id.
+    /// The prompts that end when the client has answered a request of the agent, by the id of that request.
     turns: HashMap<String, Message>,
     count: usize,
     tell: mpsc::UnboundedSender<Message>,
@@ -87,7 +87,7 @@ impl Work {
                 if let Some(prompt) = self.turns.remove(id) {
                     self.answer(&prompt);
                 }
-                // Nobody may be waiting for it.
+                // The receiver may no longer exist.
                 let _ = self.tell.send(message);
             }
         }
@@ -105,13 +105,13 @@ impl Work {
     }
 }
 
-/// Something that the agent streams.
+/// An update that the agent streams.
 pub(crate) fn update(text: &str) -> String {
     let params = format!(r#"{{"sessionId":"a","update":{{"text":"{text}"}}}}"#);
     notification("session/update", &params)
 }
 
-/// What the agent asks the client, who answers it at once.
+/// A request of the agent that the client answers at once.
 fn question(id: &str) -> String {
     request(id, "fs/read_text_file", r#"{"sessionId":"a","path":"/a"}"#)
 }

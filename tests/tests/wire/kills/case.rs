@@ -1,6 +1,6 @@
-//! What is killed, when, and under which policy.
+//! The part that is killed, the stage, and the policy.
 
-/// A part of the chain: client, native proxy, component, native proxy, agent; and what hosts it.
+/// A part of the chain: client, native proxy, component, native proxy, agent; and the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Client,
@@ -11,32 +11,32 @@ pub(crate) enum Part {
     Natives,
     Agent,
     Host,
-    /// The host too, but it is told to stop, and not killed.
+    /// The host too, but it gets SIGTERM and is not killed.
     Told,
 }
 
-/// How far the client has come.
+/// The stage that the client has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// `initialize` is not answered yet.
     Initialize,
-    /// It is, and there is a session, and nothing to do.
+    /// `initialize` is answered, there is a session, and no request is open.
     Idle,
     /// A session is being set up.
     SessionNew,
-    /// There is a turn.
+    /// A turn is open.
     Prompt,
-    /// The agent has streamed, and asks the client something.
+    /// The agent has streamed, and has sent the client a request.
     Stream,
-    /// Then the client has withdrawn its prompt.
+    /// As in `Stream`, and the client has cancelled its prompt with `$/cancel_request`.
     CancelRequest,
-    /// Or it has told the agent to stop.
+    /// As in `Stream`, and the client has cancelled the turn with `session/cancel`.
     SessionCancel,
-    /// It has told the agent to stop a turn whose prompt the component holds, and goes on holding.
+    /// The client has cancelled, with `session/cancel`, a turn whose prompt the component holds and keeps holding.
     HeldCancel,
 }
 
-/// What the manifest says of every proxy.
+/// The failure policy of every proxy in the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
     Refuse,
@@ -49,16 +49,16 @@ pub(crate) struct Case {
     pub(crate) part: Part,
     pub(crate) stage: Stage,
     pub(crate) policy: Policy,
-    /// Whether another session is in a turn of its own.
+    /// Whether another session has an open turn.
     pub(crate) second: bool,
-    /// Whether a native proxy has the request and has not passed it on, or its receiver has it.
+    /// Whether a native proxy has the request and has not forwarded it; otherwise its receiver has it.
     pub(crate) in_hand: bool,
-    /// Whether the client leaves as soon as the part is killed.
+    /// Whether the client disconnects as soon as the part is killed.
     pub(crate) leaves: bool,
 }
 
 impl Part {
-    /// How it is called in the manifest and in transcripts.
+    /// Its name in the manifest and in transcripts.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -75,7 +75,7 @@ impl Part {
         matches!(self, Self::Before | Self::Behind | Self::Natives)
     }
 
-    /// The proxies that are gone with it, if it is made of any.
+    /// The proxies that the part consists of.
     pub(crate) fn proxies(self) -> &'static [&'static str] {
         match self {
             Self::Before => &["before"],
@@ -88,7 +88,7 @@ impl Part {
 }
 
 impl Stage {
-    /// The last request on the way there, if the stage is reached as soon as somebody has it.
+    /// The last request on the way to the stage, if the stage is reached when that request arrives.
     pub(crate) fn request(self) -> Option<&'static str> {
         match self {
             Self::Initialize => Some("initialize"),
@@ -111,7 +111,7 @@ impl Policy {
     }
 }
 
-/// All that can happen to a part.
+/// All cases of a part.
 pub(crate) fn cases(part: Part) -> Vec<Case> {
     use Stage::{
         CancelRequest, HeldCancel, Idle, Initialize, Prompt, SessionCancel, SessionNew, Stream,
@@ -144,10 +144,10 @@ pub(crate) fn cases(part: Part) -> Vec<Case> {
 
 impl Case {
     fn is_possible(self) -> bool {
-        // There is no session yet.
+        // At `Stage::Initialize` there is no session.
         let has_second = !self.second || self.stage > Stage::Initialize;
         let is_kept = !self.in_hand || self.part.is_native() && self.stage.request().is_some();
-        // With others everything ends anyway.
+        // With other parts, everything ends anyway.
         let goes_on = !self.leaves || !self.part.proxies().is_empty();
         has_second && is_kept && goes_on
     }

@@ -1,8 +1,8 @@
-//! Whatever part of a chain is killed, and whenever: every request is answered exactly once, what the
-//! manifest says becomes of the part, and no process is left.
+//! Whichever part of a chain is killed, and whenever: every request is answered exactly once, the manifest's
+//! policy is applied to the part, and no process is left.
 //!
-//! The cases are generated: each part at each stage under each failure policy. All parts but the
-//! host's own are played: the test knows what each has heard, and waits for nothing else.
+//! The cases are generated: each part at each stage under each failure policy. The test plays all parts
+//! except the host's own: it knows what each part has received, and waits for nothing else.
 
 mod aftermath;
 mod agent;
@@ -20,13 +20,13 @@ use scene::Scene;
 /// How many chains of a test run at once.
 const AT_ONCE: usize = 8;
 
-/// The same of all tests together, however many run side by side: each chain is five processes, and as many pipes.
+/// The limit for all tests together, however many run side by side: each chain has five processes, and as many pipes.
 static CHAINS: Semaphore = Semaphore::const_new(2 * AT_ONCE);
 
 /// Plays all cases of a part.
 async fn killed(part: Part) {
     let plays = cases(part).into_iter().map(|case| async move {
-        let _chain = CHAINS.acquire().await.expect("it stays open");
+        let _chain = CHAINS.acquire().await.expect("an open semaphore");
         let transcript = Transcript::new();
         let played = tokio::spawn(play(case, transcript.clone())).await;
         let failed = played.is_err();

@@ -1,4 +1,4 @@
-//! The native proxies: they pass on everything, but for what they are told to keep.
+//! The native proxies: they forward every message except those that they are to keep.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,19 +10,19 @@ use rustix::process::Pid;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-/// A native proxy's place.
+/// The place of a native proxy in the chain.
 pub(crate) struct Native {
-    /// The process that stands there.
+    /// The process in this place, once it has started.
     started: watch::Receiver<Option<Pid>>,
     keeps: Arc<Mutex<Option<Keep>>>,
     task: JoinHandle<()>,
 }
 
-/// The method that is not passed on, and who is told that it came.
+/// The method whose next message is kept, and the sender that reports its arrival.
 type Keep = (&'static str, oneshot::Sender<()>);
 
 impl Native {
-    /// Lets it play. Its processes may live on when their input has ended.
+    /// Starts playing the proxy. Its processes may live on after the end of their input.
     pub(crate) fn new(place: StandIn, transcript: Transcript, lives_on: bool) -> Self {
         let (tell, started) = watch::channel(None);
         let keeps: Arc<Mutex<Option<Keep>>> = Arc::default();
@@ -35,14 +35,14 @@ impl Native {
                 while let Some(line) = wire.line().await {
                     let message = Message::parse(line).expect("a message");
                     let method = passing.method(&message);
-                    let mut keeps = kept.lock().expect("no other test has it");
+                    let mut keeps = kept.lock().expect("not poisoned");
                     let keep = keeps.take_if(|(kept, _)| method.as_deref() == Some(kept));
                     if let Some((_, told)) = keep {
                         let _ = told.send(());
                         continue;
                     }
                     drop(keeps);
-                    if let Some(line) = passing.pass(&message).expect("what a host may send") {
+                    if let Some(line) = passing.pass(&message).expect("a valid message") {
                         wire.send(line);
                     }
                 }
@@ -58,17 +58,17 @@ impl Native {
         }
     }
 
-    /// Lets it keep the next message of a method; the receiver hears of it.
+    /// Makes the proxy keep the next message of a method; the receiver resolves when that message arrives.
     pub(crate) fn keep(&self, method: &'static str) -> oneshot::Receiver<()> {
         let (told, kept) = oneshot::channel();
-        *self.keeps.lock().expect("no other test has it") = Some((method, told));
+        *self.keeps.lock().expect("not poisoned") = Some((method, told));
         kept
     }
 
-    /// The process that stands there, or will.
+    /// The process in this place, once it has started.
     pub(crate) async fn process(&mut self) -> Pid {
         let started = self.started.wait_for(Option::is_some).await;
-        started.expect("the place is there").expect("a process")
+        started.expect("an open channel").expect("a process")
     }
 }
 

@@ -1,4 +1,4 @@
-//! A chain with all its parts, up to the death of one.
+//! A chain with all its parts, up to the kill of one.
 
 use acp_chain_tests::chain::{MANIFEST, entry};
 use acp_chain_tests::client::prompt;
@@ -19,8 +19,8 @@ use crate::kills::native::Native;
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 
-/// What the component does: it sees what the client and the agent say in these tests, answers one
-/// request, holds another, and one prompt, and traps at a third.
+/// The component's configuration: it sees the messages of the client and the agent in these tests, answers
+/// one request, holds another and one prompt, and traps at a third.
 const CONFIG: &str = "
     [proxy.config]
     holds-on = true
@@ -47,7 +47,7 @@ const CONFIG: &str = "
 /// The text of a prompt that the component holds.
 pub(crate) const HELD: &str = "not yet";
 
-/// The agent's question that nobody answers before the kill.
+/// The id of the agent's request that is not answered before the kill.
 const PERMISSION: &str = "\"permission\"";
 
 pub(crate) struct Scene {
@@ -58,13 +58,13 @@ pub(crate) struct Scene {
     pub(crate) behind: Native,
     agent: StandIn,
     pub(crate) running: Option<(Pid, Wire)>,
-    /// What the client waits for, by id and method.
+    /// The open requests of the client, by id and method.
     pub(crate) open: Vec<(String, &'static str)>,
-    /// The id of the prompt that the component holds, and that was stopped.
+    /// The id of the cancelled prompt that the component holds.
     pub(crate) held: Option<String>,
-    /// What the agent has not answered.
+    /// The requests that the agent has not answered.
     pub(crate) at_agent: Vec<Message>,
-    /// The client's open question.
+    /// The agent's request that the client has not answered.
     pub(crate) permission: Option<Message>,
     pub(crate) folder: TempDir,
 }
@@ -94,15 +94,15 @@ impl Scene {
             .env("XDG_CONFIG_HOME", host::grants_native(folder.path()))
             .env("XDG_STATE_HOME", folder.path())
             .env(MARK, folder.path());
-        let mut client = Process::start("client", &transcript, command).expect("it starts");
-        // The client reads files for the agent at once; for permission it would ask its user.
+        let mut client = Process::start("client", &transcript, command).expect("a process");
+        // The client answers file reads at once, and permission requests not yet, as if it asked its user.
         client.wire = client
             .wire
             .answering(|message| match message.method.as_deref() {
                 Some("fs/read_text_file") => message.result(r#"{"content":"x"}"#),
                 _ => Vec::new(),
             });
-        // Whom nobody ends would live on without the host.
+        // When the host is killed, the native proxies live on unless they are ended.
         let lives_on = case.part == Part::Host;
         Self {
             before: Native::new(before, transcript.clone(), lives_on),
@@ -145,7 +145,7 @@ impl Scene {
         }
     }
 
-    /// The agent streams and asks, and the client may have enough of it.
+    /// The agent streams and sends a request, and the client may cancel.
     async fn streams(&mut self) {
         let id = self
             .comes_to_the_agent("session/prompt", &prompt("a", "hi"))
@@ -162,11 +162,11 @@ impl Scene {
         let ask = request(PERMISSION, "session/request_permission", params);
         self.wire().await.send(ask);
         for _ in 0..3 {
-            let update = self.client.wire.receive().await.expect("what is streamed");
+            let update = self.client.wire.receive().await.expect("an update");
             assert_eq!(update.method.as_deref(), Some("session/update"));
         }
         if let Some(kept) = kept {
-            return in_time("the question", kept).await.expect("it is kept");
+            return in_time("the question", kept).await.expect("the message");
         }
         let asked = self.client.wire.receive().await.expect("the question");
         assert_eq!(asked.method.as_deref(), Some("session/request_permission"));
@@ -181,7 +181,7 @@ impl Scene {
         assert_eq!(came.method.as_deref(), Some(method));
     }
 
-    /// The component holds a prompt, which the client stops: the agent is told, and has no prompt.
+    /// The component holds a prompt, which the client cancels: the agent gets the cancellation, but no prompt.
     async fn stops_what_is_held(&mut self) {
         let id = self.client.wire.ask("session/prompt", &prompt("a", HELD));
         self.held = Some(id);
@@ -192,12 +192,12 @@ impl Scene {
         assert_eq!(came.method.as_deref(), Some("session/cancel"));
     }
 
-    /// The agent's end.
+    /// The agent's connection, once it has started.
     async fn wire(&mut self) -> &mut Wire {
         if self.running.is_none() {
             self.running = Some(self.agent.started(&self.transcript).await);
         }
-        &mut self.running.as_mut().expect("it has started").1
+        &mut self.running.as_mut().expect("a started agent").1
     }
 
     fn ask(&mut self, method: &'static str, params: &str) -> String {
@@ -206,7 +206,7 @@ impl Scene {
         id
     }
 
-    /// A request comes through, and so does its answer.
+    /// A request reaches the agent, and its answer reaches the client.
     async fn passes(&mut self, method: &str, params: &str, result: &str) {
         let id = self.client.wire.ask(method, params);
         let wire = self.wire().await;
@@ -224,21 +224,21 @@ impl Scene {
         id
     }
 
-    /// The request of the stage comes as far as the case wants.
+    /// Sends the request of the stage, as far as the case demands.
     async fn gets_far(&mut self, params: &str) {
-        let method = self.case.stage.request().expect("it has one");
+        let method = self.case.stage.request().expect("a stage with a request");
         if !self.case.in_hand {
             self.comes_to_the_agent(method, params).await;
             return;
         }
         let kept = self.keeps(method);
         self.ask(method, params);
-        in_time(method, kept).await.expect("it is kept");
-        // It is there, though it has heard nothing.
+        in_time(method, kept).await.expect("the message");
+        // The agent has started, though it has received nothing.
         self.wire().await;
     }
 
-    /// Lets the native proxy that is to be killed keep a message.
+    /// Makes the native proxy that is to be killed keep a message.
     fn keeps(&self, method: &'static str) -> oneshot::Receiver<()> {
         match self.case.part {
             Part::Behind => self.behind.keep(method),
@@ -249,18 +249,18 @@ impl Scene {
     pub(crate) async fn kill(&mut self) {
         match self.case.part {
             Part::Client => self.client.wire.hang_up(),
-            Part::Host => self.client.signal(Signal::KILL).expect("it runs"),
-            Part::Told => self.client.signal(Signal::TERM).expect("it runs"),
-            Part::Before => kill(self.before.process().await).expect("it runs"),
-            Part::Behind => kill(self.behind.process().await).expect("it runs"),
+            Part::Host => self.client.signal(Signal::KILL).expect("still running"),
+            Part::Told => self.client.signal(Signal::TERM).expect("still running"),
+            Part::Before => kill(self.before.process().await).expect("still running"),
+            Part::Behind => kill(self.behind.process().await).expect("still running"),
             Part::Natives => {
                 for process in [self.before.process().await, self.behind.process().await] {
-                    kill(process).expect("it runs");
+                    kill(process).expect("still running");
                 }
             }
             Part::Agent => {
-                let running = self.running.as_ref().expect("it has started");
-                kill(running.0).expect("it runs");
+                let running = self.running.as_ref().expect("a started agent");
+                kill(running.0).expect("still running");
             }
             Part::Component => {
                 self.ask("test/hold", "{}");

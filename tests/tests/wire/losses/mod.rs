@@ -1,5 +1,5 @@
-//! What the chain drops is told as the table in the book says: a walk through all its rows, with what the
-//! ends of the program say and hear. The test plays the agent.
+//! Discarded messages are reported as the table in the book says: a walk through all its rows, with the
+//! messages at both ends of the program. The test plays the agent.
 
 mod scenes;
 
@@ -20,7 +20,7 @@ const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 const MISSING: &str =
     "If something is missing, that may be why. Further losses of this kind are only logged.";
 
-/// An agent that reads `initialize`, and then no more.
+/// An agent that reads `initialize` and nothing more.
 const DEAF: &str =
     r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; exec 0<&-; sleep 1000"#;
 
@@ -32,7 +32,7 @@ const SPEAKS_MCP: &str =
 struct Walk {
     chain: Chain,
     agent: Wire,
-    /// The id of the turn's request, and of the last requests that the two ends heard.
+    /// The id of the turn's request, and of the last requests that the two ends received.
     turn: String,
     asked: String,
     heard: String,
@@ -98,11 +98,11 @@ impl Walk {
     }
 }
 
-/// The next message with this in it; its id, if it is a request.
+/// Receives up to the next message that contains this; returns its id if it is a request.
 async fn hears(wire: &mut Wire, part: &str) -> Option<String> {
     loop {
         let message = wire.receive().await;
-        let message = message.unwrap_or_else(|| panic!("never hears {part}"));
+        let message = message.unwrap_or_else(|| panic!("never received {part}"));
         if message.line.contains(part) {
             return message.id.filter(|_| message.method.is_some());
         }
@@ -144,7 +144,7 @@ async fn of_whatever_is_dropped_those_are_told_whom_the_table_names() {
                 assert!(notice.starts_with(expected), "{loss:?}: {notice}");
                 let is_first = matches!(loss.user(), Frequency::First | Frequency::Missed);
                 assert_eq!(notice.contains(MISSING), is_first, "{loss:?}: {notice}");
-                // What is never told was told of before: the proxy broke.
+                // A loss that is never reported itself is covered by the notice that the proxy broke.
                 assert_eq!(is_never, *expected == BROKE, "{loss:?}: {notice}");
                 let log = walk.chain.log_file();
                 assert!(

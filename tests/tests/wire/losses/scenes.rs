@@ -1,4 +1,4 @@
-//! How each kind is caused, and what is told of it.
+//! How each kind of loss is caused, and how it is reported.
 
 use acp_chain::chain::losses::Loss;
 use acp_chain_tests::chain::{entry, program};
@@ -8,16 +8,16 @@ const PROXY: &str = env!("CARGO_BIN_EXE_native-proxy");
 pub(super) const BROKE: &str =
     "the proxy `does` broke: wasm trap: wasm `unreachable` instruction executed. It is";
 
-/// What happens in a turn.
+/// A step of a turn.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
-    /// The client says this.
+    /// The client sends this line.
     Client(&'static str),
-    /// The agent says this, with the id of the turn's request in place of `{turn}`.
+    /// The agent sends this line, with the id of the turn's request in place of `{turn}`.
     Agent(&'static str),
-    /// The client hears a line with this in it.
+    /// The client receives a line that contains this.
     Hears(&'static str),
-    /// The agent does.
+    /// The agent receives a line that contains this.
     AgentHears(&'static str),
 }
 
@@ -27,14 +27,14 @@ const PLAN: Step = Agent(
     r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}}"#,
 );
 
-/// One way to lose something, and who is told.
+/// One way to lose something, and its reports.
 pub(super) struct Scene {
     pub manifest: String,
-    /// What the client says before `initialize`.
+    /// The lines that the client sends before `initialize`.
     pub early: &'static [&'static str],
-    /// What happens in the first turn, and in the second one again.
+    /// The steps of the first turn, which the second one repeats.
     pub steps: &'static [Step],
-    /// The beginnings of all that the user is told in both turns.
+    /// The beginnings of all notices to the user in both turns.
     pub notices: &'static [&'static str],
     pub log: &'static str,
 }
@@ -71,7 +71,7 @@ fn breaks(policy: &str) -> String {
     does(&format!("on-failure = '{policy}'\n{config}"))
 }
 
-/// The ways to lose something of this kind.
+/// The ways to cause a loss of this kind.
 pub(super) fn scenes(loss: Loss) -> Vec<Scene> {
     match loss {
         Loss::Line => line(),
@@ -88,7 +88,7 @@ pub(super) fn scenes(loss: Loss) -> Vec<Scene> {
         Loss::Crossed => crossed(),
         Loss::Unconnected => unconnected(),
         Loss::Orphaned => orphaned(),
-        // The agent is not played: see the walk.
+        // The agent is not played: this loss has a test of its own.
         Loss::Unread => Vec::new(),
     }
 }
@@ -100,7 +100,7 @@ fn line() -> Vec<Scene> {
             &["a line of the agent is lost: the message is not JSON"],
             "a line of the agent is lost: the message is not JSON",
         ),
-        // An answer: the requester gets an error.
+        // For a lost answer, the requester gets an error.
         Scene::new(
             &[
                 Client(r#"{"jsonrpc":"2.0","id":"x","method":"test/any"}"#),
@@ -111,7 +111,7 @@ fn line() -> Vec<Scene> {
             &["a line of the agent is lost: the message is not JSON"],
             "a line of the agent is lost: the message is not JSON",
         ),
-        // It says three things that come to nothing before each that it passes on.
+        // The proxy sends three lines that are discarded before each message that it forwards.
         Scene::new(
             &[],
             &[
@@ -309,7 +309,7 @@ fn early() -> Vec<Scene> {
 
 fn late() -> Vec<Scene> {
     vec![Scene::new(
-        // The turn is answered once more at its end.
+        // The agent answers the turn a second time at its end.
         &[Agent(
             r#"{"jsonrpc":"2.0","id":{turn},"result":{"stopReason":"end_turn"}}"#,
         )],

@@ -10,7 +10,7 @@ use super::agent::{Connection, SESSION, connect, error, id, native, result, sess
 const PLAIN: &str = r#"{"protocolVersion":1}"#;
 const OTHER: &str = "session-2";
 
-/// Agents that keep one connection for all sessions, as they introduce themselves.
+/// Agents that keep one connection for all sessions, by their names in `initialize`.
 const SHARING: [&str; 5] = [
     "auggie",
     "fast-agent-acp",
@@ -28,7 +28,7 @@ async fn sharing(name: &str) -> InProcess {
     InProcess::initialized_with(&[("tools", "{}")], &said.to_string()).await
 }
 
-/// The client requests this of a session. Returns the id of the request, and the request as the agent gets it.
+/// The client sends this request about a session. Returns its id, and the request that the agent receives.
 async fn asks(
     chain: &mut InProcess,
     method: &str,
@@ -52,7 +52,7 @@ async fn answer(chain: &mut InProcess, ask: &str, lines: Vec<String>) {
     chain.client.response(ask).await;
 }
 
-/// Sets up a session that is open again. Returns the servers that the agent is told of.
+/// Sets up a session that is already open. Returns the servers that the agent receives.
 async fn again(chain: &mut InProcess, method: &str, name: &str, servers: &Value) -> Vec<Value> {
     let (ask, asked) = asks(chain, method, name, servers).await;
     answer(chain, &ask, asked.result("{}")).await;
@@ -65,12 +65,12 @@ async fn connected(chain: &mut InProcess, server: &Value) -> Connection {
     connection
 }
 
-/// The session that a call belongs to, as the tool knows it.
+/// The session of a call, as the tool sees it.
 async fn called_in(chain: &mut InProcess, connection: &Connection) -> String {
     text(&connection.call(&mut chain.agent, "session", "{}").await)
 }
 
-/// The client opens a turn. Returns its request, and the one that the agent has.
+/// The client opens a turn. Returns the id of its prompt, and the prompt that the agent receives.
 async fn prompted(chain: &mut InProcess, name: &str) -> (String, Message) {
     let prompt = json!({ "sessionId": name, "prompt": [] }).to_string();
     let ask = chain.client.ask("session/prompt", &prompt);
@@ -89,7 +89,7 @@ async fn a_session_that_is_set_up_again_keeps_its_servers_and_their_clients() {
         let connection = connected(&mut chain, &first[0]).await;
         assert_eq!(again(&mut chain, method, SESSION, &json!([])).await, first);
         assert_eq!(called_in(&mut chain, &connection).await, SESSION);
-        // Once more, and by a request that fails.
+        // Once more, with a request that fails.
         let (ask, asked) = asks(&mut chain, method, SESSION, &json!([])).await;
         assert_eq!(declared(&asked), first);
         answer(
@@ -99,7 +99,7 @@ async fn a_session_that_is_set_up_again_keeps_its_servers_and_their_clients() {
         )
         .await;
         assert_eq!(called_in(&mut chain, &connection).await, SESSION);
-        // Another session has a server of its own.
+        // Another session has its own server.
         assert_ne!(session(&mut chain, OTHER, "[]").await, first);
     }
 }
@@ -156,7 +156,7 @@ async fn an_agent_with_one_connection_for_all_sessions_gets_one_entry() {
         let connection = connected(&mut chain, &first[0]).await;
         assert_eq!(called_in(&mut chain, &connection).await, SESSION);
         assert_eq!(session(&mut chain, OTHER, "[]").await, first, "{name}");
-        // It lives as long as one of them.
+        // The entry lives as long as one of its sessions.
         let (ask, asked) = asks(&mut chain, "session/close", SESSION, &json!([])).await;
         answer(&mut chain, &ask, asked.result("{}")).await;
         assert_eq!(called_in(&mut chain, &connection).await, OTHER);

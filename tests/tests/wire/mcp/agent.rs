@@ -1,11 +1,11 @@
-//! An agent that is played by hand, and speaks MCP over ACP in either dialect.
+//! An agent that the test plays, in either dialect of MCP over ACP.
 
 use acp_chain_tests::envelope::{Message, quoted};
 use acp_chain_tests::host::InProcess;
 use acp_chain_tests::wire::Wire;
 use serde_json::{Value, json};
 
-/// The session of all tests that have but one.
+/// The session of tests that have only one.
 pub const SESSION: &str = "session-1";
 
 /// An agent that reaches servers over ACP.
@@ -17,13 +17,12 @@ pub async fn native(proxies: &[(&str, &str)]) -> InProcess {
     InProcess::initialized_with(proxies, NATIVE).await
 }
 
-/// Sets up a session with these servers of the client's. Gives those that the agent is told of.
+/// Sets up a session with these servers of the client. Returns the servers that the agent receives.
 pub async fn session(chain: &mut InProcess, name: &str, servers: &str) -> Vec<Value> {
     chain.session(name, servers).await
 }
 
-/// A chain with tools of this configuration, its server, and a connection to that on which the agent
-/// has introduced itself.
+/// A chain with tools of this configuration, its server, and an initialized connection to that server.
 pub async fn with_tools(config: &str) -> (InProcess, String, Connection) {
     let mut chain = native(&[("tools", config)]).await;
     let server = id(&session(&mut chain, SESSION, "[]").await[0]);
@@ -50,20 +49,20 @@ pub async fn connect(agent: &mut Wire, server: &str) -> Connection {
 }
 
 impl Connection {
-    /// The params of a message on it.
+    /// The params of a message on the connection.
     pub fn wrap(&self, method: &str, params: &str) -> String {
         let (connection, method) = (quoted(&self.0), quoted(method));
         format!(r#"{{"connectionId":{connection},"method":{method},"params":{params}}}"#)
     }
 
-    /// Asks the server something, and waits for the answer.
+    /// Sends the server a request, and waits for the answer.
     pub async fn request(&self, agent: &mut Wire, method: &str, params: &str) -> Message {
         agent
             .request("mcp/message", &self.wrap(method, params))
             .await
     }
 
-    /// Introduces itself as a client of this version of MCP.
+    /// Initializes the connection as a client of this version of MCP.
     pub async fn initialize(&self, agent: &mut Wire, version: &str) -> Value {
         let params = json!({
             "protocolVersion": version,
@@ -93,7 +92,7 @@ pub fn alone(server: &str, request: &str, method: &str, params: &Value) -> Strin
         .to_string()
 }
 
-/// Sends a request that stands alone, and gives what its answer carries.
+/// Sends a request that stands alone, and returns the content of its answer.
 pub async fn ask_alone(agent: &mut Wire, server: &str, method: &str, params: &Value) -> Value {
     let params = alone(server, "r", method, params);
     result(&agent.request("mcp/message", &params).await)
@@ -106,7 +105,7 @@ pub fn result(answer: &Message) -> Value {
     serde_json::from_str(result).unwrap()
 }
 
-/// The code and the words of an error.
+/// The code and the message of an error.
 pub fn error(answer: &Message) -> (i64, String) {
     let error = answer.error.as_deref();
     let error = error.unwrap_or_else(|| panic!("no error: {}", answer.line));
@@ -115,7 +114,7 @@ pub fn error(answer: &Message) -> (i64, String) {
     (error["code"].as_i64().unwrap(), words.to_owned())
 }
 
-/// The text that a tool gave.
+/// The text in the result of a tool.
 pub fn text(answer: &Message) -> String {
     let result = result(answer);
     let text = result["content"][0]["text"].as_str();

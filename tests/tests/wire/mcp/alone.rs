@@ -1,5 +1,5 @@
-//! Clients of MCP 2026-07-28 over HTTP, whose requests stand alone, and a server of the client's that is
-//! connected to.
+//! Clients of MCP 2026-07-28 over HTTP, whose requests stand alone, and a server of the client that needs a
+//! connection.
 
 use acp_chain_tests::declared::address;
 use acp_chain_tests::envelope::Message;
@@ -55,7 +55,7 @@ fn answer(chain: &mut InProcess, message: &Message, result: &str) {
     chain.client.send_all(message.result(result));
 }
 
-/// Answers `mcp/connect` and what the provider is asked first on the connection.
+/// Answers `mcp/connect` and the first request to the provider on the connection.
 async fn connect(chain: &mut InProcess) {
     let (message, params) = heard(chain).await;
     assert_eq!(message.method.as_deref(), Some("mcp/connect"));

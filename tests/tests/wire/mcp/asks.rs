@@ -1,4 +1,4 @@
-//! What a tool asks its caller in the middle of a call.
+//! Requests of a tool to its caller in the middle of a call.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::agent::{alone, connect, error, id, native, result, session, text, wit
 
 const TOOLS: &[(&str, &str)] = &[("tools", "{}")];
 
-/// What an elicitation asks for, as the tool says it.
+/// Checks the elicitation that the tool requests.
 fn is_the_question(request: &Value) {
     assert_eq!(request["method"], "elicitation/create");
     assert_eq!(request["params"]["message"], "Which?");
@@ -89,7 +89,7 @@ async fn a_caller_whose_requests_stand_alone_comes_again() {
         called["result"]["content"][0]["text"],
         r#"{"action":"decline"}"#
     );
-    // It is good for one retry.
+    // The state is good for one retry.
     let again = ask_alone(agent, &server, "tools/call", &call).await;
     assert_eq!(again["error"]["code"], -32602);
 }

@@ -1,4 +1,4 @@
-//! What callers and tools say that makes no sense: each gets the error that is right for it.
+//! Bad input from callers and tools: each gets the matching error.
 
 use acp_chain_tests::client::prompt;
 use serde_json::json;
@@ -32,7 +32,7 @@ async fn a_tool_that_is_wrong_is_left_out_and_the_user_is_told_which() {
             (named("echo"), named("add"), named("bad-schema")),
             (1, 1, 0)
         );
-        // It is told with the next turn.
+        // The user is notified in the next turn.
         chain.client.ask("session/prompt", &prompt(SESSION, "go"));
         let told = chain.client.receive().await.unwrap().line;
         assert!(told.contains("tools-0") && told.contains(words), "{told}");
@@ -66,7 +66,7 @@ async fn a_call_that_makes_no_sense_is_an_error_of_the_callers() {
     let unknown = error(&new.call(agent, "nothing", "{}").await);
     assert_eq!(unknown.0, -32602);
     assert!(unknown.1.contains("nothing"));
-    // Since 2025-11-25 it is the model that is told, so that it can do better.
+    // Since 2025-11-25, the error goes to the model, so that it can correct the call.
     let wrong = error(&old.call(agent, "add", r#"{"a":"x"}"#).await);
     assert_eq!(wrong.0, -32602);
     let wrong = result(&new.call(agent, "add", r#"{"a":"x"}"#).await);

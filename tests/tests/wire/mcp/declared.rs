@@ -1,4 +1,4 @@
-//! What the agent is told of servers, and what the client and the proxies are told of the agent.
+//! The servers that the agent receives, and the agent's capabilities that the client and the proxies receive.
 
 use acp_chain_tests::host::InProcess;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::agent::{NATIVE, SESSION, connect, error, id, native, session};
 
 const PLAIN: &str = r#"{"protocolVersion":1}"#;
-/// Stdio goes first where an agent has both, and in version 1 all have it.
+/// Stdio comes first where an agent has both, and every agent of version 1 has stdio.
 const BOTH: &str = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
 const HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 
@@ -92,7 +92,7 @@ async fn of_two_servers_with_one_name_the_clients_keeps_it() {
     let mut ids: Vec<_> = servers[1..].iter().map(id).collect();
     ids.dedup();
     assert_eq!(ids.len(), 4, "ids are the host's: {ids:?}");
-    // The user is told in the next turn.
+    // The user is notified in the next turn.
     let prompt = format!(r#"{{"sessionId":"{SESSION}","prompt":[]}}"#);
     chain.client.ask("session/prompt", &prompt);
     let mut told = String::new();

@@ -1,4 +1,4 @@
-//! What ends in the middle of a call: nothing hangs, and nothing is left open.
+//! Calls that are cut short: nothing hangs, and nothing stays open.
 
 use serde_json::json;
 
@@ -69,7 +69,7 @@ async fn a_session_that_the_agent_refuses_has_no_servers() {
     let asked = chain.agent.receive().await.unwrap();
     let params: serde_json::Value = serde_json::from_str(asked.params.as_ref().unwrap()).unwrap();
     let server = id(&params["mcpServers"][0]);
-    // It may connect before it answers.
+    // The agent may connect before it answers.
     let early = connect(&mut chain.agent, &server).await;
     early.initialize(&mut chain.agent, "2025-11-25").await;
     assert_eq!(
@@ -84,7 +84,7 @@ async fn a_session_that_the_agent_refuses_has_no_servers() {
     assert_eq!(error(&answer).0, -32602);
 }
 
-/// Its answer is the host's, for the tool is not even told.
+/// The host answers; the tool never receives the call.
 #[tokio::test]
 async fn a_call_that_is_withdrawn_before_it_began_is_not_made() {
     let mut chain = native(&[("tools", "{}")]).await;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::agent::{SESSION, connect, error, id, native, result, session};
 
-/// A proxy that does this, with the server that it declares in every session.
+/// Such a proxy, with the server that it declares in every session.
 fn provider(server: &Value, requests: &Value) -> String {
     let mut requests = requests.clone();
     requests["session/new"] = json!([{ "edit": { "pointer": "/mcpServers/-", "value": server } }]);
@@ -17,7 +17,7 @@ async fn two_of_them_may_choose_the_same_ids_and_are_told_apart() {
         let asks = json!({ "connectionId": "c", "method": "roots/list", "params": { "by": name } });
         let tells = json!({ "connectionId": "c", "method": "notifications/message", "params": { "by": name } });
         let server = json!({ "type": "acp", "name": "raw", "id": "own" });
-        // What is for others has ids of the host's.
+        // Messages for other servers have ids of the host.
         let own = |pointer: &str, id: &str| json!({ "unless": { "pointer": pointer, "is": id } });
         let requests = json!({
             "mcp/connect": [own("/acpId", "own"), { "respond": { "connectionId": "c" } }],

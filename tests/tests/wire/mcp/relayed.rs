@@ -1,4 +1,4 @@
-//! Servers of the client's: what is said passes as it is, and from one dialect to the other.
+//! Servers of the client: messages pass unchanged, and from one dialect to the other.
 
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::InProcess;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::agent::{Connection, SESSION, alone, connect, error, id, native, result, session};
 
-/// A server in the dialect of the RFD, and one in the other.
+/// A server in the dialect of the RFD, and one in the other dialect.
 const CONNECTED: &str = r#"[{"type":"acp","name":"theirs","id":"own-id","_meta":{"x":"y"}}]"#;
 const STATELESS: &str = r#"[{"type":"acp","name":"theirs","serverId":"own-id"}]"#;
 
-/// The next message that the client gets, which is for its server.
+/// The next message to the client, which is for its server.
 async fn heard(chain: &mut InProcess) -> (Message, Value) {
     let message = chain
         .client
@@ -18,19 +18,19 @@ async fn heard(chain: &mut InProcess) -> (Message, Value) {
         .await
         .expect("a message for the server");
     let params = message.params.as_deref().unwrap_or("null");
-    // A value cannot hold what text can.
+    // A JSON value cannot hold this number.
     let params = serde_json::from_str(&params.replace("1e400", "0")).unwrap();
     (message, params)
 }
 
-/// Lets the client answer.
+/// The client answers a message.
 fn answer(chain: &mut InProcess, message: &Message, result: &str) {
     for line in message.result(result) {
         chain.client.send(line);
     }
 }
 
-/// Connects the agent to the client's server, which calls the connection `theirs`.
+/// Connects the agent to the client's server, whose id for the connection is `theirs`.
 async fn connected(chain: &mut InProcess, server: &str, theirs: &str) -> Connection {
     let ask = json!({ "acpId": server }).to_string();
     let ask = chain.agent.ask("mcp/connect", &ask);
@@ -94,7 +94,7 @@ async fn what_is_said_on_a_connection_passes_as_it_is() {
     let params: Value = serde_json::from_str(&told.params.unwrap()).unwrap();
     assert_eq!(params["connectionId"], json!(one.0));
 
-    // Errors are the server's own.
+    // Errors of the server pass unchanged.
     let ask = chain.agent.ask("mcp/message", &one.wrap("x", "{}"));
     let (message, _) = heard(&mut chain).await;
     for line in message.error(r#"{"code":-7,"message":"no","data":[1e400]}"#) {
@@ -185,7 +185,7 @@ async fn an_error_outside_of_mcp_passes_as_it_is() {
     }
 }
 
-/// What stands beside MCP's messages, and is nobody's business on the way.
+/// Members beside the MCP message, which the chain does not interpret.
 #[tokio::test]
 async fn what_is_beside_a_message_passes_with_it() {
     const META: &str = r#"{ "n" : 1e400 }"#;
@@ -249,7 +249,7 @@ async fn what_is_beside_a_message_passes_with_it() {
     there(&chain.agent.response(&ask).await);
 }
 
-/// So by schema 1.4 to 1.9.
+/// According to schema 1.4 to 1.9.
 #[tokio::test]
 async fn a_server_with_a_server_id_that_misses_a_connection_gets_one() {
     let mut chain = native(&[("pass", "{}")]).await;
@@ -275,7 +275,7 @@ async fn a_server_with_a_server_id_that_misses_a_connection_gets_one() {
     answer(&mut chain, &message, r#"{"protocolVersion":"2025-06-18"}"#);
     let hello = result(&chain.agent.response(&ask).await);
     assert_eq!(hello["protocolVersion"], "2025-06-18");
-    // What it says on the connection arrives too.
+    // Messages of the server on the connection arrive too.
     let told = r#"{"connectionId":"c","method":"notifications/message"}"#;
     chain.client.notify("mcp/message", told);
     let told = chain.agent.receive().await.unwrap();
@@ -290,7 +290,7 @@ async fn an_agent_whose_requests_stand_alone_uses_a_server_that_is_connected_to(
         "mcp/message",
         &alone(&server, "r", "tools/list", &json!({})),
     );
-    // The host connects, finds a server of an older version, and introduces the agent.
+    // The host connects, finds a server of an older version, and initializes it for the agent.
     let mut methods = Vec::new();
     loop {
         let (message, params) = heard(&mut chain).await;
@@ -369,7 +369,7 @@ async fn an_agent_that_connects_uses_a_server_whose_requests_stand_alone() {
         "2026-07-28"
     );
     assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "a");
-    // It needs to know more: the agent is asked, and the call repeated with what it says.
+    // The server needs input: the agent is asked, and the call is repeated with the answer.
     answer(
         &mut chain,
         &message,

@@ -16,12 +16,12 @@ const TOOLS: &[(&str, &str)] = &[("tools", "{}")];
 fn a_component_that_imports_the_channel_alone_has_tools() {
     let engine = Engine::new(None).unwrap();
     let component = Component::load(&engine, &component("tools")).unwrap();
-    // In no order: a linker merges the worlds of a proxy as it comes upon them.
+    // In any order: a linker merges the worlds of a proxy as it finds them.
     let imports = BTreeSet::from_iter(component.imports(&engine));
     let expected = [
         "acp-chain:proxy/types@0.1.1",
         "acp-chain:proxy/channel@0.1.1",
-        // Types alone.
+        // Only types.
         "acp-chain:proxy/calls@0.1.1",
     ];
     assert_eq!(imports, expected.map(str::to_owned).into());
@@ -124,7 +124,7 @@ async fn a_tool_waits_for_the_client() {
         .ask("mcp/message", &connection.wrap("tools/call", slow));
     let gate = chain.client.receive().await.unwrap();
     assert_eq!(gate.method.as_deref(), Some("_test/gate"));
-    // Meanwhile others are served.
+    // Meanwhile, other calls are answered.
     let echo = connection.call(&mut chain.agent, "echo", r#"{"text":"meanwhile"}"#);
     assert_eq!(text(&echo.await), "meanwhile");
     for line in gate.result(r#"{"open":true}"#) {
@@ -146,7 +146,7 @@ async fn a_call_that_is_withdrawn_is_told_to_the_tool_and_answered() {
         .agent
         .notify("$/cancel_request", &format!(r#"{{"requestId":{slow}}}"#));
     assert_eq!(error(&chain.agent.response(&slow).await).0, -32800);
-    // The tool gives up what it had asked.
+    // The tool cancels its own request.
     let cancel = chain.client.receive().await.unwrap();
     assert_eq!(cancel.method.as_deref(), Some("$/cancel_request"));
     assert!(cancel.params.unwrap().contains(&gate.id.unwrap()));
@@ -172,7 +172,7 @@ async fn progress_comes_before_the_result_to_whoever_asked_for_it() {
     }
     let answer = chain.agent.receive().await.unwrap();
     assert!(answer.answers(&call), "{}", answer.line);
-    // The same without a token, and then one that stands alone.
+    // The same without a token, and then as a request that stands alone.
     let quiet = connection.call(&mut chain.agent, "progress", "{}").await;
     assert!(quiet.result.is_some());
     let call = json!({ "name": "progress", "arguments": {}, "_meta": { "progressToken": "t" } });

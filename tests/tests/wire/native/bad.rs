@@ -1,5 +1,6 @@
-//! Native proxies that speak badly, or not at all, under every failure policy. What does not keep a
-//! proxy from going on is not a failure of it: it is told, or the log is, by the proxy's name.
+//! Native proxies that send bad input, or nothing, under every failure policy. Mistakes that do not keep a
+//! proxy from working do not count as its failure: the proxy gets an error, or the log an entry with the
+//! proxy's name.
 
 use acp_chain::channel::{Failure, FailurePolicy};
 use acp_chain_tests::chain::{Chain, error_of};
@@ -20,7 +21,7 @@ const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 
 const POLICIES: [&str; 3] = ["refuse", "bypass", "restart"];
 
-/// The same for a chain in this process.
+/// The policies for a chain in this process.
 const ALL: [FailurePolicy; 3] = [
     FailurePolicy::Refuse,
     FailurePolicy::Bypass,
@@ -38,7 +39,8 @@ struct Bad {
 }
 
 impl Bad {
-    /// Its proxy runs, and has not taken the client's `initialize` yet; that has this id.
+    /// Starts a chain whose proxy runs and has not received the client's `initialize` yet. Also returns the
+    /// id of that request.
     async fn start(policy: &str) -> (Self, String) {
         let folder = tempfile::tempdir().unwrap();
         let place = StandIn::new(folder.path(), "proxy").unwrap();
@@ -61,7 +63,7 @@ impl Bad {
         (bad, begin)
     }
 
-    /// The same, past `initialize`.
+    /// The same, after `initialize`.
     async fn begun(policy: &str) -> Self {
         let (mut bad, begin) = Self::start(policy).await;
         let answer = bad.response(&begin).await;
@@ -69,15 +71,15 @@ impl Bad {
         bad
     }
 
-    /// The answer to a request of the client's; meanwhile the proxy passes on what comes.
+    /// The answer to a request of the client; meanwhile the proxy forwards what it receives.
     async fn response(&mut self, id: &str) -> Message {
         let (wire, passing) = (&mut self.wire, &mut self.passing);
         let passes_on = async {
             while let Some(line) = wire.line().await {
                 let message = Message::parse(line).expect("a message");
-                wire.send_all(passing.pass(&message).expect("what a host may send"));
+                wire.send_all(passing.pass(&message).expect("a valid message"));
             }
-            // It may be gone, and still be waited for.
+            // The proxy may have ended, and the answer still be to come.
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -86,32 +88,32 @@ impl Bad {
         }
     }
 
-    /// The words of the error of a request, through the proxy if it lets it through.
+    /// The error message of a request, through the proxy if the proxy forwards it.
     async fn refused(&mut self, method: &str) -> String {
         let id = self.chain.client.wire.ask(method, "{}");
         error_of(&self.response(&id).await)
     }
 
-    /// It passes everything on.
+    /// The proxy forwards everything.
     async fn works(&mut self) {
         let before = self.wire.transcript().received("proxy").len();
         self.is_passed_by().await;
         assert!(self.wire.transcript().received("proxy").len() > before);
     }
 
-    /// Nothing stops what the client asks.
+    /// A request of the client reaches the agent.
     async fn is_passed_by(&mut self) {
         let error = self.refused("test/any").await;
         assert_eq!(error, "Method not found: test/any");
     }
 
-    /// What the proxy says next.
+    /// The next message to the proxy.
     async fn line(&mut self) -> Message {
         let line = self.wire.line().await.expect("a line");
         Message::parse(line).expect("a message")
     }
 
-    /// What is left after it broke is what the policy says.
+    /// After the proxy broke, the policy is applied.
     async fn is_kept_to(&mut self, policy: &str) {
         match policy {
             "refuse" => {
@@ -130,7 +132,7 @@ impl Bad {
     }
 }
 
-/// What it says to no effect, and what the log has of it.
+/// Lines of the proxy that have no effect, and their entries in the log.
 const HARMLESS: [(&str, &str); 12] = [
     ("garbage", "a line: the message is not JSON"),
     (
@@ -264,7 +266,7 @@ async fn an_answer_that_is_no_message_is_an_error_that_names_it() {
     }
 }
 
-/// How it ends in the midst of something.
+/// What the proxy sends last before it ends: nothing, or half a line.
 const ENDINGS: [&str; 2] = ["", r#"{"jsonrpc":"2.0","id":"#];
 
 #[tokio::test]
@@ -299,7 +301,7 @@ async fn one_that_ends_before_it_begins_goes_the_way_of_its_policy() {
             bad.wire.close();
             let answer = bad.response(&begin).await;
             match policy {
-                // It had not passed it on.
+                // The proxy had not forwarded `initialize`.
                 "bypass" => assert!(answer.result.is_some(), "{}", answer.line),
                 _ => assert_eq!(
                     error_of(&answer),
@@ -323,7 +325,7 @@ async fn one_that_ends_whenever_it_is_started_is_given_up() {
             error.starts_with(&format!("{failed}initialize: ")),
             "{error}"
         );
-        // It waits until nobody starts it any more.
+        // The request waits until the proxy is given up.
         let error = chain.refused("test/any").await;
         match policy {
             "restart" => assert_eq!(
@@ -371,7 +373,7 @@ async fn one_that_refuses_to_begin_is_named_if_nobody_answers_for_it() {
                  `_proxy/initialize`, so it is not a proxy, or one of another `dialect`"
             ),
         }
-        // Another of it would be no proxy either.
+        // A restarted process would be no proxy either.
         if policy != "restart" {
             bad.is_kept_to(policy).await;
         }
@@ -399,7 +401,7 @@ async fn a_flood_of_requests_is_refused_from_a_number_on_and_it_goes_on() {
             bad.chain.client.wire.send_all(asked.result("0"));
         }
         bad.works().await;
-        let peak = bad.chain.client.peak_memory().expect("it runs");
+        let peak = bad.chain.client.peak_memory().expect("still running");
         assert!(peak < 256 << 20, "{peak} bytes");
     }
 }
@@ -417,7 +419,7 @@ async fn a_line_without_an_end_is_lost_from_a_size_on_and_it_goes_on() {
     }
 }
 
-/// A chain in this process of one native proxy, and every proxy that is started in its place.
+/// A chain in this process of one native proxy, and the wires of the proxies that replace it.
 fn in_process(
     policy: FailurePolicy,
     transcript: &Transcript,
@@ -437,7 +439,7 @@ fn in_process(
     (InProcess::of(vec![native.into()], transcript), wire, others)
 }
 
-/// What is left of a chain in this process is what the policy says.
+/// After the proxy of a chain in this process broke, the policy is applied.
 async fn is_kept_to(
     policy: FailurePolicy,
     chain: &mut InProcess,
@@ -455,7 +457,7 @@ async fn is_kept_to(
         }
         _ => {
             let mut another = others.recv().await.expect("another proxy");
-            let begin = another.receive().await.expect("its first message");
+            let begin = another.receive().await.expect("a first message");
             assert_eq!(begin.method.as_deref(), Some("proxy/initialize"));
             another.send_all(begin.result("{}"));
             let asked = another.receive().await.expect("the request");
@@ -464,7 +466,7 @@ async fn is_kept_to(
     }
 }
 
-/// No time passes that anybody waits for: it is the test's.
+/// The clock is the test's, so no real time passes.
 #[tokio::test(start_paused = true)]
 async fn one_that_never_answers_its_first_message_goes_the_way_of_its_policy() {
     for policy in ALL {
@@ -477,7 +479,7 @@ async fn one_that_never_answers_its_first_message_goes_the_way_of_its_policy() {
                 .agent
                 .receive()
                 .await
-                .expect("initialize passes it by");
+                .expect("the bypassed `initialize`");
             chain.agent.send_all(asked.result("{}"));
             assert!(chain.client.response(&begin).await.result.is_some());
         } else {
@@ -493,7 +495,6 @@ async fn one_that_never_answers_its_first_message_goes_the_way_of_its_policy() {
     }
 }
 
-/// The same.
 #[tokio::test(start_paused = true)]
 async fn one_that_takes_nothing_goes_the_way_of_its_policy() {
     for policy in ALL {

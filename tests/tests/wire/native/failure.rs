@@ -1,4 +1,4 @@
-//! Native proxies that break: who is told, and what goes on, is what the manifest says.
+//! Native proxies that break: the manifest decides on the reports, and on how the chain keeps working.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ async fn with_refuse_what_it_had_and_what_it_would_see_is_refused() {
 async fn with_bypass_everything_passes_it_by() {
     let manifest = program("n", &["--exit-on", "test/exit"], "on-failure = 'bypass'");
     let mut chain = initialized(&manifest, &[]).await;
-    // Whether it has passed this on, nobody knows.
+    // It is unknown whether the proxy has forwarded this request.
     let error = chain.refused("test/exit").await;
     assert!(
         error.contains("the proxy `n` failed on test/exit"),
@@ -228,7 +228,7 @@ async fn a_flood_is_slowed_to_what_the_client_takes() {
         let read = chain.client.wire.bytes().await.expect("a line");
         assert_eq!(read, line.as_bytes());
     }
-    let peak = chain.client.peak_memory().expect("it runs");
+    let peak = chain.client.peak_memory().expect("still running");
     assert!(peak < 64 << 20, "{peak} bytes");
     chain.client.signal(Signal::TERM).unwrap();
     chain.client.exited().await.unwrap();

@@ -1,4 +1,4 @@
-//! A native proxy starts only where the user lets it, and nobody is left in doubt of what it may do.
+//! A native proxy starts only where the user permits it, and its rights are always stated clearly.
 
 use acp_chain_tests::chain::{Chain, MANIFEST, error_of};
 use acp_chain_tests::host;

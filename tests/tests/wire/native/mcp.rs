@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::native::PROXY;
 
-/// A native proxy that passes everything on.
+/// A native proxy that forwards everything.
 fn passing(id: &str) -> Member {
     let name = id.to_owned();
     let command = CommandLine {
@@ -34,7 +34,7 @@ fn passing(id: &str) -> Member {
     .into()
 }
 
-/// Begins a chain in front of an agent that says this of itself.
+/// Begins a chain in front of an agent with this result of `initialize`.
 async fn begin(chain: &mut InProcess, result: &str) {
     let id = chain.client.ask("initialize", r#"{"protocolVersion":1}"#);
     let asked = chain.agent.receive().await.unwrap();
@@ -48,7 +48,7 @@ const OVER_ACP: &str =
     r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
 const OVER_HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 
-/// Sets up a session. Gives the servers that the agent is told of.
+/// Sets up a session. Returns the MCP servers that the agent receives.
 async fn session(chain: &mut InProcess, servers: &str) -> Vec<Value> {
     let params = format!(r#"{{"cwd":"/","mcpServers":{servers}}}"#);
     let id = chain.client.ask("session/new", &params);
@@ -94,7 +94,7 @@ async fn an_agent_calls_the_tools_of_a_component_through_native_proxies() {
         .request("mcp/message", &ask("tools/list", json!({})))
         .await;
     assert!(!result(&answer)["tools"].as_array().unwrap().is_empty());
-    // In the other dialect, of requests that stand alone.
+    // In the other dialect, with requests that stand alone.
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -173,7 +173,7 @@ async fn the_clients_server_is_reached_past_native_proxies() {
         chain.client.send(line);
     }
     let connection = result(&chain.agent.response(&ask).await)["connectionId"].clone();
-    // What the server says of its own accord gets to the agent.
+    // Notifications of the server reach the agent.
     chain.client.notify(
         "mcp/message",
         r#"{"connectionId":"c","method":"notifications/tools/list_changed"}"#,
@@ -182,7 +182,7 @@ async fn the_clients_server_is_reached_past_native_proxies() {
     let params: Value = serde_json::from_str(told.params.as_deref().unwrap()).unwrap();
     assert_eq!(params["connectionId"], connection);
     assert_eq!(params["method"], "notifications/tools/list_changed");
-    // And so does what it asks.
+    // So do requests of the server.
     let id = chain.client.ask(
         "mcp/message",
         r#"{"connectionId":"c","method":"roots/list"}"#,

@@ -9,7 +9,7 @@ fn component(id: &str) -> String {
     entry(id, "pass", "")
 }
 
-/// A turn in which the agent streams, asks, and shows what it was sent.
+/// A turn in which the agent streams, sends a request, and shows what it received.
 async fn a_turn_passes(manifest: &str, agent: &[&str]) {
     let mut chain = initialized(manifest, agent).await;
     let client = &mut chain.client;
@@ -120,11 +120,11 @@ async fn while_the_client_does_not_read_memory_does_not_grow() {
     let mut chain = initialized(&manifest, &[]).await;
     let text = "line 200000\n".repeat(500) + "permission edit Edit /a";
     let id = chain.client.prompt(&text);
-    // The agent is far ahead by now, if anybody let it.
+    // By now the agent is far ahead if nothing holds it back.
     for _ in 0..100 {
         chain.client.wire.bytes().await.expect("a line");
     }
-    let peak = chain.client.peak_memory().expect("it runs");
+    let peak = chain.client.peak_memory().expect("still running");
     assert!(peak < 64 << 20, "{peak} bytes");
     let asked = loop {
         let message = chain.client.wire.receive().await.expect("a message");
@@ -137,7 +137,7 @@ async fn while_the_client_does_not_read_memory_does_not_grow() {
     }
     let end = chain.client.wire.response(&id).await;
     assert!(end.result.is_some(), "{}", end.line);
-    let peak = chain.client.peak_memory().expect("it runs");
+    let peak = chain.client.peak_memory().expect("still running");
     assert!(peak < 64 << 20, "{peak} bytes");
     chain.finish().await;
 }

@@ -22,7 +22,7 @@ fn program(id: &str, args: &[&str], terms: &str) -> String {
     format!("[[proxy]]\nid = {id:?}\ncommand = '{PROXY}'\nargs = [{args}]\n{terms}\n")
 }
 
-/// A chain that has begun.
+/// A chain after `initialize`.
 async fn initialized(manifest: &str, agent: &[&str]) -> Chain {
     let mut agent = agent.to_vec();
     agent.insert(0, AGENT);

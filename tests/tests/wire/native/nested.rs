@@ -20,14 +20,14 @@ fn conductor() -> String {
 /// A turn through the reference conductor with these proxies.
 async fn turns_pass_reference(nest: &Nest, proxies: &[String]) {
     let mut command = Command::new(conductor());
-    // It splits command lines as a shell does.
+    // The conductor splits command lines as a shell does.
     command.arg("agent").args(proxies).arg(AGENT);
     command.envs(host::environment(&host::acp_chain("run")));
     command.env("XDG_CONFIG_HOME", host::grants_native(nest.folder()));
-    let mut client = Process::start("client", &Transcript::new(), command).expect("it starts");
+    let mut client = Process::start("client", &Transcript::new(), command).expect("a process");
     client.initialize().await;
     turns_pass(&mut client).await;
-    let exit = client.finish().await.expect("it ends");
+    let exit = client.finish().await.expect("an exit");
     assert!(exit.status.success(), "{}: {}", exit.status, exit.stderr);
 }
 

@@ -1,4 +1,4 @@
-//! Proxies that were made with the SDKs of others, and one with none.
+//! Proxies made with other SDKs, and one made without any.
 
 use acp_chain_tests::chain::entry;
 use acp_chain_tests::client::prompt;
@@ -7,7 +7,7 @@ use acp_chain_tests::process::Process;
 
 use crate::native::initialized;
 
-/// The manifest's entry of a proxy that passes everything on.
+/// The manifest's entry of a proxy that forwards everything.
 pub fn passing(id: &str) -> String {
     let (command, args) = match id {
         "python" => {
@@ -22,7 +22,7 @@ pub fn passing(id: &str) -> String {
     format!("[[proxy]]\nid = {id:?}\ncommand = '{command}'\nargs = {args}\n")
 }
 
-/// Turns in which the agent streams, asks, and is interrupted.
+/// Turns in which the agent streams, sends requests, and is interrupted.
 pub async fn turns_pass(client: &mut Process) {
     let session = interrupted_turns_pass(client).await;
     let id = client.wire.ask("session/prompt", &prompt(&session, "wait"));
@@ -33,7 +33,7 @@ pub async fn turns_pass(client: &mut Process) {
     assert!(error.contains("-32800"), "{}", end.line);
 }
 
-/// The same but for `$/cancel_request`.
+/// The same without `$/cancel_request`.
 async fn interrupted_turns_pass(client: &mut Process) -> String {
     let new = r#"{"cwd":"/","mcpServers":[]}"#;
     let session = client.wire.request("session/new", new).await;
@@ -98,8 +98,8 @@ async fn turns_pass_a_proxy_in_plain_python() {
     turns_pass_chain(&passing("python")).await;
 }
 
-/// Of the generation that speaks `_proxy/…`. It passes `$/cancel_request` on as any other
-/// notification, with an id that means nothing behind it.
+/// This generation uses `_proxy/…`. It forwards `$/cancel_request` like any other notification, with an id
+/// that has no meaning behind the proxy.
 #[tokio::test]
 async fn turns_pass_a_proxy_of_an_older_rust_sdk() {
     let log = tempfile::NamedTempFile::new().unwrap();

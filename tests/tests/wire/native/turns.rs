@@ -5,7 +5,7 @@ use acp_chain_tests::host::{InProcess, played, proxy};
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::Wire;
 
-/// A chain of one native proxy, past `initialize`. The next id of the host's is 3.
+/// A chain of one native proxy, after `initialize`. The host's next id is 3.
 async fn chain(name: &'static str) -> (InProcess, Wire, Transcript) {
     chain_of(name, Vec::new()).await
 }
@@ -101,8 +101,8 @@ async fn a_proxy_runs_a_turn_of_its_own_before_the_users_first() {
     );
 }
 
-/// The same when the proxy's turn is begun by the session, and the user's prompt comes while the agent
-/// streams; with a component between the two.
+/// The same when the session begins the proxy's turn, and the user's prompt comes while the agent streams;
+/// with a component between the two.
 #[tokio::test]
 async fn the_users_prompt_waits_while_a_proxys_own_turn_streams() {
     let component = proxy("component", "pass", "{}").await;

@@ -1,11 +1,11 @@
-//! An agent that hardly reads, while its client prompts and prompts.
+//! An agent that hardly reads while its client sends prompt after prompt.
 
 use acp_chain_tests::ends::{End, Ends};
 use acp_chain_tests::envelope::{notification, request};
 
 use crate::slow::{MEMORY, READS, with_every_chain};
 
-/// Something that goes from the agent to the client, and is there.
+/// Sends a notification from the agent to the client, and checks that it arrives.
 async fn reaches(agent: &mut End, client: &mut End, count: &mut usize) {
     *count += 1;
     let params = format!(r#"{{"sessionId":"s","update":{count}}}"#);
@@ -34,7 +34,7 @@ async fn while_it_hardly_reads(manifest: &str) {
         reaches(&mut agent, &mut client, &mut updates).await;
     }
 
-    // The client stops, and the agent comes to what there was.
+    // The client stops, and the agent reads the remaining prompts.
     for number in 0..flow.stop() {
         answers(&mut agent, &mut client, number).await;
     }
@@ -42,7 +42,7 @@ async fn while_it_hardly_reads(manifest: &str) {
     program.is_smaller_than(MEMORY);
 }
 
-/// The agent takes the next prompt, which it answers, and the client has the answer.
+/// The agent answers the next prompt, and the client receives the answer.
 async fn answers(agent: &mut End, client: &mut End, number: usize) {
     let prompt = agent.output.message().await;
     let start = format!(r#"{{"sessionId":"s-{number}","#);

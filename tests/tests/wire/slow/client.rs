@@ -1,4 +1,4 @@
-//! A client that hardly reads, while its agent streams.
+//! A client that hardly reads while its agent streams.
 
 use acp_chain_tests::chain::error_of;
 use acp_chain_tests::ends::{End, Ends};
@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::slow::{MEMORY, NATIVE, READS, manifests, with_every_chain};
 
-/// Something that goes from the client to the agent, and is there.
+/// Sends a notification from the client to the agent, and checks that it arrives.
 async fn reaches(client: &mut End, agent: &mut End, count: &mut usize) {
     *count += 1;
     let params = count.to_string();
@@ -19,14 +19,14 @@ async fn reaches(client: &mut End, agent: &mut End, count: &mut usize) {
     assert_eq!(came.params, Some(params));
 }
 
-/// One of the many things that the agent streams.
+/// One of the many updates that the agent streams.
 fn update(count: usize) -> String {
     let much = "x".repeat(2000);
     let params = format!(r#"{{"sessionId":"s","update":{count},"x":"{much}"}}"#);
     notification("session/update", &params)
 }
 
-/// Which of them it is.
+/// The number of an update.
 fn number_of(message: &Message) -> Option<u64> {
     let params: Value = serde_json::from_str(message.params.as_deref()?).ok()?;
     params["update"].as_u64()
@@ -69,7 +69,7 @@ async fn while_it_hardly_reads(manifest: &str) {
     let cancelled = agent.output.message().await;
     assert_eq!(cancelled.method.as_deref(), Some("session/cancel"));
 
-    // The agent stops, and the client comes to read what there was.
+    // The agent stops, and the client reads the remaining updates.
     let count = flow.stop();
     let answers = tokio::spawn(async move {
         let mut agent = End {
@@ -89,7 +89,7 @@ async fn while_it_hardly_reads(manifest: &str) {
     }
     let answer = client.output.message().await;
     assert!(answer.answers("\"turn\""), "{}", answer.line);
-    let _agent = answers.await.expect("it answers");
+    let _agent = answers.await.expect("no panic");
     program.is_smaller_than(MEMORY);
 }
 
@@ -162,7 +162,7 @@ async fn a_native_proxy_that_is_killed_meanwhile_is_told_of_and_the_stream_goes_
             last = number.or(last);
             number.is_some()
         };
-        // What the proxy had is lost with it; what comes later is in order.
+        // Messages that the proxy had are lost with it; later ones are in order.
         let answer = loop {
             let message = client.output.message().await;
             if !is_next(&message) {

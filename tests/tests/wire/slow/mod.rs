@@ -1,8 +1,7 @@
-//! Ends that take their time: memory does not grow, the other direction is not held up, and nothing
-//! is lost or out of order when the end comes to it.
+//! Ends that read slowly: memory does not grow, the other direction is not held up, and nothing is lost or
+//! out of order when the end reads the rest.
 //!
-//! Nobody waits for time. An end is slow in that it reads 1 kB, and no more before something has
-//! crossed the other way.
+//! No test waits for time. A slow end reads 1 kB, and no more until a message has crossed the other way.
 
 mod agent;
 mod client;
@@ -10,7 +9,7 @@ mod sessions;
 
 use acp_chain_tests::chain::entry;
 
-/// A test of this with each of the [`manifests`].
+/// A test of a function with each of the [`manifests`].
 macro_rules! with_every_chain {
     ($test:ident) => {
         with_every_chain!($test: without_a_proxy 0, behind_a_component 1, behind_a_native_proxy 2,
@@ -33,7 +32,7 @@ const READS: usize = 300;
 /// The most memory that the host may ever have had, in bytes.
 const MEMORY: u64 = 64 << 20;
 
-/// Chains of no proxy, of a component, of a native proxy, and of all.
+/// Chains of no proxy, of a component, of a native proxy, and of all of these.
 fn manifests() -> [String; 4] {
     let component = entry("component", "pass", "");
     let native = |id| format!("[[proxy]]\nid = '{id}'\ncommand = '{NATIVE}'\n");

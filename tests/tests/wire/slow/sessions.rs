@@ -15,12 +15,12 @@ const MESSAGES: usize = 8;
 /// A component that holds every third notification for a while.
 const HOLDS: &str = r#"{"hold-every":3}"#;
 
-/// What the far side of a connection has of each session: the number of what came last.
+/// The number of the last message that the far end received in each session.
 #[derive(Default)]
 struct Seen(BTreeMap<String, usize>);
 
 impl Seen {
-    /// Takes in the next message of a session. The numbers of each are without a gap.
+    /// Takes the next message of a session. The numbers of each session have no gap.
     fn take(&mut self, message: &Message) {
         let params = message.params.as_deref().unwrap_or_default();
         let params: Value = serde_json::from_str(params).expect("JSON");
@@ -81,7 +81,7 @@ async fn a_thousand_sessions_are_each_in_order_and_lose_nothing() {
                 agent.send(notification("session/update", &params(session, number)));
             }
         }
-        // Not in the order in which they came.
+        // In reverse order.
         for prompt in prompts.iter().rev() {
             agent.send_all(prompt.result("{}"));
         }
@@ -94,7 +94,7 @@ async fn a_thousand_sessions_are_each_in_order_and_lose_nothing() {
             Some(_) => seen.take(&message),
             None => {
                 let id = message.id.unwrap_or_default();
-                let session = turns.remove(&id).expect("a turn that was open");
+                let session = turns.remove(&id).expect("an open turn");
                 assert_eq!(seen.0[&format!("s-{session}")], MESSAGES);
             }
         }

@@ -1,5 +1,5 @@
-//! How a connection begins, and begins again: versions, what both sides say of themselves, and what
-//! the host says for all agents.
+//! How a connection begins, and begins again: versions, the capabilities of both sides, and those that the
+//! host adds for all agents.
 
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::{InProcess, passing, proxy};
@@ -7,8 +7,8 @@ use acp_chain_tests::transcript::Transcript;
 
 use crate::surface::{arrives, crosses, mixed};
 
-/// The result of `initialize` of an agent of a version, without servers over ACP, and as the host shows
-/// it to everybody else. What nobody knows, and the agent's own name, are kept.
+/// The `initialize` result of an agent of a version, without servers over ACP, and the result that the host
+/// forwards. Unknown members and the agent's own name are kept.
 fn results(version: u32) -> (String, String) {
     let (mcp, shown, info) = match version {
         1 => (
@@ -30,7 +30,7 @@ fn results(version: u32) -> (String, String) {
     (result(mcp), result(shown))
 }
 
-/// The component's configuration: it adds a member to an answer that shows what it is to show.
+/// The component's configuration: it adds a member to an answer with this version and the host's capability.
 fn sees(version: u32) -> String {
     let pointer = match version {
         1 => r#"{"pointer":"/agentCapabilities/mcpCapabilities/acp","is":true}"#,
@@ -106,7 +106,7 @@ async fn a_refusal_of_the_agents_is_passed_back_and_the_client_may_ask_for_less(
     .await;
 }
 
-/// How often a native proxy was told that it begins.
+/// The number of `proxy/initialize` requests that a native proxy received.
 fn introductions(chain: &InProcess, end: &str) -> usize {
     let lines = chain.transcript.received(end);
     let begins = |line: &&String| line.contains(r#""method":"proxy/initialize""#);
@@ -128,7 +128,7 @@ async fn initialize_may_be_repeated_before_and_after_sessions() {
         let session = format!(r#"{{"sessionId":"s-{count}"}}"#);
         let set_up = r#"{"cwd":"/","mcpServers":[]}"#;
         crosses(client, agent, "session/new", set_up, &session).await;
-        // Sessions from before go on.
+        // Earlier sessions keep working.
         arrives(agent, client, "session/update", r#"{"sessionId":"s-0"}"#).await;
         crosses(
             client,

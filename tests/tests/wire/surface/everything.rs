@@ -1,7 +1,6 @@
 //! Every method of the protocol's schemas, in both versions and both directions.
 //!
-//! Between native proxies there is nothing of an envelope but method and params, so it is these, and
-//! results and errors, that are the same.
+//! Native proxies get nothing of an envelope but method and params, so only these, results and errors stay the same.
 
 use acp_chain::chain::sign_in::with_variable;
 use acp_chain::mcp::capabilities::with_acp;
@@ -37,7 +36,7 @@ async fn every_method_crosses_both_ways_byte_for_byte() {
     assert!(crossed > 60, "{crossed}");
 }
 
-/// Whether client and agent speak it with each other, and not with the host.
+/// Whether the client and the agent use the method with each other, and not with the host.
 fn is_of_the_ends(method: &Method) -> bool {
     matches!(method.side, Side::Agent | Side::Client) && !method.name.starts_with("mcp/")
 }
@@ -85,7 +84,7 @@ async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange], is_client: b
     for (id, (exchange, outcome)) in ids.iter().zip(outcomes()) {
         let came = near.response(id).await;
         let expected = match outcome {
-            // Here the host has to show that every agent reaches servers over ACP, and what a terminal is for.
+            // Here the host adds that every agent reaches servers over ACP, and the purpose of a terminal.
             Ok(result) if is_client && exchange.method.name == "initialize" => {
                 let result = with_acp(result).unwrap_or_else(|| result.clone());
                 Ok(with_variable(&result).unwrap_or(result))
@@ -101,7 +100,7 @@ async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange], is_client: b
     }
 }
 
-/// A line break becomes a space where a body is written anew.
+/// A line break becomes a space where a body is rewritten.
 fn line(text: impl AsRef<str>) -> String {
     text.as_ref().replace('\r', " ")
 }

@@ -1,5 +1,5 @@
-//! The whole of the protocol, through a chain of both sorts of proxies: all methods there are, what
-//! their messages say, and how a connection begins.
+//! The whole protocol, through a chain of both kinds of proxies: all methods, their messages, and how a
+//! connection begins.
 
 mod begin;
 mod everything;
@@ -9,7 +9,7 @@ use acp_chain_tests::host::{InProcess, passing, proxy};
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::Wire;
 
-/// A chain whose proxies all pass everything on: a native one, a component, another native one.
+/// A chain of a native proxy, a component and another native proxy, which all forward everything.
 async fn mixed() -> InProcess {
     let transcript = Transcript::new();
     let component = proxy("component", "pass", "{}").await;
@@ -21,7 +21,7 @@ async fn mixed() -> InProcess {
     InProcess::of(members, &transcript)
 }
 
-/// A request with these params crosses, and so does this answer to it, both as they are.
+/// A request with these params crosses the chain unchanged, and so does this answer to it.
 async fn crosses(near: &mut Wire, far: &mut Wire, method: &str, params: &str, result: &str) {
     let id = near.ask(method, params);
     let came = far.receive().await.expect("the request arrives");
@@ -32,7 +32,7 @@ async fn crosses(near: &mut Wire, far: &mut Wire, method: &str, params: &str, re
     assert_eq!(answer.result.as_deref(), Some(result), "{method}");
 }
 
-/// A notification with these params crosses as it is.
+/// A notification with these params crosses the chain unchanged.
 async fn arrives(near: &mut Wire, far: &mut Wire, method: &str, params: &str) {
     near.notify(method, params);
     let came = far.receive().await.expect("the notification arrives");

@@ -1,15 +1,15 @@
-//! What clients and agents say to each other in sessions, with all that may stand in it.
+//! Messages of clients and agents in sessions, with everything that they may contain.
 
 use acp_chain_tests::host::InProcess;
 use acp_chain_tests::wire::Wire;
 
 use crate::surface::{arrives, crosses, mixed};
 
-/// What no proxy may touch, on whatever level it stands: the trace context of W3C, names of vendors,
-/// numbers that no program holds, and every way to write a character.
+/// Members that no proxy may change, on any level: the trace context of W3C, names of vendors, numbers that
+/// no program holds, and every way to write a character.
 const META: &str = r#""_meta":{"traceparent":"00-80e1afed08e019fc1110464cfa66635c-7a085853722dc6d2-01","tracestate":"vendor=a,b=\u0063","baggage":"k=v;p=\/","_vendor/x":{"n":[1e400,-0.0,1E+2,9007199254740993],"s":"\ud83e\udd80\u00e9\/"}},"unheard":-0"#;
 
-/// Past `initialize`, in which both sides advertise what vendors add.
+/// A chain after `initialize`, in which both sides advertise additions of vendors.
 async fn begun() -> InProcess {
     let mut chain = mixed().await;
     let params = with(
@@ -29,7 +29,7 @@ async fn begun() -> InProcess {
     chain
 }
 
-/// A text with [`META`] wherever it says so, and in a `{}` that stands for nothing of note.
+/// A text with [`META`] wherever it contains `META`.
 fn with(text: &str) -> String {
     text.replace("META", META)
 }

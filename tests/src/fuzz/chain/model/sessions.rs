@@ -8,7 +8,7 @@ use super::{Fate, Known, Model, Tag, index};
 pub(super) struct Session {
     pub load: Tag,
     is_closed: bool,
-    /// Which chain of proxies it passes beside the user's own, once that is known, if it does.
+    /// The project chain that its messages pass besides the user's own proxies, if any, once that is known.
     chain: Option<usize>,
     /// Whether the agent knows it.
     pub is_known: bool,
@@ -16,11 +16,11 @@ pub(super) struct Session {
     has_failed: bool,
 }
 
-/// Sessions from this one on were set up.
+/// The number of the first session that is set up.
 const FIRST: usize = 2;
 
 impl Model {
-    /// Sessions that were there before: where they are told apart, nobody would know whose they are.
+    /// Sessions that existed before. With projects there are none: the host could not know their project.
     pub fn earlier(&self) -> &'static [Option<usize>] {
         if self.has_projects {
             &[None]
@@ -67,7 +67,7 @@ impl Model {
         known.map(|(at, _)| FIRST + at).collect()
     }
 
-    /// The way of a session is known: it passes this chain, or none.
+    /// The project of a session is known: its messages pass this chain, or none.
     pub fn goes(&mut self, session: usize, chain: Option<usize>) {
         self.session_mut(session).chain = chain;
     }
@@ -89,7 +89,7 @@ impl Model {
         self.sessions.iter().any(|session| session.load == tag)
     }
 
-    /// Whether a session may have failed to begin, or was closed: then it has no way of its own.
+    /// Whether a session may have failed to begin, or was closed: then its messages have no route of their own.
     pub(super) fn is_loose(&self, session: Option<usize>) -> bool {
         let own = session.and_then(|session| session.checked_sub(FIRST));
         let Some(session) = own.map(|own| &self.sessions[own]) else {
@@ -108,8 +108,8 @@ impl Model {
             || answers.any(|(answer, request)| *request == session.load && fails(answer))
     }
 
-    /// Whether a program of some project may have had what it cannot pass on: nobody knows the session any more,
-    /// so what the agent says in it goes the way of one that is being set up.
+    /// Whether a program of some project may have received a message that it cannot forward: the host no longer knows
+    /// the session, so the agent's messages in it are routed as in a session that is being set up.
     pub(super) fn is_for_no_session(&self, session: Option<usize>) -> bool {
         let has_programs = self
             .hops
@@ -118,26 +118,26 @@ impl Model {
         has_programs && self.is_loose(session)
     }
 
-    /// A proxy gets a message: it is one of its session's, if it is a project's.
+    /// A proxy receives a message. A project's proxy must be one of the message's session.
     pub fn passes(&mut self, hop: usize, tag: Tag) {
         let Some(chain) = self.hops[hop].chain else {
             return;
         };
         let session = self.session(tag).and_then(|own| own.checked_sub(FIRST));
         let own = session.and_then(|own| self.sessions[own].chain);
-        // Of one that is not known any more, the agent speaks as of one that is new.
+        // The agent's messages in a session that is no longer known are routed as in a new one.
         let is_loose = self.is_loose(self.session(tag));
         let known = self.known(tag);
         assert!(
             own == Some(chain) || is_loose,
-            "it is none of its sessions': {known:?}"
+            "the session is not its project's: {known:?}"
         );
         if let Some(passed) = &mut known.passed {
             passed.insert(hop);
         }
     }
 
-    /// It has passed all proxies of its session's project, as far as those are there to see it.
+    /// The message has passed all components of its session's project that never broke.
     pub(super) fn has_passed_all(&self, known: &Known) {
         let session = known.session.and_then(|own| own.checked_sub(FIRST));
         let chain = session.and_then(|own| self.sessions[own].chain);
@@ -156,7 +156,7 @@ impl Model {
         }
     }
 
-    /// The session that a proxy speaks in: one of its own, if it is a project's.
+    /// The session of a proxy's message: one of its project's, if the proxy is a project's.
     pub fn speaks_in(&self, hop: usize, choice: usize) -> Option<usize> {
         let own = || {
             let all = self.sessions.iter().enumerate();
@@ -169,7 +169,7 @@ impl Model {
         }
     }
 
-    /// What a proxy of a project says is dropped where nobody knows its session, or not any more.
+    /// A message of a project's proxy is dropped if its session is not known, or no longer known.
     pub fn may_be_refused(&mut self, hop: usize, tag: Tag) {
         if self.hops[hop].chain.is_some() {
             self.known(tag).may_be_lost = true;

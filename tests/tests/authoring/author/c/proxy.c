@@ -1,4 +1,4 @@
-// Says what it finds in a prompt, and what it may not read of it.
+// Reports what it finds in a prompt, and which reads are refused.
 #include "acp_chain.h"
 
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
@@ -10,7 +10,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   return true;
 }
 
-// What it says of a prompt in which it finds nothing.
+// The report on a prompt in which it finds nothing.
 static proxy_string_t of_reads(acp_message_id_t id) {
   proxy_string_t why;
   bool is_session, is_missing, is_refused;

@@ -1,4 +1,4 @@
-// Says what it finds in a prompt, and what it may not read of it.
+// Reports what it finds in a prompt, and which reads are refused.
 #include "acp_chain.hpp"
 
 acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<std::string_view> saved) {
