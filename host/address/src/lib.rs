@@ -1,6 +1,4 @@
-//! Addresses on the network: which are private, and those of remote agents.
-//!
-//! Whatever is sent to a private address is encrypted, or stays on this machine.
+//! Addresses on the network: which are safe or private, and those of remote agents.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +10,7 @@ use url::Url;
 
 /// Whether the connection to a URL is encrypted or local.
 #[must_use]
-pub fn is_private(url: &Url) -> bool {
+pub fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || is_local(url)
 }
 
@@ -29,11 +27,11 @@ pub fn is_local(url: &Url) -> bool {
     }
 }
 
-/// Whether a server may redirect from one URL to another: the target must be [private](is_private), and local only if the
+/// Whether a server may redirect from one URL to another: the target must be [safe](is_safe), and local only if the
 /// source is.
 #[must_use]
 pub fn may_redirect(from: &Url, to: &Url) -> bool {
-    is_private(to) && (is_local(from) || !is_local(to))
+    is_safe(to) && (is_local(from) || !is_local(to))
 }
 
 /// The URL of a remote agent: `http`, `https`, `ws` or `wss`. It is shown without its query, which may contain
@@ -80,6 +78,16 @@ impl Address {
     #[must_use]
     pub const fn is_websocket(&self) -> bool {
         self.is_websocket
+    }
+
+    /// Whether messages are encrypted, or certainly stay on this machine. A token is sent only then, so this is
+    /// stricter than [`is_safe`]: `0.0.0.0` and `localhost.` may be resolved elsewhere.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        let host = self.url.host_str().unwrap_or_default();
+        let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        let is_here = host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback());
+        self.url.scheme() == "https" || is_here
     }
 }
 
@@ -133,7 +141,7 @@ mod tests {
         let address: Address = "wss://host:8443/acp?key=secret#x".parse().unwrap();
         assert_eq!(address.to_string(), "wss://host:8443/acp");
         assert_eq!(address.url().as_str(), "https://host:8443/acp?key=secret");
-        assert!(address.is_websocket() && is_private(address.url()));
+        assert!(address.is_websocket() && address.is_private());
         for (text, prefix) in [
             ("https://me:secret@host/acp", "https://host/acp: "),
             ("ftp://me:secret@host/acp?secret", "ftp://host/acp: "),
@@ -149,7 +157,7 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_private_without_encryption() {
-        let is_private = |text: &str| is_private(text.parse::<Address>().unwrap().url());
+        let is_private = |text: &str| text.parse::<Address>().unwrap().is_private();
         for private in [
             "http://localhost/",
             "ws://127.0.0.9/",
@@ -158,7 +166,13 @@ mod tests {
         ] {
             assert!(is_private(private), "{private}");
         }
-        for open in ["http://host/", "ws://10.0.0.1/", "http://localhost.host/"] {
+        for open in [
+            "http://host/",
+            "ws://10.0.0.1/",
+            "http://localhost.host/",
+            "ws://0.0.0.0/",
+            "http://localhost./",
+        ] {
             assert!(!is_private(open), "{open}");
         }
     }

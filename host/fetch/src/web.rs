@@ -13,7 +13,7 @@ use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 
 use super::{FetchError, Seen};
-use acp_chain_address::{is_private, may_redirect};
+use acp_chain_address::{is_safe, may_redirect};
 
 /// The maximum number of redirects.
 const REDIRECTS: usize = 5;
@@ -165,7 +165,7 @@ impl Web {
         })
     }
 
-    /// Downloads the content at a URL, up to this size in bytes, over a [private](is_private) connection.
+    /// Downloads the content at a URL, up to this size in bytes, over a [safe](is_safe) connection.
     pub async fn download(
         &self,
         url: &str,
@@ -173,7 +173,7 @@ impl Web {
         into: &mut dyn Write,
         seen: Seen<'_>,
     ) -> Result<(), FetchError> {
-        if !Url::parse(url).is_ok_and(|url| is_private(&url)) {
+        if !Url::parse(url).is_ok_and(|url| is_safe(&url)) {
             return Err(FetchError::Open(url.to_owned()));
         }
         // A large download may be slow, and the user sees its progress.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use acp_chain_address::is_private;
+use acp_chain_address::is_safe;
 use acp_chain_manifest::beside;
 use acp_chain_remote::gate::{Algorithm, GateSettings, Host, Issuer, JwksSource, Origin, TlsFiles};
 use acp_chain_remote::server::{Endpoint, NameError, Node};
@@ -259,7 +259,7 @@ fn read_source(jwks: &Spanned<String>, path: &Path) -> Result<JwksSource, Wrong>
         return Ok(JwksSource::File(beside(path, Path::new(text))));
     }
     let url = reqwest::Url::parse(text).ok();
-    if url.is_some_and(|url| is_private(&url)) {
+    if url.is_some_and(|url| is_safe(&url)) {
         Ok(JwksSource::Url(text.clone()))
     } else {
         let what = format!(

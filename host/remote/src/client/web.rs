@@ -18,7 +18,7 @@ use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode}
 
 use super::error::{RemoteError, Why, cause};
 use super::target::{Target, Token};
-use acp_chain_address::{Address, is_private};
+use acp_chain_address::Address;
 use acp_chain_http::HEARTBEAT;
 
 /// How long connecting to a server may take.
@@ -49,7 +49,7 @@ impl Web {
     pub fn new(target: &Target) -> Result<Self, RemoteError> {
         let address = &target.address;
         let wrong = |why| RemoteError::new(&address.to_string(), why);
-        if target.token.is_some() && !is_private(address.url()) {
+        if target.token.is_some() && !address.is_private() {
             return Err(wrong(Why::OpenToken));
         }
         // A provider that is installed already is used.
