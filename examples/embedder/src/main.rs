@@ -1,6 +1,6 @@
 //! Hosts the chain of a manifest, between its own standard streams and those of an agent.
 //!
-//! It does what its caller may do, without an own sandbox: `acp-chain run` first gives up the rights of its process.
+//! The process keeps the rights of its user; `acp-chain run` gives them up first.
 
 use std::env;
 use std::error::Error;

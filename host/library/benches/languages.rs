@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use acp_chain::chain::{Proxy, Terms};
-use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
+use acp_chain::channel::{FailurePolicy, Grant, Peer};
 use acp_chain::rpc::Message;
 use acp_chain::sandbox::{Component, Engine, Guest};
 use bytes::Buf;
@@ -42,17 +42,14 @@ fn measure(path: &Path) -> (f64, usize) {
         ..Guest::new(&engine, component, "it")
     };
     let gauge = guest.gauge.clone();
-    let proxy = Proxy {
-        name: "it".to_owned(),
-        started: runtime.block_on(guest.start(1, None)).expect("it starts"),
-        terms: Terms {
-            limits: guest.limits.clone(),
-            grant: guest.grant.clone(),
-            on_failure: FailurePolicy::Refuse,
-            sleep_after: None,
-        },
-        source: Box::new(guest),
+    let terms = Terms {
+        limits: guest.limits.clone(),
+        grant: guest.grant.clone(),
+        on_failure: FailurePolicy::Refuse,
+        sleep_after: None,
     };
+    let proxy = runtime.block_on(Proxy::start("it", guest, terms));
+    let proxy = proxy.expect("it starts");
     let mut stage = Stage::new(vec![proxy], None);
     let mut all: Vec<_> = (0..MESSAGES)
         .map(|number| prompt(&mut stage, number))

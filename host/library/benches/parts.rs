@@ -141,15 +141,12 @@ fn guest(engine: &Engine, component: &Component, config: &str) -> Guest {
 }
 
 async fn proxy(guest: Guest) -> Proxy {
-    Proxy {
-        name: "pass".to_owned(),
-        started: guest.start(1, None).await.expect("it starts"),
-        terms: Terms {
-            limits: guest.limits.clone(),
-            grant: guest.grant.clone(),
-            on_failure: FailurePolicy::Refuse,
-            sleep_after: None,
-        },
-        source: Box::new(guest),
-    }
+    let terms = Terms {
+        limits: guest.limits.clone(),
+        grant: guest.grant.clone(),
+        on_failure: FailurePolicy::Refuse,
+        sleep_after: None,
+    };
+    let started = Proxy::start("pass", guest, terms).await;
+    started.expect("it starts")
 }

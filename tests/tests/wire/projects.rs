@@ -23,7 +23,7 @@ async fn begun(projects: Folders, transcript: &Transcript, agent: &str) -> InPro
     begun_with(Vec::new(), projects, transcript, agent).await
 }
 
-/// The same, with proxies of the user.
+/// A chain with these proxies of the user, after `initialize`.
 async fn begun_with(
     own: Vec<Member>,
     projects: Folders,

@@ -81,12 +81,12 @@ impl Project {
         dev
     }
 
-    /// The same, with a client that has sent nothing yet.
+    /// The command, with a client that has sent nothing yet.
     pub fn dev_for(&self, options: &[&str]) -> Dev {
         self.dev_with(options, |_| {})
     }
 
-    /// The same, with more settings of the command.
+    /// The command with more settings, and a client that has sent nothing yet.
     pub fn dev_with(&self, options: &[&str], more: impl FnOnce(&mut Command)) -> Dev {
         let mut command = self.acp_chain("dev");
         more(command.args(options));

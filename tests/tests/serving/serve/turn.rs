@@ -92,7 +92,7 @@ impl Connection {
         self.turn_if_it_may().await.expect("a turn")
     }
 
-    /// The same, unless the replica disconnects its clients before the turn begins.
+    /// A running turn in a new session; `None` if the replica disconnects its clients before the turn begins.
     pub(crate) async fn turn_if_it_may(self) -> Option<Turn> {
         let mut all = self.hears(None).await?;
         let new = json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}});

@@ -63,7 +63,7 @@ impl Bad {
         (bad, begin)
     }
 
-    /// The same, after `initialize`.
+    /// A chain with a bad proxy, after `initialize`.
     async fn begun(policy: &str) -> Self {
         let (mut bad, begin) = Self::start(policy).await;
         let answer = bad.response(&begin).await;

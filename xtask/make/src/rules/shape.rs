@@ -14,7 +14,7 @@ use super::needles;
 /// The catalogue's regex for the text between a name and the secret that is assigned to it.
 const GAP: &str = r"(?:[ \t\w.-]{0,20})";
 const SEPARATOR: &str = r#"[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"#;
-/// The same, where the group with the case flag ends in between.
+/// [`GAP`] and [`SEPARATOR`], where the group with the case flag ends in between.
 const SPLIT: &str =
     r#"(?:[ \t\w.-]{0,20})[\s'"]{0,3})(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"#;
 /// The regex for the end of a secret. The detector reads its escapes as the characters that they stand for.
