@@ -42,19 +42,20 @@ pub(super) fn read_grant(
         Grant::new(id, [], vec![one.clone()]).map_err(|error| wrong(error.to_string()))?;
         named.push(one);
     }
-    for (count, power) in powers.iter().enumerate() {
-        let so_far = powers[..=count]
-            .iter()
-            .map(|power| power.get_ref().as_str());
-        match Grant::new(id, so_far, Vec::new()) {
-            // A power that this one needs may be listed later.
-            Ok(_) | Err(GrantError::Lacks(..)) => {}
-            Err(error) => return Err((power.span().start, format!("`powers`: {error}"))),
-        }
-    }
     let keys = powers.iter().map(|power| power.get_ref().as_str());
-    let at = powers.first().map_or(start, |power| power.span().start);
-    Grant::new(id, keys, named).map_err(|error| (at, format!("`powers`: {error}")))
+    Grant::new(id, keys, named).map_err(|error| {
+        let is_about = |key: &str| {
+            let mut positions = powers.iter().filter(move |power| power.get_ref() == key);
+            [positions.next(), positions.next()]
+        };
+        let power = match &error {
+            GrantError::Unknown(key, _) => is_about(key)[0],
+            GrantError::Twice(key) => is_about(key)[1],
+            GrantError::Lacks(..) | GrantError::Covered(..) | GrantError::Host(_) => powers.first(),
+        };
+        let at = power.map_or(start, |power| power.span().start);
+        (at, format!("`powers`: {error}"))
+    })
 }
 
 fn read_actions(actions: &[Spanned<String>]) -> Result<Actions, Wrong> {

@@ -86,7 +86,7 @@ impl Grant {
             check_name(&named.methods)?;
         }
         grant.methods = methods;
-        Ok(grant)
+        Ok(grant.ready())
     }
 
     fn add(&mut self, power: &'static Power) {
@@ -99,19 +99,19 @@ impl Grant {
                 }
             }
         }
-        let update = |update| Subject {
+    }
+
+    /// The grant with its fast path for updates.
+    fn ready(mut self) -> Self {
+        let kinds = acp_chain_acp::UPDATES.iter().map(|name| Some(*name));
+        let mut updates = kinds.chain([None]).map(|update| Subject {
             sender: Peer::Agent,
             kind: Kind::Notification,
             method: "session/update",
             update,
-        };
-        self.all_updates = false;
-        let known = acp_chain_acp::UPDATES
-            .iter()
-            .map(|name| update(Some(*name)));
-        self.all_updates = known
-            .chain([update(None)])
-            .all(|subject| matches!(self.sight(&subject), Sight::All));
+        });
+        self.all_updates = updates.all(|update| matches!(self.sight(&update), Sight::All));
+        self
     }
 
     /// All powers, for the proxy with this id.
@@ -122,7 +122,7 @@ impl Grant {
             ..Self::default()
         };
         Power::all().for_each(|power| grant.add(power));
-        grant
+        grant.ready()
     }
 
     /// All powers, and all actions on every method.
