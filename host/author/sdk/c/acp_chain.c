@@ -5,11 +5,6 @@
 
 static span text(const char *text) { return (span){(uint8_t *)text, strlen(text)}; }
 
-static bool did(bool done, channel_channel_error_t *error) {
-  if (!done) channel_channel_error_free(error);
-  return done;
-}
-
 void subscribe(acp_registration_t *registration, const char *method, acp_sender_t sender, acp_kinds_t kinds,
                bool with_body) {
   acp_list_subscription_t *all = &registration->subscriptions;
@@ -67,10 +62,10 @@ proxy_string_t quote(span text) {
   return (proxy_string_t){quoted, at - quoted};
 }
 
-bool notify(acp_peer_t to, const char *method, span json) {
+bool notify(acp_peer_t to, const char *method, span json, proxy_string_t *err) {
   span name = text(method);
   channel_channel_error_t error;
-  return did(channel_notify(to, &name, &json, &error), &error);
+  return channel_notify(to, &name, &json, &error) || (*err = error.message, false);
 }
 
 // Defaults of optional handlers.
@@ -101,7 +96,7 @@ __attribute__((weak)) bool exports_handler_on_cancel(acp_message_id_t id, proxy_
   proxy_string_dup(&cancelled.val.reject.message, "Request cancelled");
   channel_channel_error_t error;
   // Fails if the host has settled the message.
-  did(channel_settle(id, &cancelled, &error), &error);
+  if (!channel_settle(id, &cancelled, &error)) channel_channel_error_free(&error);
   acp_action_free(&cancelled);
   return true;
 }

@@ -26,7 +26,7 @@ bool body_is(acp_message_id_t id, const char *pointer, span json, bool *is, prox
 // A text as a JSON string.
 proxy_string_t quote(span text);
 
-// Sends a notification to a neighbour. False if the host rejects it.
-bool notify(acp_peer_t to, const char *method, span json);
+// Sends a notification to a neighbour. False if the host rejects it, with the reason in `err`.
+bool notify(acp_peer_t to, const char *method, span json, proxy_string_t *err);
 
 #endif

@@ -45,7 +45,7 @@ bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *r
 }
 
 // Shows the number, under the name of the proxy.
-static void tell(count *counted) {
+static bool tell(count *counted, proxy_string_t *err) {
   uint8_t digits[10];
   proxy_string_t name, session = quote(counted->session);
   channel_proxy_id(&name);
@@ -55,22 +55,24 @@ static void tell(count *counted) {
                   "\"text\":\"\\n\\n**"),
              name, SPAN("**: "), decimal(counted->calls, digits + sizeof digits),
              counted->calls == 1 ? SPAN(" tool call") : SPAN(" tool calls"), SPAN(" in this turn.\\n\\n\"}}}"));
-  notify(ACP_PEER_CLIENT, "session/update", params);
+  bool is_sent = notify(ACP_PEER_CLIENT, "session/update", params, err);
   proxy_string_free(&params);
   proxy_string_free(&session);
   proxy_string_free(&name);
+  return is_sent;
 }
 
 bool exports_handler_on_response(acp_response_t *turn, acp_action_t *ret, proxy_string_t *err) {
   count **at = find(turn->head.session.is_some ? turn->head.session.val : SPAN(""));
   count *counted = *at;
+  bool is_sent = true;
   if (counted) {
-    tell(counted);
+    is_sent = tell(counted, err);
     *at = counted->next;
     proxy_string_free(&counted->session);
     free(counted);
   }
   acp_response_free(turn);
   *ret = forward();
-  return true;
+  return is_sent;
 }
