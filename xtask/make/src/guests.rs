@@ -2,8 +2,9 @@
 //!
 //! The proxies in Rust are the workspace's members with a `cdylib`. The example proxies in other languages are single
 //! sources in `tests/examples/LANGUAGE`, and the projects in `examples` are built as their authors would. Every
-//! component except those in `tests/guests` is checked when it is made: it imports the channel and nothing else, and
-//! exports the handler. Then its project's description is written into it, which makes it an extension.
+//! component except those in `tests/guests` is checked when it is made: it imports the channel and, if its language has
+//! a runtime, WASI, and exports the handler. Then its project's description is written into it, which makes it an
+//! extension.
 
 mod c;
 mod javascript;

@@ -146,12 +146,13 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
     socket.socket.close(None).await.unwrap();
     assert_eq!(socket.next().await, None);
     let gone = async {
-        while served.beside("/healthz").await == 200 {
+        loop {
             let asks = served.asks(reqwest::Method::DELETE);
             let answer = asks.header("acp-connection-id", &socket.id).send().await;
             if answer.unwrap().status() == 404 {
                 return;
             }
+            assert_eq!(served.beside("/healthz").await, 200);
         }
     };
     in_time("the end of the connection", gone).await;
