@@ -8,19 +8,21 @@ use std::{env, fs};
 use toml::{Table, Value};
 
 /// The crates in a project, with their folders here.
-const CRATES: [(&str, &str); 3] = [
+const CRATES: [(&str, &str); 4] = [
     ("acp-chain-acp", "../acp"),
+    ("acp-chain-bindings", "../../guests/bindings"),
     ("acp-chain-powers", "../powers"),
     ("acp-chain-proxy", "../../guests/acp-chain-proxy"),
 ];
 
 /// Embedded folders: added files are embedded too.
-const EMBEDDED: [&str; 5] = [
+const EMBEDDED: [&str; 6] = [
     "templates",
     "sdk",
     "../acp/src",
     "../powers/src",
     "../../guests/acp-chain-proxy/src",
+    "../../guests/bindings/src",
 ];
 
 fn main() {

@@ -134,8 +134,6 @@
 //! **Tests need no host.** [`testing`] plays the host for `cargo test`.
 #![warn(missing_docs)]
 
-#[doc(hidden)]
-pub mod bindings;
 mod call;
 mod channel;
 mod completion;
@@ -160,6 +158,8 @@ mod tools;
 mod version;
 
 pub use acp_chain_acp as acp;
+#[doc(hidden)]
+pub use acp_chain_bindings as bindings;
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
 pub use call::{Call, ProtocolError};

@@ -23,7 +23,7 @@ pub(super) static RUST: Language = Language {
         abstract as async await become box break const continue crate do dyn else enum extern false \
         final fn for gen if impl in let loop macro match mod move mut override priv pub ref return self \
         static struct super trait true try type typeof unsafe unsized use virtual where while yield \
-        alloc core proc_macro std test acp_chain_powers acp_chain_proxy schemars serde serde_json",
+        alloc core proc_macro std test acp_chain_acp acp_chain_bindings acp_chain_powers acp_chain_proxy schemars serde serde_json",
     layers: &["rust"],
     sdk,
     tools: &[&CARGO],
@@ -43,15 +43,18 @@ const CARGO: Tool = Tool {
 const TARGET: &str = "wasm32-unknown-unknown";
 
 static PROXY: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../guests/acp-chain-proxy/src");
+static BINDINGS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../guests/bindings/src");
 static ACP: Dir = include_dir!("$CARGO_MANIFEST_DIR/../acp/src");
 static POWERS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../powers/src");
 
 fn sdk(files: &mut Files) {
     let proxy = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-proxy.toml"));
+    let bindings = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-bindings.toml"));
     let acp = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-acp.toml"));
     let powers = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-powers.toml"));
     for (name, manifest, source) in [
         ("acp-chain-proxy", proxy, &PROXY),
+        ("acp-chain-bindings", bindings, &BINDINGS),
         ("acp-chain-acp", acp, &ACP),
         ("acp-chain-powers", powers, &POWERS),
     ] {

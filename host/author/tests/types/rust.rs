@@ -9,7 +9,7 @@ use wit_bindgen_rust::{Opts, WithOption};
 use crate::checkout;
 
 /// The folder of the files.
-const FOLDER: &str = "guests/acp-chain-proxy/src/bindings";
+const FOLDER: &str = "guests/bindings/src";
 
 /// The path of their module in other crates.
 const MODULE: &str = "acp_chain_proxy::bindings";
@@ -35,7 +35,7 @@ pub fn files() -> Result<Vec<(String, String)>> {
         );
         resolve.push_str("sdk.wit", &world)?;
         // Types that are shared with the world of every proxy are in its bindings.
-        let types = WithOption::Path("crate::bindings::acp_chain::proxy::types".to_owned());
+        let types = WithOption::Path("crate::acp_chain::proxy::types".to_owned());
         let shared = [("types", types), ("calls", WithOption::Generate)];
         let shared = shared.map(|(name, from)| (format!("acp-chain:proxy/{name}@{version}"), from));
         let (world, module) = (

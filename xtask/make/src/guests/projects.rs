@@ -27,10 +27,12 @@ const MADE: [&str; 7] = [
 ];
 
 /// The parts of the checkout that all projects contain.
-const OURS: [&str; 5] = [
+const OURS: [&str; 7] = [
     "host/author/sdk",
     "host/author/src",
     "guests/acp-chain-proxy",
+    "guests/bindings",
+    "host/acp/src",
     "host/powers/src",
     "wit",
 ];

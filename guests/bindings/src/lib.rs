@@ -1,5 +1,5 @@
-//! The bindings that wit-bindgen generates from the WIT (`cargo xtask types`). The only place with `unsafe` code, all of it
-//! generated.
+//! The bindings of the Rust SDK, which wit-bindgen generates from the WIT (`cargo xtask types`). Proxies use them through
+//! `acp-chain-proxy`, which has no `unsafe` code of its own.
 
 #![allow(
     unsafe_code,
