@@ -18,7 +18,7 @@ use super::route::HopIndex;
 use super::router::{Finished, RUN};
 use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
 use crate::native::Process;
-use crate::trace;
+use acp_chain_recorder as trace;
 use acp_chain_channel::limits::{FLOOD, UNREAD};
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;

@@ -34,9 +34,9 @@ mod serve;
 pub mod sign_in;
 mod start;
 mod swap;
-pub mod trace;
 mod version;
 
+pub use acp_chain_recorder as trace;
 pub use hop::ForNatives;
 pub use member::{Member, Proxy, Sleeper, Terms};
 pub use native_peer::{Launch, Native, Order, Program};

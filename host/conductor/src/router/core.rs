@@ -29,7 +29,7 @@ use crate::native::Dialect;
 use crate::native_peer::NativePeer;
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
-use crate::trace::Recorder;
+use acp_chain_recorder::Recorder;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{MessageId, Peer};

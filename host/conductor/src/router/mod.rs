@@ -106,7 +106,7 @@ use super::native_peer::Order;
 use super::route::{HopIndex, Place};
 use crate::native::Dialect;
 use crate::native::Supervisor;
-use crate::trace::{Recorder, State};
+use acp_chain_recorder::{Recorder, State};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
 use acp_chain_mcp::bridge::{Arrival, Bridge};

@@ -10,7 +10,7 @@ use super::mcp::Mcp;
 use crate::clock::Timer;
 use crate::hop::Idle;
 use crate::route::HopIndex;
-use crate::trace::State;
+use acp_chain_recorder::State;
 
 /// Notes that a proxy is called or has been started.
 #[inline]

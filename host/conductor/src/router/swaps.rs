@@ -12,7 +12,7 @@ use crate::Swap;
 use crate::clock::Timer;
 use crate::hop::Hop;
 use crate::route::HopIndex;
-use crate::trace::State;
+use acp_chain_recorder::State;
 use crate::version::Version;
 use acp_chain_channel::{Failure, Registration, Started};
 

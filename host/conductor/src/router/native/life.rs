@@ -14,7 +14,7 @@ use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::mcp::Mcp;
 use crate::router::steps::{Step, Steps};
-use crate::trace::State;
+use acp_chain_recorder::State;
 use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};

@@ -90,7 +90,7 @@ pub enum Event {
 
 impl Event {
     /// The cost of keeping the event, in bytes.
-    pub fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Crossed { about, message, .. } => about.cost() + message.cost(),
             Self::Decided { about, .. } => about.cost(),
@@ -100,7 +100,7 @@ impl Event {
     }
 
     /// The line for it.
-    pub fn line(self) -> Line {
+    pub(crate) fn line(self) -> Line {
         match self {
             Self::Crossed {
                 from,
@@ -206,7 +206,7 @@ pub struct Beginning {
 
 impl Beginning {
     /// The first line of a connection.
-    pub fn line(self, connection: &str, user: Option<&str>) -> Line {
+    pub(crate) fn line(self, connection: &str, user: Option<&str>) -> Line {
         Line {
             time: stamp(SystemTime::now()),
             connection: connection.to_owned(),

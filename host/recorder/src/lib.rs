@@ -15,6 +15,9 @@
 //! there are no [listeners](acp_chain_live), a message costs only the check for that. Everything kept of a connection
 //! is dropped when it ends.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod event;
 mod file;
 mod mask;
@@ -37,7 +40,7 @@ use acp_chain_trace::{Ids, Sink};
 
 pub use acp_chain_trace::{Decision, Role, State};
 pub use event::Beginning;
-pub(crate) use event::{About, Event};
+pub use event::{About, Event};
 pub use file::TraceFile;
 pub use mask::Masked;
 
@@ -291,23 +294,23 @@ impl Drop for Process {
 impl Recorder {
     /// Whether there are sinks. States of proxies are recorded anyway, for listeners that connect later.
     #[inline]
-    pub(crate) fn has_sinks(&self) -> bool {
+    pub fn has_sinks(&self) -> bool {
         self.sink_count.load(Ordering::Relaxed) > 0
     }
 
     /// A new number for a message.
-    pub(crate) fn next_number(&mut self) -> Option<NonZeroU64> {
+    pub fn next_number(&mut self) -> Option<NonZeroU64> {
         self.numbered += 1;
         NonZeroU64::new(self.numbered)
     }
 
     /// The span of the turn that this request begins, if spans are propagated.
-    pub(crate) fn traceparent(&self, request: u64) -> Option<String> {
+    pub fn traceparent(&self, request: u64) -> Option<String> {
         Some(self.ids.as_ref()?.traceparent(request))
     }
 
     /// Records an event. Keeping a message costs the size of the message.
-    pub(crate) fn record(&self, event: Event) {
+    pub fn record(&self, event: Event) {
         let process = &self.tracer.process;
         let cost = event.cost();
         let before = process.shared.waiting.fetch_add(cost, Ordering::Relaxed);
@@ -323,7 +326,7 @@ impl Recorder {
     }
 
     /// Takes the errors of sinks that failed, of which the user is notified once.
-    pub(crate) fn failures(&self) -> Vec<String> {
+    pub fn failures(&self) -> Vec<String> {
         let shared = &self.tracer.process.shared;
         if !shared.has_failed.swap(false, Ordering::Acquire) {
             return Vec::new();

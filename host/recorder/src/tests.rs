@@ -7,7 +7,7 @@ use acp_chain_trace::{Line, Sink};
 
 use super::writer::Kept;
 use super::{Beginning, Event, Recorder, Role, State, Trace, Tracer, WAITING, wait};
-use crate::trace::writer::Entry;
+use crate::writer::Entry;
 
 /// A sink that keeps the lines.
 #[derive(Clone, Default)]
