@@ -44,7 +44,7 @@ pub fn all_but(without: &[&str]) -> String {
 pub fn grant(id: &str) -> Grant {
     let methods = METHODS.iter().map(|method| NamedMethods {
         methods: Pattern::new(method).expect("a pattern"),
-        actions: Actions::ALL,
+        actions: Actions::all(),
     });
     let powers = Power::all().map(|power| power.key);
     Grant::new(id, powers, methods.collect()).expect("a grant")

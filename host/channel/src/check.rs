@@ -627,7 +627,7 @@ mod tests {
         let message = Message::request("_m", r#"{"sessionId":"one"}"#);
         let other = || replace(r#"{"sessionId":"two"}"#);
         assert_denied(judge(&message, other(), &change), "another session");
-        assert!(judge(&message, other(), &may(Actions::ALL)).is_ok());
+        assert!(judge(&message, other(), &may(Actions::all())).is_ok());
         let both = r#"{"\u0073essionID":"two","sessionId":"one"}"#;
         assert_denied(judge(&message, replace(both), &change), "another session");
         let none = Message::request("_m", "{}");

@@ -22,7 +22,7 @@ impl Subscription {
     /// Whether this subscription covers a message.
     #[must_use]
     pub fn covers(&self, kind: Kind, sender: Peer, method: &str) -> bool {
-        self.kinds.contains(kind)
+        self.kinds.has(kind)
             && self.sender.is_none_or(|wanted| wanted == sender)
             && self.method.covers(method)
     }
@@ -48,7 +48,7 @@ impl std::fmt::Display for Subscription {
         ];
         let kinds: Vec<_> = kinds
             .iter()
-            .filter(|(kinds, _)| self.kinds.meets(*kinds))
+            .filter(|(kinds, _)| self.kinds.intersects(*kinds))
             .map(|(_, name)| *name)
             .collect();
         write!(f, "{} {}", self.method, kinds.join(", "))?;
@@ -81,7 +81,7 @@ mod tests {
         let mut all = Subscription {
             method: Pattern::new("session/*").unwrap(),
             sender: Some(Peer::Agent),
-            kinds: Kinds::NOTIFICATION.and(Kinds::RESPONSE),
+            kinds: Kinds::NOTIFICATION | Kinds::RESPONSE,
             with_body: true,
         };
         assert!(all.covers(Kind::Notification, Peer::Agent, "session/update"));

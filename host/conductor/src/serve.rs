@@ -11,8 +11,8 @@ use super::conductor::Conductor;
 use super::handshake::Handshake;
 use super::losses::Losses;
 use super::{Chain, Role, StartError, Swap};
-use acp_chain_recorder::Tracer;
 use acp_chain_channel::Failure;
+use acp_chain_recorder::Tracer;
 use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::{Error, Id};
 

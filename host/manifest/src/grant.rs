@@ -68,7 +68,7 @@ fn read_actions(actions: &[Spanned<String>]) -> Result<Actions, Wrong> {
             let wrong = unknown_key(action.get_ref(), &names);
             return Err((action.span().start, format!("`methods`: {wrong}")));
         };
-        all = all.and(*known);
+        all |= *known;
     }
     Ok(all)
 }

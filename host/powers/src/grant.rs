@@ -166,22 +166,22 @@ impl Grant {
     /// Whether it covers any of these actions on a message.
     #[must_use]
     pub fn covers(&self, actions: Actions, subject: &Subject) -> bool {
-        if self.unlimited || actions.meets(Actions::READ) && self.reads_every(subject) {
+        if self.unlimited || actions.intersects(Actions::READ) && self.reads_every(subject) {
             return true;
         }
         match self.covers.get(subject.method) {
             Some(covers) => {
                 let mut covers = covers.iter();
-                covers.any(|cover| cover.actions.meets(actions) && cover.is_about(subject))
+                covers.any(|cover| cover.actions.intersects(actions) && cover.is_about(subject))
             }
-            None => self.by_name(subject.method).meets(actions),
+            None => self.by_name(subject.method).intersects(actions),
         }
     }
 
     /// The places of a message that may change.
     #[must_use]
     pub fn changeable(&self, subject: &Subject) -> Places<'_> {
-        let everything = self.unlimited || self.by_name(subject.method).meets(Actions::CHANGE);
+        let everything = self.unlimited || self.by_name(subject.method).intersects(Actions::CHANGE);
         let places = self.about(Actions::CHANGE, subject);
         let places = places.flat_map(|cover| cover.places).copied();
         Places::new(places.chain(everything.then_some("")), &self.own)
@@ -218,7 +218,7 @@ impl Grant {
         let subject = *subject;
         covers
             .copied()
-            .filter(move |cover| cover.actions.meets(actions) && cover.is_about(&subject))
+            .filter(move |cover| cover.actions.intersects(actions) && cover.is_about(&subject))
     }
 
     fn by_name(&self, method: &str) -> Actions {
@@ -226,7 +226,7 @@ impl Grant {
             .methods
             .iter()
             .filter(|named| named.methods.covers(method));
-        named.fold(Actions::default(), |all, named| all.and(named.actions))
+        named.map(|named| named.actions).collect()
     }
 }
 
@@ -262,7 +262,7 @@ pub fn lacking(actions: Actions, subject: &Subject) -> String {
     let wanted = Power::all().filter(|power| {
         let mut covers = power.covers.iter();
         covers.any(|cover| {
-            cover.actions.meets(actions)
+            cover.actions.intersects(actions)
                 && cover.methods.contains(method)
                 && cover.is_about(subject)
         })
@@ -319,8 +319,7 @@ impl Power {
     /// The actions on any of the covered messages.
     #[must_use]
     pub fn actions(&self) -> Actions {
-        let actions = self.covers.iter().map(|cover| cover.actions);
-        actions.fold(Actions::default(), Actions::and)
+        self.covers.iter().map(|cover| cover.actions).collect()
     }
 }
 
@@ -328,7 +327,7 @@ impl Cover {
     /// Whether it covers messages of these methods and kinds from this sender; from any sender without one.
     #[must_use]
     pub fn meets(&self, methods: &Pattern, sender: Option<Peer>, kinds: Kinds) -> bool {
-        self.kinds.meets(kinds)
+        self.kinds.intersects(kinds)
             && sender.is_none_or(|sender| sender == self.sender)
             && self.methods.iter().any(|method| methods.covers(method))
     }
@@ -374,7 +373,7 @@ mod tests {
         for sender in [Peer::Client, Peer::Agent] {
             for kind in [Kind::Request, Kind::Notification, Kind::Result, Kind::Error] {
                 for method in ["session/prompt", "session/update", "initialize", "_x", ""] {
-                    assert!(!none.covers(Actions::ALL, &subject(sender, kind, method)));
+                    assert!(!none.covers(Actions::all(), &subject(sender, kind, method)));
                 }
             }
         }
@@ -385,17 +384,14 @@ mod tests {
         let grant = grant(&["prompts.change"]);
         let prompt = subject(Peer::Client, Kind::Request, "session/prompt");
         assert!(grant.covers(Actions::CHANGE, &prompt));
-        assert!(!grant.covers(
-            Actions::READ.and(Actions::ANSWER).and(Actions::SEND),
-            &prompt
-        ));
+        assert!(!grant.covers(Actions::READ | Actions::ANSWER | Actions::SEND, &prompt));
         assert!(grant.changeable(&prompt).contain("/prompt/0"));
         for other in [
             subject(Peer::Agent, Kind::Request, "session/prompt"),
             subject(Peer::Client, Kind::Notification, "session/prompt"),
             subject(Peer::Agent, Kind::Result, "session/prompt"),
         ] {
-            assert!(!grant.covers(Actions::ALL, &other));
+            assert!(!grant.covers(Actions::all(), &other));
             assert!(grant.changeable(&other).is_empty());
         }
     }

@@ -37,7 +37,7 @@ impl Asked<'_> {
             .covers
             .iter()
             .filter(|cover| cover.kinds != Kinds::ERROR && of(cover));
-        let mut covers = covers.filter(|cover| cover.actions.meets(actions));
+        let mut covers = covers.filter(|cover| cover.actions.intersects(actions));
         covers.any(|cover| cover.meets(self.methods, self.sender, self.kinds))
     }
 
@@ -55,7 +55,7 @@ impl Asked<'_> {
     #[must_use]
     pub fn is_met(&self, grant: &Grant) -> bool {
         let named = grant.methods().iter();
-        let mut named = named.filter(|named| named.actions.meets(Actions::TOUCH));
+        let mut named = named.filter(|named| named.actions.intersects(Actions::TOUCH));
         grant.powers().iter().any(|power| self.is_met_by(power))
             || named.any(|named| named.methods.meets(self.methods))
     }
@@ -90,7 +90,7 @@ pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Powe
         .filter(|asked| !asked.is_met(granted))
         .collect();
     let reads = |power: &&Power| {
-        let acts = power.actions().meets(Actions::SEND.and(Actions::DECIDE));
+        let acts = power.actions().intersects(Actions::SEND | Actions::DECIDE);
         !acts && power.needs.is_none()
     };
     let missing: Vec<_> = unmet
@@ -115,7 +115,7 @@ pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Powe
             "tools" => tools,
             "user.read" => has,
             _ if power.needs.is_some() => has,
-            _ if has => actions.meets(Actions::SEND) || touched(),
+            _ if has => actions.intersects(Actions::SEND) || touched(),
             key => missing.contains(&key),
         }
     };

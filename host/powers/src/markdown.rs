@@ -28,14 +28,16 @@ fn row(cover: &Cover) -> String {
         (Kinds::RESULT, "results"),
         (Kinds::ERROR, "errors"),
     ];
-    let kinds = kinds.iter().filter(|(kind, _)| cover.kinds.meets(*kind));
+    let kinds = kinds
+        .iter()
+        .filter(|(kind, _)| cover.kinds.intersects(*kind));
     let kinds: Vec<_> = kinds.map(|(_, name)| *name).collect();
     let mut messages = format!("{} of {}", kinds.join(" and "), code(cover.methods));
     let updates = cover.updates_in_words();
     if !updates.is_empty() {
         let _ = write!(messages, ": {updates}");
     }
-    let places = match (cover.actions.meets(Actions::CHANGE), cover.shown) {
+    let places = match (cover.actions.intersects(Actions::CHANGE), cover.shown) {
         (true, _) if cover.places == [""] => "the whole body".to_owned(),
         (true, _) => code(cover.places),
         (false, None) => String::new(),

@@ -50,46 +50,33 @@ impl Kind {
     }
 }
 
-/// A set of kinds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u8);
+bitflags::bitflags! {
+    /// A set of kinds.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Kinds: u8 {
+        /// Requests.
+        const REQUEST = 1;
+        /// Notifications.
+        const NOTIFICATION = 2;
+        /// Responses that succeed.
+        const RESULT = 4;
+        /// Responses that fail.
+        const ERROR = 8;
+        /// Responses of both sorts.
+        const RESPONSE = 4 | 8;
+    }
+}
 
 impl Kinds {
-    /// Requests.
-    pub const REQUEST: Self = Self(1);
-    /// Notifications.
-    pub const NOTIFICATION: Self = Self(2);
-    /// Responses that succeed.
-    pub const RESULT: Self = Self(4);
-    /// Responses that fail.
-    pub const ERROR: Self = Self(8);
-    /// Responses of both sorts.
-    pub const RESPONSE: Self = Self(4 | 8);
-    /// All kinds.
-    pub const ALL: Self = Self(1 | 2 | 4 | 8);
-
     /// Whether a kind is in the set.
     #[must_use]
-    pub const fn contains(self, kind: Kind) -> bool {
-        let one = match kind {
+    pub const fn has(self, kind: Kind) -> bool {
+        self.contains(match kind {
             Kind::Request => Self::REQUEST,
             Kind::Notification => Self::NOTIFICATION,
             Kind::Result => Self::RESULT,
             Kind::Error => Self::ERROR,
-        };
-        self.0 & one.0 != 0
-    }
-
-    /// Whether the two sets have a kind in common.
-    #[must_use]
-    pub const fn meets(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// The union of both sets.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        })
     }
 }
 

@@ -78,7 +78,7 @@ impl Cover {
     #[must_use]
     pub fn is_about(&self, subject: &Subject) -> bool {
         self.sender == subject.sender
-            && self.kinds.contains(subject.kind)
+            && self.kinds.has(subject.kind)
             && match (self.updates, subject.update) {
                 (Updates::None, _) => true,
                 (Updates::Of(list), Some(update)) => list.contains(&update),

@@ -25,7 +25,7 @@ pub fn fold(name: &str) -> Cow<'_, str> {
 static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(|| {
     let mut readable: HashMap<&str, Vec<&'static Cover>> = HashMap::default();
     let covers = Power::all().flat_map(|power| power.covers);
-    for cover in covers.filter(|cover| cover.actions.meets(Actions::READ)) {
+    for cover in covers.filter(|cover| cover.actions.intersects(Actions::READ)) {
         for method in cover.methods {
             readable.entry(method).or_default().push(cover);
         }
@@ -59,7 +59,7 @@ pub fn is_of_protocol(subject: &Subject) -> bool {
         return true;
     };
     let mut covers = covers.iter();
-    covers.any(|cover| cover.sender == subject.sender && cover.kinds.contains(subject.kind))
+    covers.any(|cover| cover.sender == subject.sender && cover.kinds.has(subject.kind))
 }
 
 #[cfg(test)]

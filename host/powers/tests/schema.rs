@@ -145,7 +145,7 @@ fn is_fixed(subject: &Subject, place: Option<&str>) -> bool {
     FIXED.iter().any(|fixed| {
         let about = (fixed.methods.is_empty() || fixed.methods.contains(&subject.method))
             && fixed.sender.is_none_or(|sender| sender == subject.sender)
-            && fixed.kinds.contains(subject.kind)
+            && fixed.kinds.has(subject.kind)
             && match (fixed.updates, subject.update) {
                 (Updates::Of(list), Some(update)) => list.contains(&update),
                 (Updates::Of(_), None) => false,
@@ -162,7 +162,7 @@ fn is_fixed(subject: &Subject, place: Option<&str>) -> bool {
 fn is_changeable(subject: &Subject, place: &str) -> bool {
     let covers = Power::all().flat_map(|power| power.covers);
     let mut covers = covers.filter(|cover| {
-        cover.actions.meets(Actions::CHANGE)
+        cover.actions.intersects(Actions::CHANGE)
             && cover.methods.contains(&subject.method)
             && cover.is_about(subject)
     });
@@ -201,7 +201,7 @@ fn every_message_of_the_schemas_can_be_read_by_a_power_or_is_the_hosts() {
     each(|_, subject, _| {
         let covers = Power::all().flat_map(|power| power.covers);
         let mut readable = covers.filter(|cover| {
-            cover.actions.meets(Actions::READ) && cover.methods.contains(&subject.method)
+            cover.actions.intersects(Actions::READ) && cover.methods.contains(&subject.method)
         });
         if !is_fixed(&subject, None) && !readable.any(|cover| cover.is_about(&subject)) {
             missing.insert(format!("{subject:?}"));
@@ -278,7 +278,9 @@ fn every_name_in_the_table_is_in_the_schemas() {
                 "{list:?}"
             );
         }
-        assert!(!cover.kinds.meets(Kinds::REQUEST) || !cover.methods.contains(&"session/update"));
+        assert!(
+            !cover.kinds.intersects(Kinds::REQUEST) || !cover.methods.contains(&"session/update")
+        );
     }
 }
 

@@ -70,7 +70,8 @@ impl TryFrom<wit::Subscription> for Subscription {
             ]
             .into_iter()
             .filter(|(wanted, _)| kinds.contains(*wanted))
-            .fold(Kinds::default(), |all, (_, kinds)| all.and(kinds)),
+            .map(|(_, kinds)| kinds)
+            .collect(),
             with_body: subscription.with_body,
         })
     }

@@ -15,14 +15,15 @@ pub(super) const ID: &str = "proxy";
 pub(super) fn grant(powers: &[&str], methods: &[(&str, &[&str])]) -> Grant {
     let methods = methods.iter().map(|(name, actions)| NamedMethods {
         methods: Pattern::new(name).unwrap_or_else(|error| panic!("{error}")),
-        actions: actions.iter().fold(Actions::default(), |all, action| {
-            let known = Actions::NAMES.iter().find(|(name, _)| name == action);
-            all.and(
+        actions: actions
+            .iter()
+            .map(|action| {
+                let known = Actions::NAMES.iter().find(|(name, _)| name == action);
                 known
                     .unwrap_or_else(|| panic!("there is no action `{action}`"))
-                    .1,
-            )
-        }),
+                    .1
+            })
+            .collect(),
     });
     let grant = Grant::new(ID, powers.iter().copied(), methods.collect());
     grant.unwrap_or_else(|error| panic!("{error}"))

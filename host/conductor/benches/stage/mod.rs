@@ -83,7 +83,7 @@ pub fn stub(name: &str) -> Proxy {
     let everything = Subscription {
         method: Pattern::new("*").expect("it is a pattern"),
         sender: None,
-        kinds: Kinds::ALL,
+        kinds: Kinds::all(),
         with_body: true,
     };
     Proxy {

@@ -300,7 +300,7 @@ fn everything() -> Vec<Subscription> {
     let all = Pattern::new("*").map(|method| Subscription {
         method,
         sender: None,
-        kinds: Kinds::ALL,
+        kinds: Kinds::all(),
         with_body: true,
     });
     all.into_iter().collect()

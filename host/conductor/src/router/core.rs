@@ -29,10 +29,10 @@ use crate::native::Dialect;
 use crate::native_peer::NativePeer;
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
-use acp_chain_recorder::Recorder;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{MessageId, Peer};
+use acp_chain_recorder::Recorder;
 use acp_chain_rpc::{Error, Id, Message};
 
 /// The error for a proxy that sends a message where it may not: in a session with another route, or, for a project's

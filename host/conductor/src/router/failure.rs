@@ -11,8 +11,8 @@ use crate::exchange::Stage;
 use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
-use acp_chain_recorder::State;
 use acp_chain_channel::{Failure, MessageId};
+use acp_chain_recorder::State;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
 

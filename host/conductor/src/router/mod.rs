@@ -106,11 +106,11 @@ use super::native_peer::Order;
 use super::route::{HopIndex, Place};
 use crate::native::Dialect;
 use crate::native::Supervisor;
-use acp_chain_recorder::{Recorder, State};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
 use acp_chain_mcp::bridge::{Arrival, Bridge};
 use acp_chain_mcp::reach::Reach;
+use acp_chain_recorder::{Recorder, State};
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Error, Id, Message};
 

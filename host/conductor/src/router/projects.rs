@@ -13,9 +13,9 @@ use crate::hop::Hop;
 use crate::member::Member;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
-use acp_chain_recorder::State;
 use acp_chain_channel::Failure;
 use acp_chain_channel::limits::PROJECT_PROXIES;
+use acp_chain_recorder::State;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Error, Message, code};
 

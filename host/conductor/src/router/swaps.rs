@@ -12,9 +12,9 @@ use crate::Swap;
 use crate::clock::Timer;
 use crate::hop::Hop;
 use crate::route::HopIndex;
-use acp_chain_recorder::State;
 use crate::version::Version;
 use acp_chain_channel::{Failure, Registration, Started};
+use acp_chain_recorder::State;
 
 /// Requests the replacement of one of the user's own proxies by a newer version.
 pub(super) fn request(core: &mut Core, swap: Swap) {

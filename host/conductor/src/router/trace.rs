@@ -7,9 +7,9 @@ use super::core::Core;
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
-use acp_chain_recorder::{About, Decision, Event, HOST, Recorder, State};
 use acp_chain_acp::Life;
 use acp_chain_channel::{Action, Part, Tally};
+use acp_chain_recorder::{About, Decision, Event, HOST, Recorder, State};
 use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 
 /// The member of a request's parameters that names its span (RFD meta-propagation).

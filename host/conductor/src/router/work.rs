@@ -11,9 +11,9 @@ use super::{failure, native, pauses, sleep, swaps, verdict, waiting};
 use crate::native_peer::Order;
 use crate::route::{HopIndex, Target};
 use crate::routed::Routed;
-use acp_chain_recorder::State;
 use crate::version::{Version, version_of};
 use acp_chain_channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
+use acp_chain_recorder::State;
 use acp_chain_rpc::{Error, Message, code};
 
 /// Hands a proxy a waiting message.

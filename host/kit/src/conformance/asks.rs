@@ -70,9 +70,9 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
 /// The powers that let a proxy see a part of a subscription.
 fn readers(asked: &Asked) -> String {
     let kinds = [Kinds::REQUEST, Kinds::NOTIFICATION, Kinds::RESPONSE];
-    let reads = |power: &&Power| power.actions().meets(Actions::READ) && power.needs.is_none();
+    let reads = |power: &&Power| power.actions().intersects(Actions::READ) && power.needs.is_none();
     let readers = Power::all().filter(reads).filter(|power| {
-        let mut kinds = kinds.iter().filter(|kinds| asked.kinds.meets(**kinds));
+        let mut kinds = kinds.iter().filter(|kinds| asked.kinds.intersects(**kinds));
         kinds.any(|kinds| {
             Asked {
                 kinds: *kinds,

@@ -279,7 +279,7 @@ pub(super) const POWERS: &[Power] = &[
         covers: &[Cover {
             places: &["/systemPrompt"],
             ..cover(
-                Actions::CHANGE.and(Actions::REFUSE),
+                Actions::CHANGE.union(Actions::REFUSE),
                 Client,
                 Kinds::REQUEST,
                 SETUP,
@@ -334,7 +334,7 @@ pub(super) const POWERS: &[Power] = &[
             ),
             super::errors(Agent, OPTIONS),
             updates(
-                Actions::CHANGE.and(Actions::REFUSE),
+                Actions::CHANGE.union(Actions::REFUSE),
                 SETTING_UPDATES,
                 &[
                     "/update/availableCommands",
@@ -417,7 +417,7 @@ pub(super) const POWERS: &[Power] = &[
                 &["/sessions", "/nextCursor", "/title", "/status", "/state"],
             ),
             updates(
-                Actions::CHANGE.and(Actions::REFUSE),
+                Actions::CHANGE.union(Actions::REFUSE),
                 SESSION_UPDATES,
                 &[
                     "/update/title",

@@ -68,7 +68,7 @@ pub(super) const POWERS: &[Power] = &[
         reason: "it can permit the agent anything",
         needs: None,
         covers: &[cover(
-            Actions::ANSWER.and(Actions::REFUSE),
+            Actions::ANSWER.union(Actions::REFUSE),
             Agent,
             Kinds::REQUEST,
             PERMISSION,
@@ -122,7 +122,7 @@ pub(super) const POWERS: &[Power] = &[
         reason: "it can decide for you",
         needs: None,
         covers: &[cover(
-            Actions::ANSWER.and(Actions::REFUSE),
+            Actions::ANSWER.union(Actions::REFUSE),
             Agent,
             Kinds::REQUEST,
             QUESTION,

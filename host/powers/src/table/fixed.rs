@@ -20,7 +20,7 @@ pub struct Fixed {
 
 /// Places in messages of any method.
 const fn of_all(reason: &'static str, places: &'static [&'static str]) -> Fixed {
-    of(reason, &[], Kinds::ALL, places)
+    of(reason, &[], Kinds::all(), places)
 }
 
 const fn of(
@@ -43,7 +43,7 @@ pub const FIXED: &[Fixed] = &[
     of(
         "between the host and a proxy, on one hop",
         &["proxy/initialize", "proxy/successor", "$/cancel_request"],
-        Kinds::ALL,
+        Kinds::all(),
         &[],
     ),
     of_all(
@@ -61,7 +61,7 @@ pub const FIXED: &[Fixed] = &[
     of(
         "each side alone declares its capabilities and sign-in methods: the client may run them",
         &["initialize"],
-        Kinds::REQUEST.and(Kinds::RESULT),
+        Kinds::REQUEST.union(Kinds::RESULT),
         &[
             "/protocolVersion",
             "/clientCapabilities",
@@ -168,7 +168,7 @@ pub const FIXED: &[Fixed] = &[
     of(
         "which call of an MCP server it is",
         &["mcp/message"],
-        Kinds::REQUEST.and(Kinds::NOTIFICATION),
+        Kinds::REQUEST.union(Kinds::NOTIFICATION),
         &["/method"],
     ),
     of(

@@ -22,7 +22,7 @@ const MCP: &[&str] = &["mcp/message", "mcp/connect", "mcp/disconnect"];
 
 const WATCH_FILES: [crate::Cover; 2] = exchange(Agent, FILES);
 const WATCH_TERMINALS: [crate::Cover; 2] = exchange(Agent, TERMINALS);
-const CALLS: Kinds = Kinds::REQUEST.and(Kinds::NOTIFICATION);
+const CALLS: Kinds = Kinds::REQUEST.union(Kinds::NOTIFICATION);
 const MCP_PLACES: &[&str] = &["/params", "/_meta"];
 
 pub(super) const POWERS: &[Power] = &[
@@ -74,7 +74,7 @@ pub(super) const POWERS: &[Power] = &[
             errors(Client, FILES),
             decide(Agent, WRITE_FILE, &["/content"]),
             cover(
-                Actions::ANSWER.and(Actions::REFUSE),
+                Actions::ANSWER.union(Actions::REFUSE),
                 Agent,
                 Kinds::REQUEST,
                 READ_FILE,
@@ -136,7 +136,7 @@ pub(super) const POWERS: &[Power] = &[
             ),
             errors(Client, TERMINALS),
             cover(
-                Actions::ANSWER.and(Actions::REFUSE),
+                Actions::ANSWER.union(Actions::REFUSE),
                 Agent,
                 Kinds::REQUEST,
                 OUTPUT,
@@ -169,8 +169,8 @@ pub(super) const POWERS: &[Power] = &[
         reason: "tools' inputs and results are in it",
         needs: None,
         covers: &[
-            cover(Actions::READ, Agent, CALLS.and(Kinds::RESPONSE), MCP),
-            cover(Actions::READ, Client, CALLS.and(Kinds::RESPONSE), MCP),
+            cover(Actions::READ, Agent, CALLS.union(Kinds::RESPONSE), MCP),
+            cover(Actions::READ, Client, CALLS.union(Kinds::RESPONSE), MCP),
         ],
     },
     Power {
@@ -181,7 +181,7 @@ pub(super) const POWERS: &[Power] = &[
         needs: Some("mcp.read"),
         covers: &[
             cover(
-                Actions::ANSWER.and(Actions::REFUSE),
+                Actions::ANSWER.union(Actions::REFUSE),
                 Agent,
                 Kinds::REQUEST,
                 MCP,

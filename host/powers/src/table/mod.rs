@@ -61,7 +61,12 @@ const fn decide(sender: Peer, methods: Texts, places: Texts) -> Cover {
 const fn change(sender: Peer, kinds: Kinds, methods: Texts, places: Texts) -> Cover {
     Cover {
         places,
-        ..cover(Actions::CHANGE.and(Actions::REFUSE), sender, kinds, methods)
+        ..cover(
+            Actions::CHANGE.union(Actions::REFUSE),
+            sender,
+            kinds,
+            methods,
+        )
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) const POWERS: &[Power] = &[
         reason: "the agent never receives the prompts that it answers",
         needs: None,
         covers: &[cover(
-            Actions::ANSWER.and(Actions::REFUSE),
+            Actions::ANSWER.union(Actions::REFUSE),
             Client,
             Kinds::REQUEST,
             PROMPT,
@@ -95,7 +95,7 @@ pub(super) const POWERS: &[Power] = &[
         needs: None,
         covers: &[
             updates(
-                Actions::CHANGE.and(Actions::REFUSE),
+                Actions::CHANGE.union(Actions::REFUSE),
                 MESSAGES,
                 &[
                     "/update/content/text",
@@ -154,7 +154,7 @@ pub(super) const POWERS: &[Power] = &[
         reason: "it can hide what the agent does from you",
         needs: None,
         covers: &[updates(
-            Actions::CHANGE.and(Actions::REFUSE),
+            Actions::CHANGE.union(Actions::REFUSE),
             TOOL_CALLS,
             &[
                 "/update/title",
@@ -205,7 +205,7 @@ pub(super) const POWERS: &[Power] = &[
         reason: "you decide by what you read",
         needs: None,
         covers: &[updates(
-            Actions::CHANGE.and(Actions::REFUSE),
+            Actions::CHANGE.union(Actions::REFUSE),
             PLANS,
             &["/update/entries", "/update/plan", "/**/_meta"],
         )],
@@ -233,7 +233,7 @@ pub(super) const POWERS: &[Power] = &[
         reason: "the effect on your editor is unknown",
         needs: None,
         covers: &[updates(
-            Actions::CHANGE.and(Actions::REFUSE),
+            Actions::CHANGE.union(Actions::REFUSE),
             Updates::Unknown,
             &["/update", "/_meta"],
         )],

@@ -36,7 +36,7 @@ impl Script {
         let subscription = |method| Subscription {
             method: Pattern::new(method).expect("a valid pattern"),
             sender: None,
-            kinds: Kinds::ALL,
+            kinds: Kinds::all(),
             with_body: true,
         };
         Started {

@@ -14,9 +14,9 @@ use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::mcp::Mcp;
 use crate::router::steps::{Step, Steps};
-use acp_chain_recorder::State;
 use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
+use acp_chain_recorder::State;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, code, member};
 

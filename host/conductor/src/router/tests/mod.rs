@@ -179,7 +179,7 @@ fn registration(method: &str) -> Registration {
     let subscription = Subscription {
         method: Pattern::new(method).unwrap(),
         sender: None,
-        kinds: Kinds::ALL,
+        kinds: Kinds::all(),
         with_body: true,
     };
     Registration {
