@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::stats::median;
-use super::{Effort, Figures, Rest, SIZES, Start, Watchdog};
-use crate::subjects::{CAN_LOOK, Places, Running};
+use super::{Effort, Figures, IdleResources, SIZES, StartTime, Watchdog};
+use crate::subjects::{CAN_LOOK, Places, RunningSubject};
 
 /// Turns before the memory at rest is measured, and how long it rests before that.
 const TURNS: usize = 100;
@@ -63,7 +63,7 @@ pub fn starts(
     for (figures, took) in all.iter_mut().zip(&mut took) {
         figures.start = median(took)
             .zip(took.last().copied())
-            .map(|(p50_ms, worst_ms)| Start { p50_ms, worst_ms });
+            .map(|(p50_ms, worst_ms)| StartTime { p50_ms, worst_ms });
     }
     Ok(())
 }
@@ -103,21 +103,21 @@ pub fn memory(
     Ok(())
 }
 
-fn begin(places: &Places, figures: &Figures) -> Result<Running> {
+fn begin(places: &Places, figures: &Figures) -> Result<RunningSubject> {
     let mut running = figures.subject.start(places)?;
     running.client.initialize()?;
     figures.subject.open_sessions(places, &mut running)?;
     Ok(running)
 }
 
-fn rest(places: &Places, figures: &Figures) -> Result<Rest> {
+fn rest(places: &Places, figures: &Figures) -> Result<IdleResources> {
     let mut running = begin(places, figures)?;
     for _ in 0..TURNS {
         running.client.ping(0)?;
     }
     thread::sleep(REST);
     let tree = running.tree();
-    Ok(Rest {
+    Ok(IdleResources {
         memory: tree.memory(),
         processes: tree.count(),
     })

@@ -34,7 +34,7 @@ pub const MEASURES: [Measure; 7] = [
 
 /// What a chain costs, as multiples of its cost before: of time, or of memory.
 #[derive(Clone, Debug, Serialize)]
-pub struct Beside {
+pub struct Comparison {
     /// The chain in words.
     pub name: String,
     /// The chain.
@@ -57,7 +57,7 @@ pub struct Cost {
 ///
 /// # Errors
 /// If one of them misbehaves.
-pub fn run(now: &Places, before: &Places, effort: &Effort) -> Result<Vec<Beside>> {
+pub fn run(now: &Places, before: &Places, effort: &Effort) -> Result<Vec<Comparison>> {
     let watchdog = Watchdog::start();
     let pairs = Pairs {
         measures: &MEASURES,
@@ -72,7 +72,7 @@ pub fn run(now: &Places, before: &Places, effort: &Effort) -> Result<Vec<Beside>
         let found = pairs.run(&[(before, subject.clone()), (now, subject.clone())])?;
         let costs = MEASURES.iter().zip(&found[1]);
         let costs = costs.map(|(measure, found)| Some(Cost::of(*measure, found.share()?)));
-        all.push(Beside {
+        all.push(Comparison {
             name: subject.to_string(),
             subject,
             costs: costs.collect(),

@@ -7,13 +7,13 @@
 use anyhow::Result;
 use serde::Serialize;
 
-use super::pairs::{Found, Measure, Pairs, ROUNDS, Share, add, order};
+use super::pairs::{Measure, PairedFigures, Pairs, ROUNDS, Share, add, order};
 use super::{Effort, SIZES, Watchdog};
-use crate::subjects::{Behaviour, Family, OneProcessor, Places, Running, Subject};
+use crate::subjects::{Behaviour, Family, OneProcessor, Places, RunningSubject, Subject};
 
 /// The results for one behaviour.
 #[derive(Clone, Debug, Serialize)]
-pub struct Exported {
+pub struct ExportResult {
     /// The chain, in words.
     pub name: String,
     /// The collector's behaviour; `None` for a chain in a separate process that exports nothing.
@@ -40,7 +40,7 @@ const MEASURES: [Measure; 3] = [Measure::Turns, Measure::Updates(SIZES[0]), Meas
 const UNTIL_NOTICED: usize = 2048;
 
 /// Measures all.
-pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<Exported>> {
+pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<ExportResult>> {
     eprintln!("collectors");
     let _one = OneProcessor::begin()?;
     let pairs = Pairs {
@@ -54,7 +54,7 @@ pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<
         Subject::new(Family::Forwarding, 3),
     );
     pairs.compile(places, &exporting)?;
-    let mut all: [Vec<Found>; VISITED.len()] = VISITED.map(|_| pairs.nothing());
+    let mut all: [Vec<PairedFigures>; VISITED.len()] = VISITED.map(|_| pairs.nothing());
     for start in 0..pairs.starts {
         places.collector.behave(Behaviour::There);
         let mut exporting = pairs.begin(places, &exporting)?;
@@ -83,7 +83,7 @@ pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<
         let [turns, updates, memory] = &found[..] else {
             unreachable!("there are as many as there are measures");
         };
-        Exported {
+        ExportResult {
             name: match collector {
                 None => silent.to_string(),
                 Some(Behaviour::There) => exporting.to_string(),
@@ -100,7 +100,7 @@ pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<
 }
 
 /// Changes the collector, and takes turns until the chain has noticed.
-fn change(places: &Places, behaviour: Behaviour, running: &mut Running) -> Result<()> {
+fn change(places: &Places, behaviour: Behaviour, running: &mut RunningSubject) -> Result<()> {
     places.collector.behave(behaviour);
     let mut turns = 0;
     while turns < UNTIL_NOTICED || !places.collector.is_noticed() {

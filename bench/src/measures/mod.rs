@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-pub use self::beside::{Beside, Cost};
-pub use self::collector::Exported;
+pub use self::beside::{Comparison, Cost};
+pub use self::collector::ExportResult;
 pub use self::pairs::Share;
 use self::rounds::Live;
 use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
@@ -86,11 +86,11 @@ pub struct Figures {
     /// The subject in words.
     pub name: String,
     /// From the start to the answer to `initialize`, with compiled code in the cache.
-    pub start: Option<Start>,
+    pub start: Option<StartTime>,
     /// The same without compiled code, in milliseconds.
     pub cold_start_ms: Option<f64>,
     /// At rest, after a hundred turns.
-    pub rest: Option<Rest>,
+    pub rest: Option<IdleResources>,
     /// The most memory while the client read slowly, in bytes.
     pub peak: Option<u64>,
     /// A small prompt and its answer.
@@ -103,7 +103,7 @@ pub struct Figures {
 
 /// How long a subject takes to start, in milliseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Start {
+pub struct StartTime {
     /// The median.
     pub p50_ms: f64,
     /// The longest.
@@ -112,7 +112,7 @@ pub struct Start {
 
 /// The resources of an idle subject.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Rest {
+pub struct IdleResources {
     /// Memory in bytes, shared memory divided (PSS).
     pub memory: u64,
     /// Processes, the agent's included.
@@ -163,7 +163,7 @@ pub struct Outcome {
     /// By measurement in turn.
     pub noise: Vec<Noise>,
     /// A chain that exports, by the behaviour of its collector.
-    pub exported: Vec<Exported>,
+    pub exported: Vec<ExportResult>,
 }
 
 /// The numbers of components in [`Family::Bare`].

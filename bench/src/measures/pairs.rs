@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::stats::{median, mib, number, uncertainty};
 use super::{LARGE, Watchdog};
 use crate::client::Client;
-use crate::subjects::{CAN_LOOK, Places, Running, Subject};
+use crate::subjects::{CAN_LOOK, Places, RunningSubject, Subject};
 
 /// Prompts before anything is measured.
 const WARM_UP: usize = 200;
@@ -40,7 +40,7 @@ pub enum Measure {
 
 /// The figures of one subject, and those relative to the first subject: one for each time that all were started.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct PairedFigures {
     /// The medians of the rounds.
     pub figures: Vec<f64>,
     parts: Vec<f64>,
@@ -57,7 +57,7 @@ pub struct Share {
     pub uncertainty: f64,
 }
 
-impl Found {
+impl PairedFigures {
     /// `None` if it was not measured.
     #[must_use]
     pub fn share(&self) -> Option<Share> {
@@ -106,8 +106,8 @@ pub struct Pairs<'p> {
 
 impl Pairs<'_> {
     /// Visits each subject in every round, in another order each time. The results are by subject and measure.
-    pub fn run(&self, subjects: &[(&Places, Subject)]) -> Result<Vec<Vec<Found>>> {
-        let mut all: Vec<Vec<Found>> = subjects.iter().map(|_| self.nothing()).collect();
+    pub fn run(&self, subjects: &[(&Places, Subject)]) -> Result<Vec<Vec<PairedFigures>>> {
+        let mut all: Vec<Vec<PairedFigures>> = subjects.iter().map(|_| self.nothing()).collect();
         for (places, subject) in subjects {
             self.compile(places, subject)?;
         }
@@ -162,7 +162,7 @@ impl Pairs<'_> {
     }
 
     /// Spends an equal part of the subject's turn on each measure.
-    pub fn visit(&self, running: &mut Running, samples: &mut [Vec<f64>]) -> Result<()> {
+    pub fn visit(&self, running: &mut RunningSubject, samples: &mut [Vec<f64>]) -> Result<()> {
         let name = running.subject.to_string();
         self.watchdog.pet(&name);
         let repeated = self.measures.iter().filter(|of| of.is_repeated()).count();
@@ -177,7 +177,7 @@ impl Pairs<'_> {
     }
 
     /// Measures the memory, which is done at the end.
-    pub fn end(&self, running: &mut Running, samples: &mut [Vec<f64>]) {
+    pub fn end(&self, running: &mut RunningSubject, samples: &mut [Vec<f64>]) {
         for (measure, samples) in self.measures.iter().zip(samples) {
             if *measure == Measure::Memory && CAN_LOOK {
                 samples.push(mib(running.tree().memory()));
@@ -189,11 +189,11 @@ impl Pairs<'_> {
 /// A running subject, and its samples of each measure.
 #[derive(Debug)]
 pub struct Live {
-    pub running: Running,
+    pub running: RunningSubject,
     pub samples: Vec<Vec<f64>>,
 }
 
-impl Found {
+impl PairedFigures {
     fn add(&mut self, of: &[f64], first: &[f64]) {
         let mut parts: Vec<_> = of.iter().zip(first).map(|(of, to)| of / to).collect();
         self.figures.extend(median(&mut of.to_vec()));
@@ -202,7 +202,7 @@ impl Found {
 }
 
 /// Adds the samples of a start to what was found, in relation to those of the first.
-pub fn add(found: &mut [Found], samples: &[Vec<f64>], first: &[Vec<f64>]) {
+pub fn add(found: &mut [PairedFigures], samples: &[Vec<f64>], first: &[Vec<f64>]) {
     for (found, (of, first)) in found.iter_mut().zip(samples.iter().zip(first)) {
         found.add(of, first);
     }
@@ -244,13 +244,13 @@ mod tests {
 
     #[test]
     fn parts_are_those_of_the_same_round() {
-        let mut found = Found::default();
+        let mut found = PairedFigures::default();
         found.add(&[1.0, 20.0, 300.0], &[2.0, 40.0, 600.0]);
         found.add(&[1.0, 20.0, 300.0], &[2.0, 40.0, 600.0]);
         let share = found.share().unwrap();
         assert!((share.figure - 20.0).abs() < 1e-9);
         assert!((share.part - 0.5).abs() < 1e-9);
         assert!(share.uncertainty < 1e-9);
-        assert!(Found::default().share().is_none());
+        assert!(PairedFigures::default().share().is_none());
     }
 }

@@ -9,7 +9,7 @@ use super::{
     Effort, Figures, LARGE, LARGE_ROUND_TRIPS, Noise, ROUND_TRIPS, RoundTrip, SIZES, UPDATES,
     Updates, Watchdog,
 };
-use crate::subjects::{CAN_LOOK, Family, Places, Running};
+use crate::subjects::{CAN_LOOK, Family, Places, RunningSubject};
 
 /// Prompts before anything is measured, until code and buffers are warm.
 const WARM_UP: usize = 200;
@@ -27,7 +27,7 @@ const MOST: usize = 1 << 30;
 /// A running subject, and where its measurements go.
 pub struct Live<'f> {
     pub figures: &'f mut Figures,
-    running: Running,
+    running: RunningSubject,
 }
 
 impl<'f> Live<'f> {
@@ -50,7 +50,7 @@ impl<'f> Live<'f> {
 
 /// The results of one subject.
 #[derive(Default)]
-struct Found {
+struct SubjectResults {
     samples: Vec<f64>,
     messages: usize,
     /// The processor time before.
@@ -111,7 +111,7 @@ pub fn updates(
         LARGE => effort.large_rounds,
         _ => effort.rounds,
     };
-    let burst = |running: &mut Running, count| -> Result<f64> {
+    let burst = |running: &mut RunningSubject, count| -> Result<f64> {
         let took = running.client.burst(count, size)?;
         Ok(number(count) / took.as_secs_f64())
     };
@@ -155,8 +155,8 @@ fn in_turn(
     what: &'static str,
     rounds: usize,
     watchdog: &Watchdog,
-    mut visit: impl FnMut(&mut Running, &mut Found) -> Result<Option<f64>>,
-) -> Result<(Vec<Found>, Noise)> {
+    mut visit: impl FnMut(&mut RunningSubject, &mut SubjectResults) -> Result<Option<f64>>,
+) -> Result<(Vec<SubjectResults>, Noise)> {
     eprintln!("{what}");
     let is_relay = |live: &Live| live.figures.subject.family == Family::Relay;
     let relay = live
@@ -164,9 +164,9 @@ fn in_turn(
         .position(is_relay)
         .context("there is no relay")?;
     let others: Vec<_> = (0..live.len()).filter(|at| *at != relay).collect();
-    let begin = |live: &Live| Found {
+    let begin = |live: &Live| SubjectResults {
         before: live.time(),
-        ..Found::default()
+        ..SubjectResults::default()
     };
     let mut all: Vec<_> = live.iter().map(begin).collect();
     let (mut visits, mut middles) = (0, Vec::new());

@@ -1,7 +1,7 @@
 //! The table of a program beside an earlier one.
 
 use super::table::section;
-use crate::measures::Beside;
+use crate::measures::Comparison;
 
 /// A figure that is worse by more than this is listed.
 const MUCH: f64 = 1.05;
@@ -19,7 +19,7 @@ const HEAD: [&str; 8] = [
 
 /// The table, with figures as multiples of the earlier costs.
 #[must_use]
-pub fn beside(all: &[Beside]) -> String {
+pub fn beside(all: &[Comparison]) -> String {
     let (mut rows, mut worse) = (Vec::new(), Vec::new());
     for chain in all {
         let mut row = vec![chain.name.clone()];
@@ -65,7 +65,7 @@ mod tests {
             })
         };
         let subject = Subject::new(Family::Empty, 0);
-        let mut chain = Beside {
+        let mut chain = Comparison {
             name: subject.to_string(),
             subject,
             costs: vec![None; HEAD.len() - 1],

@@ -15,7 +15,7 @@ pub use table::markdown;
 pub(crate) use table::{section, show};
 pub use targets::{Target, Verdict};
 
-use crate::measures::{Exported, Figures, Noise, Outcome};
+use crate::measures::{ExportResult, Figures, Noise, Outcome};
 use crate::subjects::Family;
 
 /// If the relay's figure is less certain than this, the machine is too noisy, and ratios are not reported.
@@ -35,7 +35,7 @@ pub struct Report {
     /// The measurements, by subject.
     pub figures: Vec<Figures>,
     /// A chain that exports, by the behaviour of its collector.
-    pub exported: Vec<Exported>,
+    pub exported: Vec<ExportResult>,
     /// The targets.
     pub targets: Vec<Target>,
 }

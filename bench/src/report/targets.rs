@@ -45,7 +45,7 @@ const FLOOR: f64 = 2.0;
 const LEAST: f64 = 0.99;
 
 /// A figure, and its measurement in turn.
-type Found = (Option<f64>, Option<&'static str>);
+type Measurement = (Option<f64>, Option<&'static str>);
 
 pub fn all(report: &Report) -> Vec<Target> {
     let mut all = Targets {
@@ -102,7 +102,7 @@ impl Targets<'_> {
         for (family, of, measured, sizes, limit, what) in [
             (
                 Family::Elsewhere,
-                trip as Of,
+                trip as Getter,
                 ROUND_TRIPS,
                 &COUNTS_MANY[..],
                 0.3,
@@ -287,7 +287,7 @@ impl Targets<'_> {
     }
 
     /// How much each proxy adds to the cost of none.
-    fn each(&self, family: Family, counts: &[usize], of: Of) -> Option<f64> {
+    fn each(&self, family: Family, counts: &[usize], of: Getter) -> Option<f64> {
         let none = self.report.of(Family::Empty, 0).and_then(of)?;
         let points = self.points(family, counts, of);
         let points: Option<Vec<_>> = std::iter::once(Some((0.0, none))).chain(points).collect();
@@ -295,7 +295,7 @@ impl Targets<'_> {
     }
 
     /// How much each bare call adds.
-    fn each_bare(&self, of: Of) -> Option<f64> {
+    fn each_bare(&self, of: Getter) -> Option<f64> {
         let points: Option<Vec<_>> = self.points(Family::Bare, &BARE, of).collect();
         slope(&points?)
     }
@@ -304,7 +304,7 @@ impl Targets<'_> {
         &self,
         family: Family,
         counts: &[usize],
-        of: Of,
+        of: Getter,
     ) -> impl Iterator<Item = Option<(f64, f64)>> {
         counts.iter().map(move |count| {
             let figure = self.report.of(family, *count).and_then(of)?;
@@ -312,18 +312,18 @@ impl Targets<'_> {
         })
     }
 
-    fn least(&mut self, what: String, found: Found, limit: f64, unit: &'static str) {
+    fn least(&mut self, what: String, found: Measurement, limit: f64, unit: &'static str) {
         self.add(what, found, limit, unit, true);
     }
 
-    fn most(&mut self, what: String, found: Found, limit: f64, unit: &'static str) {
+    fn most(&mut self, what: String, found: Measurement, limit: f64, unit: &'static str) {
         self.add(what, found, limit, unit, false);
     }
 
     fn add(
         &mut self,
         what: String,
-        (figure, measured): Found,
+        (figure, measured): Measurement,
         limit: f64,
         unit: &'static str,
         at_least: bool,
@@ -363,7 +363,7 @@ impl Targets<'_> {
 
 const COUNTS_MANY: [usize; 5] = [COUNTS[0], COUNTS[1], COUNTS[2], COUNTS[3], MANY];
 
-type Of = fn(&Figures) -> Option<f64>;
+type Getter = fn(&Figures) -> Option<f64>;
 
 fn trip(figures: &Figures) -> Option<f64> {
     figures.round_trip.map(|trip| trip.p50_us)

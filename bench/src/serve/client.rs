@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::servers::{SHARED, Way};
+use super::servers::{SHARED, Transport};
 use crate::agent::words;
 
 /// The number of updates in a turn, and the length of their texts and the prompt's, in bytes.
@@ -49,9 +49,9 @@ enum Link {
 }
 
 /// How clients of one transport connect: over HTTP/2 several share a TCP connection, as behind a balancer.
-pub struct Door {
+pub struct Connector {
     address: String,
-    way: Way,
+    transport: Transport,
     /// The shared connection, and how many clients may still use it.
     shared: Option<(Shared, usize)>,
 }
@@ -77,12 +77,12 @@ struct Events {
     line: Vec<u8>,
 }
 
-impl Door {
+impl Connector {
     /// For the server at this address.
-    pub fn new(address: &str, way: Way) -> Self {
+    pub fn new(address: &str, transport: Transport) -> Self {
         Self {
             address: address.to_owned(),
-            way,
+            transport,
             shared: None,
         }
     }
@@ -90,10 +90,10 @@ impl Door {
     /// A client that has a session, and reads its streams.
     pub async fn begin(&mut self) -> Result<Client> {
         in_time(async {
-            match self.way {
-                Way::WebSocket => Client::by_websocket(&self.address).await,
-                Way::Http => Client::by_http(Posts::begin(&self.address).await?).await,
-                Way::Http2 => {
+            match self.transport {
+                Transport::WebSocket => Client::by_websocket(&self.address).await,
+                Transport::Http => Client::by_http(Posts::begin(&self.address).await?).await,
+                Transport::Http2 => {
                     let sender = Sender::Shared(self.share().await?);
                     Client::by_http(Posts::over(&self.address, sender).await?).await
                 }

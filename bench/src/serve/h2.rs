@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use super::Size;
 use super::client::Posts;
-use super::servers::{Places, Running};
+use super::servers::{Places, RunningServer};
 
 /// A message of one session that the agent does not answer.
 const NOTIFICATION: &str =
@@ -24,7 +24,7 @@ pub struct Rates {
 }
 
 /// Measures a server, and ends it.
-pub async fn measure(running: Running, places: &Places, size: &Size) -> Result<Rates> {
+pub async fn measure(running: RunningServer, places: &Places, size: &Size) -> Result<Rates> {
     let posts = Posts::begin(&running.address).await?;
     let file = places.scratch.join("notification.json");
     tokio::fs::write(&file, NOTIFICATION).await?;

@@ -7,8 +7,8 @@ use serde::Serialize;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
-use super::client::{Client, Door};
-use super::servers::{Running, Way};
+use super::client::{Client, Connector};
+use super::servers::{RunningServer, Transport};
 use crate::measures::stats::{number, quantile};
 
 /// How many connections begin at once.
@@ -30,7 +30,7 @@ pub struct Size {
 
 /// The cost of idle connections.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Begun {
+pub struct IdleFigures {
     /// The number of connections.
     pub connections: usize,
     /// How many opened per second.
@@ -43,7 +43,7 @@ pub struct Begun {
 
 /// The performance of busy connections.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Busy {
+pub struct BusyFigures {
     /// The number of connections.
     pub connections: usize,
     /// Turns per second, of all of them.
@@ -57,27 +57,34 @@ pub struct Busy {
 }
 
 /// Measures a server over one transport, and ends it.
-pub async fn measure(running: Running, way: Way, size: &Size) -> Result<(Begun, Busy)> {
+pub async fn measure(
+    running: RunningServer,
+    transport: Transport,
+    size: &Size,
+) -> Result<(IdleFigures, BusyFigures)> {
     // Fixed costs are not attributed to connections.
-    let first = Door::new(&running.address, way).begin().await?.rest();
+    let first = Connector::new(&running.address, transport)
+        .begin()
+        .await?
+        .rest();
     sleep(REST).await;
     let before = running.tree();
     let (memory, time) = (before.memory(), before.time());
     let since = Instant::now();
-    let clients = begin_all(&running.address, way, size.idle).await?;
+    let clients = begin_all(&running.address, transport, size.idle).await?;
     let took = since.elapsed();
     let idle: Vec<_> = clients.into_iter().map(Client::rest).collect();
     let spent = running.tree().time().saturating_sub(time);
     sleep(REST).await;
     #[allow(clippy::cast_precision_loss, reason = "no memory is so large")]
     let grown = running.tree().memory().saturating_sub(memory) as f64;
-    let begun = Begun {
+    let begun = IdleFigures {
         connections: size.idle,
         per_second: number(size.idle) / took.as_secs_f64(),
         cpu_ms: spent.as_secs_f64() * 1000.0 / number(size.idle),
         memory_kib: grown / 1024.0 / number(size.idle),
     };
-    let busy = busy(&running, way, size).await?;
+    let busy = busy(&running, transport, size).await?;
     let ended = idle
         .iter()
         .chain([&first])
@@ -89,15 +96,15 @@ pub async fn measure(running: Running, way: Way, size: &Size) -> Result<(Begun, 
     Ok((begun, busy))
 }
 
-async fn begin_all(address: &str, way: Way, count: usize) -> Result<Vec<Client>> {
+async fn begin_all(address: &str, transport: Transport, count: usize) -> Result<Vec<Client>> {
     let mut tasks = JoinSet::new();
     for which in 0..AT_ONCE {
-        let mut door = Door::new(address, way);
+        let mut connector = Connector::new(address, transport);
         let share = count / AT_ONCE + usize::from(which < count % AT_ONCE);
         tasks.spawn(async move {
             let mut clients = Vec::new();
             for _ in 0..share {
-                clients.push(door.begin().await?);
+                clients.push(connector.begin().await?);
             }
             anyhow::Ok(clients)
         });
@@ -109,8 +116,8 @@ async fn begin_all(address: &str, way: Way, count: usize) -> Result<Vec<Client>>
     Ok(clients)
 }
 
-async fn busy(running: &Running, way: Way, size: &Size) -> Result<Busy> {
-    let clients = begin_all(&running.address, way, size.busy).await?;
+async fn busy(running: &RunningServer, transport: Transport, size: &Size) -> Result<BusyFigures> {
+    let clients = begin_all(&running.address, transport, size.busy).await?;
     let warm = Instant::now() + size.time / 4;
     let end = warm + size.time;
     let mut tasks = JoinSet::new();
@@ -137,7 +144,7 @@ async fn busy(running: &Running, way: Way, size: &Size) -> Result<Busy> {
     }
     let turns = number(took.len());
     let mut part = |part| quantile(&mut took, part).context("no turn has ended");
-    Ok(Busy {
+    Ok(BusyFigures {
         connections: size.busy,
         per_second: turns / size.time.as_secs_f64(),
         p50_ms: part(0.5)?,

@@ -12,8 +12,8 @@ mod servers;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 
-pub use load::{Begun, Busy, Size};
-pub use servers::{Places, Server, WAYS, Way};
+pub use load::{BusyFigures, IdleFigures, Size};
+pub use servers::{Places, Server, TRANSPORTS, Transport};
 
 /// The results of one server.
 #[derive(Debug, Serialize)]
@@ -21,20 +21,20 @@ pub struct Figures {
     /// The server.
     pub server: Server,
     /// By transport.
-    pub ways: Vec<OfWay>,
+    pub ways: Vec<TransportFigures>,
     /// Over HTTP/2.
     pub h2: h2::Rates,
 }
 
 /// The results of a server over one transport.
 #[derive(Debug, Serialize)]
-pub struct OfWay {
+pub struct TransportFigures {
     /// The transport.
-    pub way: Way,
+    pub way: Transport,
     /// The cost of idle connections.
-    pub begun: Begun,
+    pub begun: IdleFigures,
     /// The performance of busy connections.
-    pub busy: Busy,
+    pub busy: BusyFigures,
 }
 
 /// Measures all servers, one after the other, each with as many connections as this many files and this much memory
@@ -51,9 +51,9 @@ pub async fn run(
     let mut all = Vec::new();
     for server in Server::ALL {
         let mut ways = Vec::new();
-        for way in WAYS {
-            eprintln!("{server}, over {way}");
-            let most = server.fit(way, files).min(memory);
+        for transport in TRANSPORTS {
+            eprintln!("{server}, over {transport}");
+            let most = server.fit(transport, files).min(memory);
             let idle = size.idle.min(most.saturating_sub(size.busy + 1));
             ensure!(idle > 0, "there are too few files or too little memory");
             let size = Size {
@@ -61,8 +61,12 @@ pub async fn run(
                 ..size.clone()
             };
             let running = server.start(places).await?;
-            let (begun, busy) = load::measure(running, way, &size).await?;
-            ways.push(OfWay { way, begun, busy });
+            let (begun, busy) = load::measure(running, transport, &size).await?;
+            ways.push(TransportFigures {
+                way: transport,
+                begun,
+                busy,
+            });
         }
         eprintln!("{server}, notifications over HTTP/2");
         let running = server.start(places).await?;

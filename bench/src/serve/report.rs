@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::client::{PROMPT, UPDATE, UPDATES};
-use super::{Figures, OfWay, Size};
+use super::{Figures, Size, TransportFigures};
 use crate::report::{Machine, section, show};
 
 /// The report of a run.
@@ -58,9 +58,9 @@ impl Report {
         text
     }
 
-    fn rows(&self, cells: impl Fn(&OfWay) -> Vec<String>) -> Vec<Vec<String>> {
+    fn rows(&self, cells: impl Fn(&TransportFigures) -> Vec<String>) -> Vec<Vec<String>> {
         let of = |figures: &Figures| -> Vec<_> {
-            let row = |way: &OfWay| {
+            let row = |way: &TransportFigures| {
                 let mut row = vec![format!("{}, over {}", figures.server, way.way)];
                 row.extend(cells(way));
                 row

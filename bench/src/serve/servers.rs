@@ -44,7 +44,7 @@ pub enum Server {
 /// How clients reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum Transport {
     /// A request for each message, and two streams of events, over HTTP/1.1: each has a TCP connection.
     Http,
     /// The same over HTTP/2, where several clients share a TCP connection.
@@ -54,7 +54,7 @@ pub enum Way {
 }
 
 /// All transports.
-pub const WAYS: [Way; 3] = [Way::Http, Way::Http2, Way::WebSocket];
+pub const TRANSPORTS: [Transport; 3] = [Transport::Http, Transport::Http2, Transport::WebSocket];
 
 /// How many clients share a connection over HTTP/2.
 pub const SHARED: usize = 20;
@@ -64,7 +64,7 @@ const LEFT: usize = 16;
 const OWN: usize = 128;
 
 /// A running server. It ends when this is dropped.
-pub struct Running {
+pub struct RunningServer {
     process: Child,
     /// Its host and port.
     pub address: String,
@@ -77,24 +77,24 @@ impl Server {
     pub const ALL: [Self; 3] = [Self::Empty, Self::Ours, Self::Reference];
 
     /// How many connections over this transport fit into a process with this many files.
-    pub(super) fn fit(self, way: Way, files: usize) -> usize {
+    pub(super) fn fit(self, transport: Transport, files: usize) -> usize {
         let of_agent = match self {
             Self::Empty | Self::Ours => 1,
             // Three pipes, and the descriptor for its end.
             Self::Reference => 4,
         };
         // For all that share a connection.
-        let sockets = match way {
-            Way::Http => 3 * SHARED,
-            Way::Http2 => 1,
-            Way::WebSocket => SHARED,
+        let sockets = match transport {
+            Transport::Http => 3 * SHARED,
+            Transport::Http2 => 1,
+            Transport::WebSocket => SHARED,
         };
         let files = (files - files / LEFT).saturating_sub(OWN);
         files * SHARED / (sockets + SHARED * of_agent)
     }
 
     /// Starts the server, and waits until it listens.
-    pub(super) async fn start(self, places: &Places) -> Result<Running> {
+    pub(super) async fn start(self, places: &Places) -> Result<RunningServer> {
         let program = match self {
             Self::Empty | Self::Ours => &places.program,
             Self::Reference => &places.reference,
@@ -117,7 +117,7 @@ impl Server {
             .and_then(|line| line.strip_suffix("/acp"))
             .with_context(|| format!("{self} prints no address"))?;
         let name = program.file_name().context("the program has no name")?;
-        Ok(Running {
+        Ok(RunningServer {
             process,
             address: address.to_owned(),
             name: name.to_string_lossy().into_owned(),
@@ -156,7 +156,7 @@ impl Server {
     }
 }
 
-impl Running {
+impl RunningServer {
     /// Its processes, without those of agents.
     pub fn tree(&self) -> Tree {
         let root = self.process.id().unwrap_or_default();
@@ -182,7 +182,7 @@ impl fmt::Display for Server {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
             Self::Http => "HTTP/1.1",

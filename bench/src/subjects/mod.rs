@@ -17,7 +17,7 @@ pub use chain::powers;
 pub use collector::{Behaviour, Collector};
 pub(crate) use process::command;
 pub use process::{CAN_LOOK, OneProcessor, Tree};
-pub use running::Running;
+pub use running::RunningSubject;
 
 /// The numbers of proxies of chains that show the cost of each.
 pub const COUNTS: [usize; 4] = [1, 3, 5, 20];
@@ -144,7 +144,7 @@ impl Subject {
     ///
     /// # Errors
     /// If one cannot be opened.
-    pub fn open_sessions(&self, places: &Places, running: &mut Running) -> Result<()> {
+    pub fn open_sessions(&self, places: &Places, running: &mut RunningSubject) -> Result<()> {
         let mut folders: Vec<_> = projects::folders(self, &places.scratch).collect();
         if folders.is_empty() {
             folders.push(PathBuf::from("/"));
@@ -159,7 +159,7 @@ impl Subject {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start(&self, places: &Places) -> Result<Running> {
+    pub fn start(&self, places: &Places) -> Result<RunningSubject> {
         self.start_with(places, "cache")
     }
 
@@ -167,7 +167,7 @@ impl Subject {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start_with(&self, places: &Places, cache: &str) -> Result<Running> {
+    pub fn start_with(&self, places: &Places, cache: &str) -> Result<RunningSubject> {
         let command = match self.family {
             Family::Agent => process::command(&places.agent),
             Family::Relay => {
@@ -190,7 +190,7 @@ impl Subject {
             }
             _ => chain::command(self, places, cache)?,
         };
-        Running::start(self, command, &places.scratch)
+        RunningSubject::start(self, command, &places.scratch)
     }
 }
 

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running subject. It ends when this is dropped.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningSubject {
     /// The subject.
     pub subject: Subject,
     /// When the subject was started.
@@ -23,16 +23,16 @@ pub struct Running {
     /// The client in front of it.
     pub client: Client<ChildStdout, ChildStdin>,
     /// Dropped after the client, whose end makes the subject end.
-    ending: Ending,
+    ending: ProcessGuard,
 }
 
 #[derive(Debug)]
-struct Ending {
+struct ProcessGuard {
     child: Child,
     tree: Option<Tree>,
 }
 
-impl Running {
+impl RunningSubject {
     pub(super) fn start(subject: &Subject, mut command: Command, scratch: &Path) -> Result<Self> {
         let log = scratch.join("stderr.log");
         let log = File::options().create(true).append(true).open(log)?;
@@ -50,7 +50,7 @@ impl Running {
             subject: subject.clone(),
             since,
             client: Client::new(output, input),
-            ending: Ending { child, tree: None },
+            ending: ProcessGuard { child, tree: None },
         })
     }
 
@@ -61,14 +61,14 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningSubject {
     fn drop(&mut self) {
         // Once the subject has ended, its children are no longer known.
         self.ending.tree = Some(self.tree());
     }
 }
 
-impl Drop for Ending {
+impl Drop for ProcessGuard {
     fn drop(&mut self) {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end && matches!(self.child.try_wait(), Ok(None)) {
