@@ -72,7 +72,7 @@ impl Peer {
 
 /// The answer to one of the proxy's own requests, to be awaited.
 #[must_use = "a request whose answer is dropped is withdrawn"]
-pub struct Answer(Waiting);
+pub struct Answer(AnswerState);
 
 impl Answer {
     /// The answer to a request that was sent with this number, or that the host rejected.
@@ -80,12 +80,12 @@ impl Answer {
         match sent {
             Ok(id) => {
                 pending::expect(id);
-                Self(Waiting::For(id))
+                Self(AnswerState::For(id))
             }
             Err(refused) => {
                 let message = format!("{method} was not sent: {refused}");
                 log(Level::Warn, &message);
-                Self(Waiting::Refused(Error::new(Error::INTERNAL, message)))
+                Self(AnswerState::Refused(Error::new(Error::INTERNAL, message)))
             }
         }
     }
@@ -97,7 +97,7 @@ pub(crate) fn ask(call: MessageId, method: &str, params: &impl Serialize) -> Ans
     Answer::to(method, sent)
 }
 
-enum Waiting {
+enum AnswerState {
     For(MessageId),
     Refused(Error),
     Done,
@@ -110,21 +110,21 @@ impl Future for Answer {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let outcome = match &self.0 {
-            Waiting::For(id) => match pending::take(*id, context.waker()) {
+            AnswerState::For(id) => match pending::take(*id, context.waker()) {
                 Some(outcome) => outcome,
                 None => return Poll::Pending,
             },
-            Waiting::Refused(error) => Err(error.clone()),
-            Waiting::Done => return Poll::Pending,
+            AnswerState::Refused(error) => Err(error.clone()),
+            AnswerState::Done => return Poll::Pending,
         };
-        self.0 = Waiting::Done;
+        self.0 = AnswerState::Done;
         Poll::Ready(outcome)
     }
 }
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        if let Waiting::For(id) = self.0
+        if let AnswerState::For(id) = self.0
             && pending::abandon(id)
         {
             // Fails if the answer has reached the host meanwhile.

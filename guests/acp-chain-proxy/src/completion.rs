@@ -19,12 +19,12 @@ use crate::{Call, Error, Json, Proxy, Result, call};
 pub trait Completion: Proxy {
     /// Possible values of an argument, the best first; the first 100 are passed on. It may wait, as handlers may; an
     /// `Err` is a protocol error.
-    async fn complete(&self, call: Call<Partial>) -> Result<Vec<String>>;
+    async fn complete(&self, call: Call<CompleteRequest>) -> Result<Vec<String>>;
 }
 
-/// An argument that is being written.
+/// The request to complete an argument that is being written.
 #[derive(Clone, Debug)]
-pub struct Partial {
+pub struct CompleteRequest {
     /// The prompt or template of the argument.
     pub of: Reference,
     /// The argument's name.
@@ -50,14 +50,14 @@ const MOST: usize = 100;
 trait ErasedCompletion {
     fn complete(
         self: Rc<Self>,
-        call: Call<Partial>,
+        call: Call<CompleteRequest>,
     ) -> Pin<Box<dyn Future<Output = Result<Vec<String>>>>>;
 }
 
 impl<P: Completion> ErasedCompletion for P {
     fn complete(
         self: Rc<Self>,
-        call: Call<Partial>,
+        call: Call<CompleteRequest>,
     ) -> Pin<Box<dyn Future<Output = Result<Vec<String>>>>> {
         Box::pin(async move { Completion::complete(&*self, call).await })
     }
@@ -86,7 +86,7 @@ struct Completions {
 }
 
 /// Completes an argument; `None` if the call is pending.
-pub(crate) fn complete(call: Call<Partial>) -> std::result::Result<Option<Json>, Error> {
+pub(crate) fn complete(call: Call<CompleteRequest>) -> std::result::Result<Option<Json>, Error> {
     let completer = COMPLETION.with_borrow(Clone::clone);
     let early = || Error::new(Error::INTERNAL, "its completion was used before `init`");
     let completer = completer.ok_or_else(early)?;

@@ -18,12 +18,12 @@ pub struct Component<P>(PhantomData<P>);
 
 /// A proxy exported by [`export!`](crate::export).
 #[doc(hidden)]
-pub trait Exported: Proxy {
+pub trait ExportedProxy: Proxy {
     /// Registers the new instance for the exports beside its handler.
     fn started(proxy: &Rc<Self>);
 }
 
-impl<P: Exported> Guest for Component<P> {
+impl<P: ExportedProxy> Guest for Component<P> {
     fn init(config: String, saved: Option<String>) -> Result<wit::Registration, String> {
         std::panic::set_hook(Box::new(|panic| crate::log(crate::Level::Error, panic)));
         instance::init::<P>(&body(config), saved, P::started).map(Into::into)

@@ -19,7 +19,7 @@ use serde_json::value::{RawValue, to_raw_value};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::Edit;
 pub use members::Members;
-pub use strings::{DEPTH, NotRead, Spelt, Step, Strings};
+pub use strings::{DEPTH, RawString, Step, Strings, StringsError};
 
 /// A JSON value that keeps its spelling.
 ///

@@ -164,13 +164,13 @@ pub use acp_chain_bindings as bindings;
 pub use agent_client_protocol_schema as schema;
 pub use call::{Call, ProtocolError};
 pub use channel::{Answer, ChannelError, Level, fail, id, log, mark, read, save, settle, sleep};
-pub use completion::{Completion, Partial, Reference};
+pub use completion::{CompleteRequest, Completion, Reference};
 #[doc(hidden)]
-pub use component::{Component, Exported};
+pub use component::{Component, ExportedProxy};
 pub use content::Content;
-pub use json::{DEPTH, Json, Members, NotRead, Spelt, Step, Strings};
+pub use json::{DEPTH, Json, Members, RawString, Step, Strings, StringsError};
 pub use message::{Action, Edit, Error, Head, MessageId, Notification, Peer, Request, Response};
-pub use prompts::{Picked, Prompt, PromptMessage, Prompts, prompts_changed};
+pub use prompts::{GetPromptRequest, Prompt, PromptMessage, Prompts, prompts_changed};
 pub use proxy::{Configure, FailurePolicy, NoConfig, Proxy};
 pub use resources::{Contents, Resource, Resources, resource_changed, resources_changed};
 pub use sessions::{Origin, Session, Sessions};
@@ -202,13 +202,13 @@ pub mod started {
 #[macro_export]
 macro_rules! export {
     ($proxy:ty $(: $($offer:ident),+)?) => {
-        impl $crate::Exported for $proxy {
+        impl $crate::ExportedProxy for $proxy {
             fn started(proxy: &::std::rc::Rc<Self>) {
                 let _ = proxy;
                 $($($crate::started::$offer(proxy);)+)?
             }
         }
-        const _: fn(&::std::rc::Rc<$proxy>) = <$proxy as $crate::Exported>::started;
+        const _: fn(&::std::rc::Rc<$proxy>) = <$proxy as $crate::ExportedProxy>::started;
         #[cfg(target_arch = "wasm32")]
         #[allow(unsafe_code, reason = "generated: exports are named by `unsafe` attributes")]
         mod acp_chain_proxy_component {

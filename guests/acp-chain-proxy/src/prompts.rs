@@ -19,7 +19,7 @@ use crate::{Call, ChannelError, Content, Error, Json, Proxy, Result, call};
 ///
 /// ```
 /// use acp_chain_proxy::{
-///     Call, Content, Picked, Prompt, PromptMessage, Prompts, Proxy, Result, export,
+///     Call, Content, GetPromptRequest, Prompt, PromptMessage, Prompts, Proxy, Result, export,
 /// };
 ///
 /// #[derive(Default)]
@@ -32,7 +32,7 @@ use crate::{Call, ChannelError, Content, Error, Json, Proxy, Result, call};
 ///         vec![Prompt::new("review", "Reviews a file.").requires("file", "Its path.")]
 ///     }
 ///
-///     async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>> {
+///     async fn get(&self, call: Call<GetPromptRequest>) -> Result<Vec<PromptMessage>> {
 ///         let file = call.arguments.text("file");
 ///         let text = format!("Review {file}. Be strict.");
 ///         Ok(vec![PromptMessage::user(Content::text(&text))])
@@ -48,7 +48,7 @@ pub trait Prompts: Proxy {
 
     /// The messages of a prompt, which is a listed one with its required arguments. `get` may wait, as handlers may; an
     /// `Err` is a protocol error.
-    async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>>;
+    async fn get(&self, call: Call<GetPromptRequest>) -> Result<Vec<PromptMessage>>;
 }
 
 /// A prompt as it is listed.
@@ -108,16 +108,16 @@ impl Prompt {
     }
 }
 
-/// A prompt that the user picked.
+/// The request for a prompt that the user picked.
 #[derive(Clone, Debug)]
-pub struct Picked {
+pub struct GetPromptRequest {
     /// The prompt's name.
     pub name: String,
     /// The arguments, by name.
     pub arguments: BTreeMap<String, String>,
 }
 
-impl Picked {
+impl GetPromptRequest {
     /// An argument; empty if it was left out.
     #[must_use]
     pub fn text(&self, argument: &str) -> &str {
@@ -157,7 +157,7 @@ trait ErasedPrompts {
     fn list(&self, session: Option<&str>) -> std::result::Result<Vec<Json>, String>;
     fn get(
         self: Rc<Self>,
-        call: Call<Picked>,
+        call: Call<GetPromptRequest>,
     ) -> Pin<Box<dyn Future<Output = Result<Vec<PromptMessage>>>>>;
 }
 
@@ -173,7 +173,7 @@ impl<P: Prompts> ErasedPrompts for P {
 
     fn get(
         self: Rc<Self>,
-        call: Call<Picked>,
+        call: Call<GetPromptRequest>,
     ) -> Pin<Box<dyn Future<Output = Result<Vec<PromptMessage>>>>> {
         Box::pin(async move { Prompts::get(&*self, call).await })
     }
@@ -204,7 +204,7 @@ struct GetPromptResult {
 }
 
 /// Gets a prompt; `None` if the call is pending.
-pub(crate) fn get(call: Call<Picked>) -> std::result::Result<Option<Json>, Error> {
+pub(crate) fn get(call: Call<GetPromptRequest>) -> std::result::Result<Option<Json>, Error> {
     let proxy = erased().map_err(|why| Error::new(Error::INTERNAL, why))?;
     call::make(call.id, async move {
         let messages = proxy.get(call).await?;

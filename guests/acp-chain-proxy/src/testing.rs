@@ -46,8 +46,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use calls::Progress;
-pub use line::{Sent, What};
-pub use offers::Listed;
+pub use line::{SentKind, SentMessage};
+pub use offers::ResourceList;
 #[cfg(feature = "tools")]
 pub use tools::Catalog;
 
@@ -188,7 +188,7 @@ impl Host {
     }
 
     /// The messages that left the proxy since the last call, in order.
-    pub fn sent(&mut self) -> Vec<Sent> {
+    pub fn sent(&mut self) -> Vec<SentMessage> {
         LINE.with_borrow_mut(|line| std::mem::take(&mut line.sent))
     }
 

@@ -1,11 +1,11 @@
 //! Resources, prompts and completion: how they are listed, read, picked and completed, and the requests that a call may
 //! send its caller.
 
-use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::testing::{Host, SentKind};
 use acp_chain_proxy::{
-    Call, ChannelError, Completion, Content, Contents, Error, Partial, Peer, Picked, Prompt,
-    PromptMessage, Prompts, Proxy, Reference, Resource, Resources, Result, export, prompts_changed,
-    resource_changed, resources_changed,
+    Call, ChannelError, CompleteRequest, Completion, Content, Contents, Error, GetPromptRequest,
+    Peer, Prompt, PromptMessage, Prompts, Proxy, Reference, Resource, Resources, Result, export,
+    prompts_changed, resource_changed, resources_changed,
 };
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ impl Prompts for Desk {
         ]
     }
 
-    async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>> {
+    async fn get(&self, call: Call<GetPromptRequest>) -> Result<Vec<PromptMessage>> {
         let text = format!(
             "Tidy {}{}",
             call.arguments.text("drawer"),
@@ -78,8 +78,8 @@ impl Prompts for Desk {
 }
 
 impl Completion for Desk {
-    async fn complete(&self, call: Call<Partial>) -> Result<Vec<String>> {
-        let Partial { of, value, .. } = &call.arguments;
+    async fn complete(&self, call: Call<CompleteRequest>) -> Result<Vec<String>> {
+        let CompleteRequest { of, value, .. } = &call.arguments;
         match of {
             Reference::Prompt(_) => Ok((0..101).map(|at| format!("{value}{at}")).collect()),
             Reference::Template(_) => Ok(Vec::new()),
@@ -145,7 +145,7 @@ fn a_call_sends_its_caller_a_request_and_waits() {
     let mut host = host();
     let call = host.read_resource(None, "desk:/name");
     let sent = host.sent();
-    assert_eq!((sent[0].to, sent[0].what), (Peer::Agent, What::Request));
+    assert_eq!((sent[0].to, sent[0].what), (Peer::Agent, SentKind::Request));
     assert_eq!(sent[0].method, "elicitation/create");
     assert_eq!(sent[0].at("/message"), "What is your name?");
     assert_eq!(host.result(call), None);
@@ -162,7 +162,7 @@ fn a_call_sends_its_caller_a_request_and_waits() {
     let call = host.read_resource(None, "desk:/name");
     host.cancel(call);
     let sent = host.sent();
-    assert_eq!(sent.last().map(|sent| sent.what), Some(What::Cancel));
+    assert_eq!(sent.last().map(|sent| sent.what), Some(SentKind::Cancel));
     // A caller without the capability gets no request.
     host.meta(json!({}));
     let refused = read(&mut host, "desk:/name").expect("a result");
@@ -196,7 +196,7 @@ fn a_prompt_is_listed_with_its_arguments_and_picked_with_texts() {
 #[test]
 fn a_hundred_values_are_given_and_how_many_there_are() {
     let mut host = host();
-    let argument = |of| Partial {
+    let argument = |of| CompleteRequest {
         of,
         argument: "drawer".into(),
         value: "d".into(),

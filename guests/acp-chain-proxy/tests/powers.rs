@@ -1,6 +1,6 @@
 //! A proxy may do what its powers cover; anything else is denied.
 
-use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::testing::{Host, SentKind, SentMessage};
 use acp_chain_proxy::{
     Action, Edit, Error, Level, MessageId, Notification, Peer, Proxy, Request, Response, Result,
     Subscription, log,
@@ -63,7 +63,7 @@ fn order(what: &str) -> Value {
 }
 
 /// The text of the denial, in an answer or in its place.
-fn denied(sent: &Sent) -> &str {
+fn denied(sent: &SentMessage) -> &str {
     match &sent.body {
         Err(error) if error.code == Error::INTERNAL => &error.message,
         _ => panic!("this was allowed: {sent:?}"),
@@ -80,7 +80,7 @@ fn a_request_is_changed_or_answered_by_a_power_of_its_own() {
         let mut host = host(&["read", needed]);
         host.request(Peer::Client, "a", order(what));
         let sent = host.sent();
-        let allowed = |sent: &Sent| !matches!(&sent.body, Err(error) if error.code != 1);
+        let allowed = |sent: &SentMessage| !matches!(&sent.body, Err(error) if error.code != 1);
         assert!(sent.iter().all(allowed), "{what}: {sent:?}");
 
         host.grant(&[], &[("a", &["read", other])]);
@@ -143,9 +143,9 @@ fn what_no_power_covers_passes_by() {
 
 /// Logs the messages that it sees, and adds a block to prompts.
 #[derive(Default)]
-struct Sees;
+struct Observer;
 
-impl Proxy for Sees {
+impl Proxy for Observer {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests("*"),
         Subscription::notifications("*"),
@@ -167,7 +167,7 @@ impl Proxy for Sees {
 }
 
 fn sees(powers: &[&str]) -> Host {
-    let mut host = Host::start::<Sees>(json!({})).expect("takes no configuration");
+    let mut host = Host::start::<Observer>(json!({})).expect("takes no configuration");
     host.powers(powers);
     host
 }
@@ -256,7 +256,7 @@ fn the_proxys_own_messages_need_a_power() {
 }
 
 /// A proxy that holds a request which it may not answer, and waits for an answer.
-fn waiting() -> (Host, MessageId, Sent) {
+fn waiting() -> (Host, MessageId, SentMessage) {
     let mut host = host(&[]);
     host.grant(&[], &[("ask", &["read", "refuse"]), ("what", &["send"])]);
     let held = host.request(Peer::Client, "ask", ());
@@ -269,7 +269,7 @@ fn a_proxy_that_may_hold_a_request_may_settle_it_when_it_is_cancelled() {
     let (mut host, held, asked) = waiting();
     host.cancel(held);
     let sent = host.sent();
-    assert_eq!((sent[0].id, sent[0].what), (asked.id, What::Cancel));
+    assert_eq!((sent[0].id, sent[0].what), (asked.id, SentKind::Cancel));
     assert_eq!(sent[1].body, Err(Error::cancelled()));
     assert!(host.held().is_empty());
 }

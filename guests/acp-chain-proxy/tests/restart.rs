@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::testing::{Host, SentKind};
 use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Json, Notification, Peer, Proxy, Request,
     Response, Result, Subscription, save,
@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 /// Numbers the requests of each method, from a configured number on.
 struct Counter {
     from: u32,
-    seen: RefCell<Seen>,
+    seen: RefCell<State>,
 }
 
 #[derive(Default, Deserialize, Serialize)]
-struct Seen {
+struct State {
     requests: BTreeMap<String, u32>,
 }
 
@@ -124,12 +124,12 @@ fn held_messages_are_refused_and_own_requests_cancelled() {
     let asked = host.sent().remove(0);
     host.restart().expect("starts again");
     let sent = host.sent();
-    assert_eq!((sent[0].id, sent[0].what), (held, What::Response));
+    assert_eq!((sent[0].id, sent[0].what), (held, SentKind::Response));
     assert_eq!(
         sent[0].body,
         Err(Error::new(Error::INTERNAL, "the proxy broke"))
     );
-    assert_eq!((sent[1].id, sent[1].what), (asked.id, What::Cancel));
+    assert_eq!((sent[1].id, sent[1].what), (asked.id, SentKind::Cancel));
     assert_eq!(sent.len(), 2, "the notification is dropped");
     assert!(host.held().is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use acp_chain_proxy::testing::{Host, Progress, What};
+use acp_chain_proxy::testing::{Host, Progress, SentKind};
 use acp_chain_proxy::{
     Call, ChannelError, Content, Error, Json, NoArguments, Peer, ProtocolError, Proxy, Result,
     Structured, Tool, ToolResult, Tools, export, tools_changed,
@@ -332,7 +332,10 @@ fn a_cancelled_call_cancels_its_requests() {
         .collect();
     assert_eq!(
         withdrawn,
-        [(What::Cancel, asked[0].id), (What::Cancel, asked[1].id)]
+        [
+            (SentKind::Cancel, asked[0].id),
+            (SentKind::Cancel, asked[1].id)
+        ]
     );
     let error = host
         .result(call)

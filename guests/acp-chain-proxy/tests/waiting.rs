@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::testing::{Host, SentKind};
 use acp_chain_proxy::{
     Action, Edit, Error, Level, MessageId, Notification, Peer, Proxy, Request, Response, Result,
     Subscription, log, settle, spawn,
@@ -135,7 +135,7 @@ fn host() -> Host {
     Host::start::<Scripted>(json!({})).expect("takes no configuration")
 }
 
-fn bodies(host: &mut Host) -> Vec<(What, Value)> {
+fn bodies(host: &mut Host) -> Vec<(SentKind, Value)> {
     host.sent()
         .into_iter()
         .map(|sent| (sent.what, sent.at("")))
@@ -150,7 +150,7 @@ fn a_message_is_held_until_the_answer_comes() {
     assert_eq!((asked.to, asked.method.as_str()), (Peer::Agent, "what"));
     assert_eq!(host.held(), [id]);
     host.answer(asked.id, json!({ "x": 1 }));
-    assert_eq!(bodies(&mut host), [(What::Response, json!({ "x": 1 }))]);
+    assert_eq!(bodies(&mut host), [(SentKind::Response, json!({ "x": 1 }))]);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn answers_may_come_in_any_order() {
         for place in order {
             host.answer(asked[place].id, place);
         }
-        assert_eq!(bodies(&mut host), [(What::Response, json!([0, 1]))]);
+        assert_eq!(bodies(&mut host), [(SentKind::Response, json!([0, 1]))]);
     }
 }
 
@@ -227,8 +227,8 @@ fn a_notification_whose_handler_failed_is_dropped() {
 #[test]
 fn edits_are_made_one_after_the_other_and_one_without_a_place_is_a_failure() {
     for (params, expected) in [
-        (json!({ "a": 0, "c": 0 }), What::Request),
-        (json!({ "c": 0 }), What::Response),
+        (json!({ "a": 0, "c": 0 }), SentKind::Request),
+        (json!({ "c": 0 }), SentKind::Response),
     ] {
         let mut host = host();
         host.request(Peer::Client, "do/edit", params);
@@ -269,7 +269,7 @@ fn cancelling_a_held_request_cancels_the_requests_of_its_handler() {
     let sent = host.sent();
     assert_eq!(
         sent.iter().map(|sent| sent.what).collect::<Vec<_>>(),
-        [What::Cancel, What::Cancel, What::Response]
+        [SentKind::Cancel, SentKind::Cancel, SentKind::Response]
     );
     assert_eq!(sent[2].body, Err(Error::cancelled()));
     host.answer(asked[1].id, ());
@@ -286,7 +286,7 @@ fn a_proxy_may_finish_a_request_although_it_is_cancelled() {
     host.cancel(held);
     assert_eq!(host.held(), [held]);
     host.answer(asked.id, ());
-    assert_eq!(bodies(&mut host), [(What::Response, json!("partial"))]);
+    assert_eq!(bodies(&mut host), [(SentKind::Response, json!("partial"))]);
 }
 
 #[test]
@@ -305,9 +305,9 @@ fn held_notifications_are_settled_when_the_response_comes() {
     assert_eq!(
         order,
         [
-            (What::Notification, json!(1)),
-            (What::Notification, json!(2)),
-            (What::Response, Value::Null)
+            (SentKind::Notification, json!(1)),
+            (SentKind::Notification, json!(2)),
+            (SentKind::Response, Value::Null)
         ]
     );
 }

@@ -238,7 +238,7 @@ impl Permissions {
     }
 
     /// The first matching rule; `None` if there is none, or a match is uncertain.
-    fn first(&self, case: &Case, title: &Shown) -> Option<(usize, &Rule)> {
+    fn first(&self, case: &Case, title: &LogTitle) -> Option<(usize, &Rule)> {
         let mut covered = vec![false; case.commands.as_ref().map_or(0, Commands::count)];
         for (number, rule) in (1..).zip(&self.rules) {
             match rule.judge(case, &mut covered) {
@@ -297,7 +297,7 @@ impl Permissions {
             is_consent: asked.opens_page || call.is_consent(),
             directory,
         };
-        let title = Shown(command::title(&call).or(asked.question.as_deref()));
+        let title = LogTitle(command::title(&call).or(asked.question.as_deref()));
         let (number, rule) = self.first(&case, &title)?;
         let kinds = rule.options();
         let (done, option) = match rule.decision {
@@ -378,9 +378,9 @@ const LONGEST_PATH: usize = 4096;
 const MOST_MENTIONS: usize = 8192;
 
 /// A title for the log: on one line, truncated, with hidden characters escaped.
-struct Shown<'a>(Option<&'a str>);
+struct LogTitle<'a>(Option<&'a str>);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for LogTitle<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 200;
         let Some(title) = self.0 else {

@@ -126,8 +126,8 @@ struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Lossy;
-        impl Visitor<'_> for Lossy {
+        struct LossyVisitor;
+        impl Visitor<'_> for LossyVisitor {
             type Value = Text;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,6 +138,6 @@ impl<'de> Deserialize<'de> for Text {
                 Ok(Text(String::from_utf8_lossy(bytes).into_owned()))
             }
         }
-        deserializer.deserialize_bytes(Lossy)
+        deserializer.deserialize_bytes(LossyVisitor)
     }
 }

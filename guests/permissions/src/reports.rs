@@ -228,7 +228,7 @@ fn hash(session: &str, call: &str) -> u64 {
     hasher.finish()
 }
 
-type Sent = std::result::Result<(), Box<dyn std::error::Error>>;
+type SendResult = std::result::Result<(), Box<dyn std::error::Error>>;
 
 /// The call of a request, with the protocol version of its form; an empty one if there is none.
 fn call_of(params: &Json) -> (Version, Json) {
@@ -245,7 +245,7 @@ fn call_of(params: &Json) -> (Version, Json) {
 }
 
 /// Shows a call that the client has not seen.
-fn announce(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> Sent {
+fn announce(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> SendResult {
     let kind = match version {
         Version::V1 => "tool_call",
         Version::V2 => "tool_call_update",
@@ -272,7 +272,7 @@ fn show_outcome(
     call: &Json,
     ruling: &Ruling,
     has_place: bool,
-) -> Sent {
+) -> SendResult {
     let id: Value = call.at("/toolCallId").unwrap_or_default();
     let mut update = json!({
         "sessionUpdate": "tool_call_update", "toolCallId": id, "_meta": ruling.meta(),
@@ -298,7 +298,7 @@ fn show_outcome(
 }
 
 /// Notifies the user of a denial that no call can show.
-fn denied(session: &str, version: Version, ruling: &Ruling) -> Sent {
+fn denied(session: &str, version: Version, ruling: &Ruling) -> SendResult {
     let text = format!("rule {} denied {}", ruling.number, ruling.title);
     Ok(version.tell(session, &text)?)
 }
@@ -314,7 +314,7 @@ fn words(ruling: &Ruling) -> Value {
     json!({ "type": "content", "content": { "type": "text", "text": ruling.words() } })
 }
 
-fn send(session: &str, update: Json) -> Sent {
+fn send(session: &str, update: Json) -> SendResult {
     let mut params = Json::from(json!({ "sessionId": session }));
     params.put("/update", update)?;
     Peer::Client.notify("session/update", params)?;

@@ -1,5 +1,5 @@
 use acp_chain_proxy::Peer;
-use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::testing::{Host, SentKind};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn choose(host: &mut Host, params: impl Serialize) -> String {
     host.request(Peer::Agent, "session/request_permission", params);
     // Before it, the user may be shown the decision about the call.
     let sent = host.sent().pop().expect("the request or its answer");
-    if sent.what == What::Request {
+    if sent.what == SentKind::Request {
         assert_eq!(sent.to, Peer::Client);
         return "ask".into();
     }

@@ -7,7 +7,7 @@ mod outline;
 mod project;
 mod references;
 mod search;
-mod seen;
+mod state;
 mod walk;
 
 use acp_chain_proxy::{
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use project::Project;
 use references::{ENTRIES, Reference};
 use search::Search;
-use seen::Seen;
+use state::State;
 use walk::{File, Outcome, Walk};
 
 /// The maximum number of declarations in a result.
@@ -32,12 +32,12 @@ const MOST_MATCHES: usize = 200;
 
 #[derive(Default, Deserialize, Serialize)]
 struct ProjectMap {
-    seen: Seen,
+    seen: State,
 }
 
 /// The files to read.
 #[derive(Default, Deserialize, JsonSchema)]
-struct Where {
+struct FileSelection {
     /// Files, absolute or relative to the project's directory. By default the common files of a project: README.md,
     /// Cargo.toml, package.json, go.mod, pyproject.toml, src/index.ts …
     #[serde(default)]
@@ -60,7 +60,7 @@ struct Find {
     #[serde(default)]
     ignore_case: bool,
     #[serde(flatten)]
-    place: Where,
+    place: FileSelection,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -82,7 +82,7 @@ struct Outline {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Found {
+struct SearchResult {
     /// Each as `PATH:LINE: TEXT`.
     matches: Vec<String>,
     /// The number of files that were searched.
@@ -200,18 +200,18 @@ impl Resources for ProjectMap {
         if call.arguments != MAP || !self.seen.client_reads() {
             return Ok(None);
         }
-        let map = self.outlines(&call, &Where::default()).await?;
+        let map = self.outlines(&call, &FileSelection::default()).await?;
         let text = Json::of(&map)?.to_string();
         Ok(Some(Contents::text(text).mime_type("application/json")))
     }
 }
 
 impl ProjectMap {
-    async fn outline(&self, call: Call<Where>) -> Result<Structured<Outlines>> {
+    async fn outline(&self, call: Call<FileSelection>) -> Result<Structured<Outlines>> {
         self.outlines(&call, &call.arguments).await.map(Structured)
     }
 
-    async fn outlines<A>(&self, call: &Call<A>, place: &Where) -> Result<Outlines> {
+    async fn outlines<A>(&self, call: &Call<A>, place: &FileSelection) -> Result<Outlines> {
         let (mut files, mut count) = (Vec::new(), 0);
         let outcome = self
             .walk(call, place, |file| {
@@ -229,7 +229,7 @@ impl ProjectMap {
         })
     }
 
-    async fn find(&self, call: Call<Find>) -> Result<Structured<Found>> {
+    async fn find(&self, call: Call<Find>) -> Result<Structured<SearchResult>> {
         let Find {
             pattern,
             regex,
@@ -256,7 +256,7 @@ impl ProjectMap {
                 None
             })
             .await?;
-        Ok(Structured(Found {
+        Ok(Structured(SearchResult {
             matches,
             files: outcome.read,
             unread: outcome.unread,
@@ -268,7 +268,7 @@ impl ProjectMap {
     async fn walk<A>(
         &self,
         call: &Call<A>,
-        place: &Where,
+        place: &FileSelection,
         mut visit: impl FnMut(&File) -> Option<&'static str>,
     ) -> Result<Outcome> {
         let session = call.session.as_deref();

@@ -8,7 +8,7 @@ const LONGEST_LINE: usize = 160;
 
 /// The declarations, each as `LINE: TEXT`, indented as in the file.
 pub(crate) fn outline(language: Language, text: &str) -> Vec<String> {
-    let mut skipping = Skipping::default();
+    let mut skipping = SkipState::default();
     let mut found = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         if !skipping.skips(language, line) && declares(language, line) {
@@ -30,12 +30,12 @@ pub(crate) fn shown(line: &str) -> String {
 
 /// Lines without declarations: in comments of several lines, and in blocks of code.
 #[derive(Default)]
-struct Skipping {
+struct SkipState {
     /// The end of the current one.
     until: Option<&'static str>,
 }
 
-impl Skipping {
+impl SkipState {
     fn skips(&mut self, language: Language, line: &str) -> bool {
         let text = line.trim();
         if let Some(end) = self.until {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::testing::{Host, SentKind, SentMessage};
 use acp_chain_proxy::{Error, MessageId, Peer};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn host() -> Host {
 }
 
 /// Answers one read.
-fn serve_one(host: &mut Host, request: &Sent, files: &BTreeMap<&str, &str>) {
+fn serve_one(host: &mut Host, request: &SentMessage, files: &BTreeMap<&str, &str>) {
     let path: String = request.get("/path").expect("a path");
     match path.strip_prefix("/proj/").and_then(|name| files.get(name)) {
         Some(content) => host.answer(request.id, json!({ "content": content })),
@@ -65,7 +65,7 @@ fn run(
                 (sent.to, sent.method.as_str()),
                 (Peer::Client, "fs/read_text_file")
             );
-            if sent.what == What::Request {
+            if sent.what == SentKind::Request {
                 asked.push(sent.get("/path").expect("a path"));
                 serve_one(host, &sent, &files);
             }
@@ -223,7 +223,7 @@ fn a_cancelled_call_cancels_its_reads() {
     assert_eq!(host.sent().len(), 8);
     host.cancel(call);
     let sent = host.sent();
-    assert!(sent.len() == 8 && sent.iter().all(|sent| sent.what == What::Cancel));
+    assert!(sent.len() == 8 && sent.iter().all(|sent| sent.what == SentKind::Cancel));
     assert!(host.result(call).expect("it is settled").is_err());
 }
 
@@ -262,7 +262,7 @@ fn an_endless_project_does_not_block_a_call_for_ever() {
         for sent in host
             .sent()
             .into_iter()
-            .filter(|sent| sent.what == What::Request)
+            .filter(|sent| sent.what == SentKind::Request)
         {
             asked += 1;
             let text = format!("mod m{asked};\nmod n{asked};\n");
@@ -406,7 +406,7 @@ fn without_tools_the_user_is_notified_once_in_the_first_turn() {
             host.answer(id, json!({}));
             let sent = host.sent();
             assert_eq!(sent[0].at("/update/sessionUpdate"), expected);
-            assert_eq!(sent.last().expect("the answer").what, What::Response);
+            assert_eq!(sent.last().expect("the answer").what, SentKind::Response);
         }
     }
 }

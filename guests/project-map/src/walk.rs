@@ -47,14 +47,14 @@ pub(crate) struct Outcome {
 }
 
 /// A file to be read.
-struct Wanted {
+struct QueuedFile {
     reference: Reference,
     /// The file that refers to it.
     by: Option<String>,
 }
 
 /// The result of trying the names of a wanted file.
-enum Found {
+enum LookupResult {
     File(String, String),
     /// It has been read already.
     Before,
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let mut bytes = 0;
-        let wanted = |reference| Wanted {
+        let wanted = |reference| QueuedFile {
             reference,
             by: None,
         };
@@ -107,9 +107,9 @@ impl<'a> Walk<'a> {
                 return outcome;
             };
             let (name, text) = match found {
-                Found::File(name, text) => (name, text),
-                Found::Before => continue,
-                Found::Nothing(why) => {
+                LookupResult::File(name, text) => (name, text),
+                LookupResult::Before => continue,
+                LookupResult::Nothing(why) => {
                     outcome.miss(wanted, &why);
                     continue;
                 }
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
             if follow && let Some(language) = file.language {
                 let mut references = references::references(&file.name, language, &file.text);
                 references.truncate(MOST_REQUESTS.saturating_sub(queue.len()));
-                queue.extend(references.into_iter().map(|reference| Wanted {
+                queue.extend(references.into_iter().map(|reference| QueuedFile {
                     reference,
                     by: Some(file.name.clone()),
                 }));
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The first existing file among the names.
-    async fn find(&self, wanted: Wanted) -> (Wanted, Found) {
+    async fn find(&self, wanted: QueuedFile) -> (QueuedFile, LookupResult) {
         let mut why = "there is no such file".to_owned();
         for name in &wanted.reference.names {
             let name = match self.project.name(name) {
@@ -151,14 +151,14 @@ impl<'a> Walk<'a> {
                 }
             };
             if !self.tried.borrow_mut().insert(name.clone()) {
-                return (wanted, Found::Before);
+                return (wanted, LookupResult::Before);
             }
             match self.text(&name).await {
-                Ok(text) => return (wanted, Found::File(name, text)),
+                Ok(text) => return (wanted, LookupResult::File(name, text)),
                 Err(error) => why = error,
             }
         }
-        (wanted, Found::Nothing(why))
+        (wanted, LookupResult::Nothing(why))
     }
 
     async fn text(&self, name: &str) -> Result<String, String> {
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
 
 impl Outcome {
     /// Reports a missing file, unless it was only a guess.
-    fn miss(&mut self, wanted: Wanted, why: &str) {
+    fn miss(&mut self, wanted: QueuedFile, why: &str) {
         if let Some(written) = wanted.reference.written
             && self.unread.len() < MOST_UNREAD
         {

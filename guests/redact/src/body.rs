@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use acp_chain_proxy::{Action, Edit, Json, Spelt, Step, Strings};
+use acp_chain_proxy::{Action, Edit, Json, RawString, Step, Strings};
 use acp_chain_secrets::{Coding, Effort, Marking};
 
 /// Members that the protocol reads: names of kinds, places, and data that is not text. Members whose name ends in `Id`
@@ -120,7 +120,7 @@ impl Findings {
     pub(crate) fn look(
         &mut self,
         marking: Marking,
-        string: &Spelt,
+        string: &RawString,
         coding: Coding,
         pointer: impl FnOnce() -> String,
         effort: &mut Effort,
@@ -136,7 +136,7 @@ impl Findings {
     }
 
     /// Replaces a string with a text.
-    pub(crate) fn change(&mut self, string: &Spelt, pointer: String, text: &str) {
+    pub(crate) fn change(&mut self, string: &RawString, pointer: String, text: &str) {
         let range = string.range().start - 1..string.range().end + 1;
         let place = self
             .changes

@@ -15,7 +15,7 @@ use acp_chain_proxy::{Head, MessageId};
 use acp_chain_secrets::Redacted;
 
 use markers::markers;
-pub(crate) use restore::Unclear;
+pub(crate) use restore::UnclearMarker;
 
 /// How many bytes are stored of one file, and of all of them. The least recently used is evicted first.
 const MOST_OF_ONE: usize = 1024 * 1024;
@@ -28,12 +28,12 @@ type Name = (String, String);
 
 #[derive(Default)]
 pub(crate) struct Files {
-    reads: RefCell<BTreeMap<MessageId, Read>>,
+    reads: RefCell<BTreeMap<MessageId, FileRead>>,
     /// The most recently used is last.
     known: RefCell<VecDeque<(Name, File)>>,
 }
 
-struct Read {
+struct FileRead {
     name: Name,
     /// Whether it begins with the file's first line.
     first: bool,
@@ -41,7 +41,7 @@ struct Read {
     limit: Option<u64>,
 }
 
-impl Read {
+impl FileRead {
     /// Whether this is all of the file.
     fn is_whole(&self, content: &str) -> bool {
         let lines = content.lines().count() as u64;
@@ -73,7 +73,7 @@ impl Files {
             reads.pop_first();
         }
         let name = (session.to_owned(), path);
-        reads.insert(head.id, Read { name, first, limit });
+        reads.insert(head.id, FileRead { name, first, limit });
     }
 
     /// The agent receives this text; `redacted` has the withheld secrets.
@@ -107,7 +107,7 @@ impl Files {
         path: &str,
         text: &str,
         is_given: impl Fn(&str) -> bool,
-    ) -> Result<Option<String>, Unclear> {
+    ) -> Result<Option<String>, UnclearMarker> {
         let name = (session.to_owned(), path.to_owned());
         let known = self.take(&name);
         let secrets = restore::secrets(known.as_ref(), text, is_given);

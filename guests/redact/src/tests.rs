@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::testing::{Host, SentKind, SentMessage};
 use acp_chain_proxy::{Error, MessageId, Peer};
 use acp_chain_secrets::{Detector, Effort, Marker, pattern};
 use proptest::prelude::*;
@@ -86,7 +86,7 @@ fn update(host: &mut Host, update: Value) {
 }
 
 /// The texts that were streamed to the client, concatenated.
-fn streamed(sent: &[Sent]) -> String {
+fn streamed(sent: &[SentMessage]) -> String {
     sent.iter()
         .filter_map(|sent| sent.get::<String>("/update/content/text"))
         .collect()
@@ -182,7 +182,11 @@ fn withheld_text_is_sent_before_the_turn_ends() {
     let kinds: Vec<_> = sent.iter().map(|sent| sent.what).collect();
     assert_eq!(
         kinds,
-        [What::Notification, What::Notification, What::Response]
+        [
+            SentKind::Notification,
+            SentKind::Notification,
+            SentKind::Response
+        ]
     );
     assert_eq!(sent[1].at("/update/content/text"), "acme");
     assert_eq!(sent[1].at("/update/messageId"), "1");
@@ -276,7 +280,7 @@ fn the_output_of_terminals_in_version_2_loses_its_secrets_however_it_is_cut() {
     use base64::prelude::BASE64_STANDARD;
 
     let text = format!("ä {SECRET} \u{1f600}\n").into_bytes();
-    let bytes = |sent: &Sent, place: &str| {
+    let bytes = |sent: &SentMessage, place: &str| {
         let data: String = sent.get(place).expect("data");
         BASE64_STANDARD.decode(data).expect("Base64")
     };
@@ -456,7 +460,7 @@ fn the_history_of_a_fork_is_shown_whole_before_its_answer() {
     host.answer(id, json!({ "sessionId": "t" }));
     let sent = host.sent();
     assert_eq!(streamed(&sent), "it is acme");
-    assert_eq!(sent.last().expect("the answer").what, What::Response);
+    assert_eq!(sent.last().expect("the answer").what, SentKind::Response);
 }
 
 #[test]
@@ -617,7 +621,7 @@ fn read(host: &mut Host) {
     host.answer(id, json!({ "content": format!("KEY={SECRET}\n") }));
 }
 
-fn write(host: &mut Host, content: &str) -> Sent {
+fn write(host: &mut Host, content: &str) -> SentMessage {
     let params = json!({ "sessionId": "s", "path": "/p/.env", "content": content });
     host.request(Peer::Agent, "fs/write_text_file", params);
     host.sent().pop().expect("the request or its answer")
@@ -695,7 +699,7 @@ fn a_secret_that_no_power_covers_is_refused_and_its_place_is_named() {
 fn a_secret_is_restored_in_the_file_that_it_was_read_from() {
     let mut host = host();
     let before = write(&mut host, MARKER);
-    assert_eq!(before.what, What::Request, "the agent's own words");
+    assert_eq!(before.what, SentKind::Request, "the agent's own words");
     read(&mut host);
     let written = write(&mut host, &format!("KEY={MARKER}\nMORE=1\n"));
     assert_eq!(written.to, Peer::Client);
@@ -885,6 +889,6 @@ proptest! {
         let expected: String = texts.iter().map(|(_, text)| whole(text)).collect();
         let sent = host.sent();
         prop_assert_eq!(streamed(&sent), expected);
-        prop_assert_eq!(sent.last().expect("the answer").what, What::Response);
+        prop_assert_eq!(sent.last().expect("the answer").what, SentKind::Response);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use acp_chain_proxy::acp::Change;
-use acp_chain_proxy::{Spelt, Step, Strings};
+use acp_chain_proxy::{RawString, Step, Strings};
 use acp_chain_secrets::{Coding, Decoded, Effort, Marking};
 
 use crate::body::{self, Findings};
@@ -36,7 +36,7 @@ pub(crate) struct Chunk<'u> {
     /// Distinguishes its running text from others: its kind and its ids.
     identity: String,
     pub(crate) pointer: String,
-    pub(crate) string: Spelt<'u>,
+    pub(crate) string: RawString<'u>,
     pub(crate) decoded: Decoded<'u>,
     coding: Coding,
 }

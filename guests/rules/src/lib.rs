@@ -8,7 +8,7 @@ mod files;
 mod mark;
 mod prompt;
 mod replay;
-mod seen;
+mod state;
 mod titles;
 
 use std::cell::{Cell, RefCell};
@@ -24,7 +24,7 @@ use tokio::sync::Mutex;
 
 use files::Files;
 use replay::Replay;
-use seen::Seen;
+use state::State;
 
 /// What the user may set. Every key has a default.
 #[derive(Deserialize)]
@@ -56,7 +56,7 @@ impl Default for Config {
 
 struct Rules {
     files: Files,
-    seen: Seen,
+    seen: State,
     replay: Replay,
     /// Whether the user was notified that the client cannot read files.
     notified: Cell<bool>,
@@ -70,7 +70,7 @@ impl Configure for Rules {
     fn new(config: Config) -> std::result::Result<Self, String> {
         Ok(Self {
             files: Files::new(config.files, config.all, config.limit)?,
-            seen: Seen::default(),
+            seen: State::default(),
             replay: Replay::default(),
             notified: Cell::default(),
             reading: RefCell::default(),

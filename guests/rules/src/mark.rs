@@ -27,7 +27,7 @@ pub(crate) enum More {
 
 /// A text without the addition.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct CutText {
     /// The remaining text.
     pub(crate) text: String,
     /// Whether something was removed.
@@ -36,7 +36,7 @@ pub(crate) struct Cut {
     pub(crate) open: bool,
 }
 
-impl Cut {
+impl CutText {
     /// Whether the text was nothing but the addition.
     pub(crate) fn is_all(&self) -> bool {
         self.found && self.text.trim().is_empty()
@@ -57,7 +57,7 @@ pub(crate) fn uri() -> String {
 
 /// Removes the addition, and what agents are known to write around a resource: a link to it, an `@` before it, a tag
 /// that names it.
-pub(crate) fn cut(text: &str, more: More) -> Cut {
+pub(crate) fn cut(text: &str, more: More) -> CutText {
     let (mut spans, open) = marked_in(text, more);
     let uri = uri();
     for (at, _) in text.match_indices(&uri) {
@@ -74,7 +74,7 @@ pub(crate) fn cut(text: &str, more: More) -> Cut {
     if copied > 0 && text[copied..].trim().is_empty() {
         left.truncate(left.trim_end().len());
     }
-    Cut {
+    CutText {
         text: left,
         found: !spans.is_empty(),
         open,

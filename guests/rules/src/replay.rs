@@ -25,12 +25,12 @@ const RESOURCE: &str = "/update/content/resource/text";
 
 #[derive(Default)]
 pub(crate) struct Replay {
-    held: Rc<RefCell<HashMap<String, Held>>>,
+    held: Rc<RefCell<HashMap<String, HeldChunk>>>,
     /// Whether a task waits for a pause of the agent.
     waits: Rc<Cell<bool>>,
 }
 
-struct Held {
+struct HeldChunk {
     id: MessageId,
     /// Its own text.
     text: String,
@@ -87,13 +87,13 @@ impl Replay {
 
     fn on_text(&self, session: &str, head: &Head, text: String) -> Action {
         let message = head.read::<String>("/update/messageId");
-        let is_other = |chunk: &Held| chunk.message != message;
+        let is_other = |chunk: &HeldChunk| chunk.message != message;
         if self.held.borrow().get(session).is_some_and(is_other) {
             self.release(session);
         }
         let before = self.held.borrow_mut().remove(session);
         let all = match before {
-            Some(Held { id, all, .. }) => {
+            Some(HeldChunk { id, all, .. }) => {
                 // Its text is passed on with this one's.
                 let _ = settle(id, Action::Discard);
                 all + &text
@@ -102,7 +102,7 @@ impl Replay {
         };
         let mut waiting = self.held.borrow_mut();
         if waiting.len() < MOST && cut(&all, More::May).open {
-            let chunk = Held {
+            let chunk = HeldChunk {
                 id: head.id,
                 text,
                 all,
@@ -118,7 +118,7 @@ impl Replay {
 }
 
 /// Some time has passed: passes on the chunks that were held all the time.
-fn grow_older(held: &mut HashMap<String, Held>) {
+fn grow_older(held: &mut HashMap<String, HeldChunk>) {
     for (_, chunk) in held.extract_if(|_, chunk| chunk.is_old) {
         chunk.release();
     }
@@ -127,7 +127,7 @@ fn grow_older(held: &mut HashMap<String, Held>) {
     }
 }
 
-impl Held {
+impl HeldChunk {
     fn release(self) {
         // After the hold time, the host has settled the chunk itself.
         let _ = settle(self.id, of_text(TEXT, &self.text, &self.all));

@@ -1,4 +1,4 @@
-use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::testing::{Host, SentKind, SentMessage};
 use acp_chain_proxy::{Error, Level, MessageId, Peer};
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn prompt(host: &mut Host, text: &str) -> MessageId {
 
 /// Answers every read from these files, until there are no more requests. Returns what was passed on to the agent, and
 /// the requested paths.
-fn serve(host: &mut Host, files: &[(&str, &str)]) -> (Vec<Sent>, Vec<String>) {
+fn serve(host: &mut Host, files: &[(&str, &str)]) -> (Vec<SentMessage>, Vec<String>) {
     let (mut prompts, mut asked) = (Vec::new(), Vec::new());
     loop {
         let sent = host.sent();
@@ -80,7 +80,7 @@ fn serve(host: &mut Host, files: &[(&str, &str)]) -> (Vec<Sent>, Vec<String>) {
     }
 }
 
-fn texts(sent: &Sent) -> Vec<String> {
+fn texts(sent: &SentMessage) -> Vec<String> {
     let blocks: Vec<Value> = sent.get("/prompt").expect("a prompt");
     blocks
         .iter()
@@ -307,7 +307,7 @@ fn a_prompt_that_is_cancelled_while_reading_leaves_the_rules_to_the_next() {
     let reading = host.sent().remove(0);
     host.cancel(first);
     let sent = host.sent();
-    assert_eq!((sent[0].what, sent[0].id), (What::Cancel, reading.id));
+    assert_eq!((sent[0].what, sent[0].id), (SentKind::Cancel, reading.id));
     assert_eq!(
         (sent[1].id, &sent[1].body),
         (first, &Err(Error::cancelled()))

@@ -53,7 +53,7 @@ struct Remove {
 
 /// The result of every tool.
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct ListResult {
     /// The whole list after the call.
     tasks: Vec<Task>,
     /// How many are not completed.
@@ -130,15 +130,15 @@ impl Tools for Todo {
     reason = "a tool is an async fn, also if it waits for nothing"
 )]
 impl Todo {
-    async fn add(&self, call: Call<Add>) -> Result<Structured<Shown>> {
+    async fn add(&self, call: Call<Add>) -> Result<Structured<ListResult>> {
         self.change(call.session, |list| list.add(call.arguments.tasks))
     }
 
-    async fn update(&self, call: Call<Update>) -> Result<Structured<Shown>> {
+    async fn update(&self, call: Call<Update>) -> Result<Structured<ListResult>> {
         self.change(call.session, |list| list.update(call.arguments.changes))
     }
 
-    async fn remove(&self, call: Call<Remove>) -> Result<Structured<Shown>> {
+    async fn remove(&self, call: Call<Remove>) -> Result<Structured<ListResult>> {
         let Remove { ids, completed } = call.arguments;
         self.change(call.session, |list| {
             list.remove(&ids)?;
@@ -149,7 +149,7 @@ impl Todo {
         })
     }
 
-    async fn list(&self, call: Call<NoArguments>) -> Result<Structured<Shown>> {
+    async fn list(&self, call: Call<NoArguments>) -> Result<Structured<ListResult>> {
         let session = known(call.session)?;
         let lists = self.lists.borrow();
         let list = lists.iter().find(|(of, _)| *of == session);
@@ -167,7 +167,7 @@ impl Todo {
         &self,
         session: Option<String>,
         change: impl FnOnce(&mut List) -> std::result::Result<(), String>,
-    ) -> Result<Structured<Shown>> {
+    ) -> Result<Structured<ListResult>> {
         let session = known(session)?;
         let mut list = self.of(&session);
         change(&mut list)?;
@@ -224,9 +224,9 @@ fn known(session: Option<String>) -> std::result::Result<String, &'static str> {
     )
 }
 
-fn shown(tasks: &[Task], notes: Vec<String>) -> Structured<Shown> {
+fn shown(tasks: &[Task], notes: Vec<String>) -> Structured<ListResult> {
     let open = |task: &&Task| task.status != Status::Completed;
-    Structured(Shown {
+    Structured(ListResult {
         tasks: tasks.to_vec(),
         open: tasks.iter().filter(open).count(),
         notes,

@@ -1,5 +1,5 @@
 use acp_chain_proxy::Peer;
-use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::testing::{Host, SentKind, SentMessage};
 use serde_json::{Value, json};
 
 use super::Todo;
@@ -47,7 +47,7 @@ fn failure(result: &Value) -> &str {
     result["content"][0]["text"].as_str().expect("a text")
 }
 
-fn plans(sent: &[Sent]) -> Vec<Value> {
+fn plans(sent: &[SentMessage]) -> Vec<Value> {
     sent.iter().map(|sent| sent.at("/update/entries")).collect()
 }
 
@@ -66,7 +66,7 @@ fn several_tasks_are_added_at_once_and_shown_as_a_plan() {
     let sent = host.sent();
     assert_eq!(
         (sent.len(), sent[0].to, sent[0].what),
-        (1, Peer::Client, What::Notification)
+        (1, Peer::Client, SentKind::Notification)
     );
     assert_eq!(
         (sent[0].method.as_str(), sent[0].at("/sessionId")),

@@ -1,13 +1,13 @@
 //! The component's interface: the exported `completion`, in terms of the types of this crate.
 
-use super::{Completion, Partial, Reference};
+use super::{CompleteRequest, Completion, Reference};
 use crate::bindings::acp_chain::proxy::types;
 use crate::bindings::completion::acp_chain::proxy::calls::Outcome;
 use crate::bindings::completion::exports::acp_chain::proxy::completion as wit;
-use crate::component::{Exported, body};
+use crate::component::{ExportedProxy, body};
 use crate::{Call, Component};
 
-impl<P: Exported + Completion> wit::Guest for Component<P> {
+impl<P: ExportedProxy + Completion> wit::Guest for Component<P> {
     fn complete(call: wit::CompletionCall) -> Result<Outcome, types::RpcError> {
         let wit::CompletionCall {
             id,
@@ -23,7 +23,7 @@ impl<P: Exported + Completion> wit::Guest for Component<P> {
             Some("ref/prompt") => Reference::Prompt(reference.at("/name").unwrap_or_default()),
             _ => Reference::Template(reference.at("/uri").unwrap_or_default()),
         };
-        let arguments = Partial {
+        let arguments = CompleteRequest {
             of,
             argument,
             value,

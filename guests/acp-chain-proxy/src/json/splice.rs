@@ -84,7 +84,7 @@ impl Entries {
     fn of(text: &str, place: Range<usize>) -> Option<Self> {
         let part = &text[place.clone()];
         let mut reader = serde_json::Deserializer::from_str(part);
-        let list = reader.deserialize_any(Read { text }).ok()?;
+        let list = reader.deserialize_any(EntriesVisitor { text }).ok()?;
         let bracket = part.find(['{', '['])?;
         Some(Self {
             is_object: part[bracket..].starts_with('{'),
@@ -129,18 +129,18 @@ impl Entries {
     }
 }
 
-struct Read<'t> {
+struct EntriesVisitor<'t> {
     text: &'t str,
 }
 
-impl Read<'_> {
+impl EntriesVisitor<'_> {
     fn range(&self, part: &RawValue) -> Range<usize> {
         let start = part.get().as_ptr().addr() - self.text.as_ptr().addr();
         start..start + part.get().len()
     }
 }
 
-impl<'de> Visitor<'de> for Read<'de> {
+impl<'de> Visitor<'de> for EntriesVisitor<'de> {
     type Value = Vec<Entry>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,7 +21,7 @@ pub const DEPTH: usize = 128;
 /// let found = strings.next()?.expect("another one");
 /// assert_eq!((found.decoded(), strings.pointer()), ("d\n".into(), "/c".into()));
 /// assert!(strings.next()?.is_none());
-/// # Ok::<(), acp_chain_proxy::NotRead>(())
+/// # Ok::<(), acp_chain_proxy::StringsError>(())
 /// ```
 pub struct Strings<'j> {
     cursor: Cursor<'j>,
@@ -34,14 +34,14 @@ pub struct Strings<'j> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'j> {
     /// A member of an object.
-    Member(Spelt<'j>),
+    Member(RawString<'j>),
     /// An element of an array.
     Item(usize),
 }
 
 /// A string of a JSON text, without its quotes and with its escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spelt<'j> {
+pub struct RawString<'j> {
     text: &'j str,
     start: usize,
     end: usize,
@@ -50,14 +50,14 @@ pub struct Spelt<'j> {
 
 /// Why the strings of a text cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotRead {
+pub enum StringsError {
     /// Nested deeper than [`DEPTH`].
     Deep,
     /// It is not JSON.
     Malformed,
 }
 
-impl fmt::Display for NotRead {
+impl fmt::Display for StringsError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Deep => write!(formatter, "the body is nested deeper than {DEPTH} levels"),
@@ -66,7 +66,7 @@ impl fmt::Display for NotRead {
     }
 }
 
-impl std::error::Error for NotRead {}
+impl std::error::Error for StringsError {}
 
 impl<'j> Strings<'j> {
     /// The strings of this text.
@@ -84,7 +84,7 @@ impl<'j> Strings<'j> {
         clippy::should_implement_trait,
         reason = "each string is used with its path"
     )]
-    pub fn next(&mut self) -> Result<Option<Spelt<'j>>, NotRead> {
+    pub fn next(&mut self) -> Result<Option<RawString<'j>>, StringsError> {
         while let Some(byte) = self.cursor.next() {
             match byte {
                 b'"' => {
@@ -92,12 +92,12 @@ impl<'j> Strings<'j> {
                     if !self.names {
                         return Ok(Some(string));
                     }
-                    *self.path.last_mut().ok_or(NotRead::Malformed)? = Step::Member(string);
+                    *self.path.last_mut().ok_or(StringsError::Malformed)? = Step::Member(string);
                     self.names = false;
                 }
-                b'{' | b'[' if self.path.len() == DEPTH => return Err(NotRead::Deep),
+                b'{' | b'[' if self.path.len() == DEPTH => return Err(StringsError::Deep),
                 b'{' => {
-                    let nameless = Spelt {
+                    let nameless = RawString {
                         text: "",
                         start: 0,
                         end: 0,
@@ -108,10 +108,10 @@ impl<'j> Strings<'j> {
                 }
                 b'[' => self.path.push(Step::Item(0)),
                 b'}' | b']' => {
-                    self.path.pop().ok_or(NotRead::Malformed)?;
+                    self.path.pop().ok_or(StringsError::Malformed)?;
                     self.names = false;
                 }
-                b',' => match self.path.last_mut().ok_or(NotRead::Malformed)? {
+                b',' => match self.path.last_mut().ok_or(StringsError::Malformed)? {
                     Step::Item(index) => *index += 1,
                     Step::Member(_) => self.names = true,
                 },
@@ -121,7 +121,7 @@ impl<'j> Strings<'j> {
         if self.path.is_empty() {
             Ok(None)
         } else {
-            Err(NotRead::Malformed)
+            Err(StringsError::Malformed)
         }
     }
 
@@ -193,16 +193,19 @@ impl<'j> Cursor<'j> {
     }
 
     /// The text up to the next quote.
-    fn string(&mut self) -> Result<Spelt<'j>, NotRead> {
+    fn string(&mut self) -> Result<RawString<'j>, StringsError> {
         let (text, start) = (self.text, self.at);
         let mut escaped = false;
         loop {
-            let rest = text.as_bytes().get(self.at..).ok_or(NotRead::Malformed)?;
-            let found = memchr2(b'"', b'\\', rest).ok_or(NotRead::Malformed)?;
+            let rest = text
+                .as_bytes()
+                .get(self.at..)
+                .ok_or(StringsError::Malformed)?;
+            let found = memchr2(b'"', b'\\', rest).ok_or(StringsError::Malformed)?;
             self.at += found + 1;
             if rest[found] == b'"' {
                 let end = self.at - 1;
-                return Ok(Spelt {
+                return Ok(RawString {
                     text,
                     start,
                     end,
@@ -269,7 +272,7 @@ impl<'j> Cursor<'j> {
     }
 }
 
-impl<'j> Spelt<'j> {
+impl<'j> RawString<'j> {
     /// The range of the string in the text, without quotes.
     #[must_use]
     pub fn range(&self) -> Range<usize> {

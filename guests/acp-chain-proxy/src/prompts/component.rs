@@ -1,13 +1,13 @@
 //! The component's interface: the exported `prompts`, in terms of the types of this crate.
 
-use super::{Picked, Prompts};
+use super::{GetPromptRequest, Prompts};
 use crate::bindings::acp_chain::proxy::types;
 use crate::bindings::prompts::acp_chain::proxy::calls::Outcome;
 use crate::bindings::prompts::exports::acp_chain::proxy::prompts as wit;
-use crate::component::{Exported, body};
+use crate::component::{ExportedProxy, body};
 use crate::{Call, Component};
 
-impl<P: Exported + Prompts> wit::Guest for Component<P> {
+impl<P: ExportedProxy + Prompts> wit::Guest for Component<P> {
     fn list_prompts(session: Option<String>) -> Result<Vec<String>, String> {
         let listed = super::list(session.as_deref())?;
         Ok(listed.into_iter().map(String::from).collect())
@@ -20,7 +20,7 @@ impl<P: Exported + Prompts> wit::Guest for Component<P> {
             name,
             arguments,
         } = call;
-        let arguments = Picked {
+        let arguments = GetPromptRequest {
             name,
             arguments: body(arguments).parse().unwrap_or_default(),
         };

@@ -4,10 +4,10 @@ use super::Resources;
 use crate::bindings::acp_chain::proxy::types;
 use crate::bindings::resources::acp_chain::proxy::calls::Outcome;
 use crate::bindings::resources::exports::acp_chain::proxy::resources as wit;
-use crate::component::Exported;
+use crate::component::ExportedProxy;
 use crate::{Call, Component, Json};
 
-impl<P: Exported + Resources> wit::Guest for Component<P> {
+impl<P: ExportedProxy + Resources> wit::Guest for Component<P> {
     fn list_resources(session: Option<String>) -> Result<wit::Catalog, String> {
         let texts = |all: Vec<Json>| all.into_iter().map(String::from).collect();
         let catalog = super::list(session.as_deref())?;

@@ -21,7 +21,7 @@ pub struct Progress {
 
 /// The kind of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Of {
+pub(super) enum CallKind {
     /// A tool, and whether it has an output schema.
     #[cfg(feature = "tools")]
     Tool { structured: bool },
@@ -29,7 +29,7 @@ pub(super) enum Of {
     Other,
 }
 
-impl Of {
+impl CallKind {
     /// Fails the test if a result is invalid for such a call.
     fn check(self, result: &Json) {
         match self {
@@ -55,12 +55,12 @@ impl Of {
 /// All calls, and the changes that the proxy reported.
 #[derive(Default)]
 pub(super) struct Calls {
-    all: BTreeMap<MessageId, Called>,
+    all: BTreeMap<MessageId, CallRecord>,
     pub(super) changed: Vec<Change>,
 }
 
-struct Called {
-    of: Of,
+struct CallRecord {
+    kind: CallKind,
     /// `None` while the call is pending.
     outcome: Option<Result<Json, Error>>,
     progress: Vec<Progress>,
@@ -68,9 +68,9 @@ struct Called {
 
 impl Calls {
     /// Records a call before it is made.
-    pub(super) fn begin(&mut self, id: MessageId, of: Of) {
-        let called = Called {
-            of,
+    pub(super) fn begin(&mut self, id: MessageId, kind: CallKind) {
+        let called = CallRecord {
+            kind,
             outcome: None,
             progress: Vec::new(),
         };
@@ -132,7 +132,7 @@ impl Calls {
     pub(super) fn conclude(&mut self, id: MessageId, outcome: Result<Json, Error>) {
         let called = self.all.get_mut(&id).expect("there is such a call");
         if let Ok(result) = &outcome {
-            called.of.check(result);
+            called.kind.check(result);
         }
         called.outcome = Some(outcome);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use acp_chain_powers::{Actions, Kind, lacking};
 
-use super::line::{self, LINE, Outstanding, What};
+use super::line::{self, LINE, Outstanding, SentKind};
 pub(crate) use super::offers::{ask, changed, meta, progress};
 use super::powers;
 use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
@@ -25,7 +25,7 @@ pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId>
                 own: true,
             },
         );
-        line.send(to, id, What::Request, method, params);
+        line.send(to, id, SentKind::Request, method, params);
     });
     Ok(id)
 }
@@ -33,7 +33,7 @@ pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId>
 pub(crate) fn notify(to: Peer, method: &str, params: Json) -> Result<()> {
     allowed(to, Kind::Notification, method, &params)?;
     let id = line::next_id();
-    LINE.with_borrow_mut(|line| line.send(to, id, What::Notification, method, params));
+    LINE.with_borrow_mut(|line| line.send(to, id, SentKind::Notification, method, params));
     Ok(())
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn cancel(id: MessageId) -> Result<()> {
             return Err(ChannelError::UnknownMessage);
         };
         let (to, method) = (*to, method.clone());
-        line.send(to, id, What::Cancel, &method, Json::null());
+        line.send(to, id, SentKind::Cancel, &method, Json::null());
         Ok(())
     })
 }

@@ -16,13 +16,13 @@ use crate::{Action, ChannelError, Edit, Error, FailurePolicy, Head, Json, Level,
 
 /// A message that left the proxy.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct SentMessage {
     /// The receiving neighbour.
     pub to: Peer,
     /// The number of the message; for an answer or a cancellation, that of the request.
     pub id: MessageId,
     /// Its kind.
-    pub what: What,
+    pub what: SentKind,
     /// Its method; for an answer, that of the request.
     pub method: String,
     /// Its body, or the error of an answer.
@@ -31,7 +31,7 @@ pub struct Sent {
 
 /// The kinds of messages that leave a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum SentKind {
     /// A request, forwarded or the proxy's own.
     Request,
     /// A notification, forwarded or the proxy's own.
@@ -42,7 +42,7 @@ pub enum What {
     Cancel,
 }
 
-impl Sent {
+impl SentMessage {
     /// The part of the body at a JSON Pointer; null if nothing is there.
     #[must_use]
     pub fn at(&self, pointer: &str) -> Value {
@@ -86,7 +86,7 @@ pub(super) struct Line {
     pub(super) calls: Calls,
     /// The callers' `_meta`; `None` declares every capability.
     pub(super) meta: Option<Json>,
-    pub(super) sent: Vec<Sent>,
+    pub(super) sent: Vec<SentMessage>,
     pub(super) log: Vec<(Level, String)>,
 }
 
@@ -202,7 +202,7 @@ pub(super) fn abandon() {
         line.pauses.clear();
         let own: Vec<_> = line.asked.extract_if(.., |_, asked| asked.own).collect();
         for (id, Outstanding { to, method, .. }) in own {
-            line.send(to, id, What::Cancel, &method, Json::null());
+            line.send(to, id, SentKind::Cancel, &method, Json::null());
         }
     });
 }
@@ -236,8 +236,15 @@ impl Line {
         self.all_held().contains(&id)
     }
 
-    pub(super) fn send(&mut self, to: Peer, id: MessageId, what: What, method: &str, body: Json) {
-        self.sent.push(Sent {
+    pub(super) fn send(
+        &mut self,
+        to: Peer,
+        id: MessageId,
+        what: SentKind,
+        method: &str,
+        body: Json,
+    ) {
+        self.sent.push(SentMessage {
             to,
             id,
             what,
@@ -261,16 +268,16 @@ impl Line {
                         own: false,
                     },
                 );
-                What::Request
+                SentKind::Request
             }
-            Kind::Notification => What::Notification,
+            Kind::Notification => SentKind::Notification,
             Kind::Response if self.waits(&head) => {
                 self.waiting.push(Message { kind, head, body });
                 return;
             }
-            Kind::Response => What::Response,
+            Kind::Response => SentKind::Response,
         };
-        self.sent.push(Sent {
+        self.sent.push(SentMessage {
             to,
             id: head.id,
             what,
@@ -290,10 +297,10 @@ impl Line {
 
     fn respond(&mut self, to: Peer, request: Message, body: Result<Json, Error>) {
         let Head { id, method, .. } = request.head;
-        self.sent.push(Sent {
+        self.sent.push(SentMessage {
             to,
             id,
-            what: What::Response,
+            what: SentKind::Response,
             method,
             body,
         });

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::Host;
-use super::calls::{Of, Progress};
-use super::line::{self, LINE, Outstanding, What};
+use super::calls::{CallKind, Progress};
+use super::line::{self, LINE, Outstanding, SentKind};
 use crate::host::Change;
 use crate::{
-    Call, ChannelError, Error, Exported, Json, MessageId, Partial, Peer, Picked, completion,
-    instance, prompts, resources,
+    Call, ChannelError, CompleteRequest, Error, ExportedProxy, GetPromptRequest, Json, MessageId,
+    Peer, completion, instance, prompts, resources,
 };
 
 /// A proxy's resources and templates for a session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ResourceList {
     /// How to use the resources.
     pub instructions: Option<String>,
     /// Each a `Resource` of MCP.
@@ -26,7 +26,7 @@ pub struct Listed {
 
 impl Host {
     /// Creates a proxy with everything that [`export!`](crate::export) exports, and with its configuration.
-    pub fn start_exported<P: Exported>(config: Value) -> Result<Self, String> {
+    pub fn start_exported<P: ExportedProxy>(config: Value) -> Result<Self, String> {
         let init = |config: &Json, saved| instance::init::<P>(config, saved, P::started);
         Self::start_after(init, config, None)
     }
@@ -37,10 +37,10 @@ impl Host {
     }
 
     /// Lists the resources for a session. An error if the host would reject the list.
-    pub fn list_resources(&mut self, session: Option<&str>) -> Result<Listed, String> {
+    pub fn list_resources(&mut self, session: Option<&str>) -> Result<ResourceList, String> {
         granted().map_err(|error| error.to_string())?;
         let catalog = resources::list(session)?;
-        Ok(Listed {
+        Ok(ResourceList {
             instructions: catalog.instructions,
             resources: values(&catalog.resources)?,
             templates: values(&catalog.templates)?,
@@ -68,7 +68,7 @@ impl Host {
     ) -> MessageId {
         let arguments = arguments.iter();
         let arguments = arguments.map(|(name, text)| ((*name).into(), (*text).into()));
-        let picked = Picked {
+        let picked = GetPromptRequest {
             name: name.to_owned(),
             arguments: arguments.collect::<BTreeMap<_, _>>(),
         };
@@ -77,7 +77,7 @@ impl Host {
     }
 
     /// Completes an argument. Returns the number of the call.
-    pub fn complete(&mut self, session: Option<&str>, argument: Partial) -> MessageId {
+    pub fn complete(&mut self, session: Option<&str>, argument: CompleteRequest) -> MessageId {
         let call = begin(session, argument);
         done(call.id, completion::complete(call))
     }
@@ -118,7 +118,7 @@ fn values(listed: &[Json]) -> Result<Vec<Value>, String> {
 
 fn begin<A>(session: Option<&str>, arguments: A) -> Call<A> {
     let id = line::next_id();
-    LINE.with_borrow_mut(|line| line.calls.begin(id, Of::Other));
+    LINE.with_borrow_mut(|line| line.calls.begin(id, CallKind::Other));
     Call {
         id,
         session: session.map(str::to_owned),
@@ -209,7 +209,7 @@ pub(crate) fn ask(call: MessageId, method: &str, params: Json) -> Result<Message
     };
     LINE.with_borrow_mut(|line| {
         line.asked.insert(id, asked);
-        line.send(Peer::Agent, id, What::Request, method, params);
+        line.send(Peer::Agent, id, SentKind::Request, method, params);
     });
     Ok(id)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::calls::Of;
+use super::calls::CallKind;
 use super::line::{self, LINE};
 use super::offers::{done, granted, took};
 use super::{Host, json};
@@ -71,7 +71,7 @@ impl Host {
         let tool = tool.unwrap_or_else(|| panic!("there is no tool `{name}`"));
         let id = line::next_id();
         let structured = tool.get("outputSchema").is_some();
-        LINE.with_borrow_mut(|line| line.calls.begin(id, Of::Tool { structured }));
+        LINE.with_borrow_mut(|line| line.calls.begin(id, CallKind::Tool { structured }));
         let call = Call {
             id,
             session: session.map(str::to_owned),

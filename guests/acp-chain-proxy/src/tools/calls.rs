@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::tool::Running;
+use super::tool::RunningCall;
 use super::{Tool, Tools, result};
 use crate::{Call, Error, Json, call};
 
@@ -16,7 +16,7 @@ pub(crate) struct Catalog {
 trait ErasedTools {
     fn list(&self, session: Option<&str>) -> Result<Catalog, String>;
     /// `None` if there is no such tool.
-    fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<Running>;
+    fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<RunningCall>;
 }
 
 impl<P: Tools> ErasedTools for P {
@@ -28,7 +28,7 @@ impl<P: Tools> ErasedTools for P {
         })
     }
 
-    fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<Running> {
+    fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<RunningCall> {
         let tools = self.tools(call.session.as_deref());
         let tool = tools.into_iter().find(|tool| tool.name() == name)?;
         Some(tool.run(self, call))

@@ -4,11 +4,11 @@ use super::calls;
 use crate::bindings::acp_chain::proxy::types;
 use crate::bindings::tools::acp_chain::proxy::calls::Outcome;
 use crate::bindings::tools::exports::acp_chain::proxy::tools as wit;
-use crate::component::Exported;
+use crate::component::ExportedProxy;
 use crate::component::body;
 use crate::{Call, Component, Tools};
 
-impl<P: Exported + Tools> wit::Guest for Component<P> {
+impl<P: ExportedProxy + Tools> wit::Guest for Component<P> {
     fn list_tools(session: Option<String>) -> Result<wit::Catalog, String> {
         let catalog = calls::list(session.as_deref())?;
         Ok(wit::Catalog {

@@ -25,10 +25,10 @@ pub struct Tool<P> {
     run: Run<P>,
 }
 
-type Run<P> = Box<dyn Fn(Rc<P>, Call<Json>) -> Running>;
+type Run<P> = Box<dyn Fn(Rc<P>, Call<Json>) -> RunningCall>;
 
 /// A running call.
-pub(super) type Running = Pin<Box<dyn Future<Output = Result<ToolResult>>>>;
+pub(super) type RunningCall = Pin<Box<dyn Future<Output = Result<ToolResult>>>>;
 
 impl<P> Tool<P> {
     /// A tool whose arguments are of a type `A` with a schema: doc comments document its fields. Arguments that do
@@ -122,7 +122,7 @@ impl<P> Tool<P> {
     }
 
     /// Begins a call.
-    pub(super) fn run(&self, proxy: Rc<P>, call: Call<Json>) -> Running {
+    pub(super) fn run(&self, proxy: Rc<P>, call: Call<Json>) -> RunningCall {
         (self.run)(proxy, call)
     }
 

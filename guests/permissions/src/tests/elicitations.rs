@@ -11,7 +11,7 @@ fn elicit(rules: &Value, more: &Value) -> String {
     }
     host.request(Peer::Agent, "elicitation/create", params);
     let sent = host.sent().pop().expect("the request or its answer");
-    if sent.what == What::Request {
+    if sent.what == SentKind::Request {
         "ask".into()
     } else {
         sent.get("/action").expect("an action")

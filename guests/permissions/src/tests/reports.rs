@@ -1,6 +1,6 @@
 //! Reports of a rule's decision to the user and the agent.
 
-use acp_chain_proxy::testing::Sent;
+use acp_chain_proxy::testing::SentMessage;
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn ruled() -> Host {
 }
 
 /// All messages caused by a request.
-fn request(host: &mut Host, params: Value) -> Vec<Sent> {
+fn request(host: &mut Host, params: Value) -> Vec<SentMessage> {
     host.request(Peer::Agent, "session/request_permission", params);
     host.sent()
 }
@@ -194,7 +194,7 @@ fn a_turn_that_ends_because_of_a_denial_is_explained() {
         if explained {
             let notice: String = sent[0].get("/update/content/text").expect("a message");
             assert!(notice.contains(r#"rule 2 denied "rm -rf x""#), "{notice}");
-            assert_eq!(sent[1].what, What::Response);
+            assert_eq!(sent[1].what, SentKind::Response);
         }
     }
 }
@@ -273,7 +273,7 @@ fn the_denial_of_a_command_without_a_call_is_reported() {
 fn a_request_that_the_user_decides_shows_nothing() {
     let mut host = ruled();
     let sent = request(&mut host, v1(json!({ "toolCallId": "t", "kind": "edit" })));
-    assert_eq!((sent.len(), sent[0].what), (1, What::Request));
+    assert_eq!((sent.len(), sent[0].what), (1, SentKind::Request));
 }
 
 #[test]
@@ -282,5 +282,5 @@ fn without_the_powers_to_report_the_decision_stands() {
     let able = LEAST.iter().filter(|power| !power.contains(".send"));
     host.powers(&able.copied().collect::<Vec<_>>());
     let sent = request(&mut host, v1(json!({ "toolCallId": "t", "kind": "read" })));
-    assert_eq!((sent.len(), sent[0].what), (1, What::Response));
+    assert_eq!((sent.len(), sent[0].what), (1, SentKind::Response));
 }

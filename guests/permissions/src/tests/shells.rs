@@ -14,7 +14,7 @@ use proptest::sample::select;
 use super::*;
 
 /// A program and its arguments.
-type Started = Vec<String>;
+type CommandLine = Vec<String>;
 
 /// A folder of programs that record how they were started, and one to work in.
 struct Stage {
@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// What a shell starts for a command.
-    fn run(&self, shell: &Path, command: &str) -> BTreeSet<Started> {
+    fn run(&self, shell: &Path, command: &str) -> BTreeSet<CommandLine> {
         let _ = fs::remove_dir_all(&self.work);
         let _ = fs::remove_file(&self.record);
         fs::create_dir(&self.work).expect("a folder");
@@ -117,7 +117,7 @@ fn spelt(words: &[String]) -> String {
 
 /// A rule that denies one of the started programs is never missed, and a command is allowed only if all of its programs
 /// are.
-fn check(command: &str, started: &BTreeSet<Started>) {
+fn check(command: &str, started: &BTreeSet<CommandLine>) {
     for one in started {
         let deny = json!([
             { "decision": "deny", "command": spelt(one) },

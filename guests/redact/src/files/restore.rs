@@ -15,7 +15,7 @@ use super::markers::{markers, name};
 
 /// A marker without a clear secret.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unclear {
+pub(crate) struct UnclearMarker {
     /// Its line, counted from 1.
     pub(crate) line: usize,
     marker: String,
@@ -23,7 +23,7 @@ pub(crate) struct Unclear {
     known: bool,
 }
 
-impl fmt::Display for Unclear {
+impl fmt::Display for UnclearMarker {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             line,
@@ -56,21 +56,21 @@ pub(super) fn secrets(
     known: Option<&File>,
     text: &str,
     is_given: impl Fn(&str) -> bool,
-) -> Result<Vec<String>, Unclear> {
+) -> Result<Vec<String>, UnclearMarker> {
     let places: Vec<_> = markers(text).collect();
     if places.is_empty() {
         return Ok(Vec::new());
     }
     let nothing = File::default();
     let file = known.unwrap_or(&nothing);
-    let found = Compared::of(file, text, &places).secrets();
+    let found = Comparison::of(file, text, &places).secrets();
     let hidden: BTreeSet<&str> = file.hidden().collect();
     let secret = |(found, place): (Option<usize>, &Range<usize>)| {
         let marker = &text[place.clone()];
         match found {
             Some(at) => Ok(file.secrets[at].clone()),
             _ if !is_given(name(marker)) && !hidden.contains(marker) => Ok(marker.to_owned()),
-            _ => Err(Unclear {
+            _ => Err(UnclearMarker {
                 line: 1 + text[..place.start].matches('\n').count(),
                 marker: marker.to_owned(),
                 known: hidden.contains(marker),
@@ -106,7 +106,7 @@ impl File {
 }
 
 /// A file as the agent received it, and the text that the agent writes.
-struct Compared<'c> {
+struct Comparison<'c> {
     old: Vec<Line<'c>>,
     new: Vec<Line<'c>>,
     /// The markers of the text.
@@ -119,12 +119,12 @@ struct Compared<'c> {
     /// has not read.
     unclear: bool,
     /// Empty if the agent knows only parts of the file.
-    names: BTreeMap<&'c str, Named>,
+    names: BTreeMap<&'c str, NameMarkers>,
 }
 
 /// The markers of one name.
 #[derive(Default)]
-struct Named {
+struct NameMarkers {
     /// A marker of the file, if all markers of the name stand for one secret.
     one: Option<usize>,
     /// The number of markers in the changed part of the file and of the text.
@@ -133,7 +133,7 @@ struct Named {
     last: usize,
 }
 
-impl<'c> Compared<'c> {
+impl<'c> Comparison<'c> {
     fn of(file: &'c File, text: &'c str, places: &[Range<usize>]) -> Self {
         let (old, new) = (lines(&file.text), lines(text));
         let most = old.len().min(new.len());
@@ -203,13 +203,13 @@ fn names<'c>(
     file: &'c File,
     written: &[&'c str],
     changed: [&[Line<'c>]; 2],
-) -> BTreeMap<&'c str, Named> {
-    let mut all: BTreeMap<&str, Named> = BTreeMap::new();
+) -> BTreeMap<&'c str, NameMarkers> {
+    let mut all: BTreeMap<&str, NameMarkers> = BTreeMap::new();
     let own: Vec<_> = file.pairs().map(|(marker, _)| marker).collect();
     for (at, marker) in own.iter().enumerate() {
-        let first = || Named {
+        let first = || NameMarkers {
             one: Some(at),
-            ..Named::default()
+            ..NameMarkers::default()
         };
         let named = all.entry(marker).or_insert_with(first);
         named.one = named

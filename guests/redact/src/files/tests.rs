@@ -14,7 +14,7 @@ fn read(files: &Files, path: &str, content: &str, part: bool) -> String {
         .redact(content, &mut Effort::default())
         .expect("looked at");
     let name = ("s".to_owned(), path.to_owned());
-    let read = Read {
+    let read = FileRead {
         name,
         first: !part,
         limit: None,
@@ -25,7 +25,7 @@ fn read(files: &Files, path: &str, content: &str, part: bool) -> String {
 }
 
 /// The agent writes a file; returns what is written.
-fn write(files: &Files, path: &str, text: &str) -> Result<String, Unclear> {
+fn write(files: &Files, path: &str, text: &str) -> Result<String, UnclearMarker> {
     let restored = files.on_write("s", path, text, |name| name == "acme")?;
     Ok(restored.unwrap_or_else(|| text.to_owned()))
 }
@@ -182,7 +182,7 @@ fn a_part_from_the_first_line_to_the_end_is_the_whole_file() {
         (false, None, false),
     ] {
         let name = ("s".to_owned(), "/p/a".to_owned());
-        let read = Read { name, first, limit };
+        let read = FileRead { name, first, limit };
         assert_eq!(read.is_whole("a\nb\n"), whole, "{first} {limit:?}");
     }
 }

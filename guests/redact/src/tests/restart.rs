@@ -21,7 +21,7 @@ fn text_withheld_by_one_instance_is_sent_by_another() {
     host.answer(id, json!({ "stopReason": "end_turn" }));
     let sent = host.sent();
     assert_eq!(streamed(&sent), "a word: acme");
-    assert_eq!(sent.last().expect("the answer").what, What::Response);
+    assert_eq!(sent.last().expect("the answer").what, SentKind::Response);
 }
 
 #[test]

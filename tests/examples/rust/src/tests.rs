@@ -1,4 +1,4 @@
-use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::testing::{Host, SentKind};
 use acp_chain_proxy::{Error, Level, Peer};
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn a_withdrawn_prompt_withdraws_the_reading() {
     let asked = host.sent().remove(0);
     host.cancel(held);
     let sent = host.sent();
-    assert_eq!((sent[0].what, sent[0].id), (What::Cancel, asked.id));
+    assert_eq!((sent[0].what, sent[0].id), (SentKind::Cancel, asked.id));
     assert_eq!(
         (sent[1].id, &sent[1].body),
         (held, &Err(Error::cancelled()))

@@ -5,8 +5,9 @@
 mod asks;
 
 use acp_chain_proxy::{
-    Call, Completion, Content, Contents, Error, Json, Partial, Picked, Prompt, PromptMessage,
-    Prompts, ProtocolError, Proxy, Resource, Resources, Result, Tool, ToolResult, Tools, export,
+    Call, CompleteRequest, Completion, Content, Contents, Error, GetPromptRequest, Json, Prompt,
+    PromptMessage, Prompts, ProtocolError, Proxy, Resource, Resources, Result, Tool, ToolResult,
+    Tools, export,
 };
 use serde_json::{Value, json};
 
@@ -155,7 +156,7 @@ impl Prompts for Conformance {
         ]
     }
 
-    async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>> {
+    async fn get(&self, call: Call<GetPromptRequest>) -> Result<Vec<PromptMessage>> {
         let picked = &call.arguments;
         let text = |text: &str| PromptMessage::user(Content::text(text));
         Ok(match &*picked.name {
@@ -183,7 +184,7 @@ impl Prompts for Conformance {
 }
 
 impl Completion for Conformance {
-    async fn complete(&self, _: Call<Partial>) -> Result<Vec<String>> {
+    async fn complete(&self, _: Call<CompleteRequest>) -> Result<Vec<String>> {
         Ok(["one", "two"].map(str::to_owned).to_vec())
     }
 }

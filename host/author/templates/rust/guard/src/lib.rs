@@ -46,12 +46,12 @@ export!(Guard);
 
 #[cfg(test)]
 mod tests {
-    use acp_chain_proxy::testing::{Host, Sent};
+    use acp_chain_proxy::testing::{Host, SentMessage};
 
     use super::*;
 
     /// The message that the proxy sends when the agent requests permission for this kind of call.
-    fn ask(kind: &str) -> Sent {
+    fn ask(kind: &str) -> SentMessage {
         let mut host = Host::start::<Guard>(json!({})).unwrap();
         host.powers(&["permissions.read", "permissions.answer"]);
         let options = json!([

@@ -7,7 +7,7 @@ use acp_chain_proxy::{Json, MessageId, Origin, Request, Response, Sessions, Vers
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Deserialize, Serialize)]
-pub(crate) struct Seen {
+pub(crate) struct State {
     client_reads: Cell<bool>,
     version: Cell<Version>,
     /// Whether the agent accepts embedded resources.
@@ -17,7 +17,7 @@ pub(crate) struct Seen {
     given: RefCell<HashMap<String, MessageId>>,
 }
 
-impl Seen {
+impl State {
     /// Examines a request that is not a prompt. Returns true if something changed.
     pub(crate) fn on_request(&self, request: &Request) -> bool {
         let head = &request.head;

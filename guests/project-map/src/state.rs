@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::project::Project;
 
 #[derive(Default, Deserialize, Serialize)]
-pub(crate) struct Seen {
+pub(crate) struct State {
     client_reads: Cell<bool>,
     version: Cell<Version>,
     /// Whether the user was notified that there are no tools.
@@ -16,7 +16,7 @@ pub(crate) struct Seen {
     sessions: Sessions,
 }
 
-impl Seen {
+impl State {
     /// Examines a request. Returns true if something changed.
     pub(crate) fn on_request(&self, request: &Request) -> bool {
         if request.head.method != "initialize" {
