@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use acp_chain_proxy::{Head, MessageId};
-use acp_chain_secrets::Redacted;
+use acp_chain_secrets::RedactedText;
 
 use markers::markers;
 pub(crate) use restore::UnclearMarker;
@@ -77,7 +77,7 @@ impl Files {
     }
 
     /// The agent receives this text; `redacted` has the withheld secrets.
-    pub(crate) fn on_content(&self, id: MessageId, content: &str, redacted: Option<&Redacted>) {
+    pub(crate) fn on_content(&self, id: MessageId, content: &str, redacted: Option<&RedactedText>) {
         let Some(read) = self.reads.borrow_mut().remove(&id) else {
             return;
         };
@@ -142,7 +142,7 @@ impl Files {
 
 impl File {
     /// `None` if the secret of a marker is unclear.
-    fn of(content: &str, redacted: Option<&Redacted>, whole: bool) -> Option<Self> {
+    fn of(content: &str, redacted: Option<&RedactedText>, whole: bool) -> Option<Self> {
         let (text, places) = match redacted {
             Some(redacted) => (&*redacted.text, &redacted.places[..]),
             None => (content, &[][..]),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use acp_chain_proxy::acp::Change;
 use acp_chain_proxy::{RawString, Step, Strings};
-use acp_chain_secrets::{Coding, Decoded, Effort, Marking};
+use acp_chain_secrets::{Coding, DecodedText, Effort, Marking};
 
 use crate::body::{self, Findings};
 use crate::streams;
@@ -37,7 +37,7 @@ pub(crate) struct Chunk<'u> {
     identity: String,
     pub(crate) pointer: String,
     pub(crate) string: RawString<'u>,
-    pub(crate) decoded: Decoded<'u>,
+    pub(crate) decoded: DecodedText<'u>,
     coding: Coding,
 }
 

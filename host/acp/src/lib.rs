@@ -13,7 +13,7 @@ extern crate alloc;
 mod turns;
 mod updates;
 
-pub use turns::{ACKNOWLEDGED, Answered, Turns};
+pub use turns::{ACKNOWLEDGED, TurnState, Turns};
 pub use updates::{Change, UPDATES};
 
 /// The effect of a method.

@@ -20,7 +20,7 @@ pub struct Turns<S, T> {
 
 /// The state of a turn after the answer to its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answered<T> {
+pub enum TurnState<T> {
     /// The turn has ended.
     Over(T),
     /// The turn goes on.
@@ -52,15 +52,15 @@ impl<S: Ord, T> Turns<S, T> {
 
     /// Notes that a prompt is answered. `says_end` tells whether the answer is an error or has a stop reason, which
     /// ends the turn.
-    pub fn answer(&mut self, session: S, turn: T, says_end: bool) -> Answered<T> {
+    pub fn answer(&mut self, session: S, turn: T, says_end: bool) -> TurnState<T> {
         if says_end || !self.acknowledges {
-            return Answered::Over(turn);
+            return TurnState::Over(turn);
         }
         if self.running.contains_key(&session) {
-            return Answered::Joins(turn);
+            return TurnState::Joins(turn);
         }
         self.running.insert(session, turn);
-        Answered::Runs
+        TurnState::Runs
     }
 
     /// Notes that the agent works in a session. If a turn begins with that, the result of `begin` is kept; `None` keeps
@@ -133,7 +133,7 @@ mod tests {
     fn in_version_1_the_answer_ends_the_turn_whatever_state_the_agent_reports() {
         let mut turns = Turns::new();
         turns.work("s", || Some(1));
-        assert_eq!(turns.answer("s", 2, false), Answered::Over(2));
+        assert_eq!(turns.answer("s", 2, false), TurnState::Over(2));
         assert!(turns.is_empty());
     }
 
@@ -141,10 +141,10 @@ mod tests {
     fn from_version_2_on_the_agent_ends_the_turn() {
         let mut turns = Turns::new();
         turns.agree(2);
-        assert_eq!(turns.answer("s", 1, true), Answered::Over(1));
-        assert_eq!(turns.answer("s", 1, false), Answered::Runs);
+        assert_eq!(turns.answer("s", 1, true), TurnState::Over(1));
+        assert_eq!(turns.answer("s", 1, false), TurnState::Runs);
         turns.work("s", || Some(2));
-        assert_eq!(turns.answer("s", 3, false), Answered::Joins(3));
+        assert_eq!(turns.answer("s", 3, false), TurnState::Joins(3));
         assert_eq!(turns.end("other"), None);
         assert_eq!(turns.end("s"), Some(1));
         turns.work("s", || None);

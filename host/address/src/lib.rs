@@ -49,11 +49,11 @@ pub struct Address {
 pub struct AddressError {
     /// The URL in a form safe to show.
     address: String,
-    why: Why,
+    why: Cause,
 }
 
 #[derive(Clone, Debug, thiserror::Error)]
-enum Why {
+enum Cause {
     #[error("it is not a URL: {0}; write one such as https://host/acp or wss://host/acp")]
     NotUrl(url::ParseError),
     #[error(
@@ -99,7 +99,7 @@ impl FromStr for Address {
             address: address.to_owned(),
             why,
         };
-        let mut url = Url::parse(text).map_err(|error| wrong("the URL", Why::NotUrl(error)))?;
+        let mut url = Url::parse(text).map_err(|error| wrong("the URL", Cause::NotUrl(error)))?;
         url.set_fragment(None);
         let mut shown = url.clone();
         shown.set_query(None);
@@ -111,10 +111,10 @@ impl FromStr for Address {
             "https" => ("https", false),
             "ws" => ("http", true),
             "wss" => ("https", true),
-            _ => return Err(wrong(&shown, Why::Scheme)),
+            _ => return Err(wrong(&shown, Cause::Scheme)),
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong(&shown, Why::Password));
+            return Err(wrong(&shown, Cause::Password));
         }
         // A URL may switch between all four.
         let _ = url.set_scheme(scheme);

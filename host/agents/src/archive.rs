@@ -4,7 +4,7 @@
 
 #[cfg(test)]
 mod tests;
-mod unpacked;
+mod unpacker;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 
-use self::unpacked::Unpacked;
+use self::unpacker::Unpacker;
 use crate::error::Error;
 use crate::location::Location;
 
@@ -69,15 +69,15 @@ pub fn unpack(
         }
         () => Format::Plain,
     };
-    let mut unpacked = Unpacked::new(into);
+    let mut unpacker = Unpacker::new(into);
     let reader = BufReader::new(file);
     let done = match format {
-        Format::Zip => unpacked.zip(reader),
-        Format::Gzip => unpacked.tar(MultiGzDecoder::new(reader)),
-        Format::Bzip2 => unpacked.tar(MultiBzDecoder::new(reader)),
-        Format::Plain => unpacked.file(program, reader, true),
+        Format::Zip => unpacker.zip(reader),
+        Format::Gzip => unpacker.tar(MultiGzDecoder::new(reader)),
+        Format::Bzip2 => unpacker.tar(MultiBzDecoder::new(reader)),
+        Format::Plain => unpacker.file(program, reader, true),
     };
-    let notes = done.and_then(|()| unpacked.finish());
+    let notes = done.and_then(|()| unpacker.finish());
     notes.map_err(|error| wrong(error.to_string()))
 }
 

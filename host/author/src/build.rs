@@ -11,7 +11,7 @@ use crate::{Error, Toolchains};
 
 /// A built extension, which is not written yet.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuiltExtension {
     /// The path for the extension.
     pub file: PathBuf,
     pub component: Vec<u8>,
@@ -37,7 +37,11 @@ const LOCK: &str = "_lock";
 
 /// Builds the project in a folder, or the one that a metadata file describes. Waits until other builds there have
 /// ended.
-pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Result<Built, Error> {
+pub fn build(
+    project: &Path,
+    toolchains: &Toolchains,
+    purpose: Purpose,
+) -> Result<BuiltExtension, Error> {
     let (mut project, folder, language) = find(project)?;
     let folder = &*folder;
     let made = folder.join(BUILD);
@@ -56,7 +60,7 @@ pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Resul
     };
     let component = project.package.write(&component).map_err(about)?;
     let package = Package::read(Cursor::new(&component)).map_err(|error| about(error.into()))?;
-    Ok(Built {
+    Ok(BuiltExtension {
         file: made.join(&package.name).with_added_extension("wasm"),
         component,
         package,
@@ -104,7 +108,7 @@ pub fn output(project: &Project) -> PathBuf {
     folder.join(BUILD).join(name.with_added_extension("wasm"))
 }
 
-impl Built {
+impl BuiltExtension {
     /// Writes the extension atomically: concurrent readers see the old one or this one.
     pub fn write(&self) -> Result<(), Error> {
         let beside = self.file.with_added_extension("new");

@@ -15,7 +15,7 @@ pub mod languages;
 mod new;
 pub mod toolchain;
 
-pub use build::{Built, Purpose, build, output};
+pub use build::{BuiltExtension, Purpose, build, output};
 pub use error::Error;
 pub use languages::{BUILD, LANGUAGES, Language};
 pub use new::{TEMPLATES, new, sdk};

@@ -21,7 +21,7 @@ pub struct Tool {
     /// Its possible names. The first one that is found is used.
     pub names: &'static [&'static str],
     /// How to determine its version.
-    pub version: Says,
+    pub version: VersionSource,
     /// The oldest version known to work, which is also the one installed.
     pub lowest: Version,
     pub origin: Origin,
@@ -29,7 +29,7 @@ pub struct Tool {
 
 /// How to determine the version of a program.
 #[derive(Clone, Copy, Debug)]
-pub enum Says {
+pub enum VersionSource {
     /// The program prints the version for this argument.
     Given(&'static str),
     /// The `package.json` of the package with the program has the version.
@@ -215,7 +215,7 @@ impl Tool {
 
     fn version_of(&self, program: &Path, project: &Path) -> Option<Version> {
         match self.version {
-            Says::Given(argument) => {
+            VersionSource::Given(argument) => {
                 // A project may select the version to use.
                 let mut command = without_installing(program);
                 command.arg(argument).current_dir(project);
@@ -226,7 +226,7 @@ impl Tool {
                 words.find_map(|word| Version::parse(word.trim_start_matches("go")).ok())
             }
             // The program is a link into the package, or, on Windows, a file beside it.
-            Says::InPackage => {
+            VersionSource::InPackage => {
                 let name = self.names[0];
                 let program = program.canonicalize().ok()?;
                 let folders = program.ancestors().skip(1);

@@ -35,7 +35,7 @@ pub struct CodeCache {
 
 /// A component that is ready to run.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedComponent {
     pub component: Component,
     /// Whether it was compiled just now instead of loaded.
     pub is_new: bool,
@@ -75,10 +75,10 @@ impl CodeCache {
         engine: &Engine,
         name: &[u8],
         compile: impl FnOnce() -> Result<Vec<u8>, E>,
-    ) -> Result<Loaded, E> {
+    ) -> Result<LoadedComponent, E> {
         let digest = Digest::new(&self.key, engine, name).map_err(wasmtime::Error::from)?;
         if let Some(component) = self.lookup(engine, &digest) {
-            return Ok(Loaded {
+            return Ok(LoadedComponent {
                 component,
                 is_new: false,
             });
@@ -93,7 +93,7 @@ impl CodeCache {
             Some(component) => component,
             None => compiled(engine, &code)?,
         };
-        Ok(Loaded {
+        Ok(LoadedComponent {
             component,
             is_new: true,
         })

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use wasmtime::{Config, Engine};
 
-use super::{CodeCache, Loaded};
+use super::{CodeCache, LoadedComponent};
 
 const GIB: u64 = 1 << 30;
 
@@ -54,7 +54,7 @@ impl Fixture {
 }
 
 /// Loads a component by its file.
-fn load(cache: &CodeCache, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loaded> {
+fn load(cache: &CodeCache, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<LoadedComponent> {
     cache.load(engine, wasm, || engine.precompile_component(wasm))
 }
 
@@ -237,7 +237,7 @@ fn code_continues_to_run_when_its_file_is_removed() {
     let fixture = Fixture::new();
     fixture.is_new(1);
     let loaded = load(&fixture.cache(), &fixture.engine, &component(1));
-    let Loaded { component, is_new } = loaded.unwrap();
+    let LoadedComponent { component, is_new } = loaded.unwrap();
     assert!(!is_new);
     fs::remove_file(&fixture.compiled()[0]).unwrap();
     assert!(!component.serialize().unwrap().is_empty());

@@ -29,7 +29,7 @@ pub use lock::{Lock, LockError, Locked, Release};
 pub use revoked::{Revocation, Revoked, RevokedError};
 pub use signature::{SignatureError, Signer};
 pub use source::{Reference, Source, SourceError};
-pub use store::{Changing, Collected, Store, StoreError, Stored};
+pub use store::{Changing, CollectOutcome, Store, StoreError, Stored};
 
 /// Whether this can be the name of an extension, and of a proxy: 1 to 64 letters, digits, `-`, `_` or `.`.
 #[must_use]

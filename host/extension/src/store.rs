@@ -82,7 +82,7 @@ pub struct Changing<'s> {
 
 /// The result of [`Changing::collect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
+pub struct CollectOutcome {
     /// The number of removed components.
     pub components: usize,
     /// The size of the removed components in bytes.
@@ -278,7 +278,7 @@ impl Changing<'_> {
     }
 
     /// Removes the components that neither a registered lock file nor one of `locks` names.
-    pub fn collect(&self, locks: &[PathBuf]) -> Result<Collected, StoreError> {
+    pub fn collect(&self, locks: &[PathBuf]) -> Result<CollectOutcome, StoreError> {
         let mut used = Vec::new();
         for path in locks {
             used.extend(Lock::read(path)?.digests());
@@ -293,7 +293,7 @@ impl Changing<'_> {
         }
         let used: Vec<_> = used.iter().map(|digest| self.store.path(digest)).collect();
         let components = self.store.components();
-        let mut collected = Collected::default();
+        let mut collected = CollectOutcome::default();
         for entry in fs::read_dir(&components).map_err(at(&components))? {
             let entry = entry.map_err(at(&components))?;
             let path = entry.path();

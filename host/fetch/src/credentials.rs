@@ -10,7 +10,7 @@ use reqwest::{RequestBuilder, Url};
 use serde::Deserialize;
 
 use super::FetchError;
-use super::passwords::{Found, find};
+use super::passwords::{SearchResult, find};
 use super::registry::Registry;
 use acp_chain_address::may_redirect;
 use acp_chain_channel::limits::REGISTRY_ANSWER;
@@ -42,7 +42,8 @@ impl Registry<'_> {
         let Some(challenge) = &challenge(headers) else {
             return Ok(None);
         };
-        let Found { credential, wrong } = find(&self.files, &self.name, &self.repository).await;
+        let SearchResult { credential, wrong } =
+            find(&self.files, &self.name, &self.repository).await;
         self.record_unusable(wrong);
         let is_bearer = challenge.scheme.eq_ignore_ascii_case("bearer");
         let header = match credential {

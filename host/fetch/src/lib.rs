@@ -191,7 +191,7 @@ impl FetchError {
 }
 
 /// A callback for progress: the number of bytes received, and the total, if known.
-pub type Seen<'s> = &'s (dyn Fn(u64, Option<u64>) + Sync);
+pub type ProgressCallback<'s> = &'s (dyn Fn(u64, Option<u64>) + Sync);
 
 /// Fetches extensions.
 #[derive(Clone, Debug)]
@@ -202,7 +202,11 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// Fetches the current content of a source.
-    pub async fn fetch(&self, source: &Source, seen: Seen<'_>) -> Result<Fetched, FetchError> {
+    pub async fn fetch(
+        &self,
+        source: &Source,
+        seen: ProgressCallback<'_>,
+    ) -> Result<Fetched, FetchError> {
         let web = || {
             let web = self.web.as_ref();
             web.ok_or_else(|| FetchError::Offline(source.to_string()))
@@ -248,7 +252,7 @@ async fn https(
     web: &Web,
     url: &str,
     expected: Digest,
-    seen: Seen<'_>,
+    seen: ProgressCallback<'_>,
 ) -> Result<Fetched, FetchError> {
     let answer = web.get(url).await?;
     let component = web.body(url, answer, COMPONENT as u64, seen).await?;

@@ -29,7 +29,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The result of a search.
 #[derive(Debug, Default, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     pub credential: Option<DockerCredential>,
     /// Why a password may be missing from the result; `None` if all were read.
     pub wrong: Option<String>,
@@ -48,14 +48,14 @@ struct Config {
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Searches these files for the password of a repository, for at most [`PATIENCE`].
-pub async fn find(files: &[PathBuf], registry: &str, repository: &str) -> Found {
+pub async fn find(files: &[PathBuf], registry: &str, repository: &str) -> SearchResult {
     let files = files.to_owned();
     let (registry, repository) = (registry.to_owned(), repository.to_owned());
     within_patience(move || search(&files, &registry, &repository)).await
 }
 
 /// Runs the search in a new thread, which a runtime that ends does not wait for.
-async fn within_patience(search: impl FnOnce() -> Found + Send + 'static) -> Found {
+async fn within_patience(search: impl FnOnce() -> SearchResult + Send + 'static) -> SearchResult {
     let (sender, receiver) = oneshot::channel();
     let begun = thread::Builder::new().spawn(move || sender.send(search()));
     let wrong = match (begun, timeout(PATIENCE, receiver).await) {
@@ -67,7 +67,7 @@ async fn within_patience(search: impl FnOnce() -> Found + Send + 'static) -> Fou
             format!("the credential helper in Docker's settings did not answer within {seconds} s")
         }
     };
-    Found {
+    SearchResult {
         credential: None,
         wrong: Some(wrong),
     }
@@ -96,7 +96,7 @@ pub fn files() -> Vec<PathBuf> {
 }
 
 /// Searches these files for the first password of a repository.
-fn search(files: &[PathBuf], registry: &str, repository: &str) -> Found {
+fn search(files: &[PathBuf], registry: &str, repository: &str) -> SearchResult {
     let mut wrong = None;
     for file in files {
         let mut fails = |why: String| {
@@ -122,7 +122,7 @@ fn search(files: &[PathBuf], registry: &str, repository: &str) -> Found {
             match get_credential_from_reader(text, &name) {
                 Ok(credential) if is_empty(&credential) => {}
                 Ok(credential) => {
-                    return Found {
+                    return SearchResult {
                         credential: Some(credential),
                         wrong: None,
                     };
@@ -132,7 +132,7 @@ fn search(files: &[PathBuf], registry: &str, repository: &str) -> Found {
             }
         }
     }
-    Found {
+    SearchResult {
         credential: None,
         wrong,
     }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     /// Searches files with these contents.
-    fn found(contents: &[&str], registry: &str, repository: &str) -> Found {
+    fn found(contents: &[&str], registry: &str, repository: &str) -> SearchResult {
         let folder = TempDir::new().unwrap();
         let files = contents.iter().enumerate().map(|(at, content)| {
             let file = folder.path().join(at.to_string());
@@ -232,7 +232,7 @@ mod tests {
         search(&files, registry, repository)
     }
 
-    fn user(found: Found) -> String {
+    fn user(found: SearchResult) -> String {
         match found.credential {
             Some(DockerCredential::UsernamePassword(user, _)) => user,
             other => panic!("{other:?}, {:?}", found.wrong),
@@ -271,7 +271,10 @@ mod tests {
         ] {
             assert_eq!(user(found(&[both], "quay.io", repository)), expected);
         }
-        assert_eq!(found(&[both], "quay.io.evil", "org/it"), Found::default());
+        assert_eq!(
+            found(&[both], "quay.io.evil", "org/it"),
+            SearchResult::default()
+        );
     }
 
     #[test]
@@ -312,7 +315,7 @@ mod tests {
             let wrong = found.wrong.unwrap();
             assert!(wrong.contains(says), "{wrong}\nlacks\n{says}");
         }
-        assert_eq!(found(&["{}"], "ghcr.io", "org/it"), Found::default());
+        assert_eq!(found(&["{}"], "ghcr.io", "org/it"), SearchResult::default());
     }
 
     #[tokio::test(start_paused = true)]

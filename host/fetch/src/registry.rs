@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 
 use super::credentials::Authorization;
 use super::layout::{self, DOCKER_MANIFEST, Descriptor, INDEX, List, MANIFEST, Manifest};
-use super::{FetchError, Fetched, Seen, Web, passwords};
+use super::{FetchError, Fetched, ProgressCallback, Web, passwords};
 use acp_chain_channel::limits::{COMPONENT, REGISTRY_ANSWER, SIGNATURE, SIGNATURES};
 use acp_chain_extension::{Digest, Reference};
 
@@ -81,7 +81,7 @@ impl<'w> Registry<'w> {
     pub async fn fetch(
         &self,
         reference: &Reference,
-        seen: Seen<'_>,
+        seen: ProgressCallback<'_>,
     ) -> Result<Fetched, FetchError> {
         let what = reference.to_string();
         let text = self.manifest(&reference.version()).await?;
@@ -240,7 +240,7 @@ impl<'w> Registry<'w> {
         &self,
         blob: &Descriptor,
         most: usize,
-        seen: Seen<'_>,
+        seen: ProgressCallback<'_>,
     ) -> Result<Vec<u8>, FetchError> {
         let url = self.url(&format!("blobs/{}", blob.digest))?;
         let what = url.as_str();

@@ -12,7 +12,7 @@ use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderName, HeaderValue, R
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 
-use super::{FetchError, Seen};
+use super::{FetchError, ProgressCallback};
 use acp_chain_address::{is_safe, may_redirect};
 
 /// The maximum number of redirects.
@@ -171,7 +171,7 @@ impl Web {
         url: &str,
         most: u64,
         into: &mut dyn Write,
-        seen: Seen<'_>,
+        seen: ProgressCallback<'_>,
     ) -> Result<(), FetchError> {
         if !Url::parse(url).is_ok_and(|url| is_safe(&url)) {
             return Err(FetchError::Open(url.to_owned()));
@@ -189,7 +189,7 @@ impl Web {
         what: &str,
         answer: Response,
         most: u64,
-        seen: Seen<'_>,
+        seen: ProgressCallback<'_>,
     ) -> Result<Vec<u8>, FetchError> {
         let mut body = Vec::new();
         self.pass(what, answer, most, &mut body, seen).await?;
@@ -203,7 +203,7 @@ impl Web {
         mut answer: Response,
         most: u64,
         into: &mut dyn Write,
-        seen: Seen<'_>,
+        seen: ProgressCallback<'_>,
     ) -> Result<(), FetchError> {
         let too_large = || FetchError::TooLarge {
             what: what.to_owned(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use acp_chain_trace::{Line, Reader, TraceError, kept};
 
-use crate::log::{Entry, Log, Shelf, SourceId, lock, read_at};
+use crate::log::{Entry, LineFile, Log, SourceId, lock, read_at};
 
 /// The maximum number of lines added to the log at once.
 const BATCH: usize = 4096;
@@ -30,13 +30,13 @@ const BUFFER: usize = 1 << 20;
 const KNOWN: usize = 4096;
 
 /// An open file.
-pub struct Opened {
+pub struct OpenFile {
     path: PathBuf,
     name: String,
     source: SourceId,
-    shelf: Shelf,
+    file: LineFile,
     /// The former content, if the file started over.
-    before: Option<Shelf>,
+    before: Option<LineFile>,
     /// Kept between reads, since it has state from earlier lines.
     reader: Reader<BufReader<Blocks>>,
     /// The end of the lines read so far, in bytes.
@@ -54,19 +54,19 @@ pub struct Opened {
 ///
 /// # Errors
 /// If it cannot be read, or its first line is not from a trace.
-pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
+pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<OpenFile> {
     let file = open_file(path)?;
     let mut first = Reader::new(BufReader::new(&file));
     if let Some(Err(error)) = first.next() {
         return Err(io::Error::other(error.to_string()));
     }
-    let shelf = Arc::new(Mutex::new(Some(file)));
-    Ok(Opened {
+    let file = Arc::new(Mutex::new(Some(file)));
+    Ok(OpenFile {
         path: path.to_owned(),
         name: name.to_owned(),
         source: log.source(name),
-        reader: reader(&shelf),
-        shelf,
+        reader: reader(&file),
+        file,
         before: None,
         at: 0,
         last: (0, Vec::new()),
@@ -106,9 +106,9 @@ fn is_same(_: &File, _: &File) -> bool {
     true
 }
 
-fn reader(shelf: &Shelf) -> Reader<BufReader<Blocks>> {
+fn reader(file: &LineFile) -> Reader<BufReader<Blocks>> {
     let from = Blocks {
-        shelf: Arc::clone(shelf),
+        file: Arc::clone(file),
         at: 0,
         end: 0,
     };
@@ -116,7 +116,7 @@ fn reader(shelf: &Shelf) -> Reader<BufReader<Blocks>> {
 }
 
 /// Reads a file as it grows, until there is an error, which is passed to `tell`.
-pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
+pub fn follow(log: &Log, mut opened: OpenFile, tell: impl Fn(&str)) {
     loop {
         if let Err(error) = opened.read_on(log) {
             tell(&error.to_string());
@@ -139,7 +139,7 @@ pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
     }
 }
 
-impl Opened {
+impl OpenFile {
     /// Reads the lines that are complete now.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl Opened {
                 Some(Ok((number, line))) => {
                     let (at, text) = self.reader.text();
                     last = Some((at, text.len()));
-                    batch.push(Entry::in_file(line, number, text, &self.shelf, at));
+                    batch.push(Entry::in_file(line, number, text, &self.file, at));
                     self.lines = number;
                 }
                 Some(Err(error)) => {
@@ -179,7 +179,7 @@ impl Opened {
         self.at = end;
         if let Some((at, len)) = last {
             let mut text = vec![0; len.min(KNOWN)];
-            if read_at(&self.shelf, at, &mut text).is_ok() {
+            if read_at(&self.file, at, &mut text).is_ok() {
                 self.last = (at, text);
             }
         }
@@ -204,7 +204,7 @@ impl Opened {
 
     /// The end of the last complete line.
     fn end(&self, log: &Log) -> io::Result<u64> {
-        let mut opened = lock(&self.shelf);
+        let mut opened = lock(&self.file);
         let Some(file) = opened.as_mut() else {
             return Ok(self.at);
         };
@@ -257,7 +257,7 @@ impl Opened {
         if has_less || !self.has_last_line(&now) {
             return true;
         }
-        let mut opened = lock(&self.shelf);
+        let mut opened = lock(&self.file);
         if opened.as_ref().is_some_and(|opened| is_same(opened, &now)) {
             return false;
         }
@@ -278,7 +278,7 @@ impl Opened {
             *lock(&before) = None;
             log.drop_lost();
         }
-        let mut opened = lock(&self.shelf);
+        let mut opened = lock(&self.file);
         // A replaced file, still open, has all lines.
         let replaced = opened.take().filter(|file| self.has_last_line(file));
         *opened = replaced.or_else(|| {
@@ -292,7 +292,7 @@ impl Opened {
         }
         let next = Arc::new(Mutex::new(Some(file)));
         self.reader = reader(&next);
-        self.before = Some(std::mem::replace(&mut self.shelf, next));
+        self.before = Some(std::mem::replace(&mut self.file, next));
         self.source = log.source(&self.name);
         (self.at, self.lines, self.cut) = (0, 0, 0);
         self.last = (0, Vec::new());
@@ -312,14 +312,14 @@ impl Opened {
 
 /// A part of a shared file.
 struct Blocks {
-    shelf: Shelf,
+    file: LineFile,
     at: u64,
     end: u64,
 }
 
 impl Read for Blocks {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let mut opened = lock(&self.shelf);
+        let mut opened = lock(&self.file);
         let Some(file) = opened.as_mut() else {
             return Ok(0);
         };

@@ -26,6 +26,6 @@ mod row;
 mod search;
 mod server;
 
-pub use file::{Opened, follow, open};
+pub use file::{OpenFile, follow, open};
 pub use log::{Entry, Log, SourceId};
 pub use server::{Format, Server, ServerError};

@@ -31,12 +31,12 @@ const BYTES: usize = 256 << 20;
 const MOST: usize = 10_000;
 
 /// A file with the text of lines; `None` once it no longer has them.
-pub type Shelf = Arc<Mutex<Option<File>>>;
+pub type LineFile = Arc<Mutex<Option<File>>>;
 
 /// The position of a line's text.
 #[derive(Clone, Debug)]
 enum Text {
-    In { shelf: Shelf, at: u64, len: u32 },
+    In { file: LineFile, at: u64, len: u32 },
     Kept(Bytes),
 }
 
@@ -109,7 +109,7 @@ struct Frame {
 }
 
 #[derive(Serialize)]
-struct Sent<'a> {
+struct RowBatch<'a> {
     first: u64,
     /// Rows before this one have been dropped.
     oldest: u64,
@@ -141,11 +141,17 @@ struct Head<'a> {
 
 impl Entry {
     /// A line of a file, which has its text at this position.
-    pub(crate) fn in_file(line: Line, number: usize, text: &[u8], shelf: &Shelf, at: u64) -> Self {
+    pub(crate) fn in_file(
+        line: Line,
+        number: usize,
+        text: &[u8],
+        file: &LineFile,
+        at: u64,
+    ) -> Self {
         let body = body(&line, text);
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        let shelf = Arc::clone(shelf);
-        let text = Text::In { shelf, at, len };
+        let file = Arc::clone(file);
+        let text = Text::In { file, at, len };
         let place = Place { text, body };
         Self {
             line,
@@ -186,7 +192,7 @@ impl Place {
     /// Whether its text was in a file that is no longer available.
     fn is_lost(&self) -> bool {
         match &self.text {
-            Text::In { shelf, .. } => lock(shelf).is_none(),
+            Text::In { file, .. } => lock(file).is_none(),
             Text::Kept(_) => false,
         }
     }
@@ -198,9 +204,9 @@ impl Place {
     pub fn read(&self) -> io::Result<Bytes> {
         match &self.text {
             Text::Kept(text) => Ok(text.clone()),
-            Text::In { shelf, at, len } => {
+            Text::In { file, at, len } => {
                 let mut text = vec![0; *len as usize];
-                read_at(shelf, *at, &mut text)?;
+                read_at(file, *at, &mut text)?;
                 Ok(text.into())
             }
         }
@@ -213,9 +219,9 @@ impl Place {
     }
 
     /// Its file and its range there; `None` if the text is kept in memory.
-    pub fn span(&self) -> Option<(&Shelf, Range<u64>)> {
+    pub fn span(&self) -> Option<(&LineFile, Range<u64>)> {
         match &self.text {
-            Text::In { shelf, at, len } => Some((shelf, *at..*at + u64::from(*len))),
+            Text::In { file, at, len } => Some((file, *at..*at + u64::from(*len))),
             Text::Kept(_) => None,
         }
     }
@@ -225,10 +231,10 @@ impl Place {
 ///
 /// # Errors
 /// If the file no longer has it.
-pub fn read_at(shelf: &Shelf, at: u64, into: &mut [u8]) -> io::Result<()> {
-    let mut shelf = lock(shelf);
+pub fn read_at(file: &LineFile, at: u64, into: &mut [u8]) -> io::Result<()> {
+    let mut file = lock(file);
     let gone = || io::Error::other("the trace file started over and no longer has this line");
-    let file = shelf.as_mut().ok_or_else(gone)?;
+    let file = file.as_mut().ok_or_else(gone)?;
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(into).map_err(|_| gone())
 }
@@ -384,7 +390,7 @@ impl Inner {
             }
             self.places.push_back(entry.place);
         }
-        let sent = Sent {
+        let sent = RowBatch {
             first,
             oldest: self.first,
             rows: &columns,

@@ -169,13 +169,13 @@ pub fn search(
             let count = together(&places[at..]);
             let some = &places[at..at + count];
             let begin = match some[0].span() {
-                Some((shelf, first)) => {
+                Some((file, first)) => {
                     let end = some[count - 1]
                         .span()
                         .map_or(first.end, |(_, last)| last.end);
                     let len = usize::try_from(end - first.start).map_err(io::Error::other)?;
                     block.resize(len, 0);
-                    read_at(shelf, first.start, &mut block).map(|()| Some(first.start))
+                    read_at(file, first.start, &mut block).map(|()| Some(first.start))
                 }
                 None => Ok(None),
             };
@@ -202,13 +202,13 @@ pub fn search(
 
 /// How many of these are adjacent in one file, within a block.
 fn together(places: &[Place]) -> usize {
-    let Some((shelf, first)) = places[0].span() else {
+    let Some((file, first)) = places[0].span() else {
         return 1;
     };
     let mut last = first.start;
     let fits = |place: &&Place| {
         let fits = place.span().is_some_and(|(other, span)| {
-            std::sync::Arc::ptr_eq(shelf, other)
+            std::sync::Arc::ptr_eq(file, other)
                 && span.start >= last
                 && span.end - first.start <= BLOCK
         });

@@ -17,7 +17,7 @@ pub struct Offer(Infallible);
 
 /// Accepts listeners.
 #[derive(Debug)]
-pub struct Door(Infallible);
+pub struct Acceptor(Infallible);
 
 /// A running chain.
 #[derive(Clone, Debug)]
@@ -52,12 +52,12 @@ impl Offer {
         match self.0 {}
     }
 
-    pub fn door(&mut self) -> Option<Door> {
+    pub fn acceptor(&mut self) -> Option<Acceptor> {
         match self.0 {}
     }
 }
 
-impl Door {
+impl Acceptor {
     pub fn keep(self, _: impl Fn()) {
         match self.0 {}
     }

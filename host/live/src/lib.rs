@@ -26,7 +26,7 @@ use unix as here;
 
 use std::io;
 
-pub use here::{Door, Found, Offer, Stream, chains};
+pub use here::{Acceptor, Found, Offer, Stream, chains};
 
 /// How many letters identify a connection.
 const LETTERS: usize = 8;

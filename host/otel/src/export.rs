@@ -20,7 +20,7 @@ use opentelemetry_sdk::trace::{BatchConfig, BatchSpanProcessor, SpanProcessor};
 
 use crate::collector::{Collector, Counting, Counts};
 use crate::mapping;
-use crate::memory::MemoryOf;
+use crate::memory::MemoryProbe;
 use crate::metrics::Metrics;
 use crate::settings::{METRICS, Settings, Signal, TRACES};
 use crate::spans::Spans;
@@ -60,7 +60,7 @@ impl Otel {
     /// # Errors
     ///
     /// If the environment is invalid.
-    pub fn new(settings: &Settings, memory_of: MemoryOf) -> Result<Self, OtelError> {
+    pub fn new(settings: &Settings, memory_of: MemoryProbe) -> Result<Self, OtelError> {
         let resource = resource();
         let counts = Arc::new(Counts::default());
         let traces = settings.traces.then(|| traces(&resource, counts.clone()));
@@ -167,7 +167,7 @@ fn traces(resource: &Resource, counts: Arc<Counts>) -> Result<BatchSpanProcessor
 
 fn metrics(
     resource: Resource,
-    memory_of: MemoryOf,
+    memory_of: MemoryProbe,
 ) -> Result<(Metrics, SdkMeterProvider), OtelError> {
     let client = Collector::new(METRICS.what, timeout(&METRICS))?;
     let exporter = MetricExporter::builder().with_http();

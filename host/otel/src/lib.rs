@@ -44,7 +44,7 @@ use opentelemetry_sdk::Resource;
 
 pub use bodies::needed;
 pub use export::{Otel, OtelError};
-pub use memory::MemoryOf;
+pub use memory::MemoryProbe;
 pub use settings::{CAPTURE, HOPS, Settings};
 
 /// Writes the spans of a trace as OTLP/JSON: one `ExportTraceServiceRequest`.

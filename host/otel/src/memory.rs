@@ -9,7 +9,7 @@ use acp_chain_trace::{Line, State};
 const MOST: usize = 1000;
 
 /// Returns the memory of process groups, by the ids of their leaders, in bytes.
-pub type MemoryOf = fn(&[u32]) -> HashMap<u32, u64>;
+pub type MemoryProbe = fn(&[u32]) -> HashMap<u32, u64>;
 
 /// The state of each running proxy, by connection. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ impl Memories {
     }
 
     /// The total memory of proxies by name, over all connections.
-    pub fn by_proxy(&self, memory_of: MemoryOf) -> HashMap<String, u64> {
+    pub fn by_proxy(&self, memory_of: MemoryProbe) -> HashMap<String, u64> {
         let all = self.lock();
         let proxies = || all.values().flatten();
         let processes = proxies().filter_map(|(_, memory)| match memory {

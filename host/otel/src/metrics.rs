@@ -8,7 +8,7 @@ use opentelemetry::metrics::{Counter, Histogram, Meter};
 
 use crate::bodies::{self, Usage, is_proxy};
 use crate::mapping::{self, identifier};
-use crate::memory::{Memories, MemoryOf};
+use crate::memory::{Memories, MemoryProbe};
 use crate::requests::Agent;
 
 /// The boundaries of durations, in seconds: proxies take from microseconds to minutes.
@@ -53,7 +53,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    pub fn new(meter: &Meter, memory_of: MemoryOf) -> Self {
+    pub fn new(meter: &Meter, memory_of: MemoryProbe) -> Self {
         let counter = |name, what| {
             let counter = meter.u64_counter(name).with_description(what);
             counter.build()

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
-use acp_chain_acp::{Answered, Turns};
+use acp_chain_acp::{TurnState, Turns};
 use acp_chain_trace::{Decision, Ids, Kind, Line, Role, State};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{Event, SpanContext, Status};
@@ -330,7 +330,7 @@ impl Connection {
         let says_end = line.error.is_some() || request.stop.is_some();
         if let (About::Turn, Some(session)) = (&request.about, &request.session)
             && self.running.len() < MOST
-            && let Answered::Runs | Answered::Joins(()) =
+            && let TurnState::Runs | TurnState::Joins(()) =
                 self.running.answer(session.clone(), (), says_end)
         {
             return Vec::new();

@@ -20,7 +20,7 @@ pub struct Asks {
     pub host: Option<Version>,
     /// The powers, in the order of the table of all powers.
     #[serde(default, with = "powers", skip_serializing_if = "Vec::is_empty")]
-    pub powers: Vec<Asked>,
+    pub powers: Vec<RequestedPower>,
     /// Methods that no power covers, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, AskedMethods>,
@@ -43,7 +43,7 @@ pub struct Asks {
 
 /// A requested power.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedPower {
     /// The power's key.
     pub power: String,
     /// The reason, in its author's words.
@@ -136,7 +136,7 @@ impl Asks {
     }
 }
 
-impl Asked {
+impl RequestedPower {
     /// Powers with their reasons, in the order of the table of all powers.
     pub(crate) fn in_order(powers: BTreeMap<String, String>) -> Vec<Self> {
         let powers = powers.into_iter();
@@ -167,14 +167,16 @@ mod powers {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::Asked;
+    use super::RequestedPower;
 
-    pub fn serialize<S: Serializer>(powers: &[Asked], to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(powers: &[RequestedPower], to: S) -> Result<S::Ok, S::Error> {
         let powers = powers.iter().map(|asked| (&asked.power, &asked.reason));
         powers.collect::<BTreeMap<_, _>>().serialize(to)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Asked>, D::Error> {
-        BTreeMap::deserialize(from).map(Asked::in_order)
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<RequestedPower>, D::Error> {
+        BTreeMap::deserialize(from).map(RequestedPower::in_order)
     }
 }

@@ -12,7 +12,7 @@ use semver::Version;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::asks::{Asked, AskedMethods, Asks, OnFailure};
+use crate::asks::{AskedMethods, Asks, OnFailure, RequestedPower};
 use crate::{About, Package, is_name, no_name};
 
 use formats::Format;
@@ -159,7 +159,7 @@ impl Project {
         let powers = powers.into_iter();
         let asks = Asks {
             host,
-            powers: Asked::in_order(powers.collect()),
+            powers: RequestedPower::in_order(powers.collect()),
             methods,
             config: config.map(|config| config.read(file)).transpose()?,
             limits,

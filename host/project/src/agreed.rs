@@ -48,7 +48,7 @@ pub struct Agreed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
     /// The changed proxies by id, each with its changed properties.
-    pub changed: Vec<(String, Vec<Changed>)>,
+    pub changed: Vec<(String, Vec<PropertyChange>)>,
     /// The ids of new proxies.
     pub new: Vec<String>,
     /// The ids of removed proxies.
@@ -58,7 +58,7 @@ pub struct Difference {
 }
 
 /// The name of a property, its old value, and its new value.
-pub type Changed = (String, String, String);
+pub type PropertyChange = (String, String, String);
 
 impl Agreed {
     /// The proxies of a project, the client's neighbour first.
@@ -253,7 +253,7 @@ impl Difference {
     }
 }
 
-fn changed(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> Vec<Changed> {
+fn changed(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> Vec<PropertyChange> {
     let mut names: Vec<_> = was.keys().chain(is.keys()).collect();
     names.sort_unstable();
     names.dedup();

@@ -33,7 +33,7 @@ pub struct Content {
     draft: Draft,
     lock: Lock,
     /// The components in the project, by the ids of their proxies.
-    stored: BTreeMap<String, Stored>,
+    stored: BTreeMap<String, ProjectComponent>,
     key: Digest,
     statement: String,
     signature: Option<String>,
@@ -43,7 +43,7 @@ pub struct Content {
 
 /// A component in a project.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct ProjectComponent {
     /// Its digest.
     pub digest: Digest,
     /// Its size in bytes.
@@ -102,7 +102,7 @@ impl Content {
         let mut left = COMPONENT as u64;
         for proxy in &draft.proxies {
             if let From::Path(path) = &proxy.from {
-                let one = Stored::read(&folder, path, left, keep)?;
+                let one = ProjectComponent::read(&folder, path, left, keep)?;
                 // The limit for one component applies to all of them together.
                 left -= one.size;
                 stored.insert(proxy.id.clone(), one);
@@ -201,7 +201,7 @@ impl Content {
 
     /// The component of a proxy, if it is in the project.
     #[must_use]
-    pub fn stored(&self, id: &str) -> Option<&Stored> {
+    pub fn stored(&self, id: &str) -> Option<&ProjectComponent> {
         self.stored.get(id)
     }
 
@@ -214,7 +214,7 @@ impl Content {
     }
 }
 
-impl Stored {
+impl ProjectComponent {
     fn read(root: &Root, path: &Path, most: u64, keep: Keep) -> Result<Self, FileError> {
         let mut file = root.file(path, most)?;
         let (mut hasher, mut bytes, mut size) = (Hasher::default(), Vec::new(), 0);

@@ -28,7 +28,7 @@ mod trust;
 mod worktree;
 
 pub use agreed::{Agreed, Difference};
-pub use content::{Content, Keep, ProjectError, Stored, folders};
+pub use content::{Content, Keep, ProjectComponent, ProjectError, folders};
 pub use files::FileError;
 pub use find::{Bounds, End, Found, MANIFEST, around, find};
 pub use signed::{is_signed, vouched};

@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use acp_chain_live::{Door, Offer, letters};
+use acp_chain_live::{Acceptor, Offer, letters};
 use acp_chain_trace::{Ids, Sink};
 
 pub use acp_chain_trace::{Decision, Role, State};
@@ -44,7 +44,7 @@ pub use event::{About, Event};
 pub use file::TraceFile;
 pub use mask::Masked;
 
-use writer::{Entry, Kept, Name, Writer};
+use writer::{Entry, Name, SinkEntry, Writer};
 
 /// The name of the host in a trace.
 pub const HOST: &str = "acp-chain";
@@ -72,9 +72,9 @@ struct Shared {
 
 /// A trace that is being configured, with its sinks. Files are opened while the process still has the right to.
 pub struct Trace {
-    sinks: Vec<Kept>,
+    sinks: Vec<SinkEntry>,
     /// The offer to listeners.
-    offered: Option<Offered>,
+    offered: Option<ListenerSocket>,
     /// How many sinks there are: permanent ones and listeners.
     sink_count: Arc<AtomicUsize>,
     /// Whether the spans of turns are propagated to agents.
@@ -84,8 +84,8 @@ pub struct Trace {
 }
 
 /// The socket for listeners, and the random id in its name.
-struct Offered {
-    door: Option<Door>,
+struct ListenerSocket {
+    acceptor: Option<Acceptor>,
     folder: PathBuf,
     letters: String,
 }
@@ -108,12 +108,12 @@ struct Process {
     /// The random id of the first connection, if it is fixed already.
     letters: Mutex<Option<String>>,
     /// The writer and the socket, until the threads start.
-    ready: Mutex<Option<Ready>>,
+    ready: Mutex<Option<PreparedWriter>>,
 }
 
-struct Ready {
+struct PreparedWriter {
     writer: Writer,
-    door: Option<Door>,
+    acceptor: Option<Acceptor>,
 }
 
 /// Records the events of a connection, which ends when this is dropped.
@@ -152,7 +152,7 @@ impl Trace {
     #[must_use]
     pub fn to(mut self, sink: impl Sink + 'static) -> Self {
         self.sink_count.fetch_add(1, Ordering::Relaxed);
-        self.sinks.push(Kept {
+        self.sinks.push(SinkEntry {
             sink: Box::new(sink),
             always: true,
         });
@@ -165,12 +165,12 @@ impl Trace {
         let sink_count = offer.listener_count();
         sink_count.fetch_add(self.sink_count.load(Ordering::Relaxed), Ordering::Relaxed);
         self.sink_count = sink_count;
-        self.offered = Some(Offered {
-            door: offer.door(),
+        self.offered = Some(ListenerSocket {
+            acceptor: offer.acceptor(),
             folder: offer.folder().to_owned(),
             letters: offer.connection().to_owned(),
         });
-        self.sinks.push(Kept {
+        self.sinks.push(SinkEntry {
             sink: Box::new(Masked::new(offer)),
             always: false,
         });
@@ -200,8 +200,8 @@ impl Trace {
     #[must_use]
     pub fn tracer(self) -> Tracer {
         let shared = Arc::new(Shared::default());
-        let (door, letters) = match self.offered {
-            Some(offered) => (offered.door, Some(offered.letters)),
+        let (acceptor, letters) = match self.offered {
+            Some(offered) => (offered.acceptor, Some(offered.letters)),
             None => (None, None),
         };
         let (sink_count, entries) = (self.sink_count.clone(), self.entries);
@@ -213,7 +213,7 @@ impl Trace {
                 queue: self.queue,
                 shared,
                 letters: Mutex::new(letters),
-                ready: Mutex::new(Some(Ready { writer, door })),
+                ready: Mutex::new(Some(PreparedWriter { writer, acceptor })),
             }),
             user: None,
         }
@@ -234,18 +234,18 @@ impl Tracer {
     /// Starts the threads, if they are not running: from now on, listeners can connect. Call this only after privileges
     /// are dropped, as threads started before would keep them. The first connection calls it, too.
     pub fn start(&self) {
-        let Some(Ready { writer, door }) = lock(&self.process.ready).take() else {
+        let Some(PreparedWriter { writer, acceptor }) = lock(&self.process.ready).take() else {
             return;
         };
         let thread = thread::Builder::new().name("trace".to_owned());
         if let Err(error) = thread.spawn(move || writer.run()) {
             self.process.shared.fail(&error);
         }
-        let Some(door) = door else { return };
+        let Some(acceptor) = acceptor else { return };
         let queue = self.process.queue.clone();
         let thread = thread::Builder::new().name("live".to_owned());
         // This thread is not joined.
-        let keep = move || door.keep(|| drop(queue.send(Entry::Joined)));
+        let keep = move || acceptor.keep(|| drop(queue.send(Entry::Joined)));
         if let Err(error) = thread.spawn(keep) {
             tracing::warn!("listeners cannot connect to this process: {error}");
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use acp_chain_trace::{Line, Sink};
 
-use super::writer::Kept;
+use super::writer::SinkEntry;
 use super::{Beginning, Event, Recorder, Role, State, Trace, Tracer, WAITING, wait};
 use crate::writer::Entry;
 
@@ -87,7 +87,7 @@ fn each_connection_of_a_process_has_a_beginning_an_end_and_lines_of_its_own() {
 fn later_listeners_get_the_reasons_of_failures_on_open_connections() {
     let book = Book::default();
     let mut trace = Trace::default();
-    trace.sinks.push(Kept {
+    trace.sinks.push(SinkEntry {
         sink: Box::new(book.clone()),
         always: false,
     });
@@ -114,9 +114,9 @@ fn later_listeners_get_the_reasons_of_failures_on_open_connections() {
 }
 
 /// A sink that blocks until it is released.
-struct Slow(Book, Receiver<()>);
+struct SlowSink(Book, Receiver<()>);
 
-impl Sink for Slow {
+impl Sink for SlowSink {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
         // The sink continues once the sender is dropped.
         let _ = self.1.recv();
@@ -128,7 +128,7 @@ impl Sink for Slow {
 fn events_that_do_not_fit_are_counted_for_their_connection() {
     let book = Book::default();
     let (goes_on, may) = mpsc::channel();
-    let tracer = Trace::default().to(Slow(book.clone(), may)).tracer();
+    let tracer = Trace::default().to(SlowSink(book.clone(), may)).tracer();
     let [floods, other] = [begin(&tracer, &[]), begin(&tracer, &[])];
     let event = || became(State::Running, None);
     for _ in 0..=WAITING / event().cost() {

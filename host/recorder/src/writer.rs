@@ -47,14 +47,14 @@ pub enum Entry {
 }
 
 /// A sink, and whether it is permanent.
-pub struct Kept {
+pub struct SinkEntry {
     pub sink: Box<dyn Sink>,
     pub always: bool,
 }
 
 /// The state of the thread.
 pub struct Writer {
-    sinks: Vec<Kept>,
+    sinks: Vec<SinkEntry>,
     sink_count: Arc<AtomicUsize>,
     entries: Receiver<Entry>,
     shared: Arc<Shared>,
@@ -92,7 +92,7 @@ struct Batch {
 
 impl Writer {
     pub fn new(
-        sinks: Vec<Kept>,
+        sinks: Vec<SinkEntry>,
         sink_count: Arc<AtomicUsize>,
         entries: Receiver<Entry>,
         shared: Arc<Shared>,
@@ -129,7 +129,7 @@ impl Writer {
             self.settle(&batch.lines);
             self.shared.waiting.fetch_sub(batch.cost, Ordering::Relaxed);
             if batch.is_over {
-                self.each_sink(|Kept { sink, .. }| sink.flush());
+                self.each_sink(|SinkEntry { sink, .. }| sink.flush());
                 // Dropping the sinks removes sockets, before the waiters continue.
                 self.sinks.clear();
             }
@@ -235,7 +235,7 @@ impl Writer {
         } else {
             self.keep(lines)
         };
-        self.each_sink(|Kept { sink, always }| match (*always, is_listened) {
+        self.each_sink(|SinkEntry { sink, always }| match (*always, is_listened) {
             (true, _) => sink.write(lines),
             (false, false) => sink.write(&before),
             (false, true) => sink.write(&before).and_then(|()| sink.write(lines)),
@@ -305,11 +305,11 @@ impl Writer {
             if let Some(known) = self.connections.get_mut(&name) {
                 known.kept_back = None;
             }
-            self.each_sink(|Kept { sink, .. }| sink.rest(&name));
+            self.each_sink(|SinkEntry { sink, .. }| sink.rest(&name));
         }
     }
 
-    fn each_sink(&mut self, mut act: impl FnMut(&mut Kept) -> io::Result<()>) {
+    fn each_sink(&mut self, mut act: impl FnMut(&mut SinkEntry) -> io::Result<()>) {
         self.sinks.retain_mut(|kept| {
             let done = act(kept);
             if let Err(error) = &done {

@@ -36,4 +36,4 @@ pub use malformed::{MalformedLine, read};
 pub use message::Message;
 pub use one_line::one_line;
 pub use pointer::{InvalidPointer, MAX_POINTER, member, resolve};
-pub use salvage::{Salvaged, salvage};
+pub use salvage::{PartialMessage, salvage};

@@ -4,7 +4,7 @@ use acp_chain_powers::Peer;
 use bytes::Bytes;
 
 use super::batch::members;
-use super::salvage::{Salvaged, salvage};
+use super::salvage::{PartialMessage, salvage};
 use super::{Error, Id, Malformed, Message, code};
 use crate::transport::Frame;
 use crate::transport::lenient::versioned;
@@ -17,7 +17,7 @@ pub struct MalformedLine {
     pub error: Error,
     /// The texts of its messages, if the line is a batch.
     pub batch: Option<Box<[Bytes]>>,
-    found: Salvaged,
+    found: PartialMessage,
     /// Whether the text was not JSON at all.
     garbled: bool,
     /// The beginning and the length of the line, for the log.

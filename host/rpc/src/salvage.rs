@@ -8,7 +8,7 @@ use super::pointer::{member, spells};
 
 /// What could be salvaged of a malformed or over-long line.
 #[derive(Debug, Default)]
-pub struct Salvaged {
+pub struct PartialMessage {
     /// The id at the top level.
     pub id: Option<Id>,
     /// Whether there is a `method` or `params`, so that the line is not an answer.
@@ -22,8 +22,8 @@ pub struct Salvaged {
 /// The beginning is read as far as it is JSON. An id may also follow the body, at the end of the line; it counts only
 /// if nothing but members follows, and the beginning shows whether the line is a request or an answer.
 #[must_use]
-pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
-    let mut found = Salvaged::default();
+pub fn salvage(head: &[u8], tail: &[u8]) -> PartialMessage {
+    let mut found = PartialMessage::default();
     read_fields(&String::from_utf8_lossy(head), &mut found);
     if found.id.is_none() && (found.request || found.answer) {
         found.id = last_id(&String::from_utf8_lossy(tail));
@@ -31,10 +31,10 @@ pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
     found
 }
 
-fn read_fields(head: &str, found: &mut Salvaged) {
+fn read_fields(head: &str, found: &mut PartialMessage) {
     struct Fields<'f> {
         head: &'f str,
-        found: &'f mut Salvaged,
+        found: &'f mut PartialMessage,
     }
     impl Fields<'_> {
         /// Whether the value may be truncated, as it ends with the text.

@@ -44,9 +44,9 @@ impl Drop for Stop {
 }
 
 /// Keeps the clock ticking until it is dropped.
-pub struct Running(Arc<Shared>);
+pub struct RunningClock(Arc<Shared>);
 
-impl Drop for Running {
+impl Drop for RunningClock {
     fn drop(&mut self) {
         self.0.calls.fetch_sub(1, Ordering::SeqCst);
     }
@@ -67,13 +67,13 @@ impl Epoch {
     }
 
     /// Keeps the clock ticking for the length of a call.
-    pub fn run(&self) -> Running {
+    pub fn run(&self) -> RunningClock {
         self.shared.calls.fetch_add(1, Ordering::SeqCst);
         let stop = self.stop.get_or_init(|| self.begin());
         if self.shared.asleep.load(Ordering::SeqCst) {
             stop.thread.unpark();
         }
-        Running(self.shared.clone())
+        RunningClock(self.shared.clone())
     }
 
     fn begin(&self) -> Stop {

@@ -12,10 +12,10 @@ const MOST: usize = 512 << 20;
 
 /// Functions by their input.
 #[derive(Debug)]
-pub struct Functions(Mutex<Kept>);
+pub struct Functions(Mutex<CachedFunctions>);
 
 #[derive(Debug)]
-struct Kept {
+struct CachedFunctions {
     functions: HashMap<Box<[u8]>, Box<[u8]>>,
     bytes: usize,
 }
@@ -23,13 +23,13 @@ struct Kept {
 impl Functions {
     /// An empty cache.
     pub fn new() -> Self {
-        Self(Mutex::new(Kept {
+        Self(Mutex::new(CachedFunctions {
             functions: HashMap::new(),
             bytes: 0,
         }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, CachedFunctions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

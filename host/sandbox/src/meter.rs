@@ -21,7 +21,7 @@ pub const SLICE: Duration = Duration::from_millis(100);
 
 /// The limit that a call exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Exceeded {
+pub enum ExceededLimit {
     #[error("it computed longer than {}, its limit `{}`", show(.0), .1.key())]
     Time(Duration, Work),
     #[error("it waited longer than {}, its limit `wait`", show(.0))]
@@ -120,12 +120,12 @@ impl Meter {
     }
 
     /// Handles a tick of the epoch during a poll, which then ends with a yield, unless the call has exceeded its time.
-    pub fn tick(&self) -> Result<(), Exceeded> {
+    pub fn tick(&self) -> Result<(), ExceededLimit> {
         let mut call = self.lock();
         call.charge((self.clock)());
         let time = call.work.time(&self.limits);
         if call.computed > time {
-            return Err(Exceeded::Time(time, call.work));
+            return Err(ExceededLimit::Time(time, call.work));
         }
         call.yields = true;
         Ok(())
@@ -150,20 +150,20 @@ impl Meter {
     }
 
     /// What remains of the limit `wait` after this much waiting.
-    pub fn wait_left(&self, waited: Duration) -> Result<Duration, Exceeded> {
+    pub fn wait_left(&self, waited: Duration) -> Result<Duration, ExceededLimit> {
         match self.limits.wait.saturating_sub(waited) {
-            Duration::ZERO => Err(Exceeded::Wait(self.limits.wait)),
+            Duration::ZERO => Err(ExceededLimit::Wait(self.limits.wait)),
             left => Ok(left),
         }
     }
 
     /// Counts a call to the host.
-    pub fn count_call(&self) -> Result<(), Exceeded> {
+    pub fn count_call(&self) -> Result<(), ExceededLimit> {
         let earlier = self.calls.fetch_add(1, Ordering::Relaxed);
         if earlier < self.limits.calls {
             return Ok(());
         }
-        Err(Exceeded::Calls(self.limits.calls))
+        Err(ExceededLimit::Calls(self.limits.calls))
     }
 
     fn lock(&self) -> MutexGuard<'_, Call> {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     /// Plays polls until one is an error; returns what was computed by then, and the error.
-    fn play(meter: &Meter, polls: &[Poll]) -> (u64, Result<(), Exceeded>) {
+    fn play(meter: &Meter, polls: &[Poll]) -> (u64, Result<(), ExceededLimit>) {
         let mut computed = 0;
         meter.begin(Work::Message);
         for (number, poll) in polls.iter().enumerate() {
@@ -264,7 +264,7 @@ mod tests {
             let charged: u64 = polls[1..].iter().map(|poll| poll.computes).sum();
             polls.push(Poll { begins: 0, computes: 0, end: End::Yield });
             let (_, played) = play(&meter(), &polls);
-            let broke = played == Err(Exceeded::Time(TIME, Work::Message));
+            let broke = played == Err(ExceededLimit::Time(TIME, Work::Message));
             prop_assert_eq!(broke, charged > 100);
         }
     }

@@ -25,12 +25,12 @@ pub async fn within<T>(
     match poll_immediate(&mut call).await {
         Some(done) => done,
         // Boxed separately: the future of every call then has at most 1032 bytes, the limit of glibc's fast lists.
-        None => Box::new(Metered::new(call, meter)).await,
+        None => Box::new(MeteredCall::new(call, meter)).await,
     }
 }
 
 /// A call that did not finish at once.
-struct Metered<'a, F> {
+struct MeteredCall<'a, F> {
     call: Pin<&'a mut F>,
     meter: &'a Meter,
     waited: Duration,
@@ -40,7 +40,7 @@ struct Metered<'a, F> {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<'a, F> Metered<'a, F> {
+impl<'a, F> MeteredCall<'a, F> {
     fn new(call: Pin<&'a mut F>, meter: &'a Meter) -> Self {
         Self {
             call,
@@ -68,7 +68,7 @@ impl<'a, F> Metered<'a, F> {
     }
 }
 
-impl<F, T> Future for Metered<'_, F>
+impl<F, T> Future for MeteredCall<'_, F>
 where
     F: Future<Output = wasmtime::Result<T>>,
 {
@@ -96,19 +96,21 @@ mod tests {
     use tokio::time::{advance, sleep};
 
     use super::*;
-    use crate::meter::Exceeded;
+    use crate::meter::ExceededLimit;
 
     const WAIT: Duration = Duration::from_secs(30);
 
     /// Runs a future as a call.
-    async fn metered<T>(call: impl Future<Output = wasmtime::Result<T>>) -> Result<T, Exceeded> {
+    async fn metered<T>(
+        call: impl Future<Output = wasmtime::Result<T>>,
+    ) -> Result<T, ExceededLimit> {
         let limits = Limits {
             wait: WAIT,
             ..Limits::default()
         };
         let meter = Meter::new(limits.into());
         meter.begin(Work::Message);
-        let done = Metered::new(pin!(call), &meter).await;
+        let done = MeteredCall::new(pin!(call), &meter).await;
         done.map_err(|error| error.downcast().expect("a limit"))
     }
 
@@ -131,7 +133,7 @@ mod tests {
             Ok(count)
         };
         assert_eq!(metered(waits(428)).await, Ok(428));
-        assert_eq!(metered(waits(429)).await, Err(Exceeded::Wait(WAIT)));
+        assert_eq!(metered(waits(429)).await, Err(ExceededLimit::Wait(WAIT)));
     }
 
     #[tokio::test(start_paused = true)]

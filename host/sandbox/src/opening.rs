@@ -31,7 +31,7 @@ const OPEN_AT: &str = "[method]descriptor.open-at";
 pub const AT_A_TIME: usize = 4;
 
 /// The parameters of `open-at`.
-type Asked = (
+type OpenParams = (
     Resource<Descriptor>,
     PathFlags,
     String,
@@ -48,7 +48,7 @@ pub fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     let mut types = linker.instance(TYPES)?;
     types.func_wrap_async(
         OPEN_AT,
-        |mut store: StoreContextMut<State>, asked: Asked| {
+        |mut store: StoreContextMut<State>, asked: OpenParams| {
             Box::new(async move {
                 let (descriptor, links, path, how, flags) = asked;
                 let state = store.data_mut();

@@ -64,7 +64,7 @@ impl State {
         &mut self,
         call: &str,
         make: impl FnOnce(&mut Ledger) -> Result<T, ChannelError>,
-    ) -> Called<T> {
+    ) -> CallResult<T> {
         self.meter.count_call()?;
         let done = make(&mut self.ledger);
         Ok(done.map_err(|error| {
@@ -75,7 +75,7 @@ impl State {
 }
 
 /// The outcome of a call for the component; a trap if the call exceeds the limit `calls`.
-type Called<T> = wasmtime::Result<Result<T, wit_channel::ChannelError>>;
+type CallResult<T> = wasmtime::Result<Result<T, wit_channel::ChannelError>>;
 
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
@@ -89,44 +89,44 @@ impl WasiView for State {
 impl wit::Host for State {}
 
 impl wit_channel::Host for State {
-    fn request(&mut self, to: wit::Peer, method: String, params: String) -> Called<MessageId> {
+    fn request(&mut self, to: wit::Peer, method: String, params: String) -> CallResult<MessageId> {
         self.called("request", |ledger| {
             ledger.request(to.into(), &method, &params)
         })
     }
 
-    fn notify(&mut self, to: wit::Peer, method: String, params: String) -> Called<()> {
+    fn notify(&mut self, to: wit::Peer, method: String, params: String) -> CallResult<()> {
         self.called("notify", |ledger| {
             ledger.notify(to.into(), &method, &params)
         })
     }
 
-    fn settle(&mut self, id: MessageId, action: wit::Action) -> Called<()> {
+    fn settle(&mut self, id: MessageId, action: wit::Action) -> CallResult<()> {
         self.called("settle", |ledger| {
             ledger.settle(id, convert::decision(action)?)
         })
     }
 
-    fn fail(&mut self, id: MessageId, reason: String) -> Called<()> {
+    fn fail(&mut self, id: MessageId, reason: String) -> CallResult<()> {
         self.called("fail", |ledger| ledger.fail(id, &reason))
     }
 
-    fn cancel(&mut self, id: MessageId) -> Called<()> {
+    fn cancel(&mut self, id: MessageId) -> CallResult<()> {
         self.called("cancel", |ledger| ledger.cancel(id))
     }
 
-    fn wake_after(&mut self, milliseconds: u32) -> Called<MessageId> {
+    fn wake_after(&mut self, milliseconds: u32) -> CallResult<MessageId> {
         self.called("wake-after", |ledger| ledger.wake_after(milliseconds))
     }
 
-    fn read(&mut self, id: MessageId, pointer: String) -> Called<Option<String>> {
+    fn read(&mut self, id: MessageId, pointer: String) -> CallResult<Option<String>> {
         self.called("read", |ledger| {
             let part = ledger.read(id, &pointer)?;
             Ok(part.map(str::to_owned))
         })
     }
 
-    fn save(&mut self, state: String) -> Called<()> {
+    fn save(&mut self, state: String) -> CallResult<()> {
         self.called("save", |ledger| ledger.save(state))
     }
 
@@ -136,7 +136,7 @@ impl wit_channel::Host for State {
         progress: f64,
         total: Option<f64>,
         message: Option<String>,
-    ) -> Called<()> {
+    ) -> CallResult<()> {
         let progress = Progress {
             progress,
             total,
@@ -145,30 +145,35 @@ impl wit_channel::Host for State {
         self.called("report-progress", |ledger| ledger.progress(call, progress))
     }
 
-    fn call_meta(&mut self, call: MessageId) -> Called<String> {
+    fn call_meta(&mut self, call: MessageId) -> CallResult<String> {
         self.called("call-meta", |ledger| ledger.meta(call).map(str::to_owned))
     }
 
-    fn ask_caller(&mut self, call: MessageId, method: String, params: String) -> Called<MessageId> {
+    fn ask_caller(
+        &mut self,
+        call: MessageId,
+        method: String,
+        params: String,
+    ) -> CallResult<MessageId> {
         self.called("ask-caller", |ledger| ledger.ask(call, &method, &params))
     }
 
-    fn tools_changed(&mut self) -> Called<()> {
+    fn tools_changed(&mut self) -> CallResult<()> {
         let change = Change::List(Offer::Tools);
         self.called("tools-changed", |ledger| ledger.changed(change))
     }
 
-    fn resources_changed(&mut self) -> Called<()> {
+    fn resources_changed(&mut self) -> CallResult<()> {
         let change = Change::List(Offer::Resources);
         self.called("resources-changed", |ledger| ledger.changed(change))
     }
 
-    fn prompts_changed(&mut self) -> Called<()> {
+    fn prompts_changed(&mut self) -> CallResult<()> {
         let change = Change::List(Offer::Prompts);
         self.called("prompts-changed", |ledger| ledger.changed(change))
     }
 
-    fn resource_changed(&mut self, uri: String) -> Called<()> {
+    fn resource_changed(&mut self, uri: String) -> CallResult<()> {
         let change = Change::Resource(uri);
         self.called("resource-changed", |ledger| ledger.changed(change))
     }

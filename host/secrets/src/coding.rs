@@ -26,7 +26,7 @@ pub enum Coding {
 
 /// A text in a string.
 #[derive(Debug, PartialEq)]
-pub struct Decoded<'s> {
+pub struct DecodedText<'s> {
     pub text: Cow<'s, str>,
     /// Whether some readers may decode the string to another text. Re-encoding the text avoids that.
     pub is_loose: bool,
@@ -35,15 +35,15 @@ pub struct Decoded<'s> {
 impl Coding {
     /// Decodes a string as the most lenient readers do: invalid characters are skipped.
     #[must_use]
-    pub fn decoded(self, string: Cow<'_, str>) -> Decoded<'_> {
+    pub fn decoded(self, string: Cow<'_, str>) -> DecodedText<'_> {
         match self {
-            Self::Text => Decoded {
+            Self::Text => DecodedText {
                 text: string,
                 is_loose: false,
             },
             Self::Base64 => {
                 let bytes = lenient(&string);
-                Decoded {
+                DecodedText {
                     is_loose: BASE64.encode(&bytes) != *string,
                     text: bytes.into_iter().map(char::from).collect(),
                 }

@@ -44,12 +44,12 @@ struct Search {
     texts: Vec<&'static str>,
     beginnings: Beginnings,
     /// The rules with each needle.
-    needed_by: Vec<Vec<Needed>>,
+    needed_by: Vec<Vec<NeedleRule>>,
     judge: Judge,
 }
 
 /// A rule with a needle.
-struct Needed {
+struct NeedleRule {
     kind: usize,
     /// Whether its match must not follow a letter or digit.
     apart: bool,
@@ -127,7 +127,7 @@ pub struct Marking<'d> {
 
 /// A text without its secrets.
 #[derive(Debug)]
-pub struct Redacted {
+pub struct RedactedText {
     /// The remaining text, with markers.
     pub text: String,
     /// The kinds of its secrets.
@@ -251,7 +251,7 @@ impl Marking<'_> {
     ///
     /// # Errors
     /// If a rule exceeds its memory.
-    pub fn redact(self, text: &str, effort: &mut Effort) -> Result<Option<Redacted>, String> {
+    pub fn redact(self, text: &str, effort: &mut Effort) -> Result<Option<RedactedText>, String> {
         let scan = Scan::of(self.detector, text, 0, *effort, End::Here)?;
         *effort = scan.effort;
         Ok((!scan.is_clean()).then(|| scan.redacted(text, 0, self.marker)))
@@ -306,7 +306,7 @@ impl Search {
         let needing = |text: &&str| {
             let needing = rules().filter(|(_, rule)| rule.needles.contains(text));
             needing
-                .map(|(kind, rule)| Needed {
+                .map(|(kind, rule)| NeedleRule {
                     kind,
                     apart: rule.apart,
                 })

@@ -29,8 +29,8 @@ mod pattern;
 mod rules;
 mod text;
 
-pub use coding::{Coding, Decoded};
-pub use detector::{Detector, Marker, Marking, Place, Redacted, Secret, Tail, UNCLEAR};
+pub use coding::{Coding, DecodedText};
+pub use detector::{Detector, Marker, Marking, Place, RedactedText, Secret, Tail, UNCLEAR};
 pub use effort::Effort;
 pub use pattern::pattern;
 pub use rules::{ASSIGNMENT, Rule, defaults};

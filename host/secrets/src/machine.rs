@@ -26,7 +26,7 @@ pub(crate) struct Automaton {
 
 /// The match at a position.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum MatchState {
     Nothing,
     /// A match up to here.
     Match(usize),
@@ -98,7 +98,7 @@ impl Automaton {
         place: usize,
         end: End,
         codes: Codes,
-    ) -> Result<(Found, usize), String> {
+    ) -> Result<(MatchState, usize), String> {
         let found = self.run(text, place, end, codes);
         #[cfg(test)]
         LOOKED.set(LOOKED.get() + found.as_ref().map_or(0, |(_, looked)| *looked));
@@ -111,15 +111,15 @@ impl Automaton {
         place: usize,
         end: End,
         codes: Codes,
-    ) -> Result<(Found, usize), String> {
+    ) -> Result<(MatchState, usize), String> {
         let cache = &mut *self.cache.borrow_mut();
         let mut state = self.start(cache, Anchored::Yes, text::before(text, place))?;
-        let (mut found, mut looked, mut at) = (Found::Nothing, 0, place);
+        let (mut found, mut looked, mut at) = (MatchState::Nothing, 0, place);
         // A state reports a match one character after its end.
         loop {
             let (byte, next) = match text::next(text, at, end, codes) {
                 Next::Byte(byte, next) => (byte, next),
-                Next::More => return Ok((Found::Undecided, looked)),
+                Next::More => return Ok((MatchState::Undecided, looked)),
                 Next::End => break,
             };
             if at - place >= WINDOW {
@@ -129,7 +129,7 @@ impl Automaton {
             looked += 1;
             if state.is_tagged() {
                 if state.is_match() {
-                    found = Found::Match(at);
+                    found = MatchState::Match(at);
                 } else if state.is_dead() {
                     return Ok((found, looked));
                 }
@@ -138,7 +138,7 @@ impl Automaton {
         }
         state = self.dfa.next_eoi_state(cache, state).map_err(gave_up)?;
         if state.is_match() {
-            found = Found::Match(at);
+            found = MatchState::Match(at);
         }
         Ok((found, looked))
     }
@@ -232,14 +232,14 @@ impl AnyOf {
 pub(crate) struct Machine {
     pub(crate) whole: Automaton,
     /// How to find the beginning and the end of the secret in the match.
-    begin: Begin,
+    begin: MatchStart,
     tail: Option<Automaton>,
     pub(crate) none: AnyOf,
     pub(crate) all: Vec<AnyOf>,
     pub(crate) around: AnyOf,
 }
 
-enum Begin {
+enum MatchStart {
     /// At the beginning of the match.
     Here,
     /// After the rule's text before it.
@@ -252,9 +252,9 @@ impl Machine {
     pub(crate) fn new(rule: &Rule) -> Result<Self, String> {
         let lead = rule.lead();
         let begin = match (lead.is_empty(), rule.assigned || rule.exact) {
-            (true, _) => Begin::Here,
-            (false, true) => Begin::Behind(Automaton::forward(&lead)?),
-            (false, false) => Begin::Before(Automaton::backward(&rule.body())?),
+            (true, _) => MatchStart::Here,
+            (false, true) => MatchStart::Behind(Automaton::forward(&lead)?),
+            (false, false) => MatchStart::Before(Automaton::backward(&rule.body())?),
         };
         let tail = rule.tail().map(Automaton::backward).transpose()?;
         let all = rule.all.iter().map(|regex| AnyOf::new(&[regex]));
@@ -275,9 +275,11 @@ impl Machine {
             None => found.len(),
         };
         let start = match &self.begin {
-            Begin::Here => None,
-            Begin::Behind(lead) => lead.end(&found[..end])?,
-            Begin::Before(body) => body.begin(&found[..end], found.get(end).copied().or(behind))?,
+            MatchStart::Here => None,
+            MatchStart::Behind(lead) => lead.end(&found[..end])?,
+            MatchStart::Before(body) => {
+                body.begin(&found[..end], found.get(end).copied().or(behind))?
+            }
         };
         Ok(start.unwrap_or(0)..end)
     }

@@ -108,7 +108,7 @@ fn writable(path: &Path) -> Option<&str> {
 
 /// The number of words from [`Launch`] at the beginning of a command, by what follows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ours {
+pub(crate) enum LaunchPrefix {
     /// The command of an agent.
     Command(usize),
     /// The name of an installed agent, and nothing else.
@@ -116,7 +116,7 @@ pub(crate) enum Ours {
 }
 
 /// The beginning of a command, if [`Launch`] wrote it.
-pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Ours> {
+pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<LaunchPrefix> {
     let mut words = words.into_iter();
     if !is_acp_chain(words.next()?) || words.next()? != "run" {
         return None;
@@ -128,11 +128,11 @@ pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Ours>
                 words.next()?;
                 count += 2;
             }
-            "--" => return words.next().map(|_| Ours::Command(count + 1)),
+            "--" => return words.next().map(|_| LaunchPrefix::Command(count + 1)),
             word if word.starts_with('-') => return None,
             _ => {
                 let is_last = words.next().is_none();
-                return is_last.then_some(Ours::Name(count));
+                return is_last.then_some(LaunchPrefix::Name(count));
             }
         }
     }
@@ -151,21 +151,30 @@ mod tests {
     #[test]
     fn only_words_that_we_write_are_taken_for_ours() {
         for (words, count) in [
-            ("/opt/acp-chain run -- agent", Some(Ours::Command(3))),
+            (
+                "/opt/acp-chain run -- agent",
+                Some(LaunchPrefix::Command(3)),
+            ),
             (
                 "acp-chain run --with redact --with rules -- agent acp",
-                Some(Ours::Command(7)),
+                Some(LaunchPrefix::Command(7)),
             ),
-            (r"C:\bin\acp-chain.exe run -- agent", Some(Ours::Command(3))),
-            ("acp-chain run mine", Some(Ours::Name(2))),
+            (
+                r"C:\bin\acp-chain.exe run -- agent",
+                Some(LaunchPrefix::Command(3)),
+            ),
+            ("acp-chain run mine", Some(LaunchPrefix::Name(2))),
             (
                 "acp-chain run --settings /c.toml --with redact mine",
-                Some(Ours::Name(6)),
+                Some(LaunchPrefix::Name(6)),
             ),
-            ("acp-chain run --with redact mine", Some(Ours::Name(4))),
+            (
+                "acp-chain run --with redact mine",
+                Some(LaunchPrefix::Name(4)),
+            ),
             (
                 "acp-chain run --settings /c.toml --data /d -- agent",
-                Some(Ours::Command(7)),
+                Some(LaunchPrefix::Command(7)),
             ),
             ("acp-chain run mine -- --verbose", None),
             ("acp-chain run --manifest chain.toml mine", None),
@@ -186,9 +195,9 @@ mod tests {
         let launch = launch.with_data(Some(Path::new("/srv/me/acp-chain")));
         let words = launch.before_command();
         let all = words.iter().map(String::as_str).chain(["agent"]);
-        assert_eq!(ours(all), Some(Ours::Command(words.len())));
+        assert_eq!(ours(all), Some(LaunchPrefix::Command(words.len())));
         let words = launch.installed("mine");
         let all = words.iter().map(String::as_str);
-        assert_eq!(ours(all), Some(Ours::Name(words.len() - 1)));
+        assert_eq!(ours(all), Some(LaunchPrefix::Name(words.len() - 1)));
     }
 }

@@ -65,7 +65,7 @@ impl Change {
 
 /// The result of planning.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct Plan {
     /// The file itself.
     pub path: PathBuf,
     /// The change; `None` if everything is as wanted.
@@ -92,7 +92,7 @@ pub fn plan(
     places: &Folders,
     wanted: &Wanted,
     launch: &Launch,
-) -> Result<Planned, Error> {
+) -> Result<Plan, Error> {
     let may_add = wanted.agents.iter().any(|name| wanted.is_installed(name));
     let chosen = match chosen(editor, places, wanted.file.as_deref()) {
         Err(error @ Error::NotFound { .. }) if may_add => editor.place(places).ok_or(error),
@@ -100,7 +100,7 @@ pub fn plan(
     };
     let path = resolved(&chosen?)?;
     let before = read(&path)?;
-    let mut selected = Selected::default();
+    let mut selected = Selection::default();
     let mut note = None;
     let after = match &editor.kind {
         Kind::Agents { dialect, .. } => {
@@ -126,7 +126,7 @@ pub fn plan(
         }
         Kind::Typed { .. } => before.clone(),
     };
-    let Selected {
+    let Selection {
         agents,
         added,
         left,
@@ -138,7 +138,7 @@ pub fn plan(
         agents,
         added: added.clone(),
     });
-    Ok(Planned {
+    Ok(Plan {
         path,
         change,
         left,
@@ -254,7 +254,7 @@ pub(crate) fn chosen(
 
 /// The choices for agents.
 #[derive(Debug, Default)]
-struct Selected {
+struct Selection {
     /// Agents to be launched differently.
     agents: Vec<String>,
     /// Agents to be added.
@@ -270,7 +270,7 @@ fn select(
     dialect: Dialect,
     wanted: &Wanted,
     launch: &Launch,
-) -> Result<Selected, Error> {
+) -> Result<Selection, Error> {
     let there = agents::read(text, dialect).map_err(Malformed::in_file(path))?;
     let why = |agent: &Agent| match agent.runs {
         Runs::Unfit(why) => Some(why),
@@ -286,7 +286,7 @@ fn select(
         name: agent.name.clone(),
         why,
     };
-    let mut selected = Selected::default();
+    let mut selected = Selection::default();
     for name in &wanted.agents {
         // Of several under different keys, only those that fit are changed.
         let named = there.iter().filter(|agent| agent.name == *name);

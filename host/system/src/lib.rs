@@ -37,7 +37,7 @@ use self::unix as here;
 use self::windows as here;
 
 /// Receives a program's standard error, and is dropped when that ends.
-pub type Printed = Box<dyn FnMut(&[u8]) + Send>;
+pub type StderrCallback = Box<dyn FnMut(&[u8]) + Send>;
 
 pub use self::command::CommandLine;
 pub use self::given_up::Rights;

@@ -6,7 +6,7 @@ use std::io::{Seek, Write};
 use tar::EntryType;
 use tempfile::TempDir;
 
-use super::unpacked::{CONTENTS, NOTES};
+use super::unpacker::{CONTENTS, NOTES};
 use super::*;
 
 /// An entry of a tar file, with any name.
@@ -327,7 +327,7 @@ fn folders_that_no_entry_names_are_counted() {
     let deep = |at: usize| file(&format!("{at}/{}x", "d/".repeat(45)));
     let entries: Vec<_> = (0..3).map(deep).collect();
     let folder = tempfile::tempdir().unwrap();
-    let mut few = Unpacked::new(folder.path());
+    let mut few = Unpacker::new(folder.path());
     few.files = 100;
     let error = few.tar(&*entries.concat()).unwrap_err().to_string();
     assert!(error.contains("more than"), "{error}");

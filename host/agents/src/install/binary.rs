@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use super::{Check, Fresh, Install, Release, launch, written};
+use super::{Check, Install, Release, UnpackedAgent, launch, written};
 use crate::archive::{self, inside};
 use crate::digest::{digest, of_hex};
 use crate::error::Error;
@@ -62,7 +62,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Check, Err
     if !program.is_file() {
         return Err(unfit("is not in it"));
     }
-    Ok(Check::Other(Fresh {
+    Ok(Check::Other(UnpackedAgent {
         release,
         command: launch::command(&program, room, &unfit)?,
         notes,

@@ -57,11 +57,11 @@ enum Check {
     /// The installed version.
     Same,
     /// Another version.
-    Other(Fresh),
+    Other(UnpackedAgent),
 }
 
 /// A version of an agent, unpacked.
-struct Fresh {
+struct UnpackedAgent {
     release: Release,
     command: Vec<String>,
     notes: Vec<String>,
@@ -79,7 +79,7 @@ impl Install<'_> {
             Offer::Npx(package) => npm::get(self, package, room.path())?,
             Offer::Uvx(package) => python::get(self, package, room.path())?,
         };
-        let Check::Other(Fresh {
+        let Check::Other(UnpackedAgent {
             release,
             command,
             notes,

@@ -9,7 +9,7 @@ use std::process::Command;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Check, Fresh, Install, Release, launch, spec};
+use super::{Check, Install, Release, UnpackedAgent, launch, spec};
 use crate::archive::inside;
 use crate::error::Error;
 use crate::registry::Package;
@@ -22,11 +22,11 @@ const OWN_WAY: &str = "install it as its publisher describes, and give its comma
 
 #[derive(Deserialize)]
 struct Lock {
-    packages: BTreeMap<String, Locked>,
+    packages: BTreeMap<String, LockEntry>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Locked {
+struct LockEntry {
     version: Option<String>,
     integrity: Option<String>,
     /// Whether it is a link to another one.
@@ -117,7 +117,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
     };
     let lock = read(room, &wrong)?;
     let locked = lock.packages.get(&format!("node_modules/{}", spec.name));
-    let Some(Locked {
+    let Some(LockEntry {
         version: Some(version),
         integrity: Some(integrity),
         ..
@@ -146,7 +146,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
     tool::run(npm(room)?.args(["--omit", "dev"]))?;
     let after = read(room, &wrong)?;
     let mut before = lock.packages.iter().filter(|(name, _)| !name.is_empty());
-    let is_other = |name: &str, locked: &Locked| {
+    let is_other = |name: &str, locked: &LockEntry| {
         let now = after.packages.get(name);
         now.is_none_or(|now| now.version != locked.version || now.integrity != locked.integrity)
     };
@@ -155,7 +155,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
             "npm installed another `{name}` than it had locked"
         )));
     }
-    Ok(Check::Other(Fresh {
+    Ok(Check::Other(UnpackedAgent {
         release,
         command: command(room)?,
         notes: after.note(room).into_iter().collect(),

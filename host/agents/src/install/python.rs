@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::{Check, Fresh, Install, Release, spec, written};
+use super::{Check, Install, Release, UnpackedAgent, spec, written};
 use crate::error::Error;
 use crate::registry::Package;
 use crate::tool;
@@ -29,7 +29,7 @@ const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
 /// A Python in uv's list.
 #[derive(Deserialize)]
-struct OfUv {
+struct UvPython {
     path: Option<PathBuf>,
 }
 
@@ -132,7 +132,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
             programs(&environment)
         )));
     }
-    Ok(Check::Other(Fresh {
+    Ok(Check::Other(UnpackedAgent {
         release,
         command: vec![written(&program)?],
         notes: Vec::new(),
@@ -186,7 +186,7 @@ fn others(room: &Path) -> impl Iterator<Item = PathBuf> {
         let mut list = Command::new(uv);
         list.args(["python", "list", "--only-installed", "--offline"])
             .args(["--output-format", "json"]);
-        serde_json::from_str::<Vec<OfUv>>(&tool::stdout_of(&mut list, room)?).ok()
+        serde_json::from_str::<Vec<UvPython>>(&tool::stdout_of(&mut list, room)?).ok()
     });
     let of_uv = of_uv.into_iter().flatten().filter_map(|one| one.path);
     named.chain(of_uv)

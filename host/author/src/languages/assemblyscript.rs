@@ -16,7 +16,7 @@ use super::BUILD;
 use super::{Files, Language, Site, add, add_wit};
 use crate::Error;
 use crate::component::{self, Imports};
-use crate::toolchain::{Origin, Says, Tool, run};
+use crate::toolchain::{Origin, Tool, VersionSource, run};
 
 static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/assemblyscript");
 
@@ -42,7 +42,7 @@ pub(super) static ASSEMBLYSCRIPT: Language = Language {
 
 const ASC: Tool = Tool {
     names: &["asc"],
-    version: Says::Given("--version"),
+    version: VersionSource::Given("--version"),
     lowest: Version::new(0, 28, 20),
     origin: Origin::Npm("assemblyscript"),
 };

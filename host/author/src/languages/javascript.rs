@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::{Files, Language, Site, add, add_wit};
 use crate::component::{self, Imports};
-use crate::toolchain::{Origin, Says, Tool, run};
+use crate::toolchain::{Origin, Tool, VersionSource, run};
 use crate::{Error, Purpose};
 
 static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/javascript");
@@ -60,14 +60,14 @@ pub(super) static TYPESCRIPT: Language = Language {
 
 const ESBUILD: Tool = Tool {
     names: &["esbuild"],
-    version: Says::Given("--version"),
+    version: VersionSource::Given("--version"),
     lowest: Version::new(0, 28, 2),
     origin: Origin::Npm("esbuild"),
 };
 
 const QJS: Tool = Tool {
     names: &["componentize-qjs"],
-    version: Says::InPackage,
+    version: VersionSource::InPackage,
     lowest: Version::new(0, 4, 5),
     origin: Origin::Npm("componentize-qjs"),
 };

@@ -10,7 +10,7 @@ use semver::Version;
 use super::{Files, Language, Site, add, add_wit};
 use crate::Error;
 use crate::component::Imports;
-use crate::toolchain::{Origin, Says, Tool, run};
+use crate::toolchain::{Origin, Tool, VersionSource, run};
 
 pub(super) static PYTHON: Language = Language {
     name: "python",
@@ -32,7 +32,7 @@ pub(super) static PYTHON: Language = Language {
 
 const COMPONENTIZE: Tool = Tool {
     names: &["componentize-py"],
-    version: Says::Given("--version"),
+    version: VersionSource::Given("--version"),
     lowest: Version::new(0, 25, 1),
     origin: Origin::Pip("componentize-py"),
 };

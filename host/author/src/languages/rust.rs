@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Files, Language, Site, add};
 use crate::Error;
 use crate::component::{self, Imports, WIT};
-use crate::toolchain::{Origin, Says, Tool, run, without_installing};
+use crate::toolchain::{Origin, Tool, VersionSource, run, without_installing};
 
 pub(super) static RUST: Language = Language {
     name: "rust",
@@ -34,7 +34,7 @@ pub(super) static RUST: Language = Language {
 
 const CARGO: Tool = Tool {
     names: &["cargo"],
-    version: Says::Given("--version"),
+    version: VersionSource::Given("--version"),
     lowest: Version::new(1, 95, 0),
     origin: Origin::Own("install Rust from https://rustup.rs, or `rustup update` it"),
 };

@@ -11,7 +11,7 @@ use semver::Version;
 use super::{Files, Language, Site, add_wit};
 use crate::Error;
 use crate::component::{self, Imports};
-use crate::toolchain::{Origin, Says, Tool, run};
+use crate::toolchain::{Origin, Tool, VersionSource, run};
 
 pub(super) static ZIG: Language = Language {
     name: "zig",
@@ -36,7 +36,7 @@ pub(super) static ZIG: Language = Language {
 pub(super) const COMPILER: Tool = Tool {
     // The Python package has the second name.
     names: &["zig", "python-zig"],
-    version: Says::Given("version"),
+    version: VersionSource::Given("version"),
     lowest: Version::new(0, 17, 0),
     origin: Origin::Pip("ziglang"),
 };

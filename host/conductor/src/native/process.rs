@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::stderr::Tail;
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_system::supervisor::Started;
+use acp_chain_system::supervisor::StartedProgram;
 use acp_chain_system::tree::{self, Tree};
 use acp_chain_system::{CommandLine, Startable};
 
@@ -141,7 +141,7 @@ impl Process {
         };
         let started = program.start(printed);
         let started = started.map_err(|error| SpawnError::new(part, command, error))?;
-        let Started {
+        let StartedProgram {
             tree,
             stdin,
             stdout,

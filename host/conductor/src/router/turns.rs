@@ -9,7 +9,7 @@ use crate::exchange::{Exchange, Stage, Standing, Turn};
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
-use acp_chain_acp::{Answered, Life, PERMISSION};
+use acp_chain_acp::{Life, PERMISSION, TurnState};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Message, code};
 
@@ -75,7 +75,7 @@ impl Core {
             _charge: charge,
         };
         let ends = prompt.turn == Standing::Over || answer.says_end();
-        if let Answered::Joins(_) = self.turns.answer(session.clone(), turn, ends)
+        if let TurnState::Joins(_) = self.turns.answer(session.clone(), turn, ends)
             && let Some(running) = self.turns.get_mut(session)
         {
             // The turn is awaited as long as one of its prompts is.

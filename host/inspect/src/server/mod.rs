@@ -76,7 +76,7 @@ pub struct Server {
 }
 
 /// State shared by all connections.
-struct Served {
+struct ServerState {
     log: Arc<Log>,
     gate: Arc<Gate>,
     formats: Vec<Format>,
@@ -114,7 +114,7 @@ impl Server {
     /// If the system does not let it accept clients.
     pub async fn serve(self, log: Arc<Log>, formats: Vec<Format>) -> io::Result<Infallible> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let served = Arc::new(Served {
+        let served = Arc::new(ServerState {
             log,
             gate: self.gate,
             formats: export::all(formats),
@@ -134,7 +134,7 @@ impl Server {
     }
 }
 
-async fn connection(served: Arc<Served>, stream: TcpStream, visitor: Arc<Visitor>) {
+async fn connection(served: Arc<ServerState>, stream: TcpStream, visitor: Arc<Visitor>) {
     // A failure affects only latency.
     let _ = stream.set_nodelay(true);
     let asks = Arc::clone(&visitor);
@@ -145,7 +145,7 @@ async fn connection(served: Arc<Served>, stream: TcpStream, visitor: Arc<Visitor
     serve(stream, &visitor, TERMS, std::future::pending(), answer).await;
 }
 
-impl Served {
+impl ServerState {
     async fn answer(self: Arc<Self>, request: Request<Incoming>, visitor: &Visitor) -> Answer {
         let Some(name) = self.gate.pass(&request).map(str::to_owned) else {
             return not_found();
@@ -210,7 +210,7 @@ impl Served {
         let log = Arc::clone(&self.log);
         // A search ends when its requester disconnects.
         let wanted = Arc::new(AtomicBool::new(true));
-        let waits = Waits(Arc::clone(&wanted));
+        let waits = WaitFlag(Arc::clone(&wanted));
         let found = tokio::task::spawn_blocking(move || {
             let needle = Needle::new(query.get("text").unwrap_or_default());
             let from = query.number("from").unwrap_or_default();
@@ -248,9 +248,9 @@ impl Served {
 }
 
 /// Cleared when the requester disconnects.
-struct Waits(Arc<AtomicBool>);
+struct WaitFlag(Arc<AtomicBool>);
 
-impl Drop for Waits {
+impl Drop for WaitFlag {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }

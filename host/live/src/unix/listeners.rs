@@ -22,7 +22,7 @@ const LASTING: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Listeners {
     /// The state of each connection.
-    connections: BTreeMap<Box<str>, Standing>,
+    connections: BTreeMap<Box<str>, ConnectionState>,
     all: Vec<Listener>,
     /// The number of listeners, to skip work if there are none.
     pub count: Arc<AtomicUsize>,
@@ -30,7 +30,7 @@ pub struct Listeners {
 
 /// The state of a connection, as lines.
 #[derive(Debug, Default)]
-struct Standing {
+struct ConnectionState {
     heading: Box<[u8]>,
     /// The last line about each proxy's state.
     states: Vec<(Box<str>, Box<[u8]>)>,
@@ -52,7 +52,7 @@ impl Listeners {
             return false;
         }
         let mut waiting = Vec::new();
-        for Standing { heading, states } in self.connections.values() {
+        for ConnectionState { heading, states } in self.connections.values() {
             waiting.extend_from_slice(heading);
             for (_, state) in states {
                 waiting.extend_from_slice(state);
@@ -105,7 +105,7 @@ impl Listeners {
 
     fn keep_standing(&mut self, line: &Line, text: Box<[u8]>) {
         let standing = self.connections.entry((&*line.connection).into());
-        let Standing { heading, states } = standing.or_default();
+        let ConnectionState { heading, states } = standing.or_default();
         if line.version.is_some() {
             *heading = text;
         } else if let Some(proxy) = &line.proxy {

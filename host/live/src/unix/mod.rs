@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 
 pub use self::find::{Found, chains};
-pub use self::offer::{Door, Offer};
+pub use self::offer::{Acceptor, Offer};
 
 /// The output of a chain.
 pub type Stream = UnixStream;

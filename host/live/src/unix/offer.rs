@@ -1,7 +1,7 @@
 //! A chain's side: a socket at which other processes of this user may listen.
 //!
-//! Everything that needs privileges is done when the socket is opened. [`Door::keep`], on a thread of its own, accepts
-//! connections, and also sends bytes that a listener did not accept at once.
+//! Everything that needs privileges is done when the socket is opened. [`Acceptor::keep`], on a thread of its own,
+//! accepts connections, and also sends bytes that a listener did not accept at once.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
@@ -32,14 +32,14 @@ pub struct Offer {
     path: PathBuf,
     connection: String,
     listeners: Arc<Mutex<Listeners>>,
-    /// Wakes the [`Door`], and ends it.
+    /// Wakes the [`Acceptor`], and ends it.
     life: UnixStream,
-    door: Option<Door>,
+    acceptor: Option<Acceptor>,
 }
 
 /// Accepts listeners.
 #[derive(Debug)]
-pub struct Door {
+pub struct Acceptor {
     socket: UnixListener,
     listeners: Arc<Mutex<Listeners>>,
     life: UnixStream,
@@ -84,7 +84,7 @@ impl Offer {
         life.set_nonblocking(true)?;
         theirs.set_nonblocking(true)?;
         let listeners = Arc::default();
-        let door = Door {
+        let acceptor = Acceptor {
             socket,
             listeners: Arc::clone(&listeners),
             life: theirs,
@@ -94,7 +94,7 @@ impl Offer {
             connection,
             listeners,
             life,
-            door: Some(door),
+            acceptor: Some(acceptor),
         })
     }
 
@@ -117,8 +117,8 @@ impl Offer {
     }
 
     /// Accepts the listeners; `None` after the first call.
-    pub fn door(&mut self) -> Option<Door> {
-        self.door.take()
+    pub fn acceptor(&mut self) -> Option<Acceptor> {
+        self.acceptor.take()
     }
 }
 
@@ -142,7 +142,7 @@ impl Drop for Offer {
     }
 }
 
-impl Door {
+impl Acceptor {
     /// Accepts listeners until the offer is dropped. `joined` is called for each.
     pub fn keep(self, joined: impl Fn()) {
         while self.turn(&joined).is_ok_and(|goes_on| goes_on) {}

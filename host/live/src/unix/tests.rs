@@ -20,19 +20,19 @@ struct Chain {
     offer: Offer,
     listeners: Arc<AtomicUsize>,
     joined: mpsc::Receiver<()>,
-    door: thread::JoinHandle<()>,
+    acceptor: thread::JoinHandle<()>,
 }
 
 impl Chain {
     fn begin(folder: &Path) -> Self {
         let mut offer = Offer::open_in(folder).unwrap();
-        let door = offer.door().unwrap();
+        let acceptor = offer.acceptor().unwrap();
         let (joins, joined) = mpsc::channel();
         Self {
             listeners: offer.listener_count(),
             offer,
             joined,
-            door: thread::spawn(move || door.keep(|| joins.send(()).unwrap())),
+            acceptor: thread::spawn(move || acceptor.keep(|| joins.send(()).unwrap())),
         }
     }
 
@@ -44,7 +44,7 @@ impl Chain {
 
     fn end(self) {
         drop(self.offer);
-        self.door.join().unwrap();
+        self.acceptor.join().unwrap();
     }
 }
 
@@ -160,7 +160,7 @@ fn a_slow_listener_gets_a_count_of_lost_lines_and_others_lose_none() {
     }
     assert!(slow.next().unwrap().unwrap().contains("version"));
     let mut got = 0;
-    // The door sends the rest; the next line finds the room.
+    // The acceptor sends the rest; the next line finds the room.
     let dropped = loop {
         let line = slow.next().unwrap().unwrap();
         let line: Line = serde_json::from_str(&line).unwrap();
@@ -189,7 +189,7 @@ fn disconnected_listeners_are_removed_and_excess_ones_rejected() {
     let rejected = BufReader::new(found.connect().unwrap()).lines();
     assert_eq!(rejected.count(), 0);
     all.clear();
-    // The door notices that they disconnect.
+    // The acceptor notices that they disconnect.
     while chain.listeners.load(Ordering::Relaxed) > 0 {
         thread::yield_now();
     }

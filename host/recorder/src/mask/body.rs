@@ -7,7 +7,7 @@ use acp_chain_acp::Change;
 use acp_chain_secrets::{Coding, Effort};
 
 use super::markers::{Edit, Markers};
-use super::strings::{Found, Step, What, each, leads};
+use super::strings::{Scalar, ScalarKind, Step, each, leads};
 
 /// Members whose values are always secrets: `[{ "name": …, "value": … }]`, `{ NAME: VALUE }`, or `["NAME=VALUE"]`.
 const PAIRS: [&str; 2] = ["env", "headers"];
@@ -62,7 +62,7 @@ impl Body {
         let mut effort = Effort::default();
         let (mut identity, mut text, mut output) = (String::new(), None, None);
         each(json, |found| {
-            if is_update && found.what == What::Text {
+            if is_update && found.what == ScalarKind::Text {
                 if let [Step::Member(update), Step::Member(name)] = found.path
                     && update == "update"
                     && !leads(found.path, OUTPUT_CHUNK)
@@ -104,7 +104,7 @@ impl Body {
                     let marker = markers.mark(kind, &found.text);
                     body.change(found.range, &marker);
                 }
-                None if found.what == What::Number => {}
+                None if found.what == ScalarKind::Number => {}
                 None => body.look(found.range, found.text, Coding::Text, markers, &mut effort),
             }
         });
@@ -162,8 +162,8 @@ pub fn encoded(coding: Coding, text: &str) -> Cow<'_, str> {
 }
 
 /// The kind of secret that a string or a number is, by the names on its path.
-fn kind_by_name(found: &Found) -> Option<&'static str> {
-    if found.what == What::Name {
+fn kind_by_name(found: &Scalar) -> Option<&'static str> {
+    if found.what == ScalarKind::Name {
         return None;
     }
     // A header may have several values, in a list.

@@ -130,8 +130,8 @@ impl Lines {
 }
 
 /// Applies decisions to the waiting lines.
-fn decide(waiting: &mut VecDeque<Box<Waiting>>, first: u64, decided: Vec<texts::Decided>) {
-    for texts::Decided {
+fn decide(waiting: &mut VecDeque<Box<Waiting>>, first: u64, decided: Vec<texts::LineDecision>) {
+    for texts::LineDecision {
         line,
         edits,
         is_last,

@@ -36,14 +36,14 @@ const WAITING: usize = 8 << 20;
 pub struct Masked<S> {
     sink: S,
     finder: Finder,
-    connections: HashMap<String, Known>,
+    connections: HashMap<String, ConnectionState>,
     /// The cost of the waiting lines.
     cost: usize,
 }
 
 /// The state of a connection.
 #[derive(Default)]
-struct Known {
+struct ConnectionState {
     proxies: Box<[String]>,
     /// `None` until there is a message, to save memory on a server without listeners.
     lines: Option<Box<Lines>>,
@@ -106,7 +106,7 @@ impl<S: Sink> Masked<S> {
         if line.is_end() {
             self.connections.remove(&line.connection);
         } else if let Some(proxies) = &line.proxies {
-            let known = Known {
+            let known = ConnectionState {
                 proxies: proxies.clone().into(),
                 lines: None,
             };

@@ -16,7 +16,7 @@ pub enum Step<'j> {
 
 /// The kind of a found value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ScalarKind {
     /// The name of a member.
     Name,
     /// Any other string.
@@ -25,18 +25,18 @@ pub enum What {
 }
 
 /// A string or a number.
-pub struct Found<'s, 'j> {
+pub struct Scalar<'s, 'j> {
     /// Its path; for a member's name, the path to the member.
     pub path: &'s [Step<'j>],
     /// Its range, quotes included.
     pub range: Range<usize>,
     /// Its text; of a number, as it is spelt.
     pub text: Cow<'j, str>,
-    pub what: What,
+    pub what: ScalarKind,
 }
 
 /// Calls `show` for each string, member names included, and each number, in order.
-pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
+pub fn each<'j>(json: &'j str, mut show: impl FnMut(Scalar<'_, 'j>)) {
     let bytes = json.as_bytes();
     let mut path: Vec<Step> = Vec::new();
     let (mut at, mut is_name) = (0, false);
@@ -50,11 +50,15 @@ pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
                 if is_name && let Some(last) = path.last_mut() {
                     *last = Step::Member(text.clone());
                 }
-                show(Found {
+                show(Scalar {
                     path: &path,
                     range,
                     text,
-                    what: if is_name { What::Name } else { What::Text },
+                    what: if is_name {
+                        ScalarKind::Name
+                    } else {
+                        ScalarKind::Text
+                    },
                 });
                 is_name = false;
                 continue;
@@ -63,11 +67,11 @@ pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
                 let spelt = bytes[at..].iter().take_while(|byte| is_of_number(**byte));
                 let range = at..at + spelt.count();
                 at = range.end;
-                show(Found {
+                show(Scalar {
                     path: &path,
                     text: Cow::Borrowed(&json[range.clone()]),
                     range,
-                    what: What::Number,
+                    what: ScalarKind::Number,
                 });
                 continue;
             }
@@ -164,14 +168,14 @@ mod tests {
             serde_json::from_str::<serde_json::Value>(&json[found.range]).ok();
         });
         let expected = [
-            ("a", "a", What::Name),
-            ("a/[]", "x\n", What::Text),
-            ("a/[]/b", "b", What::Name),
-            ("a/[]/b", "\u{fffd}\u{fffd}\u{fffd}y", What::Text),
-            ("a/[]", "-1.5e3", What::Number),
-            ("cd", "cd", What::Name),
-            ("", "", What::Name),
-            ("", "\"", What::Text),
+            ("a", "a", ScalarKind::Name),
+            ("a/[]", "x\n", ScalarKind::Text),
+            ("a/[]/b", "b", ScalarKind::Name),
+            ("a/[]/b", "\u{fffd}\u{fffd}\u{fffd}y", ScalarKind::Text),
+            ("a/[]", "-1.5e3", ScalarKind::Number),
+            ("cd", "cd", ScalarKind::Name),
+            ("", "", ScalarKind::Name),
+            ("", "\"", ScalarKind::Text),
         ];
         let expected = expected.map(|(path, text, what)| (path.into(), text.into(), what));
         assert_eq!(shown, expected);

@@ -9,9 +9,9 @@ use super::Masked;
 
 /// A sink that keeps the lines.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<Line>>>);
+struct MemorySink(Arc<Mutex<Vec<Line>>>);
 
-impl Sink for Kept {
+impl Sink for MemorySink {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
         self.0.lock().unwrap().extend_from_slice(lines);
         Ok(())
@@ -19,13 +19,13 @@ impl Sink for Kept {
 }
 
 struct Stage {
-    masked: Masked<Kept>,
-    kept: Kept,
+    masked: Masked<MemorySink>,
+    kept: MemorySink,
 }
 
 impl Stage {
     fn new() -> Self {
-        let kept = Kept::default();
+        let kept = MemorySink::default();
         let mut masked = Masked::new(kept.clone());
         masked.write(&[heading()]).unwrap();
         Self { masked, kept }

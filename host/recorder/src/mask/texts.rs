@@ -21,7 +21,7 @@ pub struct Hop {
 }
 
 /// A decision about a line.
-pub struct Decided {
+pub struct LineDecision {
     pub line: u64,
     /// Changes to the text of its chunk.
     pub edits: Vec<Edit>,
@@ -110,7 +110,7 @@ impl Texts {
         line: u64,
         chunk: &Chunk,
         markers: &mut Markers,
-    ) -> Vec<Decided> {
+    ) -> Vec<LineDecision> {
         let text = self.going.entry(hop).or_default();
         text.identity.clone_from(&chunk.identity);
         text.pieces.push_back(Piece {
@@ -121,14 +121,14 @@ impl Texts {
     }
 
     /// Ends a text.
-    pub fn end(&mut self, hop: &Hop, markers: &mut Markers) -> Vec<Decided> {
+    pub fn end(&mut self, hop: &Hop, markers: &mut Markers) -> Vec<LineDecision> {
         let text = self.going.remove(hop);
         text.map_or_else(Vec::new, |mut text| text.look("", End::Here, markers))
     }
 
     /// Masks everything undecided. The texts continue: the rest of a secret that has begun is found in the following
     /// pieces.
-    pub fn give_up(&mut self) -> Vec<Decided> {
+    pub fn give_up(&mut self) -> Vec<LineDecision> {
         let mut decided = Vec::new();
         let is_many = self.are_many();
         for text in self.going.values_mut() {
@@ -142,7 +142,7 @@ impl Texts {
 }
 
 impl Text {
-    fn look(&mut self, piece: &str, end: End, markers: &mut Markers) -> Vec<Decided> {
+    fn look(&mut self, piece: &str, end: End, markers: &mut Markers) -> Vec<LineDecision> {
         let found = match markers.detector() {
             Some(detector) => detector.find_next(&mut self.tail, piece, end),
             None => Err(String::new()),
@@ -179,13 +179,13 @@ impl Text {
     }
 
     /// Replaces this range: by the marker in the first piece that contains a part of it, by nothing in later pieces.
-    fn cover(&self, start: usize, end: usize, mut marker: String, decided: &mut Vec<Decided>) {
+    fn cover(&self, start: usize, end: usize, mut marker: String, decided: &mut Vec<LineDecision>) {
         let mut at = self.passed;
         for Piece { line, text } in &self.pieces {
             let from = start.saturating_sub(at).min(text.len());
             let to = end.saturating_sub(at).min(text.len());
             if from < to {
-                decided.push(Decided {
+                decided.push(LineDecision {
                     line: *line,
                     edits: vec![(from..to, std::mem::take(&mut marker))],
                     is_last: false,
@@ -196,11 +196,11 @@ impl Text {
     }
 
     /// Removes the pieces that are decided.
-    fn release(&mut self, decided: &mut Vec<Decided>) {
+    fn release(&mut self, decided: &mut Vec<LineDecision>) {
         while let Some(piece) = self.pieces.front()
             && self.passed + piece.text.len() <= self.decided
         {
-            decided.push(Decided {
+            decided.push(LineDecision {
                 line: piece.line,
                 edits: Vec::new(),
                 is_last: true,
@@ -210,7 +210,7 @@ impl Text {
         }
     }
 
-    fn give_up(&mut self) -> Vec<Decided> {
+    fn give_up(&mut self) -> Vec<LineDecision> {
         let mut decided = Vec::new();
         let end = self.passed
             + self
@@ -223,7 +223,7 @@ impl Text {
         }
         for piece in self.pieces.drain(..) {
             self.passed += piece.text.len();
-            decided.push(Decided {
+            decided.push(LineDecision {
                 line: piece.line,
                 edits: Vec::new(),
                 is_last: true,

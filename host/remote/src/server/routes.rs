@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_chain_acp::{Answered, CANCEL_REQUEST, Life, PERMISSION, Turns};
+use acp_chain_acp::{CANCEL_REQUEST, Life, PERMISSION, TurnState, Turns};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 use bytes::Bytes;
 use tokio::sync::oneshot;
@@ -398,9 +398,9 @@ impl Routes {
         match (request.turn.take(), session) {
             (Some(turn), Some(session)) => {
                 match self.turns.answer(session, turn, answer.says_end()) {
-                    Answered::Over(turn) => turn.end(answer),
-                    Answered::Joins(turn) => turn.forget(),
-                    Answered::Runs => {}
+                    TurnState::Over(turn) => turn.end(answer),
+                    TurnState::Joins(turn) => turn.forget(),
+                    TurnState::Runs => {}
                 }
             }
             (Some(turn), None) if self.turns.acknowledges() && !answer.says_end() => turn.forget(),

@@ -131,17 +131,17 @@ enum Unfinished {
     /// Not UTF-8.
     Bytes(Vec<u8>),
     /// Over the limit.
-    Dropped(Dropped),
+    Dropped(DroppedLine),
 }
 
 #[derive(Debug, Default)]
-struct Dropped {
+struct DroppedLine {
     head: BytesMut,
     tail: BytesMut,
     len: u64,
 }
 
-impl Dropped {
+impl DroppedLine {
     fn of(pieces: &[&[u8]]) -> Self {
         let mut dropped = Self::default();
         for piece in pieces {
@@ -185,10 +185,10 @@ impl Unfinished {
     fn take_in(&mut self, more: &[u8], limit: usize, is_last: bool) -> usize {
         match self {
             Self::Text(text, _) if text.len() + more.len() > limit => {
-                *self = Self::Dropped(Dropped::of(&[text.as_bytes(), more]));
+                *self = Self::Dropped(DroppedLine::of(&[text.as_bytes(), more]));
             }
             Self::Bytes(bytes) if bytes.len() + more.len() > limit => {
-                *self = Self::Dropped(Dropped::of(&[bytes, more]));
+                *self = Self::Dropped(DroppedLine::of(&[bytes, more]));
             }
             Self::Text(text, scanner) => {
                 let whole = if is_last {

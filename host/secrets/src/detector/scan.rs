@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::beginnings::{Beginning, Beginnings, State, column};
-use super::{Detector, Kind, Marker, Needed, Place, Redacted, Search, Secret, UNCLEAR};
+use super::{Detector, Kind, Marker, NeedleRule, Place, RedactedText, Search, Secret, UNCLEAR};
 use crate::effort::Effort;
-use crate::machine::Found;
+use crate::machine::MatchState;
 use crate::text::{self, ESCAPES, End, Next};
 
 /// How much of the text is searched for needles before they are processed, in bytes.
@@ -137,9 +137,9 @@ impl Scan {
             let rule = &kind.rule;
             let (outcome, looked) = kind.machine()?.whole.at(bytes, place, end, rule.codes)?;
             let spent = match outcome {
-                Found::Undecided => return Ok(Outcome::Undecided),
-                Found::Nothing => looked,
-                Found::Match(to) => match detector.secret(kind, text, place..to)? {
+                MatchState::Undecided => return Ok(Outcome::Undecided),
+                MatchState::Nothing => looked,
+                MatchState::Match(to) => match detector.secret(kind, text, place..to)? {
                     Some(secret) if end == End::Open && secret.start >= limit => {
                         return Ok(Outcome::Undecided);
                     }
@@ -239,7 +239,7 @@ impl Scan {
 
     /// The decided part of the text from this position on, with markers. If a secret begins before it, its rest has
     /// one.
-    pub(super) fn redacted(&self, text: &str, from: usize, marker: Marker) -> Redacted {
+    pub(super) fn redacted(&self, text: &str, from: usize, marker: Marker) -> RedactedText {
         let to = self.decided.max(from);
         let mut out = String::with_capacity(to - from);
         let (mut names, mut places, mut copied) = (Vec::new(), Vec::new(), from);
@@ -259,7 +259,7 @@ impl Scan {
             });
         }
         out.push_str(&text[copied..to]);
-        Redacted {
+        RedactedText {
             text: out,
             names,
             places,
@@ -280,7 +280,7 @@ impl Search {
             let mut begun = needles
                 .take_while(|(needle, _)| needle.as_bytes().starts_with(&part))
                 .filter(|(needle, _)| needle.len() > part.len());
-            let may_begin = |rule: &Needed| !rule.apart || is_apart(text, *place);
+            let may_begin = |rule: &NeedleRule| !rule.apart || is_apart(text, *place);
             begun.any(|(_, rules)| rules.iter().any(may_begin))
         };
         let mut places =
@@ -292,7 +292,7 @@ impl Search {
     /// of one if the text ends within it. Zero if a rule has so many needles that showing one reveals something.
     pub(super) fn known(&self, kinds: &[Kind], text: &[u8]) -> usize {
         let text = text[..text.len().min(NEEDLE)].to_ascii_lowercase();
-        let has_many = |needed: &Needed| kinds[needed.kind].rule.needles.len() > NEEDLES;
+        let has_many = |needed: &NeedleRule| kinds[needed.kind].rule.needles.len() > NEEDLES;
         let mut known = 0;
         for (needle, rules) in self.texts.iter().zip(&self.needed_by) {
             if text.starts_with(needle.as_bytes()) || needle.as_bytes().starts_with(&text) {
@@ -391,7 +391,7 @@ impl Search {
             if !part.contains(&begin) || !read.is_some_and(is_there) {
                 continue;
             }
-            for Needed { kind, apart } in &self.needed_by[*needle] {
+            for NeedleRule { kind, apart } in &self.needed_by[*needle] {
                 if !apart || is_apart(text, begin) {
                     hits.push((begin, *kind));
                 }

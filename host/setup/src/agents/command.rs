@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::launch::{Ours, is_acp_chain, ours};
+use crate::launch::{LaunchPrefix, is_acp_chain, ours};
 use crate::shell::{shell_line, shell_words};
 
 /// Replacements for parts of a text.
@@ -34,7 +34,7 @@ pub enum Runs {
 }
 
 /// A string of the configuration: its range, including quotes, and its value.
-pub struct Word {
+pub struct ConfigString {
     pub at: Range<usize>,
     pub says: String,
 }
@@ -42,16 +42,19 @@ pub struct Word {
 /// The positions of a command's words.
 pub enum Command {
     /// In a list: the command and its arguments.
-    List { open: usize, words: Vec<Word> },
+    List {
+        open: usize,
+        words: Vec<ConfigString>,
+    },
     /// In a text, and a list with the arguments.
     Split {
         /// The position of the command's key.
         key: usize,
-        program: Word,
+        program: ConfigString,
         arguments: Arguments,
     },
     /// In a single string, as in a shell.
-    Line(Word),
+    Line(ConfigString),
 }
 
 pub enum Arguments {
@@ -60,12 +63,15 @@ pub enum Arguments {
     /// The value is `null`.
     Null(Range<usize>),
     /// After this bracket.
-    List { open: usize, words: Vec<Word> },
+    List {
+        open: usize,
+        words: Vec<ConfigString>,
+    },
 }
 
 impl Command {
     pub fn words(&self) -> Vec<String> {
-        let says = |words: &[Word]| words.iter().map(|word| word.says.clone()).collect();
+        let says = |words: &[ConfigString]| words.iter().map(|word| word.says.clone()).collect();
         match self {
             Self::List { words, .. } => says(words),
             Self::Split {
@@ -84,7 +90,7 @@ impl Command {
         }
     }
 
-    pub fn ours(&self) -> Option<Ours> {
+    pub fn ours(&self) -> Option<LaunchPrefix> {
         ours(self.words().iter().map(String::as_str))
     }
 
@@ -141,7 +147,7 @@ impl Command {
 
     /// Edits that remove the command's first `count` words. `original` is its program in an earlier text, and how it
     /// was written there.
-    pub fn bare(&self, text: &str, count: usize, original: Option<(&Word, &str)>) -> Edits {
+    pub fn bare(&self, text: &str, count: usize, original: Option<(&ConfigString, &str)>) -> Edits {
         match self {
             Self::List { words, .. } => vec![without(text, words, count)],
             Self::Line(line) => {
@@ -171,7 +177,7 @@ impl Command {
 fn before(
     text: &str,
     open: usize,
-    words: &[Word],
+    words: &[ConfigString],
     count: usize,
     new: &[String],
 ) -> (Range<usize>, String) {
@@ -187,7 +193,7 @@ fn before(
 }
 
 /// Removes words from the beginning of a list, with the comma after the last of them.
-fn without(text: &str, words: &[Word], count: usize) -> (Range<usize>, String) {
+fn without(text: &str, words: &[ConfigString], count: usize) -> (Range<usize>, String) {
     let start = words[0].at.start;
     let end = match words.get(count) {
         Some(next) => next.at.start,

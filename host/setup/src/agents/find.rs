@@ -9,7 +9,7 @@ use jsonc_parser::{
     CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast,
 };
 
-use super::command::{Arguments, Command, Word};
+use super::command::{Arguments, Command, ConfigString};
 use crate::error::Malformed;
 
 /// How a kind of configuration lists agents.
@@ -28,7 +28,7 @@ pub struct Dialect {
 }
 
 /// An agent of a configuration.
-pub struct Found {
+pub struct ConfiguredAgent {
     pub name: String,
     /// The position of its name.
     pub at: usize,
@@ -66,7 +66,7 @@ pub fn parse(text: &str) -> Result<ParseResult<'_>, Malformed> {
     })
 }
 
-pub fn find(text: &str, dialect: Dialect) -> Result<Vec<Found>, Malformed> {
+pub fn find(text: &str, dialect: Dialect) -> Result<Vec<ConfiguredAgent>, Malformed> {
     let start = start(text);
     let reader = Reader { text, start };
     let Some(top) = parse(text)?.value else {
@@ -101,7 +101,7 @@ pub fn find(text: &str, dialect: Dialect) -> Result<Vec<Found>, Malformed> {
                     _ => Err("is no object with a `command`"),
                 };
                 let at = reader.range(agent).start;
-                found.push(Found { name, at, command });
+                found.push(ConfiguredAgent { name, at, command });
             }
         }
     }
@@ -198,15 +198,15 @@ impl Reader<'_> {
         Ok(ends)
     }
 
-    fn word(&self, text: &StringLit) -> Word {
-        Word {
+    fn word(&self, text: &StringLit) -> ConfigString {
+        ConfigString {
             at: self.range(text),
             says: text.value.to_string(),
         }
     }
 
     /// The strings of a list; `None` if it has other items.
-    fn words(&self, list: &Array) -> Option<Vec<Word>> {
+    fn words(&self, list: &Array) -> Option<Vec<ConfigString>> {
         let words = list.elements.iter().map(|element| match element {
             Value::StringLit(text) => Some(self.word(text)),
             _ => None,

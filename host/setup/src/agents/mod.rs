@@ -11,9 +11,9 @@ pub use self::find::Dialect;
 use std::path::Path;
 
 use self::command::{Command, Edits, edited};
-use self::find::{Found, find};
+use self::find::{ConfiguredAgent, find};
 use crate::error::Malformed;
-use crate::launch::{Launch, Ours};
+use crate::launch::{Launch, LaunchPrefix};
 use crate::shell::shell_word;
 
 /// An agent in a configuration.
@@ -51,8 +51,8 @@ pub fn wrap(
     let (before_command, before_name) = (launch.before_command(), launch.before_name());
     each(text, dialect, names, |_, command| {
         let (count, prefix) = match command.ours() {
-            Some(Ours::Name(count)) => (count, &before_name),
-            Some(Ours::Command(count)) => (count, &before_command),
+            Some(LaunchPrefix::Name(count)) => (count, &before_name),
+            Some(LaunchPrefix::Command(count)) => (count, &before_command),
             // The named agent is another one, under another key.
             None if command.runs() == Runs::ByHand => return None,
             None => (0, &before_command),
@@ -77,8 +77,8 @@ pub fn unwrap(
             _ => None,
         });
         match command.ours()? {
-            Ours::Command(count) => Some(command.bare(text, count, program)),
-            Ours::Name(_) => None,
+            LaunchPrefix::Command(count) => Some(command.bare(text, count, program)),
+            LaunchPrefix::Name(_) => None,
         }
     })
 }
@@ -97,9 +97,10 @@ pub fn put(
 
 /// Removes agents that are launched in the form that [`put`] writes.
 pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
-    let is_ours = |command: &Command| matches!(command.ours(), Some(Ours::Name(_)));
-    let is_it =
-        |found: &Found| names.contains(&found.name) && found.command.as_ref().is_ok_and(is_ours);
+    let is_ours = |command: &Command| matches!(command.ours(), Some(LaunchPrefix::Name(_)));
+    let is_it = |found: &ConfiguredAgent| {
+        names.contains(&found.name) && found.command.as_ref().is_ok_and(is_ours)
+    };
     let found = find(text, dialect)?.into_iter().filter(is_it);
     let mut places: Vec<_> = found.map(|found| found.at).collect();
     places.sort_unstable();

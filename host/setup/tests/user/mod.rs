@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use acp_chain_setup::{Editor, Error, Folders, Launch, Planned, Store, Wanted, plan};
+use acp_chain_setup::{Editor, Error, Folders, Launch, Plan, Store, Wanted, plan};
 use tempfile::TempDir;
 
 /// A user with a home.
@@ -41,7 +41,7 @@ impl User {
         path
     }
 
-    pub fn plan(&self, editor: &Editor, agents: &[&str]) -> Result<Planned, Error> {
+    pub fn plan(&self, editor: &Editor, agents: &[&str]) -> Result<Plan, Error> {
         plan(
             editor,
             &self.places,
@@ -56,7 +56,7 @@ impl User {
         editor: &Editor,
         agents: &[&str],
         installed: &[&str],
-    ) -> Result<Planned, Error> {
+    ) -> Result<Plan, Error> {
         plan(
             editor,
             &self.places,

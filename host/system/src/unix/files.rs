@@ -135,7 +135,7 @@ pub fn another_name(
 
 /// Why other users can read or change a file or directory that should be private.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Exposed {
+pub enum ExposureError {
     /// It belongs to another user.
     Owner {
         /// The file or directory.
@@ -159,7 +159,7 @@ pub enum Exposed {
     },
 }
 
-impl fmt::Display for Exposed {
+impl fmt::Display for ExposureError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let us = geteuid().as_raw();
         match self {
@@ -193,7 +193,7 @@ impl fmt::Display for Exposed {
 
 /// An error if a user other than ours and root can change a file, or the contents of a directory. `Ok` if it does not
 /// exist.
-pub fn check_owner(path: &Path) -> Result<(), Exposed> {
+pub fn check_owner(path: &Path) -> Result<(), ExposureError> {
     let Ok(about) = fs::metadata(path) else {
         return Ok(());
     };
@@ -204,28 +204,28 @@ pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     let (owner, mode) = (about.uid(), about.mode() & 0o7777);
     let path = path.to_owned();
     if owner != geteuid().as_raw() && owner != 0 {
-        return Err(Exposed::Owner { path, owner });
+        return Err(ExposureError::Owner { path, owner });
     }
     let is_ours = || is_ours_alone(Gid::from_raw(about.gid()));
     if others_can_write(mode, about.is_dir(), is_ours) {
-        Err(Exposed::Mode { path, mode })
+        Err(ExposureError::Mode { path, mode })
     } else {
         Ok(())
     }
 }
 
 /// An error if a user other than ours and root can read or change an open file.
-pub fn check_secret(file: &File, path: &Path) -> Result<(), Exposed> {
+pub fn check_secret(file: &File, path: &Path) -> Result<(), ExposureError> {
     let Ok(about) = file.metadata() else {
         return Ok(());
     };
     let (owner, mode) = (about.uid(), about.mode() & 0o7777);
     let path = path.to_owned();
     if owner != geteuid().as_raw() && owner != 0 {
-        return Err(Exposed::Owner { path, owner });
+        return Err(ExposureError::Owner { path, owner });
     }
     if mode & (READ | GROUP | ALL) > 0 {
-        Err(Exposed::Readable { path, mode })
+        Err(ExposureError::Readable { path, mode })
     } else {
         Ok(())
     }

@@ -28,12 +28,12 @@ pub struct Listener(UnixListener);
 #[derive(Debug)]
 pub struct Address {
     path: PathBuf,
-    kept: Kept,
+    kept: FolderOwner,
 }
 
 /// The owner of the folder.
 #[derive(Debug)]
-enum Kept {
+enum FolderOwner {
     ByUs(Folder),
     /// The supervisor, until this ends.
     Elsewhere(StdStream),
@@ -49,8 +49,8 @@ impl Address {
     /// since the supervisor does that.
     pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
         let place = match &self.kept {
-            Kept::ByUs(folder) => folder.place().map(Path::to_owned),
-            Kept::Elsewhere(_) => None,
+            FolderOwner::ByUs(folder) => folder.place().map(Path::to_owned),
+            FolderOwner::Elsewhere(_) => None,
         };
         async move {
             if let Some(place) = place {
@@ -62,7 +62,7 @@ impl Address {
 
 impl Drop for Address {
     fn drop(&mut self) {
-        if let Kept::Elsewhere(life) = &mut self.kept {
+        if let FolderOwner::Elsewhere(life) = &mut self.kept {
             // The stream ends when the folder has been removed.
             let _ = life.shutdown(Shutdown::Write);
             let _ = life.read(&mut [0]);
@@ -77,12 +77,12 @@ impl Listener {
         let (path, kept, listener) = match by {
             None => {
                 let (folder, listener) = socket::make(random)?;
-                (folder.socket(), Kept::ByUs(folder), listener)
+                (folder.socket(), FolderOwner::ByUs(folder), listener)
             }
             Some(supervisor) => {
                 let (path, listener, life) = supervisor.socket(random)?;
                 life.set_read_timeout(Some(PATIENCE))?;
-                (path, Kept::Elsewhere(life), listener)
+                (path, FolderOwner::Elsewhere(life), listener)
             }
         };
         listener.set_nonblocking(true)?;

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::process::{ChildStderr, Command};
 
 use super::tree::Tree;
-use crate::{CommandLine, Printed};
+use crate::{CommandLine, StderrCallback};
 
 /// How much of a program's standard error is read at once.
 const READ: usize = 1024;
@@ -20,7 +20,7 @@ pub struct Supervisor(());
 #[derive(Clone, Debug)]
 pub struct Startable(CommandLine);
 
-pub struct Started {
+pub struct StartedProgram {
     pub tree: Tree,
     pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
     pub stdout: Box<dyn AsyncRead + Send + Unpin>,
@@ -56,7 +56,7 @@ impl Startable {
 
     /// Starts the program. `printed` receives its standard error, and is dropped when that ends. Must be called within
     /// a tokio runtime.
-    pub fn start(&self, printed: Printed) -> io::Result<Started> {
+    pub fn start(&self, printed: StderrCallback) -> io::Result<StartedProgram> {
         let mut command = Command::from(self.0.plain());
         command
             .stdin(Stdio::piped())
@@ -66,7 +66,7 @@ impl Startable {
         let none = || io::Error::other("it has no standard streams");
         let (stdin, stdout, stderr) = tree.streams().ok_or_else(none)?;
         tokio::spawn(listen(stderr, printed));
-        Ok(Started {
+        Ok(StartedProgram {
             tree,
             stdin: Box::new(stdin),
             stdout: Box::new(stdout),
@@ -74,16 +74,16 @@ impl Startable {
     }
 }
 
-async fn listen(mut stderr: ChildStderr, mut printed: Printed) {
+async fn listen(mut stderr: ChildStderr, mut printed: StderrCallback) {
     let mut bytes = vec![0; READ];
     while let Ok(count @ 1..) = stderr.read(&mut bytes).await {
         printed(&bytes[..count]);
     }
 }
 
-impl std::fmt::Debug for Started {
+impl std::fmt::Debug for StartedProgram {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Started")
+        f.debug_struct("StartedProgram")
             .field("tree", &self.tree)
             .finish_non_exhaustive()
     }

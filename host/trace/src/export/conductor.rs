@@ -58,7 +58,7 @@ enum Protocol {
 
 /// A message of MCP, as ACP carries it.
 #[derive(Deserialize)]
-struct Carried {
+struct McpMessage {
     method: String,
     params: Option<Box<RawValue>>,
 }
@@ -145,7 +145,7 @@ fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
             event.params = line.params;
             let carried = event.params.as_ref().filter(|_| is_mcp);
             if let Some(carried) = carried
-                && let Ok(carried) = serde_json::from_str::<Carried>(carried.get())
+                && let Ok(carried) = serde_json::from_str::<McpMessage>(carried.get())
             {
                 event.protocol = Some(Protocol::Mcp);
                 event.method = Some(carried.method);
@@ -189,11 +189,11 @@ pub(crate) struct Incoming {
     /// The numbers of the answers, by request.
     answers: HashMap<u64, u64>,
     /// The messages that have not left a proxy yet, each with its number.
-    arrived: HashMap<Arrived, VecDeque<u64>>,
+    arrived: HashMap<ArrivalKey, VecDeque<u64>>,
 }
 
 /// A proxy, and the kind, the method and the session of a message that reached it.
-type Arrived = (String, Kind, String, Option<String>);
+type ArrivalKey = (String, Kind, String, Option<String>);
 
 #[derive(Debug)]
 struct OpenRequest {
@@ -276,7 +276,7 @@ impl Incoming {
         Ok(line)
     }
 
-    fn number(&mut self, from: &Arrived) -> u64 {
+    fn number(&mut self, from: &ArrivalKey) -> u64 {
         let arrived = self.arrived.get_mut(from);
         if let Some(number) = arrived.and_then(VecDeque::pop_front) {
             return number;
@@ -308,10 +308,10 @@ fn part(component: &str) -> String {
 /// The session named in the parameters.
 fn session(params: Option<&RawValue>) -> Option<String> {
     #[derive(Deserialize)]
-    struct Named {
+    struct SessionParams {
         #[serde(rename = "sessionId")]
         session: String,
     }
-    let named = serde_json::from_str::<Named>(params?.get()).ok()?;
+    let named = serde_json::from_str::<SessionParams>(params?.get()).ok()?;
     Some(named.session)
 }

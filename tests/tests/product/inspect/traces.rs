@@ -127,11 +127,11 @@ pub struct Chain {
 impl Chain {
     pub fn open() -> Self {
         let mut offer = Offer::open().unwrap();
-        let door = offer.door().unwrap();
+        let acceptor = offer.acceptor().unwrap();
         let (joins, joined) = mpsc::channel();
         // The thread ends with the offer.
         thread::spawn(move || {
-            door.keep(|| {
+            acceptor.keep(|| {
                 let _ = joins.send(());
             });
         });

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use acp_chain::extension::{Digest, Lock, Locked};
-use acp_chain_package::{About, Asked, Asks, Package, Version};
+use acp_chain_package::{About, Asks, Package, RequestedPower, Version};
 use acp_chain_tests::host;
 use acp_chain_tests::said::Said;
 use tempfile::TempDir;
@@ -118,7 +118,7 @@ impl World {
 
 /// An extension that forwards everything.
 pub fn package(name: &str, version: &str, powers: &[&str]) -> Vec<u8> {
-    let asked = powers.iter().map(|power| Asked {
+    let asked = powers.iter().map(|power| RequestedPower {
         power: (*power).to_owned(),
         reason: format!("It cannot do without {power}."),
     });

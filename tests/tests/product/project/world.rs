@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use acp_chain_package::{About, Asked, Asks, Package, Version};
+use acp_chain_package::{About, Asks, Package, RequestedPower, Version};
 use acp_chain_tests::host;
 use acp_chain_tests::said::Said;
 use acp_chain_tests::terminal::Terminal;
@@ -101,7 +101,7 @@ impl World {
 
     /// Builds this extension into the program. It asks for these powers.
     pub fn carry(&mut self, name: &str, powers: &[&str]) {
-        let asked = powers.iter().map(|power| Asked {
+        let asked = powers.iter().map(|power| RequestedPower {
             power: (*power).to_owned(),
             reason: format!("It cannot do without {power}."),
         });

@@ -15,7 +15,7 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::programs::Programs;
 use super::service;
-use super::wire::{self, Received, Request};
+use super::wire::{self, ReceivedReply, Request};
 
 const SUBCOMMAND: &str = "supervise";
 
@@ -103,7 +103,7 @@ impl Link {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn ask(&self, request: &Request) -> io::Result<Received> {
+    pub fn ask(&self, request: &Request) -> io::Result<ReceivedReply> {
         wire::ask(&mut self.socket(), request)
     }
 

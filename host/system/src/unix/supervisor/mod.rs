@@ -41,7 +41,7 @@ use self::link::Link;
 use self::wire::{Reply, Request, Streams};
 use super::halves::halves;
 use super::tree::Tree;
-use crate::{CommandLine, Printed};
+use crate::{CommandLine, StderrCallback};
 
 /// The supervisor's process. It ends, with its programs, when the last clone of this and the last started program are
 /// dropped.
@@ -57,7 +57,7 @@ pub struct Startable {
     streams: Streams,
 }
 
-pub struct Started {
+pub struct StartedProgram {
     pub tree: Tree,
     pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
     pub stdout: Box<dyn AsyncRead + Send + Unpin>,
@@ -121,7 +121,7 @@ impl Startable {
 
     /// Starts the program. `printed` receives its standard error, and is dropped when that ends. Must be called within
     /// a tokio runtime, the same one for all programs of a supervisor.
-    pub fn start(&self, printed: Printed) -> io::Result<Started> {
+    pub fn start(&self, printed: StderrCallback) -> io::Result<StartedProgram> {
         let link = &self.supervisor.0;
         link.read_events()?;
         let (number, end) = link.programs.add(printed);
@@ -142,7 +142,7 @@ impl Startable {
                     // `fcntl` with F_SETFL is no longer allowed.
                     ioctl_fionbio(stream, true)?;
                 }
-                Started {
+                StartedProgram {
                     tree,
                     stdin: Box::new(Input::new(stdin)?),
                     stdout: Box::new(pipe::Receiver::from_owned_fd(stdout)?),
@@ -152,7 +152,7 @@ impl Startable {
                 let (process, [socket]) = asked.started()?;
                 let tree = tree(process);
                 let (stdout, stdin) = halves(socket)?;
-                Started {
+                StartedProgram {
                     tree,
                     stdin: Box::new(stdin),
                     stdout: Box::new(stdout),
@@ -162,9 +162,9 @@ impl Startable {
     }
 }
 
-impl std::fmt::Debug for Started {
+impl std::fmt::Debug for StartedProgram {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Started")
+        f.debug_struct("StartedProgram")
             .field("tree", &self.tree)
             .finish_non_exhaustive()
     }

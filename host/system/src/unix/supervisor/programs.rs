@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
-use super::Printed;
+use super::StderrCallback;
 use super::wire::Event;
 
 /// Running programs, by their numbers.
@@ -25,7 +25,7 @@ pub struct Programs {
 struct Program {
     /// Receives its status when it ends.
     ends: Option<oneshot::Sender<ExitStatus>>,
-    printed: Option<Printed>,
+    printed: Option<StderrCallback>,
 }
 
 impl std::fmt::Debug for Program {
@@ -41,7 +41,7 @@ impl Programs {
     }
 
     /// Adds a program before it is started. Returns its number, and the receiver of its status.
-    pub fn add(&self, printed: Printed) -> (u64, oneshot::Receiver<ExitStatus>) {
+    pub fn add(&self, printed: StderrCallback) -> (u64, oneshot::Receiver<ExitStatus>) {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (ends, end) = oneshot::channel();
         let program = Program {

@@ -273,7 +273,7 @@ impl Service {
         let ((exited, exit), (wish, wished)) = (oneshot::channel(), oneshot::channel());
         self.running.insert(group, (number, exited));
         self.enders.insert(number, wish);
-        let program = Running {
+        let program = RunningProgram {
             group,
             number,
             exit,
@@ -310,7 +310,7 @@ fn once(done: &mut bool) -> io::Result<()> {
     }
 }
 
-struct Running {
+struct RunningProgram {
     group: Pid,
     number: u64,
     /// Receives its status.
@@ -321,7 +321,7 @@ struct Running {
     events: mpsc::Sender<Event>,
 }
 
-impl Running {
+impl RunningProgram {
     /// Forwards the standard error of a program and its children, until all have ended.
     async fn hold(mut self, stderr: Receiver) {
         let (number, events) = (self.number, self.events.clone());

@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::wire::{Event, Received};
+use super::wire::{Event, ReceivedReply};
 use super::*;
 
 /// Set in the supervisor's process.
@@ -30,19 +30,19 @@ fn process() {
 }
 
 /// A running supervisor.
-struct Here {
+struct TestSupervisor {
     socket: UnixStream,
     events: BufReader<UnixStream>,
     process: Child,
     numbers: u64,
 }
 
-struct Running {
+struct RunningProgram {
     number: u64,
     output: File,
 }
 
-impl Here {
+impl TestSupervisor {
     fn start() -> Self {
         let (socket, asked) = UnixStream::pair().unwrap();
         let (events, their_events) = UnixStream::pair().unwrap();
@@ -80,11 +80,11 @@ impl Here {
         here
     }
 
-    fn ask(&mut self, request: &Request) -> io::Result<Received> {
+    fn ask(&mut self, request: &Request) -> io::Result<ReceivedReply> {
         wire::ask(&mut self.socket, request)
     }
 
-    fn ask_to_start(&mut self, program: usize, streams: Streams) -> io::Result<Received> {
+    fn ask_to_start(&mut self, program: usize, streams: Streams) -> io::Result<ReceivedReply> {
         self.numbers += 1;
         let number = self.numbers;
         self.ask(&Request::Start {
@@ -94,20 +94,20 @@ impl Here {
         })
     }
 
-    fn run(&mut self, program: usize) -> Running {
+    fn run(&mut self, program: usize) -> RunningProgram {
         let started = self.ask_to_start(program, Streams::Pipes).unwrap();
         let (_, [_, output]) = started.started().unwrap();
         self.running(output)
     }
 
-    fn running(&self, output: OwnedFd) -> Running {
-        Running {
+    fn running(&self, output: OwnedFd) -> RunningProgram {
+        RunningProgram {
             number: self.numbers,
             output: File::from(output),
         }
     }
 
-    fn end_program(&mut self, program: &Running) {
+    fn end_program(&mut self, program: &RunningProgram) {
         wire::say(&mut self.socket, &Request::End(program.number)).unwrap();
     }
 
@@ -118,7 +118,7 @@ impl Here {
     }
 
     /// How a program ended, by its events.
-    fn status(&mut self, program: &Running) -> ExitStatus {
+    fn status(&mut self, program: &RunningProgram) -> ExitStatus {
         loop {
             if let Event::Ended(number, status) = self.event()
                 && number == program.number
@@ -152,8 +152,8 @@ fn text(mut from: impl Read) -> String {
 
 #[test]
 fn it_starts_only_the_programs_of_the_first_request() {
-    let mut here = Here::start();
-    let refused = |asked: io::Result<Received>| asked.unwrap_err().to_string();
+    let mut here = TestSupervisor::start();
+    let refused = |asked: io::Result<ReceivedReply>| asked.unwrap_err().to_string();
     let unknown = "no such program may be started";
     assert_eq!(refused(here.ask_to_start(0, Streams::Pipes)), unknown);
     here.ask(&allow(&["echo one", "exit 3"])).unwrap();
@@ -170,7 +170,7 @@ fn it_starts_only_the_programs_of_the_first_request() {
 
 #[test]
 fn a_failed_start_is_reported_with_the_systems_error() {
-    let mut here = Here::start();
+    let mut here = TestSupervisor::start();
     here.ask(&Request::Allow(vec![CommandLine {
         program: "/no/such/program".into(),
         args: Vec::new(),
@@ -185,7 +185,7 @@ fn a_failed_start_is_reported_with_the_systems_error() {
 #[test]
 fn a_program_gets_no_descriptor_but_its_streams() {
     let list = "ls /proc/self/fd";
-    let mut here = Here::of(&["sleep 1000", list]);
+    let mut here = TestSupervisor::of(&["sleep 1000", list]);
     let _other = here.run(0);
     // Our parent may have left some descriptors that every child gets.
     let plain = Command::new("sh").args(["-c", list]).output().unwrap();
@@ -198,7 +198,7 @@ fn a_program_gets_no_descriptor_but_its_streams() {
 
 #[test]
 fn a_program_can_use_one_socket_for_both_streams() {
-    let mut here = Here::of(&["cat; echo over; exit 4"]);
+    let mut here = TestSupervisor::of(&["cat; echo over; exit 4"]);
     let started = here.ask_to_start(0, Streams::Socket).unwrap();
     let (_, [socket]) = started.started().unwrap();
     let mut socket = UnixStream::from(socket);
@@ -212,7 +212,7 @@ fn a_program_can_use_one_socket_for_both_streams() {
 
 #[test]
 fn standard_error_is_reported_to_its_end() {
-    let mut here = Here::of(&["printf 'one\\ntwo' >&2"]);
+    let mut here = TestSupervisor::of(&["printf 'one\\ntwo' >&2"]);
     let program = here.run(0);
     let mut printed = Vec::new();
     loop {
@@ -231,7 +231,7 @@ fn standard_error_is_reported_to_its_end() {
 
 #[test]
 fn children_of_a_program_end_with_it() {
-    let mut here = Here::of(&["sleep 1000 & wait"]);
+    let mut here = TestSupervisor::of(&["sleep 1000 & wait"]);
     let program = here.run(0);
     here.end_program(&program);
     // Both had it open.
@@ -242,7 +242,7 @@ fn children_of_a_program_end_with_it() {
 
 #[test]
 fn a_program_is_ended_with_a_signal_and_its_status_is_reported() {
-    let mut here = Here::of(&["trap 'exit 5' TERM; echo ready; sleep 1000 & wait"]);
+    let mut here = TestSupervisor::of(&["trap 'exit 5' TERM; echo ready; sleep 1000 & wait"]);
     let mut program = here.run(0);
     program.output.read_exact(&mut [0; 6]).unwrap();
     here.end_program(&program);
@@ -255,7 +255,7 @@ fn a_program_is_ended_with_a_signal_and_its_status_is_reported() {
 #[test]
 fn each_of_many_programs_has_its_own_status() {
     let scripts: Vec<_> = (0..20).map(|code| format!("exit {code}")).collect();
-    let mut here = Here::of(&scripts.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut here = TestSupervisor::of(&scripts.iter().map(String::as_str).collect::<Vec<_>>());
     let running: Vec<_> = (0..20).map(|program| here.run(program)).collect();
     let mut ended = vec![None; running.len()];
     while ended.contains(&None) {
@@ -271,7 +271,7 @@ fn each_of_many_programs_has_its_own_status() {
 
 #[test]
 fn everything_ends_with_the_host() {
-    let mut here = Here::of(&["trap '' TERM HUP; echo ready; sleep 1000 & wait"]);
+    let mut here = TestSupervisor::of(&["trap '' TERM HUP; echo ready; sleep 1000 & wait"]);
     let mut program = here.run(0);
     program.output.read_exact(&mut [0; 6]).unwrap();
     let opened = here.ask(&Request::Socket("supervisor-test".to_owned()));
@@ -290,7 +290,7 @@ fn everything_ends_with_the_host() {
 
 #[test]
 fn a_socket_is_removed_when_its_lifeline_is_closed() {
-    let mut here = Here::start();
+    let mut here = TestSupervisor::start();
     let opened = here.ask(&Request::Socket("supervisor-gone".to_owned()));
     let (Reply::Socket(path), [_socket, life]) = opened.unwrap().parts().unwrap() else {
         panic!("no socket");
@@ -304,7 +304,7 @@ fn a_socket_is_removed_when_its_lifeline_is_closed() {
 
 #[test]
 fn it_opens_one_socket_in_its_own_folder_and_one_port() {
-    let mut here = Here::start();
+    let mut here = TestSupervisor::start();
     here.ask(&Request::Port).unwrap();
     let again = here.ask(&Request::Port).unwrap_err().to_string();
     assert_eq!(again, "it was opened before");
@@ -318,7 +318,7 @@ fn it_opens_one_socket_in_its_own_folder_and_one_port() {
 
 #[test]
 fn an_incomplete_request_is_ignored() {
-    let mut here = Here::of(&["echo started"]);
+    let mut here = TestSupervisor::of(&["echo started"]);
     here.socket
         .write_all(br#"{"Start":{"program":0,"number":1,"streams":"Pipes"}}"#)
         .unwrap();

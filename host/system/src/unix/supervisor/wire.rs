@@ -88,12 +88,12 @@ impl From<io::Error> for Reply {
 }
 
 #[derive(Debug)]
-pub struct Received {
+pub struct ReceivedReply {
     reply: Reply,
     descriptors: Vec<OwnedFd>,
 }
 
-impl Received {
+impl ReceivedReply {
     /// The answer, and the descriptors for its kind.
     pub fn parts<const N: usize>(self) -> io::Result<(Reply, [OwnedFd; N])> {
         let descriptors = self.descriptors.try_into();
@@ -115,7 +115,7 @@ pub fn mismatch() -> io::Error {
 }
 
 /// Sends a request and waits for the answer. [`Reply::Failed`] is returned as an error.
-pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
+pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<ReceivedReply> {
     say(socket, request)?;
     let received = receive(socket).map_err(disconnected)?;
     match received.reply {
@@ -144,7 +144,7 @@ pub fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-fn receive(socket: &UnixStream) -> io::Result<Received> {
+fn receive(socket: &UnixStream) -> io::Result<ReceivedReply> {
     let mut text = Vec::new();
     let mut descriptors = Vec::new();
     while text.last() != Some(&b'\n') {
@@ -170,7 +170,7 @@ fn receive(socket: &UnixStream) -> io::Result<Received> {
         fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
     }
     let reply = serde_json::from_slice(&text)?;
-    Ok(Received { reply, descriptors })
+    Ok(ReceivedReply { reply, descriptors })
 }
 
 /// Sends an answer.

@@ -33,7 +33,7 @@ pub const NOTES: usize = 8;
 const CHAIN: usize = 40;
 
 /// The progress of unpacking, and the limits of the rest.
-pub struct Unpacked<'r> {
+pub struct Unpacker<'r> {
     root: &'r Path,
     /// How many more bytes may be unpacked.
     bytes: u64,
@@ -52,7 +52,7 @@ pub struct Unpacked<'r> {
     more: usize,
 }
 
-impl<'r> Unpacked<'r> {
+impl<'r> Unpacker<'r> {
     pub fn new(root: &'r Path) -> Self {
         Self {
             root,
@@ -69,7 +69,7 @@ impl<'r> Unpacked<'r> {
 
     pub fn zip(&mut self, reader: impl Read + Seek) -> io::Result<()> {
         let left = Cell::new(CONTENTS);
-        let mut archive = ZipArchive::new(Bounded {
+        let mut archive = ZipArchive::new(BoundedReader {
             reader,
             left: &left,
             what: "in its table of contents",
@@ -99,7 +99,7 @@ impl<'r> Unpacked<'r> {
     pub fn tar(&mut self, reader: impl Read) -> io::Result<()> {
         let left = Cell::new(HEAD);
         // A limit of uncompressed bytes, as skipped entries are read, too.
-        let mut archive = tar::Archive::new(Bounded {
+        let mut archive = tar::Archive::new(BoundedReader {
             reader: reader.take(2 * BYTES),
             left: &left,
             what: "before an entry",
@@ -340,7 +340,7 @@ impl<'r> Unpacked<'r> {
 }
 
 /// A reader of at most so many bytes.
-struct Bounded<'l, R> {
+struct BoundedReader<'l, R> {
     reader: R,
     /// How many more bytes may be read.
     left: &'l Cell<u64>,
@@ -348,7 +348,7 @@ struct Bounded<'l, R> {
     what: &'static str,
 }
 
-impl<R: Read> Read for Bounded<'_, R> {
+impl<R: Read> Read for BoundedReader<'_, R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = self.left.get();
         if left == 0 {
@@ -361,7 +361,7 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
-impl<R: Seek> Seek for Bounded<'_, R> {
+impl<R: Seek> Seek for BoundedReader<'_, R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.reader.seek(to)
     }
