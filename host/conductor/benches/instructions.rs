@@ -45,7 +45,7 @@ fn recorder(trace: &str) -> Option<Recorder> {
     let trace = match trace {
         "none" => return None,
         "unheard" => Trace::default(),
-        "heard" => Trace::default().to(Nowhere),
+        "heard" => Trace::default().to(NullSink),
         _ => panic!("unknown trace {trace}"),
     };
     Some(trace.tracer().connection(Beginning {
@@ -56,9 +56,9 @@ fn recorder(trace: &str) -> Option<Recorder> {
 }
 
 /// Discards all lines.
-struct Nowhere;
+struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn write(&mut self, _: &[Line]) -> io::Result<()> {
         Ok(())
     }

@@ -13,9 +13,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::member::Member;
 use super::native_peer::Order;
-use super::pipes::{Happened, LAST_OUTPUT, Pipes, Readable, programs_of};
+use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, Readable, programs_of};
 use super::route::HopIndex;
-use super::router::{Finished, RUN};
+use super::router::{FinishedWork, RUN};
 use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
 use crate::native::Process;
 use acp_chain_channel::limits::{FLOOD, UNREAD};
@@ -37,9 +37,9 @@ const SLICE: Duration = Duration::from_millis(10);
 enum Turn {
     Wrote(Peer, std::io::Result<()>),
     Read(Peer, std::io::Result<bool>),
-    Finished(Finished),
+    Finished(FinishedWork),
     Arrived(Arrival),
-    Happened(Happened),
+    Happened(PipeEvent),
     Word(Word),
     Swap(Swap),
     Exited,
@@ -389,10 +389,10 @@ impl Conductor {
         Ok(())
     }
 
-    fn happened(&mut self, happened: Happened) {
+    fn happened(&mut self, happened: PipeEvent) {
         match happened {
-            Happened::Progressed => {}
-            Happened::Read(hop) => {
+            PipeEvent::Progressed => {}
+            PipeEvent::Read(hop) => {
                 while let Some(frame) = self.pipes.next_frame(hop) {
                     match read(frame) {
                         Ok(message) => self.router.receive_from_native(hop, message),
@@ -400,8 +400,8 @@ impl Conductor {
                     }
                 }
             }
-            Happened::Stalled(hop) => self.router.native_stalled(hop),
-            Happened::Broke(hop, failure) => self.router.native_broke(hop, &failure),
+            PipeEvent::Stalled(hop) => self.router.native_stalled(hop),
+            PipeEvent::Broke(hop, failure) => self.router.native_broke(hop, &failure),
         }
     }
 

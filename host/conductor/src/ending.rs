@@ -8,7 +8,7 @@ use super::Exit;
 use super::conductor::{BUDGET, Conductor};
 use super::pipes::LAST_OUTPUT;
 use super::route::HopIndex;
-use crate::native::{self, Ended, Process};
+use crate::native::{self, Process, ProcessEnd};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, code};
 
@@ -118,7 +118,7 @@ impl Conductor {
         }
     }
 
-    async fn cause_of_end(&mut self, ended: Option<Ended>, reads: bool) -> Error {
+    async fn cause_of_end(&mut self, ended: Option<ProcessEnd>, reads: bool) -> Error {
         let how = match ended {
             Some(ended) if ended.ended_first => native::describe(ended.status),
             _ if !reads => "closed its input".to_owned(),
@@ -137,7 +137,7 @@ impl Conductor {
     }
 }
 
-async fn end(process: &mut Option<Process>, patience: bool) -> Option<Ended> {
+async fn end(process: &mut Option<Process>, patience: bool) -> Option<ProcessEnd> {
     match process {
         Some(process) => process.end(patience).await.ok(),
         None => None,

@@ -76,7 +76,7 @@ pub struct Exchange {
     /// Whether the request is a prompt or a permission request whose turn was stopped while a proxy held it.
     pub stopped: bool,
     /// The state of the turn, if the request is a prompt.
-    pub turn: Standing,
+    pub turn: PromptState,
     /// The charge for the request, unless it is the host's own.
     pub charge: Option<Charge>,
     /// The charges for the new sessions in `renamed`.
@@ -87,7 +87,7 @@ pub struct Exchange {
 
 /// The state of an open prompt's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PromptState {
     /// The turn has not begun yet, or runs.
     Open,
     /// The client has stopped the turn.

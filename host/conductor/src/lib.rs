@@ -38,10 +38,10 @@ mod version;
 
 pub use acp_chain_recorder as trace;
 pub use hop::ForNatives;
-pub use member::{Member, Proxy, Sleeper, Terms};
+pub use member::{Member, Proxy, SleepingProxy, Terms};
 pub use native_peer::{Launch, Native, Order, Program};
 pub use projects::{Make, PATIENCE, Project, Projects, Word};
 pub use router::Router;
 pub use serve::{Exit, Settings, serve};
 pub use start::{Agent, Chain, ChildIo, Role, StartError};
-pub use swap::{CutShort, Swap};
+pub use swap::{EndCallback, Swap};

@@ -48,7 +48,7 @@ impl std::fmt::Debug for Proxy {
 }
 
 /// A component without an instance yet: one is made when a message arrives for it.
-pub struct Sleeper {
+pub struct SleepingProxy {
     /// Its id in the manifest.
     pub name: String,
     /// The registration that its instances declare. The subscriptions of a started instance replace these.
@@ -59,9 +59,9 @@ pub struct Sleeper {
     pub terms: Terms,
 }
 
-impl std::fmt::Debug for Sleeper {
+impl std::fmt::Debug for SleepingProxy {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Sleeper")
+        f.debug_struct("SleepingProxy")
             .field("name", &self.name)
             .field("terms", &self.terms)
             .finish_non_exhaustive()
@@ -74,7 +74,7 @@ pub enum Member {
     /// A component that has started.
     Component(Proxy),
     /// A component without an instance.
-    Asleep(Sleeper),
+    Asleep(SleepingProxy),
     /// A native program, which reads and writes messages.
     Native(Native),
 }

@@ -30,7 +30,7 @@ pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
 const STALL: Duration = Duration::from_secs(30);
 
 /// An event of a native proxy.
-pub enum Happened {
+pub enum PipeEvent {
     /// Nothing to report: it read something, or its output ended.
     Progressed,
     /// Some output was read.
@@ -61,13 +61,13 @@ impl Readable {
 }
 
 /// The end of a program: its place, its number, and how it ended if that is to be reported.
-type Ending = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
+type ProgramEnd = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
 
 /// The programs of a chain, the client's neighbour first.
 pub struct Pipes {
     all: Vec<Pipe>,
     /// The programs that are being ended.
-    endings: FuturesUnordered<Ending>,
+    endings: FuturesUnordered<ProgramEnd>,
     /// The next pipe to poll.
     turn: usize,
     /// How many programs were started.
@@ -79,7 +79,7 @@ pub struct Pipes {
 struct Pipe {
     hop: HopIndex,
     launch: Launch,
-    program: Option<Running>,
+    program: Option<RunningProgram>,
     /// The number of the current program among all that were started.
     count: u64,
     bell: Arc<Bell>,
@@ -114,7 +114,7 @@ impl Bell {
     }
 }
 
-struct Running {
+struct RunningProgram {
     transport: Transport,
     /// Whether its output has ended.
     ended: bool,
@@ -148,7 +148,7 @@ impl Pipes {
         self.all.push(Pipe {
             hop,
             launch: program.launch,
-            program: Some(Running::new(program.io)),
+            program: Some(RunningProgram::new(program.io)),
             count: self.count,
             bell: Arc::new(Bell {
                 is_rung: AtomicBool::new(true),
@@ -164,7 +164,7 @@ impl Pipes {
         if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
             pipe.count = self.count;
             self.count += 1;
-            pipe.program = Some(Running::new((pipe.launch)()?));
+            pipe.program = Some(RunningProgram::new((pipe.launch)()?));
             pipe.bell.ring();
         }
         Ok(())
@@ -245,7 +245,7 @@ impl Pipes {
     }
 
     /// The next event of a native proxy. Cancel safe.
-    pub async fn next(&mut self, natives: &mut ForNatives<'_>, readable: &Readable) -> Happened {
+    pub async fn next(&mut self, natives: &mut ForNatives<'_>, readable: &Readable) -> PipeEvent {
         std::future::poll_fn(|context| self.poll(natives, readable, context)).await
     }
 
@@ -254,13 +254,13 @@ impl Pipes {
         natives: &mut ForNatives,
         readable: &Readable,
         context: &mut Context,
-    ) -> Poll<Happened> {
+    ) -> Poll<PipeEvent> {
         self.waits.register(context.waker());
         while let Poll::Ready(Some((hop, count, failure))) = self.endings.poll_next_unpin(context) {
             let mut pipes = self.all.iter();
             let is_last = pipes.any(|pipe| pipe.hop == hop && pipe.count == count);
             if let Some(failure) = failure.filter(|_| is_last) {
-                return Poll::Ready(Happened::Broke(hop, failure));
+                return Poll::Ready(PipeEvent::Broke(hop, failure));
             }
         }
         let count = self.all.len();
@@ -290,10 +290,10 @@ impl Pipes {
             pipe.bell.ring();
             self.turn = at + 1;
             return Poll::Ready(match done {
-                Done::Wrote => Happened::Progressed,
-                Done::Read => Happened::Read(hop),
-                Done::Stalled => Happened::Stalled(hop),
-                Done::Ended => {
+                PipeProgress::Wrote => PipeEvent::Progressed,
+                PipeProgress::Read => PipeEvent::Read(hop),
+                PipeProgress::Stalled => PipeEvent::Stalled(hop),
+                PipeProgress::Ended => {
                     if let Some(program) = pipe.program.take() {
                         let (count, leaves) = (pipe.count, program.leaves);
                         self.endings.push(Box::pin(async move {
@@ -301,7 +301,7 @@ impl Pipes {
                             (hop, count, (!leaves).then_some(failure))
                         }));
                     }
-                    Happened::Progressed
+                    PipeEvent::Progressed
                 }
             });
         }
@@ -319,14 +319,14 @@ pub fn programs_of(members: &mut [Member]) -> Vec<(usize, Program)> {
     programs.collect()
 }
 
-enum Done {
+enum PipeProgress {
     Wrote,
     Read,
     Stalled,
     Ended,
 }
 
-impl Running {
+impl RunningProgram {
     fn new(io: ChildIo) -> Self {
         Self {
             transport: Transport::lines(io.output, io.input, LINE),
@@ -338,9 +338,14 @@ impl Running {
         }
     }
 
-    fn poll(&mut self, outbox: &mut Outbox, reads: bool, context: &mut Context) -> Poll<Done> {
+    fn poll(
+        &mut self,
+        outbox: &mut Outbox,
+        reads: bool,
+        context: &mut Context,
+    ) -> Poll<PipeProgress> {
         if self.ended {
-            return Poll::Ready(Done::Ended);
+            return Poll::Ready(PipeProgress::Ended);
         }
         if let Poll::Ready(written) = self.transport.outgoing.poll_write(outbox, context) {
             self.stall = None;
@@ -349,7 +354,7 @@ impl Running {
                 self.transport.outgoing.close();
                 self.wait_for_last_output();
             }
-            return Poll::Ready(Done::Wrote);
+            return Poll::Ready(PipeProgress::Wrote);
         }
         if self.leaves && outbox.is_empty() {
             self.transport.outgoing.close();
@@ -361,7 +366,7 @@ impl Running {
             let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(STALL)));
             if stall.as_mut().poll(context).is_ready() {
                 self.stall = None;
-                return Poll::Ready(Done::Stalled);
+                return Poll::Ready(PipeProgress::Stalled);
             }
         }
         if reads && let Poll::Ready(read) = self.transport.incoming.poll_read(context) {
@@ -369,9 +374,9 @@ impl Running {
                 Ok(more) => {
                     // If there is a rest, it is an incomplete line.
                     self.ended = !more;
-                    Done::Read
+                    PipeProgress::Read
                 }
-                Err(_) => Done::Ended,
+                Err(_) => PipeProgress::Ended,
             });
         }
         if self.last_output.is_none()
@@ -383,7 +388,10 @@ impl Running {
         }
         match &mut self.last_output {
             // The time counts only while the output is read.
-            Some(last_output) if reads => last_output.as_mut().poll(context).map(|()| Done::Ended),
+            Some(last_output) if reads => last_output
+                .as_mut()
+                .poll(context)
+                .map(|()| PipeProgress::Ended),
             _ => Poll::Pending,
         }
     }

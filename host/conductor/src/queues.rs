@@ -134,12 +134,12 @@ impl Queues {
 /// Messages that a proxy is done with but that still wait: responses that wait for a held notification, and the
 /// messages behind them.
 #[derive(Debug)]
-pub struct Parked {
+pub struct ParkedMessages {
     queues: ByKey<VecDeque<Routed>>,
     account: Account,
 }
 
-impl Parked {
+impl ParkedMessages {
     /// No messages; they will be charged to this account.
     pub fn new(account: Account) -> Self {
         Self {

@@ -16,7 +16,7 @@ use acp_chain_rpc::Message;
 
 /// The state of a message at its place, and since when. Kept for the trace, if there is one.
 #[derive(Clone, Copy, Debug)]
-pub enum Since {
+pub enum MessageState {
     /// The message waits for the proxy.
     Queued(Instant),
     /// The proxy is called with the message.
@@ -54,7 +54,7 @@ pub struct Content {
     pub charge: Option<Charge>,
     /// The order of arrival at the current proxy.
     pub arrival: u64,
-    pub since: Option<Since>,
+    pub since: Option<MessageState>,
     /// The number of the message in the trace, if there is one.
     pub number: Option<NonZeroU64>,
     /// The last replaced version of the current proxy that has seen the message, if any.

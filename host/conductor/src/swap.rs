@@ -6,7 +6,7 @@ use super::member::Terms;
 use acp_chain_channel::{Failure, FailurePolicy, Source};
 
 /// Called with the reason when a version ends early.
-pub type CutShort = Box<dyn Fn(&str) + Send>;
+pub type EndCallback = Box<dyn Fn(&str) + Send>;
 
 /// A newer version of a proxy, to replace it between two messages.
 pub struct Swap {
@@ -21,7 +21,7 @@ pub struct Swap {
     /// Reports that the new version is in place, or why it is not, in which case the old version stays.
     pub done: oneshot::Sender<Result<(), Failure>>,
     /// Called with the reason when an older version ends with unfinished work.
-    pub cut_short: CutShort,
+    pub cut_short: EndCallback,
 }
 
 impl Swap {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use crate::chain::{Member, Native, Proxy, Sleeper, Terms};
+use crate::chain::{Member, Native, Proxy, SleepingProxy, Terms};
 use crate::channel::{Failure, FailurePolicy, Registration, Source};
 use crate::extension::{Digest, Location};
 use crate::manifest::{Manifest, Order, ProxyEntry, ProxyKind};
@@ -214,7 +214,7 @@ async fn member(
         Ready::Guest(guest) => start_guest(entry, guest, sleep_after)
             .await
             .map(Member::from),
-        Ready::Asleep(guest, registration) => Ok(Member::Asleep(Sleeper {
+        Ready::Asleep(guest, registration) => Ok(Member::Asleep(SleepingProxy {
             name: entry.id.clone(),
             terms: terms(entry, &guest, &registration, sleep_after),
             registration,

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use acp_chain::chain::{Member, Native, Proxy, Router, Sleeper, Terms};
+use acp_chain::chain::{Member, Native, Proxy, Router, SleepingProxy, Terms};
 use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
 use acp_chain::limits::Limits;
 use acp_chain::native::Dialect;
@@ -143,7 +143,7 @@ fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
     };
     let is_asleep = shape / 32 % 2 == 1;
     let member = if is_asleep {
-        Member::Asleep(Sleeper {
+        Member::Asleep(SleepingProxy {
             name,
             registration: started.registration,
             source,

@@ -97,7 +97,7 @@ pub fn stub(name: &str) -> Proxy {
                 guard: false,
             },
         },
-        source: Box::new(Once),
+        source: Box::new(NoRestart),
         terms,
     }
 }
@@ -138,9 +138,9 @@ impl Part for Stub {
 }
 
 /// The source of a proxy that cannot be restarted.
-struct Once;
+struct NoRestart;
 
-impl Source for Once {
+impl Source for NoRestart {
     fn start(&self, _: MessageId, _: Option<String>) -> Starting {
         Box::pin(async { Err(Failure::new("there is only one")) })
     }

@@ -4,7 +4,7 @@ use foldhash::{HashMap, HashMapExt};
 use tokio::time::Instant;
 
 use super::Hop;
-use crate::queues::Parked;
+use crate::queues::ParkedMessages;
 use crate::routed::Routed;
 use crate::version::Version;
 use acp_chain_channel::MessageId;
@@ -12,7 +12,7 @@ use acp_chain_channel::limits::Account;
 
 /// A message that a proxy holds.
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldMessage {
     pub routed: Routed,
     /// When the message is taken from the proxy.
     pub until: Instant,
@@ -20,7 +20,7 @@ pub struct Held {
     pub version: Version,
 }
 
-impl Held {
+impl HeldMessage {
     /// Whether a response must wait for this message.
     pub(super) fn holds_up(&self, response: &Routed) -> bool {
         let held = &self.routed;
@@ -29,9 +29,9 @@ impl Held {
 }
 
 pub(super) struct Holding {
-    held: HashMap<MessageId, Held>,
+    held: HashMap<MessageId, HeldMessage>,
     /// Responses that wait for a held notification, and the messages behind them.
-    parked: Parked,
+    parked: ParkedMessages,
 }
 
 impl Holding {
@@ -39,7 +39,7 @@ impl Holding {
     pub fn new(behind: Account) -> Self {
         Self {
             held: HashMap::new(),
-            parked: Parked::new(behind),
+            parked: ParkedMessages::new(behind),
         }
     }
 }
@@ -60,7 +60,7 @@ impl Hop {
         now: Instant,
     ) -> Instant {
         let until = now + self.terms.limits.hold_time;
-        let held = Held {
+        let held = HeldMessage {
             routed,
             until,
             version,
@@ -69,16 +69,16 @@ impl Hop {
         until
     }
 
-    pub fn remove_held(&mut self, id: MessageId) -> Option<Held> {
+    pub fn remove_held(&mut self, id: MessageId) -> Option<HeldMessage> {
         self.holding.held.remove(&id)
     }
 
     #[inline]
-    pub fn held(&self) -> impl ExactSizeIterator<Item = (MessageId, &Held)> {
+    pub fn held(&self) -> impl ExactSizeIterator<Item = (MessageId, &HeldMessage)> {
         self.holding.held.iter().map(|(id, held)| (*id, held))
     }
 
-    pub fn held_as(&self, id: MessageId) -> Option<&Held> {
+    pub fn held_as(&self, id: MessageId) -> Option<&HeldMessage> {
         self.holding.held.get(&id)
     }
 

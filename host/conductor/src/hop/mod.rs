@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicUsize;
 use tokio::time::Instant;
 
 use self::failures::Failures;
-pub use self::holding::Held;
+pub use self::holding::HeldMessage;
 use self::holding::Holding;
 use self::inbox::Inbox;
 pub use self::inbox::Item;

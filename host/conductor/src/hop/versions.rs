@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::{Hop, Phase, Runtime};
 use crate::Terms;
 use crate::routed::Routed;
-use crate::swap::{CutShort, Swap};
+use crate::swap::{EndCallback, Swap};
 use crate::version::{Version, first_of};
 use acp_chain_channel::limits::OLD_VERSIONS;
 use acp_chain_channel::{
@@ -16,7 +16,7 @@ use acp_chain_channel::{
 };
 
 /// A replaced version with unfinished work.
-struct Retired {
+struct RetiredVersion {
     version: Version,
     /// `None` while it is being called.
     part: Option<Box<dyn Part>>,
@@ -24,7 +24,7 @@ struct Retired {
 }
 
 /// A new version that is starting. No version is called meanwhile.
-struct Starting {
+struct StartingVersion {
     swap: Swap,
     /// The proxy's phase before the start, restored afterwards.
     before: Phase,
@@ -36,14 +36,14 @@ pub(super) struct Versions {
     /// The version at work.
     current: Version,
     /// Replaced versions, the oldest first.
-    retired: Vec<Retired>,
+    retired: Vec<RetiredVersion>,
     /// The replaced version that is being called, and the current part, which waits meanwhile.
     called: Option<(Version, Box<dyn Part>)>,
     /// Called with the reason when a replaced version ends early.
-    cut_short: Option<CutShort>,
+    cut_short: Option<EndCallback>,
     /// The newer version to start as soon as the proxy is not busy.
     pending: Option<Swap>,
-    starting: Option<Starting>,
+    starting: Option<StartingVersion>,
 }
 
 impl Hop {
@@ -112,7 +112,7 @@ impl Hop {
     }
 
     #[cold]
-    fn retired_mut(&mut self, version: Version) -> Option<&mut Retired> {
+    fn retired_mut(&mut self, version: Version) -> Option<&mut RetiredVersion> {
         let mut all = self.versions.retired.iter_mut();
         all.find(|retired| retired.version == version)
     }
@@ -174,14 +174,14 @@ impl Hop {
         let first = first_of(self.versions.current + 1);
         let starting = swap.source.start(first, self.saved.clone());
         let before = std::mem::replace(&mut self.phase, Phase::Busy);
-        self.versions.starting = Some(Starting { swap, before });
+        self.versions.starting = Some(StartingVersion { swap, before });
         Some(starting)
     }
 
     /// Takes the newer version whose start has finished, if there is one, and restores the phase before that start.
     #[inline]
     pub fn take_newer(&mut self) -> Option<Swap> {
-        let Starting { swap, before } = self.versions.starting.take()?;
+        let StartingVersion { swap, before } = self.versions.starting.take()?;
         self.phase = before;
         Some(swap)
     }
@@ -192,7 +192,7 @@ impl Hop {
         let before = std::mem::replace(&mut self.phase, Phase::Idle(new.part));
         let registration = std::mem::replace(&mut self.registration, new.registration);
         if let Phase::Idle(part) = before {
-            self.versions.retired.push(Retired {
+            self.versions.retired.push(RetiredVersion {
                 version: self.versions.current,
                 part: Some(part),
                 registration,
@@ -299,7 +299,7 @@ impl Hop {
     }
 
     #[cold]
-    fn retired(&self, version: Version) -> Option<&Retired> {
+    fn retired(&self, version: Version) -> Option<&RetiredVersion> {
         let mut all = self.versions.retired.iter();
         all.find(|retired| retired.version == version)
     }

@@ -9,6 +9,6 @@ mod process;
 mod stderr;
 
 pub use dialect::{Dialect, is_successor};
-pub use process::{Ended, Process, SpawnError, describe, exit_code};
+pub use process::{Process, ProcessEnd, SpawnError, describe, exit_code};
 
 pub use acp_chain_system::{CommandLine, Startable, Supervisor};

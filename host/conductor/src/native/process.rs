@@ -92,14 +92,14 @@ pub type Output = Box<dyn AsyncRead + Send + Unpin>;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct ProcessEnd {
     /// The exit code or signal.
     pub status: ExitStatus,
     /// Whether the process ended before the host ended it.
     pub ended_first: bool,
 }
 
-impl Ended {
+impl ProcessEnd {
     /// Whether the process chose its status itself, so that the status tells whether it failed.
     #[must_use]
     pub fn has_own_status(&self) -> bool {
@@ -168,7 +168,7 @@ impl Process {
     /// Ends the process, whose standard input must be closed already. With patience, the process first gets a grace
     /// period to exit. Then it gets a signal to terminate, and another grace period; on systems without such signals,
     /// closing its input has to do. Finally the whole process tree is killed.
-    pub async fn end(&mut self, patience: bool) -> io::Result<Ended> {
+    pub async fn end(&mut self, patience: bool) -> io::Result<ProcessEnd> {
         let at_once = !patience && Tree::CAN_BE_ASKED;
         let grace = if at_once { Duration::ZERO } else { GRACE };
         let early = tokio::time::timeout(grace, self.wait()).await;
@@ -180,7 +180,7 @@ impl Process {
                 self.wait().await?
             }
         };
-        Ok(Ended {
+        Ok(ProcessEnd {
             status,
             ended_first,
         })

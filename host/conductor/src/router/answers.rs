@@ -2,7 +2,7 @@
 
 use super::core::{Core, returning};
 use super::mcp::Mcp;
-use super::steps::{Answer, Back, Step, Steps};
+use super::steps::{Answer, ReturnedAnswer, Step, Steps};
 use super::{native, setup, work};
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::losses::Loss;
@@ -59,7 +59,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     if exchange.life.sets_up() {
         // Servers that the request declared may have to end first.
         setup::end(mcp, number, steps);
-        return steps.push(Step::HandOver(Box::new(Back {
+        return steps.push(Step::HandOver(Box::new(ReturnedAnswer {
             number,
             exchange,
             routed,
@@ -69,7 +69,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
 }
 
 /// Hands over the answer to a request that set up a session, once everything that had to end first has ended.
-pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &Back, steps: &mut Steps) {
+pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &ReturnedAnswer, steps: &mut Steps) {
     hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
     core.sessions.setups.settle(back.number);
 }

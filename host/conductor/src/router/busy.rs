@@ -15,42 +15,42 @@ pub(super) enum Work {
 }
 
 /// A proxy whose work was not finished at the first poll.
-pub(super) struct Busy {
+pub(super) struct BusyProxy {
     pub hop: HopIndex,
     pub work: Work,
 }
 
 /// The result of a proxy's work.
-pub(super) enum Done {
+pub(super) enum WorkResult {
     Called(Box<dyn Part>, Reply),
     Started(Result<Started, Failure>),
     Awake(Result<Started, Failure>),
 }
 
 impl Future for Work {
-    type Output = Done;
+    type Output = WorkResult;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Done> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<WorkResult> {
         match &mut *self {
             Self::Call(call) => {
                 let called = call.as_mut().poll(context);
-                called.map(|(part, reply)| Done::Called(part, reply))
+                called.map(|(part, reply)| WorkResult::Called(part, reply))
             }
-            Self::Start(starting) => starting.as_mut().poll(context).map(Done::Started),
-            Self::Wake(starting) => starting.as_mut().poll(context).map(Done::Awake),
+            Self::Start(starting) => starting.as_mut().poll(context).map(WorkResult::Started),
+            Self::Wake(starting) => starting.as_mut().poll(context).map(WorkResult::Awake),
         }
     }
 }
 
-impl Future for Busy {
-    type Output = Finished;
+impl Future for BusyProxy {
+    type Output = FinishedWork;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Finished> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<FinishedWork> {
         let hop = self.hop;
         let done = Pin::new(&mut self.work).poll(context);
-        done.map(|done| Finished(hop, done))
+        done.map(|done| FinishedWork(hop, done))
     }
 }
 
 /// A busy proxy that has finished its work.
-pub struct Finished(pub(super) HopIndex, pub(super) Done);
+pub struct FinishedWork(pub(super) HopIndex, pub(super) WorkResult);

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
-use super::busy::Busy;
+use super::busy::BusyProxy;
 use super::cancel::with_cancelled_id;
 use super::due::Due;
 use super::exchanges::Exchanges;
 use super::files::Files;
-use super::joined::Joined;
+use super::joined::JoinedProxies;
 use super::lookups::Lookups;
 use super::notices::Notices;
 use super::programs::Programs;
@@ -22,7 +22,7 @@ use crate::PATIENCE;
 use crate::clock::{Clock, Timer};
 use crate::edge::Edge;
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Turn};
-use crate::hop::{Held, Hop, Item};
+use crate::hop::{HeldMessage, Hop, Item};
 use crate::losses::Losses;
 use crate::member::Member;
 use crate::native::Dialect;
@@ -58,9 +58,9 @@ pub(super) struct Core {
     /// Requests that wait for the lookup of their project.
     pub lookups: Lookups,
     /// The proxies of projects.
-    pub joined: Joined,
+    pub joined: JoinedProxies,
     pub due: Due,
-    pub busy: FuturesUnordered<Busy>,
+    pub busy: FuturesUnordered<BusyProxy>,
     /// The account of the connection: all other accounts are parts of it.
     pub kept: Account,
     pub clock: Clock,
@@ -81,7 +81,7 @@ impl Core {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
         let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
-        let joined = Joined::new(&hops);
+        let joined = JoinedProxies::new(&hops);
         Self {
             client: Edge::new(&kept),
             agent: Edge::new(&kept),
@@ -238,7 +238,7 @@ impl Core {
     }
 
     /// Takes a held message from its proxy, with its version and deadline.
-    pub fn take_held_entry(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
+    pub fn take_held_entry(&mut self, index: HopIndex, id: MessageId) -> Option<HeldMessage> {
         let held = self.hops[index].remove_held(id)?;
         self.clock.clear(held.until, Timer::Expire(index, id));
         Some(held)

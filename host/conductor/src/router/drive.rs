@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::busy::{Done, Finished};
+use super::busy::{FinishedWork, WorkResult};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
@@ -100,8 +100,8 @@ impl Router {
     }
 
     /// Continues with the result of a busy proxy's work.
-    pub fn finished(&mut self, Finished(index, done): Finished) {
-        let is_called = matches!(done, Done::Called(..));
+    pub fn finished(&mut self, FinishedWork(index, done): FinishedWork) {
+        let is_called = matches!(done, WorkResult::Called(..));
         self.with(|core, mcp, steps| work::done(core, mcp, index, done, steps));
         if is_called {
             self.follow_up(index);

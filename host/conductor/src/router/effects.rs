@@ -4,7 +4,7 @@
 use super::cancel::new_cancel;
 use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
-use super::steps::{Did, Step, Steps};
+use super::steps::{CallEffects, Step, Steps};
 use super::{failure, pauses, reads, setup, verdict, withdraw};
 use crate::labels::Labels;
 use crate::losses::Loss;
@@ -14,7 +14,7 @@ use acp_chain_channel::{Effect, MessageId, Peer};
 use acp_chain_rpc::{Error, Message, code};
 
 /// Carries out the next effect of a proxy.
-pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<Did>, steps: &mut Steps) {
+pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>, steps: &mut Steps) {
     let Some(effect) = did.effects.next() else {
         return mcp.component_asks(core, did.hop, did.asks, steps);
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use foldhash::HashMapExt;
 
 use super::steps::{Answer, Step};
-use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Standing};
+use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route};
 use acp_chain_acp::Life;
@@ -51,7 +51,7 @@ impl Exchanges {
             seen: Vec::new(),
             cancel: None,
             stopped: false,
-            turn: Standing::Open,
+            turn: PromptState::Open,
             charge,
             charges: Vec::new(),
             stands_alone: false,
@@ -100,7 +100,7 @@ impl Exchanges {
                 && exchange.life == Life::Prompts
                 && exchange.session.as_ref() == Some(session)
         });
-        turns.for_each(|prompt| prompt.turn = Standing::GivenUp);
+        turns.for_each(|prompt| prompt.turn = PromptState::GivenUp);
     }
 
     /// Notes that the agent has ended a session, which is named as the agent does.
@@ -108,7 +108,7 @@ impl Exchanges {
         let prompts = self.open.values_mut().filter(|exchange| {
             exchange.life == Life::Prompts && exchange.far_session() == Some(session)
         });
-        prompts.for_each(|prompt| prompt.turn = Standing::Over);
+        prompts.for_each(|prompt| prompt.turn = PromptState::Over);
     }
 
     /// Changes the route of a request.

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::exchanges::admit;
-use super::lookups::Arrived;
+use super::lookups::WaitingMessage;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
 use super::{projects, setup, way, withdraw};
-use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Standing};
+use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
 use crate::route::Place;
 use crate::routed::Routed;
@@ -155,10 +155,10 @@ pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
 }
 
 /// Sends on a message of the client that had to wait for its session's project.
-pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut Steps) {
+pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: WaitingMessage, steps: &mut Steps) {
     let mut routed = match said {
-        Arrived::Request(routed) => routed,
-        Arrived::Other(message, charge) => {
+        WaitingMessage::Request(routed) => routed,
+        WaitingMessage::Other(message, charge) => {
             drop(charge);
             return receive(core, mcp, Peer::Client, message, steps);
         }
@@ -243,7 +243,7 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         && prompt.life == Life::Prompts
         && let Some(session) = prompt.far_session().cloned()
     {
-        let ends = prompt.turn == Standing::Over || message.says_end();
+        let ends = prompt.turn == PromptState::Over || message.says_end();
         mcp.note_answered(core, session, ends);
     }
     let message = match asked {

@@ -10,7 +10,7 @@ use crate::hop::Hop;
 use crate::route::{HopIndex, Route};
 use acp_chain_channel::limits::PROJECT_PROXIES;
 
-pub(super) struct Joined {
+pub(super) struct JoinedProxies {
     /// How many proxies are the user's own.
     own: usize,
     /// How many of the user's own proxies come before proxies that join.
@@ -27,7 +27,7 @@ struct Chain {
     hops: Vec<HopIndex>,
 }
 
-impl Joined {
+impl JoinedProxies {
     /// No projects, beside these proxies of the user.
     pub fn new(own: &[Hop]) -> Self {
         let guard = own.iter().position(Hop::is_guard);

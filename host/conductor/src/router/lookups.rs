@@ -32,11 +32,11 @@ pub(super) struct Lookup {
     cwd: PathBuf,
     /// When the request stops waiting, once the lookup has started.
     pub due: Option<Instant>,
-    pub behind: Vec<Arrived>,
+    pub behind: Vec<WaitingMessage>,
 }
 
 /// A waiting message of the client.
-pub(super) enum Arrived {
+pub(super) enum WaitingMessage {
     /// A request, which is open.
     Request(Routed),
     /// A notification, or an answer.
@@ -100,12 +100,12 @@ impl Lookups {
 
     /// The queue for the client's messages in this session, if the session waits for a lookup.
     #[inline]
-    pub fn behind(&mut self, session: Option<&Arc<str>>) -> Option<Behind<'_>> {
+    pub fn behind(&mut self, session: Option<&Arc<str>>) -> Option<WaitingQueue<'_>> {
         if self.sessions.is_empty() {
             return None;
         }
         let lookup = self.open.get_mut(self.sessions.get(session?)?)?;
-        Some(Behind(lookup, &self.kept))
+        Some(WaitingQueue(lookup, &self.kept))
     }
 
     pub fn has(&self, number: ExchangeId) -> bool {
@@ -140,17 +140,17 @@ impl Lookups {
 }
 
 /// The queue of the client's later messages in a session.
-pub(super) struct Behind<'l>(&'l mut Lookup, &'l Account);
+pub(super) struct WaitingQueue<'l>(&'l mut Lookup, &'l Account);
 
-impl Behind<'_> {
+impl WaitingQueue<'_> {
     pub fn request(self, mut routed: Routed) {
         routed.charge = Some(self.1.charge_anyway(routed.cost()));
-        self.0.behind.push(Arrived::Request(routed));
+        self.0.behind.push(WaitingMessage::Request(routed));
     }
 
     pub fn other(self, message: Message) {
         let charge = self.1.charge_anyway(message.cost());
-        self.0.behind.push(Arrived::Other(message, charge));
+        self.0.behind.push(WaitingMessage::Other(message, charge));
     }
 }
 

@@ -92,13 +92,13 @@ use std::path::PathBuf;
 use futures_util::stream::StreamExt;
 use tokio::time::Instant;
 
-pub use busy::Finished;
+pub use busy::FinishedWork;
 pub use drive::RUN;
 
 use self::core::Core;
 use self::mcp::Mcp;
 use self::steps::Steps;
-use super::exchange::{Stage, Standing};
+use super::exchange::{PromptState, Stage};
 use super::hop::{ForNatives, Hop};
 use super::losses::Loss;
 use super::member::Member;
@@ -221,7 +221,7 @@ impl Router {
     ) -> (
         &mut Outbox,
         &mut Outbox,
-        impl Future<Output = Finished>,
+        impl Future<Output = FinishedWork>,
         impl Future<Output = Arrival>,
         ForNatives<'_>,
     ) {
@@ -356,7 +356,7 @@ impl Router {
         open.any(|number| {
             let exchange = self.core.exchanges.get(*number);
             exchange.is_some_and(|exchange| {
-                exchange.cancel.is_none() && exchange.turn != Standing::GivenUp
+                exchange.cancel.is_none() && exchange.turn != PromptState::GivenUp
             })
         }) || self.core.turns.iter().any(|turn| !turn.is_given_up)
     }

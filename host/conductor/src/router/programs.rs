@@ -1,6 +1,6 @@
 //! The native proxies, in the order of the chain, and the orders about their programs.
 
-use super::joined::Joined;
+use super::joined::JoinedProxies;
 use crate::hop::Hop;
 use crate::native_peer::Order;
 use crate::route::HopIndex;
@@ -29,7 +29,7 @@ impl Programs {
     }
 
     /// Adds a native proxy of a project.
-    pub fn join(&mut self, index: HopIndex, joined: &Joined) {
+    pub fn join(&mut self, index: HopIndex, joined: &JoinedProxies) {
         self.hops.insert(joined.among(&self.hops), index);
     }
 

@@ -32,7 +32,7 @@ pub(super) struct Sessions {
     apart: bool,
     /// The sessions with a route of their own; all of them, if they are distinguished. Their names are untrusted, so
     /// the hash has its own secret.
-    own: HashMap<Name, Begun, foldhash::quality::RandomState>,
+    own: HashMap<Name, OpenSession, foldhash::quality::RandomState>,
     /// The requests that set up sessions, if sessions are distinguished.
     pub setups: Setups,
     /// How the connection began at the place where proxies of projects join.
@@ -42,7 +42,7 @@ pub(super) struct Sessions {
 }
 
 /// A session that has begun.
-struct Begun {
+struct OpenSession {
     route: Route,
     /// The session with which this one ends, if the agent announced this one as its child.
     parent: Option<Arc<str>>,
@@ -134,7 +134,7 @@ impl Sessions {
         let Some(charge) = self.kept.charge(ENTRY + session.len()) else {
             return false;
         };
-        let begun = Begun {
+        let begun = OpenSession {
             route: route.clone(),
             parent,
             _charge: charge,
@@ -196,7 +196,7 @@ impl Sessions {
     }
 
     /// Forgets the children of a session for which `are_meant` returns true.
-    fn forget_children(&mut self, session: &Arc<str>, are_meant: impl Fn(&Begun) -> bool) {
+    fn forget_children(&mut self, session: &Arc<str>, are_meant: impl Fn(&OpenSession) -> bool) {
         self.own
             .retain(|_, begun| begun.parent.as_ref() != Some(session) || !are_meant(begun));
     }

@@ -11,10 +11,10 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
 /// The side of a call, and the unwrapped call; or the error with which it is rejected.
-type Arrived = Result<(Peer, Message), Error>;
+type UnwrapResult = Result<(Peer, Message), Error>;
 
 /// A call from the client or the agent: it belongs to that side.
-pub(super) fn of_an_end(end: Peer, message: Message) -> Arrived {
+pub(super) fn of_an_end(end: Peer, message: Message) -> UnwrapResult {
     let method = message.method();
     if is_host_method(method) {
         refused(format!(
@@ -26,7 +26,7 @@ pub(super) fn of_an_end(end: Peer, message: Message) -> Arrived {
 }
 
 /// A call from a native proxy, whose successor has this name; the returned side is the receiver.
-pub(super) fn of_a_proxy(message: Message, successor: &str) -> Arrived {
+pub(super) fn of_a_proxy(message: Message, successor: &str) -> UnwrapResult {
     let method = message.method();
     if !is_host_method(method) {
         Ok((Peer::Client, message))
@@ -38,7 +38,7 @@ pub(super) fn of_a_proxy(message: Message, successor: &str) -> Arrived {
 }
 
 /// A call from the parent, if the chain is itself a proxy; the returned side is the sender.
-pub(super) fn of_the_parent(message: Message) -> Arrived {
+pub(super) fn of_the_parent(message: Message) -> UnwrapResult {
     let method = message.method();
     if is_successor(method) {
         return Ok((Peer::Agent, opened(&message, None)?));
@@ -87,6 +87,6 @@ fn is_host_method(method: &str) -> bool {
     is_successor(method) || Dialect::of_initialize(method).is_some()
 }
 
-fn refused(reason: String) -> Arrived {
+fn refused(reason: String) -> UnwrapResult {
     Err(Error::new(code::INVALID_REQUEST, reason))
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::vec;
 
-use super::lookups::Arrived;
+use super::lookups::WaitingMessage;
 use crate::exchange::{Exchange, ExchangeId};
 use crate::labels::Labels;
 use crate::route::HopIndex;
@@ -29,15 +29,15 @@ pub(super) enum Step {
     /// Starts the answer to a request.
     Answer(Answer),
     /// Gives an answer to its requester, once everything that had to end first has ended.
-    HandOver(Box<Back>),
+    HandOver(Box<ReturnedAnswer>),
     /// Cancels a request, with this cancellation.
     Withdraw(ExchangeId, Message),
     /// Carries out the remaining effects of a proxy's call.
-    Effects(Box<Did>),
+    Effects(Box<CallEffects>),
     /// Starts a client's request that sets up a session, as its route is known now.
     SetOut(Routed),
     /// Sends on a message of the client that waited for its session's project.
-    GoOn(Box<Arrived>),
+    GoOn(Box<WaitingMessage>),
     /// Sends on messages that waited for messages that a proxy no longer holds.
     Release(HopIndex),
     /// Carries out the decision of a proxy's call, after its effects.
@@ -126,14 +126,14 @@ impl Answer {
 }
 
 /// An answer that is back where its request came from.
-pub(super) struct Back {
+pub(super) struct ReturnedAnswer {
     pub number: ExchangeId,
     pub exchange: Exchange,
     pub routed: Routed,
 }
 
 /// The effects of a proxy's call.
-pub(super) struct Did {
+pub(super) struct CallEffects {
     pub hop: HopIndex,
     /// The effects that are not carried out yet.
     pub effects: vec::IntoIter<Effect>,

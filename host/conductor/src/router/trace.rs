@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::core::Core;
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::route::{HopIndex, Place};
-use crate::routed::{Routed, Since};
+use crate::routed::{MessageState, Routed};
 use acp_chain_acp::Life;
 use acp_chain_channel::{Action, Part, Tally};
 use acp_chain_recorder::{About, Decision, Event, HOST, Recorder, State};
@@ -38,7 +38,7 @@ impl Core {
     #[inline]
     pub(super) fn note_queued(&self, routed: &mut Routed) {
         if self.is_traced() {
-            routed.since = Some(Since::Queued(Instant::now()));
+            routed.since = Some(MessageState::Queued(Instant::now()));
         }
     }
 
@@ -46,7 +46,7 @@ impl Core {
     #[inline]
     pub(super) fn note_called(&self, routed: &mut Routed) {
         if self.is_traced() {
-            routed.since = Some(Since::Called(Instant::now()));
+            routed.since = Some(MessageState::Called(Instant::now()));
         }
     }
 
@@ -83,7 +83,7 @@ impl Core {
         let part = |at| self.part(routed.route.place(at));
         let waited = match (routed.since, to.map(|at| routed.route.place(at))) {
             // A message that bypassed a proxy has a time, too.
-            (Some(Since::Queued(since)), Some(Place::Hop(_))) => Some(since.elapsed()),
+            (Some(MessageState::Queued(since)), Some(Place::Hop(_))) => Some(since.elapsed()),
             _ => None,
         };
         let event = Event::Crossed {
@@ -151,7 +151,7 @@ impl Core {
         };
         self.trace_decided(index, routed, decision, None);
         if matches!(action, Action::Hold) {
-            routed.since = Some(Since::Held(Instant::now()));
+            routed.since = Some(MessageState::Held(Instant::now()));
         }
     }
 
@@ -179,9 +179,9 @@ impl Core {
     ) {
         let (mut worked, mut held) = (None, None);
         match routed.since.take() {
-            Some(Since::Called(since)) => worked = Some(since.elapsed()),
-            Some(Since::Held(since)) => held = Some(since.elapsed()),
-            Some(Since::Queued(_)) | None => {}
+            Some(MessageState::Called(since)) => worked = Some(since.elapsed()),
+            Some(MessageState::Held(since)) => held = Some(since.elapsed()),
+            Some(MessageState::Queued(_)) | None => {}
         }
         let event = Event::Decided {
             proxy: self.hops[index].name().to_owned(),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::core::Core;
-use crate::exchange::{Exchange, Stage, Standing, Turn};
+use crate::exchange::{Exchange, PromptState, Stage, Turn};
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
@@ -65,7 +65,7 @@ impl Core {
         else {
             return;
         };
-        let is_given_up = prompt.turn == Standing::GivenUp || prompt.cancel.is_some();
+        let is_given_up = prompt.turn == PromptState::GivenUp || prompt.cancel.is_some();
         let cost = session.len() + size_of::<Turn>();
         let Some(charge) = self.client.kept.charge(cost) else {
             return;
@@ -74,7 +74,7 @@ impl Core {
             is_given_up,
             _charge: charge,
         };
-        let ends = prompt.turn == Standing::Over || answer.says_end();
+        let ends = prompt.turn == PromptState::Over || answer.says_end();
         if let TurnState::Joins(_) = self.turns.answer(session.clone(), turn, ends)
             && let Some(running) = self.turns.get_mut(session)
         {

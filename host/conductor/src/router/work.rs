@@ -3,10 +3,10 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use super::busy::{Busy, Done, Work};
+use super::busy::{BusyProxy, Work, WorkResult};
 use super::core::Core;
 use super::mcp::Mcp;
-use super::steps::{Did, Step, Steps};
+use super::steps::{CallEffects, Step, Steps};
 use super::{failure, native, pauses, sleep, swaps, verdict, waiting};
 use crate::native_peer::Order;
 use crate::route::{HopIndex, Target};
@@ -131,16 +131,22 @@ pub(super) fn begin(
 ) {
     match Pin::new(&mut work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => self::done(core, mcp, index, done, steps),
-        Poll::Pending => core.busy.push(Busy { hop: index, work }),
+        Poll::Pending => core.busy.push(BusyProxy { hop: index, work }),
     }
 }
 
 /// Continues with the result of a proxy's work.
-pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, steps: &mut Steps) {
+pub(super) fn done(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    done: WorkResult,
+    steps: &mut Steps,
+) {
     match done {
-        Done::Called(part, reply) => finish(core, mcp, index, part, reply, steps),
-        Done::Started(started) => begun(core, index, started, steps),
-        Done::Awake(started) => {
+        WorkResult::Called(part, reply) => finish(core, mcp, index, part, reply, steps),
+        WorkResult::Started(started) => begun(core, index, started, steps),
+        WorkResult::Awake(started) => {
             awake(core, index, started, steps);
         }
     }
@@ -228,7 +234,7 @@ fn finish(
     if reply.effects.is_empty() && !hop.has_parked() {
         return conclude(core, mcp, index, reply.outcome, steps);
     }
-    let did = Did {
+    let did = CallEffects {
         hop: index,
         effects: reply.effects.into_iter(),
         asks: Vec::new(),

@@ -1,6 +1,6 @@
 //! Cancellation, at every stage of a request.
 
-use super::{PROMPT, Says, agent, client, forwards, received, scripted};
+use super::{PROMPT, Reaction, agent, client, forwards, received, scripted};
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc as rpc;
@@ -64,15 +64,15 @@ fn a_cancellation_of_a_held_request_reaches_its_holder() {
         move |event, ledger| match event {
             Event::Message(_) => {
                 asked = ledger.request(Peer::Agent, "own", "null").ok();
-                Says::Decided(Decision::Hold)
+                Reaction::Decided(Decision::Hold)
             }
             Event::Cancel(id) => {
                 ledger.cancel(asked.unwrap()).unwrap();
                 let error = rpc::Error::new(-32800, "Request cancelled");
                 ledger.settle(*id, Decision::Reject(error)).unwrap();
-                Says::Told
+                Reaction::Told
             }
-            Event::Answer(_) => Says::Told,
+            Event::Answer(_) => Reaction::Told,
             Event::List(..) | Event::Call(_) => unreachable!("it has no tools"),
         },
     );

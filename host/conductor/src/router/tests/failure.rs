@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PROMPT, Says, agent, client, forwards, received, scripted, slow, under, update};
+use super::{PROMPT, Reaction, agent, client, forwards, received, scripted, slow, under, update};
 use crate::router::Router;
 use crate::{Proxy, Terms};
 use acp_chain_powers::{Actions, NamedMethods};
@@ -22,10 +22,10 @@ fn terms(on_failure: FailurePolicy) -> Terms {
 }
 
 /// A script that breaks at the method `die`, and forwards all other messages.
-fn mortal(event: &Event) -> Says {
+fn mortal(event: &Event) -> Reaction {
     match event {
-        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
-        _ => Says::Decided(Decision::Forward),
+        Event::Message(delivery) if &*delivery.method == "die" => Reaction::Broke("trap"),
+        _ => Reaction::Decided(Decision::Forward),
     }
 }
 
@@ -34,7 +34,7 @@ const DIE: &str = r#"{"jsonrpc":"2.0","id":"d","method":"die"}"#;
 #[test]
 fn a_proxy_that_holds_a_line_for_too_long_is_given_up() {
     let holds = scripted("holds", "session/update", |_, _| {
-        Says::Decided(Decision::Hold)
+        Reaction::Decided(Decision::Hold)
     });
     let mut router = Router::new(vec![holds], None);
     client(&mut router, PROMPT);
@@ -63,8 +63,8 @@ fn a_proxy_that_cannot_decide_fails_that_message_only() {
     let fails = scripted("fails", "*", move |_, _| {
         calls += 1;
         match calls {
-            1..=3 => Says::Refused("no idea".to_owned()),
-            _ => Says::Decided(Decision::Forward),
+            1..=3 => Reaction::Refused("no idea".to_owned()),
+            _ => Reaction::Decided(Decision::Forward),
         }
     });
     let mut router = Router::new(vec![fails], None);
@@ -89,10 +89,10 @@ fn a_proxy_that_cannot_decide_fails_that_message_only() {
 #[test]
 fn when_a_proxy_breaks_all_its_requests_are_answered() {
     let dies = scripted("dies", "*", |event, ledger| match event {
-        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
+        Event::Message(delivery) if &*delivery.method == "die" => Reaction::Broke("trap"),
         _ => {
             ledger.request(Peer::Agent, "own", "null").unwrap();
-            Says::Decided(Decision::Hold)
+            Reaction::Decided(Decision::Hold)
         }
     });
     let mut router = Router::new(vec![dies], None);
@@ -143,7 +143,7 @@ fn messages_bypass_a_broken_proxy_unchanged() {
         "dies",
         "*",
         |event, _| match mortal(event) {
-            Says::Decided(_) => Says::Decided(Decision::Hold),
+            Reaction::Decided(_) => Reaction::Decided(Decision::Hold),
             says => says,
         },
     );
@@ -241,7 +241,7 @@ fn a_restarted_proxy_gets_no_answers_to_requests_of_an_earlier_instance() {
         "*",
         |event, ledger| {
             let says = mortal(event);
-            if let (Event::Message(_), Says::Decided(_)) = (event, &says) {
+            if let (Event::Message(_), Reaction::Decided(_)) = (event, &says) {
                 ledger.request(Peer::Agent, "own", "null").unwrap();
             }
             assert!(!matches!(event, Event::Answer(_)));
@@ -270,9 +270,9 @@ fn a_message_that_a_proxy_holds_for_too_long_is_taken_from_it() {
             Event::Message(delivery) if &*delivery.method == "late" => {
                 let late = ledger.settle(1, Decision::Forward);
                 assert!(late.is_err(), "the host has settled it");
-                Says::Decided(Decision::Forward)
+                Reaction::Decided(Decision::Forward)
             }
-            _ => Says::Decided(Decision::Hold),
+            _ => Reaction::Decided(Decision::Hold),
         });
         let mut router = Router::new(vec![holds], None);
         client(&mut router, PROMPT);
@@ -305,15 +305,15 @@ fn a_proxy_may_cancel_its_requests_when_a_message_was_taken_from_it() {
         move |event, ledger| match event {
             Event::Message(_) => {
                 asked = ledger.request(Peer::Client, "own", "null").ok();
-                Says::Decided(Decision::Hold)
+                Reaction::Decided(Decision::Hold)
             }
             Event::Cancel(id) => {
                 let late = ledger.settle(*id, Decision::Forward);
                 assert!(late.is_err(), "the host has it back");
                 ledger.cancel(asked.unwrap()).unwrap();
-                Says::Told
+                Reaction::Told
             }
-            _ => Says::Told,
+            _ => Reaction::Told,
         },
     );
     let mut router = Router::new(vec![holds], None);
@@ -339,7 +339,7 @@ fn the_requests_of_a_broken_proxy_are_cancelled_in_the_order_in_which_they_were_
         for _ in 0..20 {
             ledger.request(Peer::Client, "own", "null").unwrap();
         }
-        Says::Broke("trap")
+        Reaction::Broke("trap")
     });
     let mut router = Router::new(vec![breaks], None);
     client(&mut router, r#"{"jsonrpc":"2.0","method":"breaks"}"#);
@@ -363,9 +363,9 @@ fn a_proxy_that_settles_in_time_leaves_no_timer() {
     let holds = scripted("holds", "*", |event, ledger| match event {
         Event::Message(delivery) if &*delivery.method == "settle" => {
             ledger.settle(1, Decision::Forward).unwrap();
-            Says::Decided(Decision::Forward)
+            Reaction::Decided(Decision::Forward)
         }
-        _ => Says::Decided(Decision::Hold),
+        _ => Reaction::Decided(Decision::Hold),
     });
     let mut router = Router::new(vec![holds], None);
     client(&mut router, r#"{"jsonrpc":"2.0","method":"hold"}"#);
@@ -422,11 +422,11 @@ fn a_proxy_cannot_stop_what_it_may_only_observe() {
     let (meddles, _) = under(observer, "meddles", "*", move |_, _| {
         calls += 1;
         match calls {
-            1 => Says::Decided(Decision::Replace("{}".to_owned())),
-            2 => Says::Decided(Decision::Reject(rpc::Error::new(1, "no"))),
-            3 => Says::Decided(Decision::Hold),
-            4 => Says::Refused("will not".to_owned()),
-            _ => Says::Broke("trap"),
+            1 => Reaction::Decided(Decision::Replace("{}".to_owned())),
+            2 => Reaction::Decided(Decision::Reject(rpc::Error::new(1, "no"))),
+            3 => Reaction::Decided(Decision::Hold),
+            4 => Reaction::Refused("will not".to_owned()),
+            _ => Reaction::Broke("trap"),
         }
     });
     let mut router = Router::new(vec![meddles], None);
@@ -457,7 +457,7 @@ async fn a_proxy_that_floods_a_busy_one_is_ended() {
         for _ in 0..5 {
             ledger.notify(Peer::Agent, "flood", "null").unwrap();
         }
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     });
     let mut router = Router::new(vec![floods, slow("flood", wait)], None);
     client(&mut router, r#"{"jsonrpc":"2.0","id":1,"method":"go"}"#);
@@ -483,7 +483,7 @@ async fn a_proxy_that_is_down_is_not_ended_once_more() {
         for _ in 0..20 {
             ledger.notify(Peer::Agent, "flood", "null").unwrap();
         }
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     });
     let proxies = vec![floods, slow("flood", wait), forwards("flood")];
     let mut router = Router::new(proxies, None);
@@ -512,7 +512,9 @@ fn a_message_too_long_for_a_proxy_does_not_break_it() {
         limits: short.into(),
         ..terms(FailurePolicy::Refuse)
     };
-    let (sees, _) = under(terms, "sees", "*", |_, _| Says::Decided(Decision::Forward));
+    let (sees, _) = under(terms, "sees", "*", |_, _| {
+        Reaction::Decided(Decision::Forward)
+    });
     let mut router = Router::new(vec![sees], None);
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":["{}"]}}"#,
@@ -585,9 +587,9 @@ fn sessions_that_a_proxy_gives_requests_are_charged_to_the_proxy() {
         let name = "x".repeat(1500);
         match delivery.sender {
             Peer::Client => {
-                Says::Decided(Decision::Replace(format!(r#"{{"sessionId":"{name}"}}"#)))
+                Reaction::Decided(Decision::Replace(format!(r#"{{"sessionId":"{name}"}}"#)))
             }
-            Peer::Agent => Says::Decided(Decision::Forward),
+            Peer::Agent => Reaction::Decided(Decision::Forward),
         }
     });
     let mut router = Router::new(vec![moves.0], None);
@@ -615,7 +617,7 @@ fn the_bytes_kept_of_a_proxys_own_requests_are_bounded_across_restarts() {
     let (asks, starts) = under(terms, "asks", "m", |_, ledger| {
         let params = format!(r#"{{"sessionId":"{}"}}"#, "x".repeat(3000));
         ledger.request(Peer::Agent, "own", &params).unwrap();
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     });
     let mut router = Router::new(vec![asks], None);
     let own = |router: &mut Router| {

@@ -1,6 +1,6 @@
 //! Guards: other proxies cannot change their decisions, and ambiguous messages do not pass them.
 
-use super::{PROMPT, Says, agent, client, forwards, received, scripted};
+use super::{PROMPT, Reaction, agent, client, forwards, received, scripted};
 use crate::member::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Kinds, Peer};
@@ -14,8 +14,8 @@ pub(super) fn guard(mut proxy: Proxy) -> Proxy {
 /// Writes its name into every message of that method.
 fn signs(name: &'static str, method: &str) -> Proxy {
     scripted(name, method, move |event, _| match event {
-        Event::Message(_) => Says::Decided(Decision::Replace(format!(r#"{{"by":"{name}"}}"#))),
-        _ => Says::Decided(Decision::Forward),
+        Event::Message(_) => Reaction::Decided(Decision::Replace(format!(r#"{{"by":"{name}"}}"#))),
+        _ => Reaction::Decided(Decision::Forward),
     })
 }
 
@@ -46,12 +46,12 @@ fn only_guards_change_what_a_guard_answered_or_refused() {
     ] {
         let front = scripted("front", "session/prompt", |event, _| match event {
             Event::Message(delivery) if delivery.message.kind().is_response() => {
-                Says::Decided(Decision::Replace(r#""altered""#.to_owned()))
+                Reaction::Decided(Decision::Replace(r#""altered""#.to_owned()))
             }
-            _ => Says::Decided(Decision::Forward),
+            _ => Reaction::Decided(Decision::Forward),
         });
         let answers = scripted("guard", "session/prompt", move |_, _| {
-            Says::Decided(says.clone())
+            Reaction::Decided(says.clone())
         });
         let mut router = Router::new(vec![front, guard(answers)], None);
         client(&mut router, PROMPT);
@@ -70,7 +70,7 @@ fn only_guards_change_what_a_guard_sends() {
         ledger
             .notify(Peer::Client, "m", r#"{"by":"guard"}"#)
             .unwrap();
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     });
     let mut router = Router::new(vec![signs("front", "m"), guard(tells)], None);
     client(&mut router, PROMPT);
@@ -140,7 +140,7 @@ fn the_user_is_notified_of_the_first_message_of_the_agent_that_cannot_pass_a_gua
         let names = ["one", "two"];
         names.map(|name| {
             guard(scripted(name, "session/update", |_, _| {
-                Says::Decided(Decision::Forward)
+                Reaction::Decided(Decision::Forward)
             }))
         })
     };

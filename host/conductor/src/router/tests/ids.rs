@@ -1,6 +1,6 @@
 //! Ids, and the answering of requests.
 
-use super::{PROMPT, Says, agent, client, forwards, received, say, scripted};
+use super::{PROMPT, Reaction, agent, client, forwards, received, say, scripted};
 use crate::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
@@ -77,7 +77,7 @@ fn methods_of_conductors_and_proxies_are_refused_at_the_ends() {
 #[test]
 fn a_proxy_may_answer_in_the_agents_place() {
     let answers = scripted("answers", "m", |_, _| {
-        Says::Decided(Decision::Respond("7".into()))
+        Reaction::Decided(Decision::Respond("7".into()))
     });
     let mut router = Router::new(vec![forwards("*"), answers], None);
     client(&mut router, r#"{"jsonrpc":"2.0","id":4,"method":"m"}"#);
@@ -97,14 +97,14 @@ fn a_proxy_sends_a_request_and_settles_a_held_message_with_the_answer() {
                 .request(Peer::Client, "fs/read_text_file", r#"{"path":"/x"}"#)
                 .unwrap();
             held = Some(delivery.id);
-            Says::Decided(Decision::Hold)
+            Reaction::Decided(Decision::Hold)
         }
         Event::Answer(delivery) => {
             let body = delivery.message.body().to_owned();
             ledger
                 .settle(held.take().unwrap(), Decision::Replace(body))
                 .unwrap();
-            Says::Told
+            Reaction::Told
         }
         Event::Cancel(_) | Event::List(..) | Event::Call(_) => panic!("{event:?}"),
     });

@@ -1,6 +1,6 @@
 //! Everything kept for one connection.
 
-use super::{Says, client, received, scripted};
+use super::{Reaction, client, received, scripted};
 use crate::router::Router;
 use acp_chain_channel::limits::KEPT;
 use acp_chain_channel::{Decision, Event, Peer};
@@ -14,8 +14,8 @@ fn request(id: u32, method: &str, length: usize) -> String {
 #[test]
 fn a_request_over_the_limit_of_a_connection_is_refused() {
     let holds = scripted("holds", "hold", |event, _| match event {
-        Event::Message(_) => Says::Decided(Decision::Hold),
-        _ => Says::Told,
+        Event::Message(_) => Reaction::Decided(Decision::Hold),
+        _ => Reaction::Told,
     });
     let mut router = Router::new(vec![holds], None);
     let others = router.core.kept.charge(KEPT - 10_000);

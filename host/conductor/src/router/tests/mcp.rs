@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::native::{begun, says as native_says, sent_to};
-use super::{PROMPT, Says, agent, client, forwards, received, scripted};
+use super::{PROMPT, Reaction, agent, client, forwards, received, scripted};
 use crate::router::Router;
 use acp_chain_channel::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_channel::{Decision, Failure, FailurePolicy, Offer, Peer};
@@ -19,7 +19,7 @@ const SETUP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{
 
 /// A router in which the client provides a server, and an MCP client of the agent has connected to the bridge for it.
 fn visited(link: LinkId) -> Router {
-    let passes = scripted("passes", "*", |_, _| Says::Decided(Decision::Forward));
+    let passes = scripted("passes", "*", |_, _| Reaction::Decided(Decision::Forward));
     let mut router = Router::new(vec![passes], None);
     client(&mut router, SETUP);
     visits(&mut router, link);
@@ -274,7 +274,7 @@ fn messages_for_a_restarted_provider_reach_it_once_and_its_clients_stay() {
 
 #[test]
 fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
-    let mut tools = scripted("tools", "*", |_, _| Says::Decided(Decision::Forward));
+    let mut tools = scripted("tools", "*", |_, _| Reaction::Decided(Decision::Forward));
     tools.started.registration.offers = [Offer::Tools].into_iter().collect();
     let mut router = Router::new(vec![tools], None);
     let setup = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
@@ -294,7 +294,7 @@ fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
 
 /// A router with a component that has tools, in front of an agent that reaches servers over ACP.
 fn with_tools(agent: &str) -> Router {
-    let mut tools = scripted("tools", "none", |_, _| Says::Decided(Decision::Forward));
+    let mut tools = scripted("tools", "none", |_, _| Reaction::Decided(Decision::Forward));
     tools.started.registration.offers = [Offer::Tools].into_iter().collect();
     let mut router = Router::new(vec![tools], None);
     router.mcp.agent = Capabilities::read(agent);

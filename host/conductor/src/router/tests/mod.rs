@@ -35,14 +35,14 @@ use acp_chain_channel::{
 use acp_chain_rpc::Message;
 
 /// A script's reaction to an event.
-enum Says {
+enum Reaction {
     Decided(Decision),
     Told,
     Refused(String),
     Broke(&'static str),
 }
 
-type Script = Box<dyn FnMut(&Event, &mut Ledger) -> Says + Send>;
+type Script = Box<dyn FnMut(&Event, &mut Ledger) -> Reaction + Send>;
 
 /// A proxy whose decisions are made by a closure, which may use the ledger as a guest would.
 struct Scripted {
@@ -70,13 +70,13 @@ impl Part for Scripted {
         };
         let said = (self.script.lock().unwrap())(&event, &mut self.ledger);
         let outcome = match said {
-            Says::Decided(decision) => match self.ledger.take_back(id, decision) {
+            Reaction::Decided(decision) => match self.ledger.take_back(id, decision) {
                 Ok(action) => Outcome::Decided(action),
                 Err(error) => Outcome::Refused(error.to_string()),
             },
-            Says::Told => Outcome::Told,
-            Says::Refused(reason) => Outcome::Refused(reason),
-            Says::Broke(reason) => Outcome::Broke(Failure::new(reason)),
+            Reaction::Told => Outcome::Told,
+            Reaction::Refused(reason) => Outcome::Refused(reason),
+            Reaction::Broke(reason) => Outcome::Broke(Failure::new(reason)),
         };
         let (effects, saved) = self.ledger.take_effects();
         let reply = Reply {
@@ -101,17 +101,17 @@ impl Part for Scripted {
 }
 
 /// The parameters of a restart: the first number, and the saved state.
-type Starts = Arc<Mutex<Vec<(MessageId, Option<String>)>>>;
+type RestartLog = Arc<Mutex<Vec<(MessageId, Option<String>)>>>;
 
 /// Starts further instances of a script, and records the parameters.
-struct Again {
+struct ScriptSource {
     script: Arc<Mutex<Script>>,
     method: String,
     terms: Terms,
-    starts: Starts,
+    starts: RestartLog,
 }
 
-impl Again {
+impl ScriptSource {
     fn begin(&self, first: MessageId) -> Started {
         let (limits, grant) = (self.terms.limits.clone(), self.terms.grant.clone());
         let mut ledger = Ledger::new(first, limits, grant);
@@ -124,7 +124,7 @@ impl Again {
     }
 }
 
-impl Source for Again {
+impl Source for ScriptSource {
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
         self.starts.lock().unwrap().push((first, saved));
         let started = self.begin(first);
@@ -133,18 +133,18 @@ impl Source for Again {
 }
 
 /// A proxy that cannot be restarted.
-struct Once;
+struct NoRestart;
 
-impl Source for Once {
+impl Source for NoRestart {
     fn start(&self, _: MessageId, _: Option<String>) -> Starting {
         Box::pin(async { Err(Failure::new("there is only one")) })
     }
 }
 
 /// A proxy that is busy with each of its first messages until it gets a signal.
-struct Slow(VecDeque<oneshot::Receiver<()>>);
+struct SlowProxy(VecDeque<oneshot::Receiver<()>>);
 
-impl Part for Slow {
+impl Part for SlowProxy {
     fn allot(&mut self) -> MessageId {
         1
     }
@@ -194,7 +194,7 @@ fn registration(method: &str) -> Registration {
 fn scripted(
     name: &str,
     method: &str,
-    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
+    script: impl FnMut(&Event, &mut Ledger) -> Reaction + Send + 'static,
 ) -> Proxy {
     let terms = Terms {
         grant: Grant::unlimited().into(),
@@ -209,10 +209,10 @@ fn under(
     terms: Terms,
     name: &str,
     method: &str,
-    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
-) -> (Proxy, Starts) {
+    script: impl FnMut(&Event, &mut Ledger) -> Reaction + Send + 'static,
+) -> (Proxy, RestartLog) {
     let starts = Arc::default();
-    let again = Again {
+    let again = ScriptSource {
         script: Arc::new(Mutex::new(Box::new(script))),
         method: method.to_owned(),
         terms: terms.clone(),
@@ -235,10 +235,10 @@ fn slow_over<const N: usize>(method: &str, go: [oneshot::Receiver<()>; N]) -> Pr
     Proxy {
         name: "slow".to_owned(),
         started: Started {
-            part: Box::new(Slow(go.into())),
+            part: Box::new(SlowProxy(go.into())),
             registration: registration(method),
         },
-        source: Box::new(Once),
+        source: Box::new(NoRestart),
         terms: Terms {
             grant: Grant::unlimited().into(),
             ..Terms::default()
@@ -247,7 +247,9 @@ fn slow_over<const N: usize>(method: &str, go: [oneshot::Receiver<()>; N]) -> Pr
 }
 
 fn forwards(method: &str) -> Proxy {
-    scripted("forwards", method, |_, _| Says::Decided(Decision::Forward))
+    scripted("forwards", method, |_, _| {
+        Reaction::Decided(Decision::Forward)
+    })
 }
 
 fn say(router: &mut Router, from: Peer, line: &str) {

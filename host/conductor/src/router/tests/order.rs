@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
-use super::{PROMPT, Says, agent, client, received, scripted, slow, slow_over, update};
+use super::{PROMPT, Reaction, agent, client, received, scripted, slow, slow_over, update};
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc::Message;
@@ -21,11 +21,11 @@ fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
                 ledger
                     .settle(held, Decision::Replace(r#"{"t":"settled"}"#.into()))
                     .unwrap();
-                Says::Decided(Decision::Forward)
+                Reaction::Decided(Decision::Forward)
             }
             None => {
                 first = Some(delivery.id);
-                Says::Decided(Decision::Hold)
+                Reaction::Decided(Decision::Hold)
             }
         }
     });
@@ -77,7 +77,7 @@ async fn an_answer_takes_the_queue_of_the_session_that_its_request_had_on_the_ho
             Peer::Agent => (r#""b""#, r#""a""#),
         };
         let body = delivery.message.body().replace(from, to);
-        Says::Decided(Decision::Replace(body))
+        Reaction::Decided(Decision::Replace(body))
     });
     let (go, wait) = oneshot::channel();
     let slow = slow("session/update", wait);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Says, client as parent, forwards, received, scripted};
+use super::{Reaction, client as parent, forwards, received, scripted};
 use crate::native::Dialect;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
@@ -141,9 +141,9 @@ fn a_request_that_a_proxy_holds_is_withdrawn_there() {
     let proxy = scripted("holds", "m", move |event, _| match event {
         Event::Cancel(_) => {
             count.fetch_add(1, Ordering::Relaxed);
-            Says::Told
+            Reaction::Told
         }
-        _ => Says::Decided(Decision::Hold),
+        _ => Reaction::Decided(Decision::Hold),
     });
     let mut router = begun(Dialect::Proxy, Router::new(vec![proxy], None));
     parent(

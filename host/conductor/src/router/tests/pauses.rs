@@ -4,33 +4,33 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{PROMPT, Says, client, received, scripted, under};
+use super::{PROMPT, Reaction, client, received, scripted, under};
 use crate::router::Router;
 use crate::{Proxy, Terms};
 use acp_chain_channel::limits::{PAUSES, REST};
 use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, MessageId, Peer};
 
 /// A proxy that holds each prompt for a second, or until it receives `hurry`.
-fn sleeps() -> impl FnMut(&Event, &mut Ledger) -> Says {
+fn sleeps() -> impl FnMut(&Event, &mut Ledger) -> Reaction {
     let mut held: Vec<(MessageId, MessageId)> = Vec::new();
     move |event, ledger| match event {
         Event::Message(delivery) if &*delivery.method == "session/prompt" => {
             let pause = ledger.wake_after(1000).unwrap();
             held.push((pause, delivery.id));
-            Says::Decided(Decision::Hold)
+            Reaction::Decided(Decision::Hold)
         }
         Event::Message(delivery) if &*delivery.method == "hurry" => {
             ledger.cancel(held[0].0).unwrap();
-            Says::Decided(Decision::Forward)
+            Reaction::Decided(Decision::Forward)
         }
         Event::Answer(delivery) if &*delivery.method == "wake-after" => {
             let (pause, prompt) = held.remove(0);
             assert_eq!((delivery.id, delivery.message.body()), (pause, "null"));
             ledger.settle(prompt, Decision::Forward).unwrap();
-            Says::Told
+            Reaction::Told
         }
-        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
-        _ => Says::Decided(Decision::Forward),
+        Event::Message(delivery) if &*delivery.method == "die" => Reaction::Broke("trap"),
+        _ => Reaction::Decided(Decision::Forward),
     }
 }
 
@@ -99,13 +99,13 @@ fn a_proxy_that_computes_long_rests_for_longer() {
             has_computed = true;
             let began = Instant::now();
             while began.elapsed() < Duration::from_millis(20) {}
-            Says::Told
+            Reaction::Told
         }
         _ => {
             for _ in 0..8 {
                 ledger.wake_after(0).unwrap();
             }
-            Says::Decided(Decision::Forward)
+            Reaction::Decided(Decision::Forward)
         }
     });
     let (mut router, start) = router(proxy);
@@ -126,7 +126,7 @@ fn pauses_have_their_bounds() {
             let full = ledger.wake_after(10).unwrap_err();
             assert_eq!(full.to_string(), "too much is outstanding");
         }
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     });
     let (mut router, _) = router(proxy);
     client(&mut router, PROMPT);
@@ -142,7 +142,7 @@ fn a_pause_does_not_keep_a_proxy_awake() {
     };
     let (proxy, starts) = under(terms, "waits", "ping", |_, ledger| {
         ledger.wake_after(3_600_000).unwrap();
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     });
     let (mut router, start) = router(proxy);
     let ping = r#"{"jsonrpc":"2.0","method":"ping"}"#;

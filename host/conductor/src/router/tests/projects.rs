@@ -7,7 +7,7 @@ mod ways;
 
 use std::path::PathBuf;
 
-use super::sessions::{Seen, watches};
+use super::sessions::{SeenMessages, watches};
 use super::{agent, client, received, update};
 use crate::Member;
 use crate::router::Router;
@@ -21,7 +21,7 @@ fn with<P: Into<Member>>(own: Vec<P>) -> Router {
 }
 
 /// A router with one proxy of the user, which sees everything, and lookups of projects.
-fn watched(seen: &Seen) -> Router {
+fn watched(seen: &SeenMessages) -> Router {
     with(vec![watches("own", seen)])
 }
 
@@ -80,7 +80,13 @@ fn fails(router: &mut Router, number: u64) {
 
 /// A session of this name in a new project of the name `project`, whose proxy sees everything. Its request
 /// has this number.
-fn opened(router: &mut Router, number: u64, session: &str, project: &'static str, seen: &Seen) {
+fn opened(
+    router: &mut Router,
+    number: u64,
+    session: &str,
+    project: &'static str,
+    seen: &SeenMessages,
+) {
     client(router, &setup(1000 + number, "new", None, project));
     assert_eq!(wanted(router), [(number, project.into())]);
     finds(router, number, project, watches(project, seen));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::reads::TIME;
-use super::{PROMPT, Says, agent, client, received, scripted};
+use super::{PROMPT, Reaction, agent, client, received, scripted};
 use crate::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
@@ -17,14 +17,14 @@ fn reads() -> Proxy {
         "session/prompt",
         move |event, ledger| match event {
             Event::Message(delivery) if delivery.message.kind() != Kind::Request => {
-                Says::Decided(Decision::Forward)
+                Reaction::Decided(Decision::Forward)
             }
             Event::Message(delivery) => {
                 let params = r#"{"sessionId":"s","path":"/x"}"#;
                 let asked = ledger.request(Peer::Client, "fs/read_text_file", params);
                 asked.unwrap();
                 held = Some(delivery.id);
-                Says::Decided(Decision::Hold)
+                Reaction::Decided(Decision::Hold)
             }
             Event::Answer(delivery) => {
                 let body = match delivery.message.kind() {
@@ -33,7 +33,7 @@ fn reads() -> Proxy {
                 };
                 let body = Decision::Replace(body.to_owned());
                 ledger.settle(held.take().unwrap(), body).unwrap();
-                Says::Told
+                Reaction::Told
             }
             Event::Cancel(_) | Event::List(..) | Event::Call(_) => panic!("{event:?}"),
         },
@@ -81,9 +81,9 @@ fn the_user_is_notified_once_of_reads_without_a_session() {
         Event::Message(_) => {
             let asked = ledger.request(Peer::Client, "fs/read_text_file", r#"{"path":"/x"}"#);
             asked.unwrap();
-            Says::Decided(Decision::Forward)
+            Reaction::Decided(Decision::Forward)
         }
-        _ => Says::Told,
+        _ => Reaction::Told,
     });
     let mut router = Router::new(vec![reads], None);
     client(&mut router, PROMPT);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::{PROMPT, Says, agent, client, received, scripted, update};
+use super::{PROMPT, Reaction, agent, client, received, scripted, update};
 use crate::Proxy;
 use crate::route::Route;
 use crate::router::Router;
@@ -10,33 +10,33 @@ use acp_chain_channel::limits::KEPT;
 use acp_chain_channel::{Decision, Event, Peer};
 
 /// The messages that proxies saw, each with the proxy.
-pub(super) type Seen = Arc<Mutex<Vec<String>>>;
+pub(super) type SeenMessages = Arc<Mutex<Vec<String>>>;
 
-pub(super) fn watches(name: &'static str, seen: &Seen) -> Proxy {
+pub(super) fn watches(name: &'static str, seen: &SeenMessages) -> Proxy {
     let seen = seen.clone();
     scripted(name, "*", move |event, _| match event {
         Event::Message(delivery) => {
             let session = delivery.session.as_deref().unwrap_or("none");
             let what = format!("{name}: {} in {session}", delivery.method);
             seen.lock().unwrap().push(what);
-            Says::Decided(Decision::Forward)
+            Reaction::Decided(Decision::Forward)
         }
-        _ => Says::Told,
+        _ => Reaction::Told,
     })
 }
 
-pub(super) fn taken(seen: &Seen) -> Vec<String> {
+pub(super) fn taken(seen: &SeenMessages) -> Vec<String> {
     std::mem::take(&mut seen.lock().unwrap())
 }
 
 /// Two proxies that see everything.
-fn two(seen: &Seen) -> Router {
+fn two(seen: &SeenMessages) -> Router {
     Router::new(vec![watches("a", seen), watches("b", seen)], None)
 }
 
 #[test]
 fn a_session_has_the_route_of_its_setup_until_it_is_closed() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = two(&seen);
     client(
         &mut router,
@@ -75,21 +75,21 @@ fn a_session_has_the_route_of_its_setup_until_it_is_closed() {
 
 #[test]
 fn a_request_of_a_proxy_in_a_session_with_another_route_is_refused() {
-    let answers = Seen::default();
+    let answers = SeenMessages::default();
     let heard_back = answers.clone();
     let asks = scripted("asks", "t", move |event, ledger| match event {
         Event::Message(_) => {
             let params = r#"{"sessionId":"s"}"#;
             ledger.request(Peer::Agent, "own", params).unwrap();
             ledger.notify(Peer::Agent, "own", params).unwrap();
-            Says::Decided(Decision::Forward)
+            Reaction::Decided(Decision::Forward)
         }
         Event::Answer(delivery) => {
             let said = delivery.message.body().to_owned();
             heard_back.lock().unwrap().push(said);
-            Says::Told
+            Reaction::Told
         }
-        _ => Says::Told,
+        _ => Reaction::Told,
     });
     let mut router = Router::new(vec![asks], None);
     let (name, own) = ("s".into(), Route::new([]));
@@ -104,7 +104,7 @@ fn a_request_of_a_proxy_in_a_session_with_another_route_is_refused() {
 
 #[test]
 fn a_session_that_cannot_be_kept_is_refused() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = two(&seen);
     client(
         &mut router,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{PROMPT, Says, Starts, agent, client, received, under, update};
+use super::{PROMPT, Reaction, RestartLog, agent, client, received, under, update};
 use crate::router::Router;
-use crate::{Member, Proxy, Sleeper, Terms};
+use crate::{Member, Proxy, SleepingProxy, Terms};
 use acp_chain_channel::{
     Decision, Event, FailurePolicy, Grant, Ledger, MessageId, Peer, Source, Starting,
 };
@@ -19,8 +19,8 @@ const END: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 /// A proxy that may sleep, with this subscription.
 fn drowsy(
     method: &str,
-    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
-) -> (Proxy, Starts) {
+    script: impl FnMut(&Event, &mut Ledger) -> Reaction + Send + 'static,
+) -> (Proxy, RestartLog) {
     let terms = Terms {
         grant: Grant::unlimited().into(),
         on_failure: FailurePolicy::Restart,
@@ -31,7 +31,7 @@ fn drowsy(
 }
 
 fn asleep(proxy: Proxy) -> Member {
-    Member::Asleep(Sleeper {
+    Member::Asleep(SleepingProxy {
         name: proxy.name,
         registration: proxy.started.registration,
         source: proxy.source,
@@ -39,17 +39,17 @@ fn asleep(proxy: Proxy) -> Member {
     })
 }
 
-fn forward(_: &Event, _: &mut Ledger) -> Says {
-    Says::Decided(Decision::Forward)
+fn forward(_: &Event, _: &mut Ledger) -> Reaction {
+    Reaction::Decided(Decision::Forward)
 }
 
 /// A script that saves the number of messages that it has seen.
-fn counts() -> impl FnMut(&Event, &mut Ledger) -> Says + Send {
+fn counts() -> impl FnMut(&Event, &mut Ledger) -> Reaction + Send {
     let mut seen = 0;
     move |_, ledger| {
         seen += 1;
         ledger.save(seen.to_string()).unwrap();
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     }
 }
 
@@ -151,8 +151,8 @@ fn a_proxy_that_wakes_up_among_too_many_sleeps_soon() {
 fn no_proxy_sleeps_while_anything_is_open() {
     let (proxy, starts) = drowsy("session/prompt", forward);
     let (holds, _) = drowsy("held", |event, _| match event {
-        Event::Message(_) => Says::Decided(Decision::Hold),
-        _ => Says::Told,
+        Event::Message(_) => Reaction::Decided(Decision::Hold),
+        _ => Reaction::Told,
     });
     let mut router = Router::new(vec![asleep(proxy), asleep(holds)], None);
     let begun = Instant::now();
@@ -182,8 +182,8 @@ fn a_proxy_that_breaks_while_awake_is_restarted_and_may_sleep() {
     let (proxy, starts) = drowsy("*", move |_, _| {
         seen += 1;
         match seen {
-            1 => Says::Broke("trap"),
-            _ => Says::Decided(Decision::Forward),
+            1 => Reaction::Broke("trap"),
+            _ => Reaction::Decided(Decision::Forward),
         }
     });
     let mut router = Router::new(vec![asleep(proxy)], None);
@@ -210,8 +210,8 @@ fn a_proxy_that_does_not_wake_up_breaks_by_its_policy() {
     };
     let (proxy, _) = under(terms, "drowsy", "*", forward);
     let member = match asleep(proxy) {
-        Member::Asleep(sleeper) => Sleeper {
-            source: Box::new(super::Once),
+        Member::Asleep(sleeper) => SleepingProxy {
+            source: Box::new(super::NoRestart),
             ..sleeper
         },
         _ => unreachable!(),

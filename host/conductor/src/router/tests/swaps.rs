@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::{
-    Again, Once, PROMPT, Says, Script, Starts, agent, client, forwards, received, scripted, slow,
-    under, update,
+    NoRestart, PROMPT, Reaction, RestartLog, Script, ScriptSource, agent, client, forwards,
+    received, scripted, slow, under, update,
 };
 use crate::router::Router;
 use crate::{Swap, Terms};
@@ -16,7 +16,7 @@ use acp_chain_channel::{
     Decision, Edit, Event, Failure, FailurePolicy, Grant, Ledger, MessageId, Peer, Source, Starting,
 };
 
-type Done = oneshot::Receiver<Result<(), Failure>>;
+type SwapResult = oneshot::Receiver<Result<(), Failure>>;
 
 fn terms() -> Terms {
     Terms {
@@ -27,7 +27,7 @@ fn terms() -> Terms {
     }
 }
 
-fn swap(name: &str, source: Box<dyn Source>) -> (Swap, Done) {
+fn swap(name: &str, source: Box<dyn Source>) -> (Swap, SwapResult) {
     let (done, is_done) = oneshot::channel();
     let swap = Swap {
         proxy: name.to_owned(),
@@ -43,28 +43,28 @@ fn swap(name: &str, source: Box<dyn Source>) -> (Swap, Done) {
 /// A newer version of the proxy `p`; also returns the parameters of its start.
 fn newer(
     method: &str,
-    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
-) -> (Swap, Done, Starts) {
+    script: impl FnMut(&Event, &mut Ledger) -> Reaction + Send + 'static,
+) -> (Swap, SwapResult, RestartLog) {
     let (proxy, starts) = under(terms(), "p", method, script);
     let (swap, done) = swap("p", proxy.source);
     (swap, done, starts)
 }
 
 /// A version that appends its name to the messages that it sees.
-fn marks(name: &'static str) -> impl FnMut(&Event, &mut Ledger) -> Says {
+fn marks(name: &'static str) -> impl FnMut(&Event, &mut Ledger) -> Reaction {
     move |_, _| {
-        Says::Decided(Decision::Edit(vec![Edit {
+        Reaction::Decided(Decision::Edit(vec![Edit {
             pointer: "/by".to_owned(),
             value: Some(format!(r#""{name}""#)),
         }]))
     }
 }
 
-fn is_done(done: &mut Done) -> bool {
+fn is_done(done: &mut SwapResult) -> bool {
     matches!(done.try_recv(), Ok(Ok(())))
 }
 
-fn why_not(done: &mut Done) -> String {
+fn why_not(done: &mut SwapResult) -> String {
     match done.try_recv() {
         Ok(Err(failure)) => failure.to_string(),
         other => panic!("it is in its place, or nobody knows: {other:?}"),
@@ -72,21 +72,21 @@ fn why_not(done: &mut Done) -> String {
 }
 
 /// A version that holds prompts, asks the client about them, and settles them with the answer.
-fn asks() -> impl FnMut(&Event, &mut Ledger) -> Says {
+fn asks() -> impl FnMut(&Event, &mut Ledger) -> Reaction {
     let mut held = None;
     move |event, ledger| match event {
         Event::Message(delivery) if &*delivery.method == "session/prompt" => {
             held = Some(delivery.id);
             ledger.request(Peer::Client, "own", "{}").unwrap();
-            Says::Decided(Decision::Hold)
+            Reaction::Decided(Decision::Hold)
         }
         Event::Answer(_) => {
             ledger
                 .settle(held.take().unwrap(), Decision::Forward)
                 .unwrap();
-            Says::Told
+            Reaction::Told
         }
-        _ => Says::Decided(Decision::Forward),
+        _ => Reaction::Decided(Decision::Forward),
     }
 }
 
@@ -96,7 +96,7 @@ fn a_newer_version_gets_later_messages_and_the_saved_state() {
     let (first, _) = under(terms(), "p", "session/update", move |_, ledger| {
         seen += 1;
         ledger.save(format!("{seen}")).unwrap();
-        Says::Decided(Decision::Forward)
+        Reaction::Decided(Decision::Forward)
     });
     let mut router = Router::new(vec![first], None);
     agent(&mut router, &update("s", "a"));
@@ -145,9 +145,9 @@ fn the_old_version_gets_cancellations_of_what_it_holds() {
             Event::Cancel(id) => {
                 let error = acp_chain_rpc::Error::new(-32800, "by the first");
                 ledger.settle(*id, Decision::Reject(error)).unwrap();
-                Says::Told
+                Reaction::Told
             }
-            _ => Says::Decided(Decision::Hold),
+            _ => Reaction::Decided(Decision::Hold),
         },
     );
     let mut router = Router::new(vec![first], None);
@@ -168,13 +168,13 @@ fn a_response_passes_the_old_version_that_holds_what_came_before_it() {
                 for id in held.drain(..) {
                     ledger.settle(id, Decision::Forward).unwrap();
                 }
-                Says::Decided(Decision::Forward)
+                Reaction::Decided(Decision::Forward)
             }
             Event::Message(delivery) if &*delivery.method == "session/update" => {
                 held.push(delivery.id);
-                Says::Decided(Decision::Hold)
+                Reaction::Decided(Decision::Hold)
             }
-            _ => Says::Decided(Decision::Forward),
+            _ => Reaction::Decided(Decision::Forward),
         }
     };
     let (first, _) = under(terms(), "p", "session/*", holds());
@@ -228,12 +228,12 @@ fn an_old_version_that_breaks_takes_nothing_with_it_but_what_it_holds() {
         "p",
         "session/prompt",
         move |event, ledger| match event {
-            Event::Answer(_) => Says::Broke("trap"),
+            Event::Answer(_) => Reaction::Broke("trap"),
             _ if std::mem::take(&mut is_first) => {
                 ledger.request(Peer::Client, "own", "{}").unwrap();
-                Says::Decided(Decision::Hold)
+                Reaction::Decided(Decision::Hold)
             }
-            _ => Says::Decided(Decision::Hold),
+            _ => Reaction::Decided(Decision::Hold),
         },
     );
     let mut router = Router::new(vec![first], None);
@@ -283,7 +283,7 @@ fn a_version_that_does_not_start_leaves_the_old_one_at_work() {
     let (first, _) = under(terms(), "p", "session/prompt", asks());
     let mut router = Router::new(vec![first], None);
     client(&mut router, PROMPT);
-    let (swap, mut done) = swap("p", Box::new(Once));
+    let (swap, mut done) = swap("p", Box::new(NoRestart));
     router.swap(swap);
     assert!(why_not(&mut done).contains("there is only one"));
     let came = received(&mut router, Peer::Client);
@@ -297,7 +297,7 @@ fn a_version_that_does_not_start_leaves_the_old_one_at_work() {
 
 #[test]
 fn a_proxy_that_was_given_up_works_again_in_its_new_version() {
-    let dies = scripted("p", "*", |_, _| Says::Broke("trap"));
+    let dies = scripted("p", "*", |_, _| Reaction::Broke("trap"));
     let mut router = Router::new(vec![dies], None);
     client(&mut router, PROMPT);
     received(&mut router, Peer::Client);
@@ -322,29 +322,29 @@ fn a_newer_version_has_its_own_subscriptions() {
 }
 
 /// A version whose start finishes on a signal, and which is a guard or not.
-struct Made {
+struct GatedSource {
     go: Mutex<Option<oneshot::Receiver<()>>>,
     guard: bool,
-    again: Again,
+    again: ScriptSource,
 }
 
-impl Made {
+impl GatedSource {
     fn new(guard: bool, go: Option<oneshot::Receiver<()>>) -> Self {
         let script: Script = Box::new(marks("second"));
         Self {
             go: Mutex::new(go),
             guard,
-            again: Again {
+            again: ScriptSource {
                 script: Arc::new(Mutex::new(script)),
                 method: "*".to_owned(),
                 terms: terms(),
-                starts: Starts::default(),
+                starts: RestartLog::default(),
             },
         }
     }
 }
 
-impl Source for Made {
+impl Source for GatedSource {
     fn start(&self, first: MessageId, _: Option<String>) -> Starting {
         let go = self.go.lock().unwrap().take();
         let mut started = self.again.begin(first);
@@ -362,7 +362,7 @@ impl Source for Made {
 async fn messages_wait_in_order_while_a_version_starts() {
     let mut router = Router::new(vec![under(terms(), "p", "*", marks("first")).0], None);
     let (go, goes) = oneshot::channel();
-    let (swap, mut done) = swap("p", Box::new(Made::new(false, Some(goes))));
+    let (swap, mut done) = swap("p", Box::new(GatedSource::new(false, Some(goes))));
     router.swap(swap);
     for text in ["a", "b"] {
         agent(&mut router, &update("s", text));
@@ -385,7 +385,7 @@ async fn a_proxy_that_is_being_called_is_replaced_when_it_returns() {
     let mut router = Router::new(vec![slow("*", goes)], None);
     agent(&mut router, &update("s", "a"));
     let (proxy, _) = under(terms(), "slow", "*", marks("second"));
-    let (superseded, mut first) = swap("slow", Box::new(Once));
+    let (superseded, mut first) = swap("slow", Box::new(NoRestart));
     let (swap, mut done) = swap("slow", proxy.source);
     router.swap(superseded);
     router.swap(swap);
@@ -408,12 +408,12 @@ fn a_newer_version_does_not_change_the_order_of_the_chain() {
         vec![forwards("x"), scripted("p", "*", marks("first"))],
         None,
     );
-    let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
+    let (guard, mut done) = swap("p", Box::new(GatedSource::new(true, None)));
     router.swap(guard);
     assert!(why_not(&mut done).contains("it is a guard now"));
     // A proxy alone in its chain has no position to keep.
     let mut router = Router::new(vec![scripted("p", "*", marks("first"))], None);
-    let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
+    let (guard, mut done) = swap("p", Box::new(GatedSource::new(true, None)));
     router.swap(guard);
     assert!(is_done(&mut done));
 }
@@ -421,7 +421,7 @@ fn a_newer_version_does_not_change_the_order_of_the_chain() {
 #[test]
 fn only_a_component_of_this_chain_has_newer_versions() {
     let mut router = Router::new(vec![forwards("x")], None);
-    let (swap, mut done) = swap("nobody", Box::new(Once));
+    let (swap, mut done) = swap("nobody", Box::new(NoRestart));
     router.swap(swap);
     assert!(why_not(&mut done).contains("no such proxy"));
 }

@@ -1,6 +1,6 @@
 //! Turns that are stopped while a proxy holds the prompt.
 
-use super::{PROMPT, Says, agent, client, forwards, received, scripted, under};
+use super::{PROMPT, Reaction, agent, client, forwards, received, scripted, under};
 use crate::router::Router;
 use crate::{Proxy, Terms};
 use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, MessageId, Peer};
@@ -23,7 +23,7 @@ fn holds(settle: impl Fn() -> Decision + Send + 'static, when: &'static str) -> 
                     .contains(&&*delivery.method) =>
             {
                 held.push(delivery.id);
-                return Says::Decided(Decision::Hold);
+                return Reaction::Decided(Decision::Hold);
             }
             Event::Message(delivery) => (&*delivery.method == when, Decision::Forward),
             _ => (when == "cancelled", Decision::Forward),
@@ -34,8 +34,8 @@ fn holds(settle: impl Fn() -> Decision + Send + 'static, when: &'static str) -> 
             }
         }
         match event {
-            Event::Message(_) => Says::Decided(comes.1),
-            _ => Says::Told,
+            Event::Message(_) => Reaction::Decided(comes.1),
+            _ => Reaction::Told,
         }
     })
 }
@@ -168,9 +168,9 @@ fn a_proxy_that_fails_on_a_stopped_turn_does_not_let_it_pass() {
     };
     let (breaks, _) = under(terms, "breaks", "session/prompt", |event, _| match event {
         Event::Message(delivery) if &*delivery.method == "session/prompt" => {
-            Says::Decided(Decision::Hold)
+            Reaction::Decided(Decision::Hold)
         }
-        _ => Says::Broke("it breaks"),
+        _ => Reaction::Broke("it breaks"),
     });
     let mut router = Router::new(vec![breaks], None);
     client(&mut router, PROMPT);
@@ -239,14 +239,14 @@ fn a_proxy_that_fails_on_a_stopped_turn_ends_it_as_the_protocol_does() {
     let gives_up = scripted("gives up", "*", move |event, ledger| match event {
         Event::Message(delivery) if &*delivery.method == "session/prompt" => {
             held.push(delivery.id);
-            Says::Decided(Decision::Hold)
+            Reaction::Decided(Decision::Hold)
         }
-        Event::Message(_) => Says::Decided(Decision::Forward),
+        Event::Message(_) => Reaction::Decided(Decision::Forward),
         _ => {
             for id in held.drain(..) {
                 ledger.fail(id, "it has no answer").unwrap();
             }
-            Says::Told
+            Reaction::Told
         }
     });
     let mut router = Router::new(vec![gives_up], None);

@@ -1,6 +1,6 @@
 //! Proxies that join, and leave with the last session of their project.
 
-use super::super::sessions::{Seen, taken, watches};
+use super::super::sessions::{SeenMessages, taken, watches};
 use super::{agent, client, closed, finds_all, opened, received, setup, update, wanted, watched};
 use crate::Member;
 use acp_chain_channel::Peer;
@@ -8,7 +8,7 @@ use acp_chain_channel::limits::PROJECT_PROXIES;
 
 #[test]
 fn proxies_leave_with_the_last_session_of_their_project_and_may_join_again() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     let mut kept = Vec::new();
     for round in 0..3 {
@@ -36,7 +36,7 @@ fn proxies_leave_with_the_last_session_of_their_project_and_may_join_again() {
 
 #[test]
 fn proxies_stay_as_long_as_something_of_their_sessions_is_open() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     opened(&mut router, 2, "t", "/two", &seen);
@@ -64,7 +64,7 @@ fn proxies_stay_as_long_as_something_of_their_sessions_is_open() {
 
 #[test]
 fn a_project_whose_session_does_not_begin_leaves_too() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     client(&mut router, &setup(1, "new", None, "/p"));
     wanted(&mut router);
@@ -77,10 +77,10 @@ fn a_project_whose_session_does_not_begin_leaves_too() {
 
 #[test]
 fn no_more_proxies_join_than_there_is_room_for() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     let many = |count| -> Vec<Member> {
-        let proxies = (0..count).map(|_| watches("p", &Seen::default()).into());
+        let proxies = (0..count).map(|_| watches("p", &SeenMessages::default()).into());
         proxies.collect()
     };
     for (number, count, fits) in [(1, PROJECT_PROXIES - 1, true), (2, 2, false), (3, 1, true)] {

@@ -1,7 +1,7 @@
 //! Native proxies of projects, and those of the user that sessions with projects pass.
 
 use super::super::native::{INITIALIZE, native, says, sent_to};
-use super::super::sessions::{Seen, taken, watches};
+use super::super::sessions::{SeenMessages, taken, watches};
 use super::{agent, begins, client, finds, received, setup, wanted, watched, with};
 use crate::native_peer::Order;
 use crate::router::Router;
@@ -11,7 +11,7 @@ const BEGUN: &str =
     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#;
 
 /// A router in which the connection has begun, and a session waits for a program that joins at place 1.
-fn joining(seen: &Seen, on_failure: FailurePolicy) -> Router {
+fn joining(seen: &SeenMessages, on_failure: FailurePolicy) -> Router {
     let mut router = watched(seen);
     client(&mut router, INITIALIZE);
     agent(&mut router, BEGUN);
@@ -25,7 +25,7 @@ fn joining(seen: &Seen, on_failure: FailurePolicy) -> Router {
 
 #[test]
 fn a_program_that_joins_gets_the_clients_first_message_and_no_other_part_does() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = joining(&seen, FailurePolicy::Refuse);
     let first =
         r#"{"jsonrpc":"2.0","id":3,"method":"proxy/initialize","params":{"protocolVersion":1}}"#;
@@ -73,7 +73,7 @@ fn a_program_that_joins_gets_the_clients_first_message_and_no_other_part_does() 
 #[test]
 fn a_session_does_not_begin_without_a_program_that_it_relies_on() {
     for on_failure in [FailurePolicy::Refuse, FailurePolicy::Bypass] {
-        let seen = Seen::default();
+        let seen = SeenMessages::default();
         let mut router = joining(&seen, on_failure);
         router.native_broke(1, &Failure::new("it exited with code 7"));
         router.pump(1000);
@@ -99,7 +99,7 @@ fn a_session_does_not_begin_without_a_program_that_it_relies_on() {
 
 #[test]
 fn a_program_that_joined_is_removed_with_the_last_session() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = joining(&seen, FailurePolicy::Refuse);
     says(&mut router, 1, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     says(
@@ -135,7 +135,7 @@ fn repeats_request(router: &mut Router, id: &str, cwd: &str) {
 #[test]
 fn a_repeated_request_of_a_program_takes_the_route_of_the_clients() {
     for (first, second) in [("/one", "/two"), ("/two", "/one")] {
-        let seen = Seen::default();
+        let seen = SeenMessages::default();
         let mut router = with(vec![native("n", FailurePolicy::Refuse)]);
         for (id, cwd) in [(1, "/one"), (2, "/two")] {
             client(&mut router, &setup(id, "new", None, cwd));
@@ -150,7 +150,7 @@ fn a_repeated_request_of_a_program_takes_the_route_of_the_clients() {
         assert_eq!(received(&mut router, Peer::Agent).len(), 2);
     }
     // A program that names another folder repeats them one after the other.
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = with(vec![native("n", FailurePolicy::Refuse)]);
     for (id, cwd) in [(1, "/one"), (2, "/two")] {
         client(&mut router, &setup(id, "new", None, cwd));
@@ -168,7 +168,7 @@ fn a_repeated_request_of_a_program_takes_the_route_of_the_clients() {
 
 #[test]
 fn messages_of_a_program_in_a_session_that_it_has_loaded_take_its_route() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = with(vec![native("n", FailurePolicy::Refuse)]);
     client(&mut router, &setup(1, "load", Some("s"), "/p"));
     wanted(&mut router);

@@ -2,7 +2,7 @@
 
 use super::super::PROMPT;
 use super::super::native::INITIALIZE;
-use super::super::sessions::{Seen, taken, watches};
+use super::super::sessions::{SeenMessages, taken, watches};
 use super::{
     agent, begins, client, finds, finds_none, opened, received, setup, wanted, watched, with,
 };
@@ -100,7 +100,7 @@ fn a_second_setup_of_a_session_is_looked_up_after_the_first() {
 
 #[test]
 fn a_session_whose_lookup_is_late_begins_without_the_project_and_the_user_is_notified() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     client(&mut router, &setup(1, "load", Some("s"), "/p\\u001b[31m"));
     client(&mut router, PROMPT);
@@ -200,7 +200,7 @@ fn what_waits_when_the_connection_ends_is_answered_once() {
 
 #[test]
 fn a_session_of_a_project_that_cannot_begin_its_proxies_does_not_begin() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     client(&mut router, &setup(2, "resume", Some("s"), "/two"));
@@ -222,7 +222,7 @@ fn a_session_of_a_project_that_cannot_begin_its_proxies_does_not_begin() {
 
 #[test]
 fn nothing_is_looked_up_before_the_connection_has_begun() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     client(&mut router, INITIALIZE);
     client(&mut router, &setup(2, "new", None, "/p"));

@@ -1,8 +1,8 @@
 //! The routes of sessions.
 
 use super::super::guards::guard;
-use super::super::sessions::{Seen, taken, watches};
-use super::super::{Says, scripted};
+use super::super::sessions::{SeenMessages, taken, watches};
+use super::super::{Reaction, scripted};
 use super::{
     agent, begins, client, closed, fails, finds, finds_all, finds_none, opened, received, setup,
     update, wanted, watched, with,
@@ -11,7 +11,7 @@ use acp_chain_channel::{Decision, Event, Peer};
 
 #[test]
 fn a_session_passes_the_proxies_of_its_project_and_no_others() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     opened(&mut router, 2, "t", "/two", &seen);
@@ -41,7 +41,7 @@ fn a_session_passes_the_proxies_of_its_project_and_no_others() {
 
 #[test]
 fn sessions_of_one_project_share_its_proxies() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     client(&mut router, &setup(2, "new", None, "/one/deeper"));
@@ -61,7 +61,7 @@ fn sessions_of_one_project_share_its_proxies() {
 
 #[test]
 fn a_project_comes_before_the_users_guards_and_its_own_guards_come_last() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let own = ["front", "guard", "behind"].map(|name| match name {
         "guard" => guard(watches(name, &seen)),
         _ => watches(name, &seen),
@@ -84,7 +84,7 @@ fn a_project_comes_before_the_users_guards_and_its_own_guards_come_last() {
 
 #[test]
 fn messages_of_the_agent_in_a_loaded_session_take_its_route_before_the_answer() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     client(&mut router, &setup(1, "load", Some("s"), "/p"));
     wanted(&mut router);
@@ -106,13 +106,13 @@ fn messages_of_the_agent_in_a_loaded_session_take_its_route_before_the_answer() 
 
 #[test]
 fn a_session_that_a_proxy_renames_has_its_route_under_both_names() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let renames = scripted("renames", "session/load", |event, _| match event {
         Event::Message(delivery) if !delivery.message.kind().is_response() => {
             let body = delivery.message.body().replace(r#""s""#, r#""theirs""#);
-            Says::Decided(Decision::Replace(body))
+            Reaction::Decided(Decision::Replace(body))
         }
-        _ => Says::Decided(Decision::Forward),
+        _ => Reaction::Decided(Decision::Forward),
     });
     let mut router = with(vec![renames, watches("own", &seen)]);
     client(&mut router, &setup(1, "load", Some("s"), "/p"));
@@ -136,7 +136,7 @@ fn a_session_that_a_proxy_renames_has_its_route_under_both_names() {
 
 #[test]
 fn a_setup_that_fails_leaves_the_routes_unchanged() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     client(&mut router, &setup(2, "resume", Some("s"), "/two"));
@@ -156,7 +156,7 @@ fn a_setup_that_fails_leaves_the_routes_unchanged() {
 
 #[test]
 fn a_session_that_is_set_up_again_takes_its_new_route_from_then_on() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     for (number, cwd) in [(2, "/two"), (3, "/none")] {
@@ -181,7 +181,7 @@ fn a_session_that_is_set_up_again_takes_its_new_route_from_then_on() {
 
 #[test]
 fn messages_of_the_agent_in_an_unknown_session_belong_to_the_open_setups() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "known", "/one", &seen);
     for id in [2, 3] {
@@ -210,7 +210,7 @@ fn messages_of_the_agent_in_an_unknown_session_belong_to_the_open_setups() {
 
 #[test]
 fn a_session_that_is_forked_keeps_its_route() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     client(&mut router, &setup(2, "fork", Some("s"), "/two"));
@@ -231,7 +231,7 @@ fn a_session_that_is_forked_keeps_its_route() {
 
 #[test]
 fn a_proxy_of_a_project_sends_nothing_outside_its_sessions() {
-    let (seen, answers) = (Seen::default(), Seen::default());
+    let (seen, answers) = (SeenMessages::default(), SeenMessages::default());
     let heard_back = answers.clone();
     let speaks = scripted("speaks", "t", move |event, ledger| match event {
         Event::Message(_) => {
@@ -241,16 +241,16 @@ fn a_proxy_of_a_project_sends_nothing_outside_its_sessions() {
                     ledger.notify(to, "own", params).unwrap();
                 }
             }
-            Says::Decided(Decision::Forward)
+            Reaction::Decided(Decision::Forward)
         }
         Event::Answer(delivery) => {
             heard_back
                 .lock()
                 .unwrap()
                 .push(delivery.message.body().to_owned());
-            Says::Told
+            Reaction::Told
         }
-        _ => Says::Told,
+        _ => Reaction::Told,
     });
     let mut router = watched(&seen);
     client(&mut router, &setup(1, "new", None, "/none"));
@@ -296,7 +296,7 @@ fn a_proxy_of_a_project_sends_nothing_outside_its_sessions() {
 
 #[test]
 fn an_announced_child_session_has_the_route_of_its_parent_until_that_ends() {
-    let seen = Seen::default();
+    let seen = SeenMessages::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
     let announces = |session: &str, child: &str| {
@@ -327,7 +327,7 @@ fn an_announced_child_session_has_the_route_of_its_parent_until_that_ends() {
 #[test]
 fn a_session_that_is_deleted_goes_on_and_one_that_is_archived_ends() {
     for (method, passes) in [("delete", true), ("archive", false)] {
-        let seen = Seen::default();
+        let seen = SeenMessages::default();
         let mut router = watched(&seen);
         opened(&mut router, 1, "s", "/one", &seen);
         client(&mut router, &setup(2, method, Some("s"), "/one"));
