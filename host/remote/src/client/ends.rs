@@ -75,11 +75,11 @@ impl Incoming for Inward {
     }
 }
 
-type Sending = Pin<Box<dyn Future<Output = Result<(), RemoteError>> + Send>>;
+type SendFuture = Pin<Box<dyn Future<Output = Result<(), RemoteError>> + Send>>;
 
 struct Outward<L> {
     link: Arc<L>,
-    sending: Option<Sending>,
+    sending: Option<SendFuture>,
     is_open: bool,
 }
 

@@ -15,11 +15,11 @@ use super::patience::WHOLE;
 pub struct RemoteError {
     /// Its URL in a form safe to show.
     address: Arc<str>,
-    why: Why,
+    why: Cause,
 }
 
 impl RemoteError {
-    pub(super) fn new(address: &str, why: Why) -> Self {
+    pub(super) fn new(address: &str, why: Cause) -> Self {
         Self {
             address: address.into(),
             why,
@@ -29,7 +29,7 @@ impl RemoteError {
     /// Adds that all retries have failed.
     pub(super) fn after_retries(self) -> Self {
         Self {
-            why: Why::GivenUp(self.why.to_string(), WHOLE.as_secs()),
+            why: Cause::GivenUp(self.why.to_string(), WHOLE.as_secs()),
             ..self
         }
     }
@@ -38,9 +38,9 @@ impl RemoteError {
 impl From<RemoteError> for io::Error {
     fn from(error: RemoteError) -> Self {
         let kind = match &error.why {
-            Why::Refused => io::ErrorKind::ConnectionRefused,
-            Why::Silent => io::ErrorKind::TimedOut,
-            Why::Status { status, .. } if *status == StatusCode::UNAUTHORIZED => {
+            Cause::Refused => io::ErrorKind::ConnectionRefused,
+            Cause::Silent => io::ErrorKind::TimedOut,
+            Cause::Status { status, .. } if *status == StatusCode::UNAUTHORIZED => {
                 io::ErrorKind::PermissionDenied
             }
             _ => io::ErrorKind::Other,
@@ -50,7 +50,7 @@ impl From<RemoteError> for io::Error {
 }
 
 #[derive(Clone, Debug, thiserror::Error)]
-pub(super) enum Why {
+pub(super) enum Cause {
     #[error("the token would be readable in transit; use https or wss, or give no token")]
     OpenToken,
     #[error("the certificates of `--connect-ca` cannot be read: {0}")]
@@ -126,7 +126,7 @@ fn explained(text: &str) -> String {
 }
 
 /// The cause of a request's error, without its URL.
-pub(super) fn cause(error: &reqwest::Error) -> Why {
+pub(super) fn cause(error: &reqwest::Error) -> Cause {
     let causes = || std::iter::successors(error.source(), |cause| (*cause).source());
     let last = causes().last().map(ToString::to_string);
     let last = last.unwrap_or_else(|| "it ended".to_owned());
@@ -139,18 +139,18 @@ pub(super) fn cause(error: &reqwest::Error) -> Why {
         })
     };
     if !error.is_connect() {
-        Why::Broken(shown)
+        Cause::Broken(shown)
     } else if error.is_timeout() {
-        Why::Silent
+        Cause::Silent
     } else if is(io::ErrorKind::ConnectionRefused) {
-        Why::Refused
+        Cause::Refused
     } else if causes().any(is_of_tls) {
-        Why::Untrusted(shown)
+        Cause::Untrusted(shown)
     // The resolver's error has no kind of its own.
     } else if causes().any(|cause| cause.to_string() == "dns error") {
-        Why::UnknownHost(shown)
+        Cause::UnknownHost(shown)
     } else {
-        Why::Broken(shown)
+        Cause::Broken(shown)
     }
 }
 

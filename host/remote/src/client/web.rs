@@ -16,7 +16,7 @@ use reqwest::header::{
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
 
-use super::error::{RemoteError, Why, cause};
+use super::error::{Cause, RemoteError, cause};
 use super::target::{Target, Token};
 use acp_chain_address::Address;
 use acp_chain_http::HEARTBEAT;
@@ -50,7 +50,7 @@ impl Web {
         let address = &target.address;
         let wrong = |why| RemoteError::new(&address.to_string(), why);
         if target.token.is_some() && !address.is_private() {
-            return Err(wrong(Why::OpenToken));
+            return Err(wrong(Cause::OpenToken));
         }
         // A provider that is installed already is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -74,7 +74,8 @@ impl Web {
         }
         if let Some(path) = &target.ca {
             let shown = Untrusted::new(path.display());
-            let unreadable = |error: String| wrong(Why::Certificates(format!("{shown}: {error}")));
+            let unreadable =
+                |error: String| wrong(Cause::Certificates(format!("{shown}: {error}")));
             let pem = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
             let all = Certificate::from_pem_bundle(&pem);
             let all = all.map_err(|error| unreadable(error.to_string()))?;
@@ -84,7 +85,7 @@ impl Web {
             builder = builder.tls_certs_merge(all);
         }
         let client = builder.build();
-        let client = client.map_err(|error| wrong(Why::NoNetwork(innermost(&error))))?;
+        let client = client.map_err(|error| wrong(Cause::NoNetwork(innermost(&error))))?;
         Ok(Self {
             client,
             address: address.clone(),
@@ -112,7 +113,7 @@ impl Web {
     }
 
     /// An error that names the address.
-    pub fn error(&self, why: Why) -> RemoteError {
+    pub fn error(&self, why: Cause) -> RemoteError {
         RemoteError::new(&self.address.to_string(), why)
     }
 
@@ -125,7 +126,7 @@ impl Web {
     pub async fn refused(&self, answer: Response) -> RemoteError {
         let status = answer.status();
         let explanation = explanation(answer).await;
-        self.error(Why::Status {
+        self.error(Cause::Status {
             status,
             with_token: self.token.is_some(),
             explanation,

@@ -28,7 +28,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::ends::{AgentEvent, Inbox, Link};
-use super::error::{RemoteError, Why};
+use super::error::{Cause, RemoteError};
 use super::web::Web;
 use acp_chain_http::HEARTBEAT;
 
@@ -72,18 +72,18 @@ impl Socket {
                 .header(SEC_WEBSOCKET_KEY, &key)
         });
         let answer = timeout(SILENCE, answer).await;
-        let answer = answer.map_err(|_| self.web.error(Why::Silent))?;
+        let answer = answer.map_err(|_| self.web.error(Cause::Silent))?;
         let answer = answer.map_err(|error| self.web.broken(&error))?;
         let status = answer.status();
         if status.is_success() || status == StatusCode::UPGRADE_REQUIRED {
-            return Err(self.web.error(Why::NoWebSocket(status)));
+            return Err(self.web.error(Cause::NoWebSocket(status)));
         }
         if status != StatusCode::SWITCHING_PROTOCOLS {
             return Err(self.web.refused(answer).await);
         }
         let accepted = answer.headers().get(SEC_WEBSOCKET_ACCEPT);
         if accepted.is_none_or(|accepted| *accepted != *derive_accept_key(key.as_bytes())) {
-            return Err(self.web.error(Why::NoWebSocket(status)));
+            return Err(self.web.error(Cause::NoWebSocket(status)));
         }
         let upgraded = answer.upgrade().await;
         let upgraded = upgraded.map_err(|error| self.web.broken(&error))?;
@@ -102,8 +102,8 @@ impl Socket {
                 () = self.inbox.closed() => return,
             };
             match next {
-                Err(_) => break Err(Why::Broken("it no longer responds".to_owned())),
-                Ok(None) => break Err(Why::Broken("it ended".to_owned())),
+                Err(_) => break Err(Cause::Broken("it no longer responds".to_owned())),
+                Ok(None) => break Err(Cause::Broken("it ended".to_owned())),
                 // UTF-8 counts as text, whatever the type of the frame.
                 Ok(Some(Ok(message @ (Message::Text(_) | Message::Binary(_))))) => {
                     let frames = frames(message.into_data());
@@ -139,11 +139,11 @@ impl Socket {
         }
     }
 
-    fn why(&self, error: &Error) -> Why {
+    fn why(&self, error: &Error) -> Cause {
         match error {
-            Error::Capacity(_) => Why::TooLong(self.limit),
-            Error::ConnectionClosed | Error::AlreadyClosed => Why::Broken("it ended".to_owned()),
-            _ => Why::Broken(quote(&error.to_string(), MAX_QUOTE)),
+            Error::Capacity(_) => Cause::TooLong(self.limit),
+            Error::ConnectionClosed | Error::AlreadyClosed => Cause::Broken("it ended".to_owned()),
+            _ => Cause::Broken(quote(&error.to_string(), MAX_QUOTE)),
         }
     }
 }
@@ -162,7 +162,7 @@ impl Link for Socket {
             }
         };
         let text = Utf8Bytes::try_from(message);
-        let text = text.map_err(|error| self.web.error(Why::Broken(error.to_string())))?;
+        let text = text.map_err(|error| self.web.error(Cause::Broken(error.to_string())))?;
         let sent = sink.send(Message::Text(text)).await;
         sent.map_err(|error| self.web.error(self.why(&error)))
     }
@@ -183,13 +183,16 @@ impl Link for Socket {
 }
 
 /// The meaning of the other side's close frame.
-fn close_result(frame: Option<CloseFrame>) -> Result<(), Why> {
+fn close_result(frame: Option<CloseFrame>) -> Result<(), Cause> {
     match frame {
         None => Ok(()),
         Some(frame) if [CloseCode::Normal, CloseCode::Away].contains(&frame.code) => Ok(()),
         Some(frame) => {
             let reason = quote(&frame.reason, MAX_QUOTE);
-            Err(Why::Ended(format!("{reason} ({})", u16::from(frame.code))))
+            Err(Cause::Ended(format!(
+                "{reason} ({})",
+                u16::from(frame.code)
+            )))
         }
     }
 }

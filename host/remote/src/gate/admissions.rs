@@ -11,7 +11,7 @@ use jsonwebtoken::jwk::Jwk;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
-use super::{Admitted, Digest, User};
+use super::{AdmittedUser, Digest, User};
 
 /// How often to check for entries that have ended. In between, the clock may be set, or the machine may sleep.
 const PAUSE: Duration = Duration::from_secs(30);
@@ -67,7 +67,7 @@ impl Admissions {
         self: &Arc<Self>,
         proof: Proof,
         holds: impl Fn(&Proof) -> bool,
-    ) -> Option<Admitted> {
+    ) -> Option<AdmittedUser> {
         let now = SystemTime::now();
         let mut state = self.state();
         // The keys that verified the proof may have been replaced since; a replacement checks only the entries that
@@ -82,7 +82,7 @@ impl Admissions {
             over: watch::Sender::new(false),
             proof,
         });
-        let admitted = Admitted {
+        let admitted = AdmittedUser {
             user: Arc::clone(&entry.user),
             is_over: entry.over.subscribe(),
         };

@@ -153,7 +153,7 @@ impl Key {
 
 /// Why a token is rejected: only for the log.
 #[derive(Debug)]
-pub enum Wrong {
+pub enum JwtError {
     /// The token is invalid.
     Token(&'static str),
     /// No known key verifies it.
@@ -162,14 +162,14 @@ pub enum Wrong {
     Other(jsonwebtoken::errors::Error),
 }
 
-impl Wrong {
+impl JwtError {
     /// Whether its issuer may have signed the token with a new key.
     pub fn may_be_new(&self) -> bool {
         matches!(self, Self::Key)
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for JwtError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Token(what) => f.write_str(what),
@@ -183,7 +183,7 @@ impl fmt::Display for Wrong {
     }
 }
 
-impl From<jsonwebtoken::errors::Error> for Wrong {
+impl From<jsonwebtoken::errors::Error> for JwtError {
     fn from(error: jsonwebtoken::errors::Error) -> Self {
         Self::Other(error)
     }
@@ -195,28 +195,30 @@ pub fn verify(
     issuers: &[Issuer],
     keys: &[Vec<Key>],
     now: SystemTime,
-) -> Result<Proof, Wrong> {
+) -> Result<Proof, JwtError> {
     /// Only the members that select the keys.
     #[derive(Deserialize)]
-    struct Unverified {
+    struct UnverifiedClaims {
         iss: String,
     }
     ring::install();
     if token.len() > LONGEST {
-        return Err(Wrong::Token("it is too long"));
+        return Err(JwtError::Token("it is too long"));
     }
     let header = jsonwebtoken::decode_header(token)?;
     if header.crit.is_some() {
-        return Err(Wrong::Token(
+        return Err(JwtError::Token(
             "it requires an unsupported extension (`crit`)",
         ));
     }
-    let Unverified { iss } = jsonwebtoken::dangerous::insecure_decode_claims(token)?;
+    let UnverifiedClaims { iss } = jsonwebtoken::dangerous::insecure_decode_claims(token)?;
     let found = issuers.iter().position(|issuer| issuer.issuer == iss);
-    let number = found.ok_or(Wrong::Token("its issuer is unknown"))?;
+    let number = found.ok_or(JwtError::Token("its issuer is unknown"))?;
     let issuer = &issuers[number];
     if !issuer.algorithms.contains(&Algorithm(header.alg)) {
-        return Err(Wrong::Token("its issuer does not sign with its algorithm"));
+        return Err(JwtError::Token(
+            "its issuer does not sign with its algorithm",
+        ));
     }
     let mut validation = Validation::new(header.alg);
     // The times are checked below, by one clock.
@@ -241,8 +243,8 @@ pub fn verify(
     }
     // A key with a known name has no newer version.
     match (tried, name) {
-        (1.., Some(_)) => Err(Wrong::Token("its signature is wrong")),
-        _ => Err(Wrong::Key),
+        (1.., Some(_)) => Err(JwtError::Token("its signature is wrong")),
+        _ => Err(JwtError::Key),
     }
 }
 
@@ -252,17 +254,17 @@ fn proof(
     claims: &Map<String, Value>,
     by: By,
     now: SystemTime,
-) -> Result<Proof, Wrong> {
+) -> Result<Proof, JwtError> {
     let until = end(claims.get("exp"))?;
     if until.is_some_and(|until| until <= now) {
-        return Err(Wrong::Token("it has expired (`exp`)"));
+        return Err(JwtError::Token("it has expired (`exp`)"));
     }
     if begin(claims.get("nbf"))?.is_some_and(|begin| now < begin) {
-        return Err(Wrong::Token("it is not valid yet (`nbf`)"));
+        return Err(JwtError::Token("it is not valid yet (`nbf`)"));
     }
     let name = claims.get(&issuer.name_claim).and_then(Value::as_str);
     let name = name.filter(|name| can_be_name(name));
-    let name = name.ok_or(Wrong::Token(
+    let name = name.ok_or(JwtError::Token(
         "the claim with the user's name is missing or invalid",
     ))?;
     let groups = match claims.get(&issuer.groups_claim) {
@@ -286,8 +288,8 @@ fn proof(
 }
 
 /// When a token expires, with the leeway. `None` if that is beyond this machine's range.
-fn end(exp: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
-    let wrong = || Wrong::Token("its expiry is not a time (`exp`)");
+fn end(exp: Option<&Value>) -> Result<Option<SystemTime>, JwtError> {
+    let wrong = || JwtError::Token("its expiry is not a time (`exp`)");
     let exp = exp.and_then(Value::as_f64).filter(|exp| *exp >= 0.0);
     let exp = Duration::try_from_secs_f64(exp.ok_or_else(wrong)?).ok();
     let end = exp.and_then(|exp| exp.checked_add(LEEWAY));
@@ -295,7 +297,7 @@ fn end(exp: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
 }
 
 /// When a token becomes valid, with the leeway; `None` without `nbf`.
-fn begin(nbf: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
+fn begin(nbf: Option<&Value>) -> Result<Option<SystemTime>, JwtError> {
     let Some(nbf) = nbf else { return Ok(None) };
     let begin = nbf
         .as_f64()
@@ -304,7 +306,7 @@ fn begin(nbf: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
     // A time beyond this machine's range is an error.
     begin
         .map(Some)
-        .ok_or(Wrong::Token("its start is not a time (`nbf`)"))
+        .ok_or(JwtError::Token("its start is not a time (`nbf`)"))
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub struct Peer {
 
 /// An admitted user.
 #[derive(Clone, Debug)]
-pub struct Admitted {
+pub struct AdmittedUser {
     /// The user.
     pub user: Arc<User>,
     /// Becomes true when the user is no longer admitted: everything open for them then ends.
@@ -79,14 +79,14 @@ pub struct Admitted {
 
 /// Why a client is rejected.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct Rejection {
     /// 401, 403 or 421.
     pub status: StatusCode,
     /// The reason, without the rejected credentials.
     pub why: &'static str,
 }
 
-impl Refused {
+impl Rejection {
     /// The same text for all failed authentication: it reveals nothing about valid credentials.
     const UNKNOWN: Self = Self {
         status: StatusCode::UNAUTHORIZED,
@@ -111,13 +111,13 @@ fn digest(secret: &[u8]) -> Digest {
 #[derive(Debug)]
 pub struct Gate {
     /// `None` if it is open.
-    closed: Option<Closed>,
+    closed: Option<ClosedGate>,
     tickets: Tickets,
     never_over: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
-struct Closed {
+struct ClosedGate {
     settings: GateSettings,
     web: Web,
     index: RwLock<Arc<KeyIndex>>,
@@ -136,7 +136,7 @@ impl Gate {
     /// foreign web pages. It accepts no tokens before the first [`update`](Self::update).
     #[must_use]
     pub fn new(settings: GateSettings, bound: SocketAddr) -> Self {
-        Self::over(Some(Closed {
+        Self::over(Some(ClosedGate {
             web: Web::new(&settings, bound),
             settings,
             index: RwLock::default(),
@@ -145,7 +145,7 @@ impl Gate {
         }))
     }
 
-    fn over(closed: Option<Closed>) -> Self {
+    fn over(closed: Option<ClosedGate>) -> Self {
         Self {
             closed,
             tickets: Tickets::default(),
@@ -155,23 +155,23 @@ impl Gate {
 
     /// Admits a request, or returns why not. It reads only the head of the request, and does not wait. Must be called
     /// on a runtime, which keeps the time of expiring credentials.
-    pub fn pass(&self, head: &Parts, peer: &Peer) -> Result<Admitted, Refused> {
+    pub fn pass(&self, head: &Parts, peer: &Peer) -> Result<AdmittedUser, Rejection> {
         self.check_site(head, peer)?;
         let closed = self.closed.as_ref();
         let Some(closed) = closed.filter(|closed| closed.settings.requires_auth()) else {
-            return Ok(Admitted {
+            return Ok(AdmittedUser {
                 user: Arc::default(),
                 is_over: self.never_over.subscribe(),
             });
         };
         match tickets::offered(head) {
-            Some(ticket) => self.tickets.redeem(ticket).ok_or(Refused::UNKNOWN),
+            Some(ticket) => self.tickets.redeem(ticket).ok_or(Rejection::UNKNOWN),
             None => closed.pass(head, peer),
         }
     }
 
     /// Checks only host names and web pages: for requests without a user, such as a browser's preflight (CORS).
-    pub fn check_site(&self, head: &Parts, peer: &Peer) -> Result<(), Refused> {
+    pub fn check_site(&self, head: &Parts, peer: &Peer) -> Result<(), Rejection> {
         match &self.closed {
             Some(closed) => closed.web.check(head, peer),
             None => Ok(()),
@@ -180,7 +180,7 @@ impl Gate {
 
     /// A ticket that lets this user open one WebSocket in the next 30 seconds, as `?ticket=`. An error if the system
     /// provides no randomness.
-    pub fn ticket(&self, admitted: &Admitted) -> Result<Ticket, getrandom::Error> {
+    pub fn ticket(&self, admitted: &AdmittedUser) -> Result<Ticket, getrandom::Error> {
         self.tickets.issue(admitted)
     }
 
@@ -200,9 +200,9 @@ impl Gate {
     }
 }
 
-impl Closed {
-    fn pass(&self, head: &Parts, peer: &Peer) -> Result<Admitted, Refused> {
-        let proof = match bearer(&head.headers).map_err(|_| Refused::UNKNOWN)? {
+impl ClosedGate {
+    fn pass(&self, head: &Parts, peer: &Peer) -> Result<AdmittedUser, Rejection> {
+        let proof = match bearer(&head.headers).map_err(|_| Rejection::UNKNOWN)? {
             Some(token) => self.verify(token),
             None => self.certified(peer),
         };
@@ -210,7 +210,7 @@ impl Closed {
             self.admissions
                 .admit(proof, |proof| self.index().has(proof))
         });
-        admitted.ok_or(Refused::UNKNOWN)
+        admitted.ok_or(Rejection::UNKNOWN)
     }
 
     fn verify(&self, token: &str) -> Option<Proof> {

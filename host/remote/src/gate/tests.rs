@@ -54,12 +54,12 @@ fn head(target: &str, headers: &[(&str, &str)]) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
-fn admit(gate: &Gate, headers: &[(&str, &str)]) -> Result<Admitted, Refused> {
+fn admit(gate: &Gate, headers: &[(&str, &str)]) -> Result<AdmittedUser, Rejection> {
     let headers = [&[HOST], headers].concat();
     gate.pass(&head("/acp", &headers), &peer())
 }
 
-fn admit_by(gate: &Gate, token: &str) -> Result<Admitted, Refused> {
+fn admit_by(gate: &Gate, token: &str) -> Result<AdmittedUser, Rejection> {
     admit(gate, &[("authorization", &format!("Bearer {token}"))])
 }
 
@@ -93,7 +93,7 @@ fn without_authentication_all_but_web_pages_are_admitted() {
 async fn only_a_valid_token_admits_its_user() {
     let gate = gate(by_tokens());
     let (alice, secret) = Token::make("alice", vec!["staff".to_owned()]).unwrap();
-    assert_eq!(admit_by(&gate, &secret).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit_by(&gate, &secret).unwrap_err(), Rejection::UNKNOWN);
     gate.update(with_tokens(&[&alice]));
     for scheme in ["Bearer", "bearer", "BEARER "] {
         let admitted = admit(&gate, &[("authorization", &format!("{scheme} {secret}"))]).unwrap();
@@ -114,14 +114,14 @@ async fn only_a_valid_token_admits_its_user() {
         &secret,
     ] {
         let refused = admit(&gate, &[("authorization", shown)]).unwrap_err();
-        assert_eq!(refused, Refused::UNKNOWN, "{shown}");
+        assert_eq!(refused, Rejection::UNKNOWN, "{shown}");
         assert_eq!(refused.challenge().unwrap(), "Bearer");
     }
     let bearer = ("authorization", &*format!("Bearer {secret}"));
-    assert_eq!(admit(&gate, &[]).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit(&gate, &[]).unwrap_err(), Rejection::UNKNOWN);
     assert_eq!(
         admit(&gate, &[bearer, bearer]).unwrap_err(),
-        Refused::UNKNOWN
+        Rejection::UNKNOWN
     );
     for query in ["?ticket=", "?access_token=", "?token="] {
         let head = head(
@@ -130,7 +130,7 @@ async fn only_a_valid_token_admits_its_user() {
         );
         assert_eq!(
             gate.pass(&head, &peer()).unwrap_err(),
-            Refused::UNKNOWN,
+            Rejection::UNKNOWN,
             "{query}"
         );
     }
@@ -182,12 +182,12 @@ async fn admissions_end_when_their_token_is_revoked_or_changed() {
         &format!("/acp?ticket={}", ticket.reveal()),
         &[HOST, ("upgrade", "websocket")],
     );
-    assert_eq!(gate.pass(&opens, &peer()).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(gate.pass(&opens, &peer()).unwrap_err(), Rejection::UNKNOWN);
     let again = admit_by(&gate, &hers).unwrap();
     assert_eq!(again.user.groups, ["staff", "admin"]);
     gate.update(with_tokens(&[&promoted]));
     other.is_over.wait_for(|over| *over).await.unwrap();
-    assert_eq!(admit_by(&gate, &his).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit_by(&gate, &his).unwrap_err(), Rejection::UNKNOWN);
     assert!(!*again.is_over.borrow());
 }
 
@@ -213,7 +213,7 @@ async fn a_jwt_by_an_unknown_key_requests_new_keys() {
     let (old, new) = (Signer::ed(Some("old")), Signer::ed(Some("new")));
     gate.update(with_signers(&[&old]));
     let token = new.token(&claims(json!({})));
-    assert_eq!(admit_by(&gate, &token).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit_by(&gate, &token).unwrap_err(), Rejection::UNKNOWN);
     gate.lacks_keys().await;
     gate.update(with_signers(&[&old, &new]));
     assert!(admit_by(&gate, &token).is_ok());
@@ -244,22 +244,22 @@ async fn a_certificate_admits_its_user_where_certificates_are_enabled() {
     assert_eq!(admitted.user.name, "certificate#alice");
     assert_eq!(
         certified.pass(&plain, &with(&old)).unwrap_err(),
-        Refused::UNKNOWN
+        Rejection::UNKNOWN
     );
     assert_eq!(
         certified.pass(&plain, &peer()).unwrap_err(),
-        Refused::UNKNOWN
+        Rejection::UNKNOWN
     );
     // A client with an invalid token is rejected, whatever its certificate.
     let wrong = head("/acp", &[HOST, ("authorization", "Bearer acp_x")]);
     assert_eq!(
         certified.pass(&wrong, &with(&alice)).unwrap_err(),
-        Refused::UNKNOWN
+        Rejection::UNKNOWN
     );
     let by_tokens = gate(by_tokens());
     assert_eq!(
         by_tokens.pass(&plain, &with(&alice)).unwrap_err(),
-        Refused::UNKNOWN
+        Rejection::UNKNOWN
     );
     // New keys do not affect it.
     certified.update(Keys::default());
@@ -278,7 +278,7 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
     // A request that opens no WebSocket uses up no ticket.
     assert_eq!(
         gate.pass(&head(&target, &[HOST]), &peer()).unwrap_err(),
-        Refused::UNKNOWN
+        Rejection::UNKNOWN
     );
     let foreign = head(
         &target,
@@ -289,7 +289,7 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
         StatusCode::FORBIDDEN
     );
     assert_eq!(*gate.pass(&opens, &peer()).unwrap().user, *alice.user());
-    assert_eq!(gate.pass(&opens, &peer()).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(gate.pass(&opens, &peer()).unwrap_err(), Rejection::UNKNOWN);
     // A ticket admits as its owner, whatever other credentials there are.
     let other = gate.ticket(&admitted).unwrap();
     let opens = format!("/acp?ticket=x{}", other.reveal());
@@ -298,7 +298,7 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
         &opens,
         &[HOST, ("upgrade", "websocket"), ("authorization", &bearer)],
     );
-    assert_eq!(gate.pass(&both, &peer()).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(gate.pass(&both, &peer()).unwrap_err(), Rejection::UNKNOWN);
     assert!(!format!("{other:?} {gate:?}").contains(other.reveal()));
 }
 
@@ -320,7 +320,7 @@ proptest! {
             if let Ok(value) = shown.try_into() {
                 head.headers.insert(hyper::header::AUTHORIZATION, value);
             }
-            prop_assert_eq!(gate.pass(&head, &peer()).unwrap_err(), Refused::UNKNOWN);
+            prop_assert_eq!(gate.pass(&head, &peer()).unwrap_err(), Rejection::UNKNOWN);
         }
     }
 }

@@ -16,7 +16,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, header};
 use tokio::time::Instant;
 
-use super::{Admitted, Digest, digest};
+use super::{AdmittedUser, Digest, digest};
 
 /// How long a ticket is valid.
 const LIFE: Duration = Duration::from_secs(30);
@@ -51,12 +51,12 @@ pub struct Tickets(Mutex<HashMap<Digest, Open>>);
 
 #[derive(Debug)]
 struct Open {
-    admitted: Admitted,
+    admitted: AdmittedUser,
     until: Instant,
 }
 
 impl Tickets {
-    pub fn issue(&self, admitted: &Admitted) -> Result<Ticket, getrandom::Error> {
+    pub fn issue(&self, admitted: &AdmittedUser) -> Result<Ticket, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         let ticket = URL_SAFE_NO_PAD.encode(bytes);
@@ -82,7 +82,7 @@ impl Tickets {
     }
 
     /// Uses up a ticket, and returns its owner.
-    pub fn redeem(&self, offered: &str) -> Option<Admitted> {
+    pub fn redeem(&self, offered: &str) -> Option<AdmittedUser> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ticket = open.remove(&digest(offered.as_bytes()))?;
         let holds = ticket.until > Instant::now() && !*ticket.admitted.is_over.borrow();
@@ -138,13 +138,13 @@ mod tests {
     use super::*;
     use crate::User;
 
-    fn admitted(name: &str) -> (Admitted, watch::Sender<bool>) {
+    fn admitted(name: &str) -> (AdmittedUser, watch::Sender<bool>) {
         let (over, is_over) = watch::channel(false);
         let user = Arc::new(User {
             name: name.to_owned(),
             groups: Vec::new(),
         });
-        (Admitted { user, is_over }, over)
+        (AdmittedUser { user, is_over }, over)
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,7 +10,7 @@ use acp_chain_http::gate::{called, is_of_page};
 use hyper::StatusCode;
 use hyper::http::request::Parts;
 
-use super::{GateSettings, Peer, Refused};
+use super::{GateSettings, Peer, Rejection};
 
 /// Checks the host names and the origins of requests.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Web {
     }
 
     /// Whether a request is for us, and not from a forbidden page.
-    pub fn check(&self, head: &Parts, peer: &Peer) -> Result<(), Refused> {
+    pub fn check(&self, head: &Parts, peer: &Peer) -> Result<(), Rejection> {
         // The scheme that the client uses.
         let scheme = if peer.is_encrypted || self.is_behind {
             "https"
@@ -49,7 +49,7 @@ impl Web {
             "http"
         };
         let name = called(&head.headers, &head.uri, scheme, &self.hosts);
-        let name = name.ok_or(Refused {
+        let name = name.ok_or(Rejection {
             status: StatusCode::MISDIRECTED_REQUEST,
             why: "the name in Host or :authority is not a name of this server",
         })?;
@@ -58,7 +58,7 @@ impl Web {
         if is_of_page(&head.headers, may_call) {
             return Ok(());
         }
-        Err(Refused {
+        Err(Rejection {
             status: StatusCode::FORBIDDEN,
             why: "web pages of this Origin may not call the server",
         })

@@ -15,7 +15,7 @@ use std::{io, thread};
 use acp_chain_rpc::untrusted::plain;
 use serde::Serialize;
 
-use super::metrics::{Count, Page, Way};
+use super::metrics::{Count, Page, TransportKind};
 use crate::User;
 
 /// How many lines may wait.
@@ -92,7 +92,7 @@ pub(super) struct LogContext {
     pub access: Option<Access>,
     pub connection: Option<String>,
     pub user: Arc<User>,
-    pub way: Way,
+    pub way: TransportKind,
     pub peer: SocketAddr,
 }
 
@@ -280,7 +280,7 @@ mod tests {
             access: Some(access.clone()),
             connection: Some("a.0".to_owned()),
             user: Arc::default(),
-            way: Way::Http,
+            way: TransportKind::Http,
             peer: ([127, 0, 0, 1], 9).into(),
         }
     }

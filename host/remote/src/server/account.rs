@@ -13,7 +13,7 @@ use super::limits::Limits;
 const BURST: Duration = Duration::from_secs(1);
 
 /// An open session, or one about to open.
-pub type Seat = OwnedSemaphorePermit;
+pub type SessionPermit = OwnedSemaphorePermit;
 
 /// A user's account.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Account {
 
     /// An account with this many sessions.
     #[cfg(test)]
-    pub fn with_seats(sessions: usize) -> Self {
+    pub fn with_permits(sessions: usize) -> Self {
         Self::new(&Limits {
             connections: 1,
             connections_per_user: 1,
@@ -58,7 +58,7 @@ impl Account {
     }
 
     /// Room for one more session, if there is any.
-    pub fn seat(&self) -> Option<Seat> {
+    pub fn permit(&self) -> Option<SessionPermit> {
         self.sessions.clone().try_acquire_owned().ok()
     }
 
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_burst_of_one_second_passes_and_more_is_delayed() {
-        let account = Account::with_seats(1);
+        let account = Account::with_permits(1);
         assert!(account.is_even());
         assert_eq!(account.pause(1000), Duration::ZERO);
         // Earlier data counts, from any client of the user.
@@ -105,10 +105,10 @@ mod tests {
 
     #[test]
     fn a_closed_session_makes_room_for_another() {
-        let account = Account::with_seats(1);
-        let seat = account.seat();
-        assert!(seat.is_some() && account.seat().is_none());
-        drop(seat);
-        assert!(account.seat().is_some());
+        let account = Account::with_permits(1);
+        let permit = account.permit();
+        assert!(permit.is_some() && account.permit().is_none());
+        drop(permit);
+        assert!(account.permit().is_some());
     }
 }

@@ -26,7 +26,7 @@ const BATCH: usize = 64 * 1024;
 const DISCARDED: usize = 64 * 1024;
 
 /// A socket that is lent to hyper.
-pub struct Lent<S>(Arc<Mutex<Socket<S>>>);
+pub struct LentSocket<S>(Arc<Mutex<Socket<S>>>);
 
 struct Socket<S> {
     stream: S,
@@ -41,19 +41,19 @@ pub struct Lender<S> {
 }
 
 /// Decides when the socket is taken back.
-pub struct Alone<S> {
+pub struct Reclaimer<S> {
     socket: Arc<Mutex<Socket<S>>>,
     sender: Mutex<Option<oneshot::Sender<Answer>>>,
 }
 
 /// Lends a socket.
-pub fn lend<S>(stream: S) -> (Lent<S>, Lender<S>, Alone<S>) {
+pub fn lend<S>(stream: S) -> (LentSocket<S>, Lender<S>, Reclaimer<S>) {
     let socket = Arc::new(Mutex::new(Socket {
         stream,
         is_flushed: true,
     }));
     let (sender, answer) = oneshot::channel();
-    let alone = Alone {
+    let alone = Reclaimer {
         socket: socket.clone(),
         sender: Mutex::new(Some(sender)),
     };
@@ -61,10 +61,10 @@ pub fn lend<S>(stream: S) -> (Lent<S>, Lender<S>, Alone<S>) {
         socket: socket.clone(),
         answer,
     };
-    (Lent(socket), lender, alone)
+    (LentSocket(socket), lender, alone)
 }
 
-impl<S> Alone<S> {
+impl<S> Reclaimer<S> {
     /// Passes on an answer that may have the connection to itself; returns any other.
     pub async fn pass(&self, answer: Answer, version: Version) -> Answer {
         let kind = answer.headers().get(header::CONTENT_TYPE);
@@ -109,7 +109,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Lent<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for LentSocket<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context,
@@ -119,7 +119,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Lent<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Lent<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for LentSocket<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context,

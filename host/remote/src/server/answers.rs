@@ -18,17 +18,17 @@ use hyper::{Method, Request, StatusCode};
 use tokio::sync::Semaphore;
 
 use super::account::Account;
-use super::connection::{Connection, Delivered, Ending};
+use super::connection::{Connection, DeliveryResult, Ending};
 use super::events::Events;
 use super::headers::{About, EXPOSED, allowed, has_plain_end, is_json, short};
-use super::mailbox::Closed;
-use super::metrics::{Refusal, Way};
+use super::mailbox::MailboxError;
+use super::metrics::{Refusal, TransportKind};
 use super::registry::{NoRoom, Registry};
 use super::reply::{busy, json, of_connection, readiness};
 use super::request_log::Log;
 use super::routes::NoStream;
 use super::{Behind, Opened, Settings, body, is_true, websocket};
-use crate::gate::{Admitted, Gate, Peer, Refused};
+use crate::gate::{AdmittedUser, Gate, Peer, Rejection};
 use crate::wire::{IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
 
 /// The longest `initialize`, in bytes: its sender has no connection yet.
@@ -119,7 +119,7 @@ impl Answers {
         log.session.clone_from(&about.session);
         let protocol = head.extensions.get::<Protocol>().map(Protocol::as_str);
         if websocket::is_requested(&method, &head.headers, protocol) {
-            log.way = Way::WebSocket;
+            log.way = TransportKind::WebSocket;
             return self.upgrade(head, body, &admitted, peer);
         }
         match method {
@@ -139,7 +139,7 @@ impl Answers {
         head: &Parts,
         body: Incoming,
         about: &About,
-        admitted: &Admitted,
+        admitted: &AdmittedUser,
         log: &mut Log,
     ) -> Answer {
         if !is_json(&head.headers) {
@@ -188,13 +188,13 @@ impl Answers {
             return answer;
         }
         match connection.deliver(Frame::Message(message)).await {
-            Ok(Delivered::Yes) => {
+            Ok(DeliveryResult::Yes) => {
                 if let Some(key) = key {
                     connection.keep(key);
                 }
                 bare(StatusCode::ACCEPTED)
             }
-            Ok(Delivered::TooMany) => busy(
+            Ok(DeliveryResult::TooMany) => busy(
                 StatusCode::TOO_MANY_REQUESTS,
                 "too many requests of this connection are open",
             ),
@@ -215,7 +215,12 @@ impl Answers {
     }
 
     /// The answer to a message that is rejected; `None` if it is accepted.
-    fn objection(&self, message: &Message, about: &About, admitted: &Admitted) -> Option<Answer> {
+    fn objection(
+        &self,
+        message: &Message,
+        about: &About,
+        admitted: &AdmittedUser,
+    ) -> Option<Answer> {
         if message.kind().is_response() {
             return None;
         }
@@ -248,14 +253,14 @@ impl Answers {
     }
 
     /// A new connection, with the agent's answer to its first message.
-    async fn begin(&self, message: Message, admitted: &Admitted, log: &mut Log) -> Answer {
+    async fn begin(&self, message: Message, admitted: &AdmittedUser, log: &mut Log) -> Answer {
         let (Some(id), "initialize") = (message.id(), &**message.method()) else {
             return plain(
                 StatusCode::BAD_REQUEST,
                 "Acp-Connection-Id is missing; the first message is the request `initialize`",
             );
         };
-        let connection = match self.open(admitted, Way::Http, log.peer) {
+        let connection = match self.open(admitted, TransportKind::Http, log.peer) {
             Ok(connection) => connection,
             Err(why) => return self.no_room(why),
         };
@@ -269,7 +274,7 @@ impl Answers {
         };
         let delivered = connection.deliver(Frame::Message(message)).await;
         let answer = match delivered {
-            Ok(Delivered::Yes) => answered.await.ok(),
+            Ok(DeliveryResult::Yes) => answered.await.ok(),
             _ => None,
         };
         let Some(answer) = answer else {
@@ -291,8 +296,8 @@ impl Answers {
     /// Opens a connection for a client of this transport.
     fn open(
         &self,
-        admitted: &Admitted,
-        way: Way,
+        admitted: &AdmittedUser,
+        way: TransportKind,
         peer: SocketAddr,
     ) -> Result<Arc<Connection>, NoRoom> {
         if (self.behind.has_room)() {
@@ -322,7 +327,7 @@ impl Answers {
     }
 
     /// The answer to a client that the gate rejects.
-    fn reject(&self, refused: &Refused) -> Answer {
+    fn reject(&self, refused: &Rejection) -> Answer {
         self.registry.figures.refused(match refused.status {
             StatusCode::FORBIDDEN => Refusal::Origin,
             StatusCode::MISDIRECTED_REQUEST => Refusal::Host,
@@ -337,7 +342,7 @@ impl Answers {
     }
 
     /// Runs the service behind a connection.
-    fn run(&self, connection: &Arc<Connection>, admitted: &Admitted) {
+    fn run(&self, connection: &Arc<Connection>, admitted: &AdmittedUser) {
         tracing::info!(
             connection = connection.id,
             user = admitted.user.name,
@@ -373,7 +378,7 @@ impl Answers {
         });
     }
 
-    fn stream(&self, headers: &HeaderMap, about: About, admitted: Admitted) -> Answer {
+    fn stream(&self, headers: &HeaderMap, about: About, admitted: AdmittedUser) -> Answer {
         if !Accepts::of(headers).events {
             return plain(
                 StatusCode::NOT_ACCEPTABLE,
@@ -403,10 +408,10 @@ impl Answers {
         let opened = match connection.open(session.as_deref(), last) {
             Ok(opened) => opened,
             Err(NoStream::Unknown) => return bare(StatusCode::NOT_FOUND),
-            Err(NoStream::Closed(Closed::Taken)) => {
+            Err(NoStream::Closed(MailboxError::Taken)) => {
                 return plain(StatusCode::CONFLICT, "this stream already has a reader");
             }
-            Err(NoStream::Closed(Closed::Forgotten)) => {
+            Err(NoStream::Closed(MailboxError::Forgotten)) => {
                 return plain(
                     StatusCode::CONFLICT,
                     "the events after that one are no longer kept; load the session again",
@@ -423,12 +428,12 @@ impl Answers {
         }
     }
 
-    fn upgrade(&self, head: Parts, body: Incoming, admitted: &Admitted, peer: &Peer) -> Answer {
+    fn upgrade(&self, head: Parts, body: Incoming, admitted: &AdmittedUser, peer: &Peer) -> Answer {
         let answer = match websocket::accept(&head.method, &head.headers) {
             Ok(answer) => answer,
             Err(answer) => return *answer,
         };
-        let connection = match self.open(admitted, Way::WebSocket, peer.address) {
+        let connection = match self.open(admitted, TransportKind::WebSocket, peer.address) {
             Ok(connection) => connection,
             Err(why) => return self.no_room(why),
         };
@@ -451,7 +456,7 @@ impl Answers {
     }
 
     /// Issues a ticket, with which a browser opens a WebSocket, as it cannot send headers for that.
-    fn ticket(&self, method: &Method, admitted: &Admitted) -> Answer {
+    fn ticket(&self, method: &Method, admitted: &AdmittedUser) -> Answer {
         if method != Method::POST {
             return named(bare(StatusCode::METHOD_NOT_ALLOWED), header::ALLOW, "POST");
         }
@@ -464,7 +469,7 @@ impl Answers {
         }
     }
 
-    fn delete(&self, about: &About, admitted: &Admitted) -> Answer {
+    fn delete(&self, about: &About, admitted: &AdmittedUser) -> Answer {
         let Some(id) = &about.connection else {
             return plain(StatusCode::BAD_REQUEST, "Acp-Connection-Id is missing");
         };

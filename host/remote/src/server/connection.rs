@@ -16,10 +16,10 @@ use tokio::time::{Instant, timeout};
 
 use super::access::LogContext;
 use super::account::Account;
-use super::mailbox::{Closed, Event};
-use super::metrics::{Figures, Way};
+use super::mailbox::{Event, MailboxError};
+use super::metrics::{Figures, TransportKind};
 use super::owners::Owners;
-use super::routes::{NoStream, Noted, Routes, WAITING};
+use super::routes::{NoStream, Routes, RoutingResult, WAITING};
 use crate::User;
 
 /// How many message keys are remembered.
@@ -82,11 +82,11 @@ struct State {
 
 /// The connection has ended.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Over;
+pub struct ConnectionEnd;
 
 /// The result of a message.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Delivered {
+pub enum DeliveryResult {
     /// The message is passed to the chain, or answered.
     Yes,
     /// Too many requests are open.
@@ -104,7 +104,7 @@ impl Connection {
         is_draining: Arc<AtomicBool>,
     ) -> Arc<Self> {
         figures.opened(log.way);
-        let is_one = log.way == Way::WebSocket;
+        let is_one = log.way == TransportKind::WebSocket;
         let log = Arc::new(log);
         let routes = Routes::new(is_one, account.clone(), figures.clone(), log.clone());
         Arc::new(Self {
@@ -190,7 +190,7 @@ impl Connection {
     }
 
     /// Hands a message to the chain, once there is room. Cancel safe.
-    pub async fn deliver(&self, frame: Frame) -> Result<Delivered, Over> {
+    pub async fn deliver(&self, frame: Frame) -> Result<DeliveryResult, ConnectionEnd> {
         let len = match &frame {
             Frame::Message(message) => message.len(),
             Frame::Line(line) => line.len(),
@@ -204,23 +204,23 @@ impl Connection {
             {
                 let mut state = self.state();
                 if state.is_input_closed || state.is_closed {
-                    return Err(Over);
+                    return Err(ConnectionEnd);
                 }
                 // The limit is the same as for the client, and a single message always fits.
                 if state.inbox.is_empty() || state.held + len <= WAITING {
                     let noted = match &frame {
                         Frame::Message(message) => state.routes.note(message),
-                        _ => Noted::Yes,
+                        _ => RoutingResult::Yes,
                     };
                     match noted {
-                        Noted::Yes => {}
-                        Noted::Answered => return Ok(Delivered::Yes),
-                        Noted::TooMany => return Ok(Delivered::TooMany),
+                        RoutingResult::Yes => {}
+                        RoutingResult::Answered => return Ok(DeliveryResult::Yes),
+                        RoutingResult::TooMany => return Ok(DeliveryResult::TooMany),
                     }
                     state.inbox.push_back(frame);
                     state.held += len;
                     wake(&mut state.reads);
-                    return Ok(Delivered::Yes);
+                    return Ok(DeliveryResult::Yes);
                 }
             }
             // Nothing is read meanwhile, so the client does not count as silent.
@@ -289,7 +289,7 @@ impl Connection {
         let opened = state.routes.open(session, last);
         match &opened {
             Ok(_) if last.is_some() => self.figures.resumed(true),
-            Err(NoStream::Closed(Closed::Forgotten)) => self.figures.resumed(false),
+            Err(NoStream::Closed(MailboxError::Forgotten)) => self.figures.resumed(false),
             _ => {}
         }
         let reader = opened?;

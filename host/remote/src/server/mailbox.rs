@@ -23,7 +23,7 @@ pub struct Event {
 
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum MailboxError {
     /// The stream has a reader.
     Taken,
     /// The messages after that event are no longer kept.
@@ -113,9 +113,9 @@ impl Mailbox {
 
     /// Starts to read after the sent messages, or after this event. Naming an event takes over the stream, as the
     /// previous reader may have vanished. Returns the reader's number.
-    pub fn open(&mut self, last: Option<u64>) -> Result<u64, Closed> {
+    pub fn open(&mut self, last: Option<u64>) -> Result<u64, MailboxError> {
         match last {
-            None if self.reader.is_some() => return Err(Closed::Taken),
+            None if self.reader.is_some() => return Err(MailboxError::Taken),
             None => {}
             Some(last) => self.go_back(last)?,
         }
@@ -126,12 +126,12 @@ impl Mailbox {
         Ok(self.readers)
     }
 
-    fn go_back(&mut self, last: u64) -> Result<(), Closed> {
-        let next = last.checked_add(1).ok_or(Closed::Forgotten)?;
-        let at = next.checked_sub(self.first).ok_or(Closed::Forgotten)?;
-        let at = usize::try_from(at).map_err(|_| Closed::Forgotten)?;
+    fn go_back(&mut self, last: u64) -> Result<(), MailboxError> {
+        let next = last.checked_add(1).ok_or(MailboxError::Forgotten)?;
+        let at = next.checked_sub(self.first).ok_or(MailboxError::Forgotten)?;
+        let at = usize::try_from(at).map_err(|_| MailboxError::Forgotten)?;
         if at > self.sent {
-            return Err(Closed::Forgotten);
+            return Err(MailboxError::Forgotten);
         }
         for (text, when) in self.messages.range_mut(at..self.sent) {
             *when = None;
@@ -241,19 +241,19 @@ mod tests {
             mailbox.push(numbered(number));
         }
         mailbox.open(None).unwrap();
-        assert_eq!(mailbox.open(None), Err(Closed::Taken));
+        assert_eq!(mailbox.open(None), Err(MailboxError::Taken));
         assert_eq!(mailbox.take().unwrap().number, 1);
         assert_eq!(mailbox.take().unwrap().number, 2);
-        assert_eq!(mailbox.open(Some(3)), Err(Closed::Forgotten));
-        assert_eq!(mailbox.open(Some(u64::MAX)), Err(Closed::Forgotten));
+        assert_eq!(mailbox.open(Some(3)), Err(MailboxError::Forgotten));
+        assert_eq!(mailbox.open(Some(u64::MAX)), Err(MailboxError::Forgotten));
         mailbox.open(Some(1)).unwrap();
-        assert_eq!(mailbox.open(Some(0)), Err(Closed::Forgotten));
+        assert_eq!(mailbox.open(Some(0)), Err(MailboxError::Forgotten));
         assert_eq!(mailbox.take().unwrap().text, "2");
         mailbox.trim(
             Instant::now() + Duration::from_secs(9),
             Duration::from_secs(8),
         );
-        assert_eq!(mailbox.open(Some(1)), Err(Closed::Forgotten));
+        assert_eq!(mailbox.open(Some(1)), Err(MailboxError::Forgotten));
         mailbox.open(Some(2)).unwrap();
         assert_eq!(mailbox.take().unwrap().text, "3");
         assert_eq!((mailbox.take(), mailbox.waiting()), (None, 0));

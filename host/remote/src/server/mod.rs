@@ -344,8 +344,8 @@ where
 }
 
 async fn requests<S>(
-    stream: alone::Lent<S>,
-    alone: alone::Alone<S>,
+    stream: alone::LentSocket<S>,
+    alone: alone::Reclaimer<S>,
     peer: Peer,
     answers: Arc<Answers>,
     visitor: Arc<Visitor>,

@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::server::access::Access;
-    use crate::server::metrics::Way;
+    use crate::server::metrics::TransportKind;
 
     fn message(text: &str) -> Message {
         Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
@@ -158,7 +158,7 @@ mod tests {
             access: Some(access),
             connection: None,
             user: Arc::default(),
-            way: Way::Http,
+            way: TransportKind::Http,
             peer: ([127, 0, 0, 1], 9).into(),
         });
         (Permissions::new(&log), writer)

@@ -14,7 +14,7 @@ use super::access::{Access, LogContext};
 use super::account::Account;
 use super::connection::{Connection, Ending};
 use super::limits::Limits;
-use super::metrics::{Figures, Page, Refusal, Way};
+use super::metrics::{Figures, Page, Refusal, TransportKind};
 use super::names::Node;
 use super::owners::Owners;
 use super::routes::Routes;
@@ -128,7 +128,7 @@ impl Registry {
     pub fn begin(
         &self,
         user: &Arc<User>,
-        way: Way,
+        way: TransportKind,
         peer: SocketAddr,
     ) -> Result<Arc<Connection>, NoRoom> {
         let id = self.id().map_err(|_| NoRoom::NoRandom)?;
@@ -246,8 +246,8 @@ impl Registry {
         let (mut http, mut websocket) = (0, 0);
         for connection in self.all() {
             match connection.log.way {
-                Way::Http => http += 1,
-                Way::WebSocket => websocket += 1,
+                TransportKind::Http => http += 1,
+                TransportKind::WebSocket => websocket += 1,
             }
             let gauges = connection.with_routes(Routes::gauges);
             sessions += gauges.sessions;
@@ -259,7 +259,7 @@ impl Registry {
             "acp_chain_connections",
             "Open connections.",
             "transport",
-            [Way::Http.name(), Way::WebSocket.name()]
+            [TransportKind::Http.name(), TransportKind::WebSocket.name()]
                 .into_iter()
                 .zip([http, websocket]),
         );
@@ -384,7 +384,7 @@ mod tests {
     fn a_connection_of_another_user_is_not_found() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
-        let connection = registry.begin(&ann, Way::Http, peer()).unwrap();
+        let connection = registry.begin(&ann, TransportKind::Http, peer()).unwrap();
         assert!(connection.id.starts_with("here.") && connection.id.len() == 5 + 32);
         assert!(registry.find(&connection.id, &ann).is_some());
         assert!(registry.find(&connection.id, &bob).is_none());
@@ -396,22 +396,30 @@ mod tests {
     fn connections_beyond_a_limit_are_rejected() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
-        let first = registry.begin(&ann, Way::Http, peer()).unwrap();
-        let _second = registry.begin(&ann, Way::WebSocket, peer()).unwrap();
+        let first = registry.begin(&ann, TransportKind::Http, peer()).unwrap();
+        let _second = registry
+            .begin(&ann, TransportKind::WebSocket, peer())
+            .unwrap();
         assert_eq!(
-            registry.begin(&ann, Way::Http, peer()).unwrap_err(),
+            registry
+                .begin(&ann, TransportKind::Http, peer())
+                .unwrap_err(),
             NoRoom::OfUser
         );
-        let _third = registry.begin(&bob, Way::Http, peer()).unwrap();
+        let _third = registry.begin(&bob, TransportKind::Http, peer()).unwrap();
         assert_eq!(
-            registry.begin(&bob, Way::Http, peer()).unwrap_err(),
+            registry
+                .begin(&bob, TransportKind::Http, peer())
+                .unwrap_err(),
             NoRoom::OfAll
         );
         registry.remove(&first);
         registry.remove(&first);
-        registry.begin(&ann, Way::Http, peer()).unwrap();
+        registry.begin(&ann, TransportKind::Http, peer()).unwrap();
         assert_eq!(
-            registry.begin(&bob, Way::Http, peer()).unwrap_err(),
+            registry
+                .begin(&bob, TransportKind::Http, peer())
+                .unwrap_err(),
             NoRoom::OfAll
         );
     }
@@ -427,10 +435,14 @@ mod tests {
             },
         );
         let of_staff = Arc::new(of_staff);
-        registry.begin(&ann, Way::Http, peer()).unwrap();
-        let second = registry.begin(&of_staff, Way::Http, peer()).unwrap();
+        registry.begin(&ann, TransportKind::Http, peer()).unwrap();
+        let second = registry
+            .begin(&of_staff, TransportKind::Http, peer())
+            .unwrap();
         assert_eq!(
-            registry.begin(&of_staff, Way::Http, peer()).unwrap_err(),
+            registry
+                .begin(&of_staff, TransportKind::Http, peer())
+                .unwrap_err(),
             NoRoom::OfUser
         );
         assert!(registry.find(&second.id, &ann).is_none());
@@ -451,7 +463,7 @@ mod tests {
         let mut connections = Vec::new();
         loop {
             sockets.extend(registry.one_more_socket());
-            match registry.begin(&ann, Way::WebSocket, peer()) {
+            match registry.begin(&ann, TransportKind::WebSocket, peer()) {
                 Ok(connection) => connections.push(connection),
                 Err(why) => break assert_eq!(why, NoRoom::OfAll),
             }

@@ -9,7 +9,7 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
 
 use super::access::{Entry, LogContext};
-use super::metrics::Way;
+use super::metrics::TransportKind;
 use super::registry::Registry;
 use crate::User;
 use crate::gate::Peer;
@@ -23,7 +23,7 @@ pub fn is_probe<B>(request: &Request<B>) -> bool {
 pub struct Log {
     method: Method,
     pub peer: SocketAddr,
-    pub way: Way,
+    pub way: TransportKind,
     /// The user, if admitted.
     pub user: Option<Arc<User>>,
     pub connection: Option<String>,
@@ -39,7 +39,7 @@ impl Log {
         Self {
             method: request.method().clone(),
             peer: peer.address,
-            way: Way::Http,
+            way: TransportKind::Http,
             user: None,
             connection: None,
             session: None,

@@ -16,8 +16,8 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::access::LogContext;
-use super::account::{Account, Seat};
-use super::mailbox::{Closed, Mailbox, Totals};
+use super::account::{Account, SessionPermit};
+use super::mailbox::{Mailbox, MailboxError, Totals};
 use super::metrics::{Figures, Refusal};
 use super::permissions::Permissions;
 use super::turn::Turn;
@@ -44,12 +44,12 @@ pub enum NoStream {
     /// The agent has not named the session, and there are too many such sessions already.
     Unknown,
     /// The stream cannot be read.
-    Closed(Closed),
+    Closed(MailboxError),
 }
 
 /// The result of a message of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noted {
+pub enum RoutingResult {
     /// The message is passed to the chain.
     Yes,
     /// The message was answered here.
@@ -63,8 +63,8 @@ struct OpenRequest {
     session: Option<Arc<str>>,
     /// What the request does, which decides what its answer means for sessions.
     life: Life,
-    /// The seat of the session that the request opens.
-    seat: Option<Seat>,
+    /// The permit of the session that the request opens.
+    permit: Option<SessionPermit>,
     /// The turn, if the request is a prompt.
     turn: Option<Turn>,
 }
@@ -100,7 +100,7 @@ pub struct Routes {
     /// The turns that go on after their prompts are answered.
     turns: Turns<Arc<str>, Turn>,
     /// The open sessions.
-    open: HashMap<Arc<str>, Seat>,
+    open: HashMap<Arc<str>, SessionPermit>,
     account: Arc<Account>,
     figures: Arc<Figures>,
     log: Arc<LogContext>,
@@ -149,13 +149,13 @@ impl Routes {
     }
 
     /// Notes a message of the client.
-    pub fn note(&mut self, message: &Message) -> Noted {
+    pub fn note(&mut self, message: &Message) -> RoutingResult {
         if message.kind().is_response() {
             if let Some(id) = message.id() {
                 self.agent_requests.remove(&id);
             }
             self.permissions.answer(message);
-            return Noted::Yes;
+            return RoutingResult::Yes;
         }
         let life = Life::of(message.method());
         let session = message.session().cloned();
@@ -174,19 +174,19 @@ impl Routes {
             return self.refuse_or_drop(id, &error);
         }
         if id.is_some() && self.requests.len() >= REQUESTS {
-            return Noted::TooMany;
+            return RoutingResult::TooMany;
         }
         let is_open = |name: &Arc<str>| self.open.contains_key(name);
         let opens = match life {
             Life::Loads => !session.as_ref().is_some_and(is_open),
             _ => life.names_session(),
         };
-        let mut seat = None;
+        let mut permit = None;
         if let Some(id) = &id
             && opens
         {
-            seat = self.account.seat();
-            if seat.is_none() {
+            permit = self.account.permit();
+            if permit.is_none() {
                 self.figures.refused(Refusal::Sessions);
                 let error = Error::new(
                     code::INVALID_REQUEST,
@@ -211,12 +211,12 @@ impl Routes {
             let request = OpenRequest {
                 session,
                 life,
-                seat,
+                permit,
                 turn,
             };
             self.requests.insert(id, request);
         }
-        Noted::Yes
+        RoutingResult::Yes
     }
 
     /// A turn that begins now.
@@ -225,12 +225,12 @@ impl Routes {
     }
 
     /// Answers a request with an error, unless the client has too many unsent bytes already.
-    fn refuse_or_drop(&mut self, id: &Id, error: &Error) -> Noted {
+    fn refuse_or_drop(&mut self, id: &Id, error: &Error) -> RoutingResult {
         if self.waiting() >= WAITING {
-            return Noted::TooMany;
+            return RoutingResult::TooMany;
         }
         self.refuse(id, error);
-        Noted::Answered
+        RoutingResult::Answered
     }
 
     /// Answers a request with an error, in place of the chain.
@@ -424,8 +424,8 @@ impl Routes {
         let Some(name) = name.filter(|_| !is_error) else {
             return;
         };
-        match request.seat.take() {
-            Some(seat) if self.open.len() < SESSIONS => drop(self.open.insert(name, seat)),
+        match request.permit.take() {
+            Some(permit) if self.open.len() < SESSIONS => drop(self.open.insert(name, permit)),
             None if request.life == Life::Ends => {
                 self.open.remove(&name);
                 self.turns.end(&name);
@@ -609,16 +609,16 @@ mod tests {
     use super::*;
 
     fn routes() -> Routes {
-        with_seats(100)
+        with_permits(100)
     }
 
-    fn with_seats(seats: usize) -> Routes {
-        let account = Arc::new(Account::with_seats(seats));
+    fn with_permits(permits: usize) -> Routes {
+        let account = Arc::new(Account::with_permits(permits));
         let log = LogContext {
             access: None,
             connection: None,
             user: Arc::default(),
-            way: super::super::metrics::Way::Http,
+            way: super::super::metrics::TransportKind::Http,
             peer: ([127, 0, 0, 1], 9).into(),
         };
         Routes::new(false, account, Arc::default(), Arc::new(log))
@@ -635,7 +635,7 @@ mod tests {
         };
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        assert_eq!(routes.note(&message(&text)), Noted::Yes);
+        assert_eq!(routes.note(&message(&text)), RoutingResult::Yes);
     }
 
     fn answer(routes: &mut Routes, id: u64, result: &str) {
@@ -731,7 +731,7 @@ mod tests {
         routes.push(cancel(1).into());
         assert_eq!(take_all(&mut routes, Some("a")), 3);
         let answer = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
-        assert_eq!(routes.note(&message(answer)), Noted::Yes);
+        assert_eq!(routes.note(&message(answer)), RoutingResult::Yes);
         routes.push(cancel(2).into());
         assert_eq!(take_all(&mut routes, None), 1);
     }
@@ -775,7 +775,7 @@ mod tests {
             request(&mut routes, id, "session/list", None);
         }
         let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"session/list"}"#;
-        assert_eq!(routes.note(&message(one_more)), Noted::TooMany);
+        assert_eq!(routes.note(&message(one_more)), RoutingResult::TooMany);
     }
 
     #[test]
@@ -804,11 +804,11 @@ mod tests {
 
     #[test]
     fn an_open_request_is_not_forgotten_for_another_with_its_id() {
-        let mut routes = with_seats(1);
+        let mut routes = with_permits(1);
         routes.open(None, None).unwrap();
         request(&mut routes, 1, "session/new", None);
         let again = message(r#"{"jsonrpc":"2.0","id":1,"method":"session/list"}"#);
-        assert_eq!(routes.note(&again), Noted::Answered);
+        assert_eq!(routes.note(&again), RoutingResult::Answered);
         assert_eq!(take_all(&mut routes, None), 1);
         let opened = r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"a"}}"#;
         assert_eq!(routes.push(opened.into()).as_deref(), Some("a"));
@@ -844,7 +844,7 @@ mod tests {
 
     #[test]
     fn sessions_beyond_the_limit_are_rejected_and_closed_ones_make_room() {
-        let mut routes = with_seats(2);
+        let mut routes = with_permits(2);
         routes.open(None, None).unwrap();
         request(&mut routes, 1, "session/new", None);
         answer(&mut routes, 1, r#"{"sessionId":"a"}"#);
@@ -853,19 +853,19 @@ mod tests {
         routes.push(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}"#.into());
         request(&mut routes, 3, "session/load", Some("b"));
         let one_more = r#"{"jsonrpc":"2.0","id":4,"method":"session/new","params":{}}"#;
-        assert_eq!(routes.note(&message(one_more)), Noted::Answered);
+        assert_eq!(routes.note(&message(one_more)), RoutingResult::Answered);
         answer(&mut routes, 3, "{}");
-        assert_eq!(routes.note(&message(one_more)), Noted::Answered);
+        assert_eq!(routes.note(&message(one_more)), RoutingResult::Answered);
         // An open session can be loaded again.
         request(&mut routes, 5, "session/load", Some("a"));
         answer(&mut routes, 5, "{}");
         assert_eq!(routes.gauges().sessions, 2);
         request(&mut routes, 6, "session/close", Some("b"));
         answer(&mut routes, 6, "{}");
-        assert_eq!(routes.note(&message(one_more)), Noted::Yes);
+        assert_eq!(routes.note(&message(one_more)), RoutingResult::Yes);
         assert_eq!(routes.gauges().sessions, 1);
         routes.end();
-        assert!(routes.account.seat().is_some() && routes.account.seat().is_some());
+        assert!(routes.account.permit().is_some() && routes.account.permit().is_some());
     }
 
     #[test]

@@ -24,7 +24,7 @@ const LONGEST: u64 = 1 << 20;
 pub struct Tls {
     /// For new connections.
     pub config: Arc<ServerConfig>,
-    current: Arc<Current>,
+    current: Arc<CertResolver>,
 }
 
 /// Why connections cannot be encrypted.
@@ -60,10 +60,10 @@ pub fn load(cert: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls, Tl
         key: read(key)?,
     };
     let certified = certified(&pair, &provider).map_err(|wrong| match wrong {
-        Wrong::Cert(what) => wrong_file(cert, what),
-        Wrong::Key(what) => wrong_file(key, what),
+        PairError::Cert(what) => wrong_file(cert, what),
+        PairError::Key(what) => wrong_file(key, what),
     })?;
-    let current = Arc::new(Current(RwLock::new(Arc::new(certified))));
+    let current = Arc::new(CertResolver(RwLock::new(Arc::new(certified))));
     let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| wrong_file(cert, error.to_string()))?;
@@ -78,7 +78,7 @@ pub fn load(cert: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls, Tl
             config.with_client_cert_verifier(verifier)
         }
     };
-    let mut config = config.with_cert_resolver(Arc::<Current>::clone(&current));
+    let mut config = config.with_cert_resolver(Arc::<CertResolver>::clone(&current));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Tls {
         config: Arc::new(config),
@@ -91,7 +91,7 @@ impl Tls {
     pub fn renew(&self, pair: &PemPair) -> Result<(), TlsError> {
         let certified = certified(pair, self.config.crypto_provider());
         let certified = certified.map_err(|wrong| match wrong {
-            Wrong::Cert(what) | Wrong::Key(what) => TlsError::Renewed(what),
+            PairError::Cert(what) | PairError::Key(what) => TlsError::Renewed(what),
         })?;
         let mut place = self
             .current
@@ -104,15 +104,15 @@ impl Tls {
 }
 
 /// The current certificate.
-struct Current(RwLock<Arc<CertifiedKey>>);
+struct CertResolver(RwLock<Arc<CertifiedKey>>);
 
-impl fmt::Debug for Current {
+impl fmt::Debug for CertResolver {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("Current")
+        f.write_str("CertResolver")
     }
 }
 
-impl ResolvesServerCert for Current {
+impl ResolvesServerCert for CertResolver {
     fn resolve(&self, _hello: ClientHello) -> Option<Arc<CertifiedKey>> {
         let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(&current))
@@ -120,35 +120,35 @@ impl ResolvesServerCert for Current {
 }
 
 /// Whether the certificate or the key is faulty.
-enum Wrong {
+enum PairError {
     Cert(String),
     Key(String),
 }
 
-fn certified(pair: &PemPair, provider: &CryptoProvider) -> Result<CertifiedKey, Wrong> {
+fn certified(pair: &PemPair, provider: &CryptoProvider) -> Result<CertifiedKey, PairError> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pair.cert.as_bytes()).collect();
-    let chain = chain.map_err(|error| Wrong::Cert(no_pem(&error)))?;
+    let chain = chain.map_err(|error| PairError::Cert(no_pem(&error)))?;
     if chain.is_empty() {
         let what = "there is no certificate in it: expected PEM, `-----BEGIN CERTIFICATE-----`";
-        return Err(Wrong::Cert(what.to_owned()));
+        return Err(PairError::Cert(what.to_owned()));
     }
     let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes());
     let key = key.map_err(|error| match error {
-        pem::Error::NoItemsFound => Wrong::Key(
+        pem::Error::NoItemsFound => PairError::Key(
             "there is no private key in it that can be read: expected PEM, `-----BEGIN PRIVATE KEY-----`, without a \
              password"
                 .to_owned(),
         ),
-        error => Wrong::Key(no_pem(&error)),
+        error => PairError::Key(no_pem(&error)),
     })?;
     CertifiedKey::from_der(chain, key, provider).map_err(|error| match error {
         rustls::Error::InconsistentKeys(_) => {
-            Wrong::Key("this is the key of another certificate".to_owned())
+            PairError::Key("this is the key of another certificate".to_owned())
         }
         rustls::Error::InvalidCertificate(error) => {
-            Wrong::Cert(format!("the certificate cannot be used: {error}"))
+            PairError::Cert(format!("the certificate cannot be used: {error}"))
         }
-        error => Wrong::Key(format!("the key cannot be used: {error}")),
+        error => PairError::Key(format!("the key cannot be used: {error}")),
     })
 }
 

@@ -31,7 +31,7 @@ use tokio_tungstenite::tungstenite::{Error, Message, handshake::derive_accept_ke
 
 use super::access::Entry;
 use super::account::Account;
-use super::connection::{Connection, Delivered, Ending};
+use super::connection::{Connection, DeliveryResult, Ending};
 use super::registry::Registry;
 
 /// How long a client may be silent.
@@ -43,7 +43,7 @@ const READ: usize = 4 * 1024;
 /// How long the last messages may take to be sent.
 const CLOSING: Duration = Duration::from_secs(5);
 
-type Socket = WebSocketStream<Metered<TokioIo<Upgraded>>>;
+type Socket = WebSocketStream<MeteredStream<TokioIo<Upgraded>>>;
 
 /// Whether a request opens a WebSocket.
 pub fn is_requested(method: &Method, headers: &HeaderMap, protocol: Option<&str>) -> bool {
@@ -138,7 +138,7 @@ impl Carrier {
                 bodies: self.bodies,
                 taken: AtomicUsize::new(0),
             });
-            let io = Metered {
+            let io = MeteredStream {
                 io,
                 room: room.clone(),
             };
@@ -199,12 +199,12 @@ impl Drop for Room {
 }
 
 /// A stream that takes room for the bytes that are read.
-pub struct Metered<S> {
+pub struct MeteredStream<S> {
     io: S,
     room: Arc<Room>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MeteredStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context,
@@ -220,7 +220,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context,
@@ -331,8 +331,8 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
         }
         Some(error) => Some(error),
         None => match connection.deliver(frame).await {
-            Ok(Delivered::Yes) => None,
-            Ok(Delivered::TooMany) => {
+            Ok(DeliveryResult::Yes) => None,
+            Ok(DeliveryResult::TooMany) => {
                 let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }

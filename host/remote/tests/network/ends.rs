@@ -12,7 +12,7 @@ use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::weather::{Fault, Network};
+use super::network::{Fault, Network};
 
 /// How long a test waits for anything before it fails, on a clock that is not advanced.
 const WATCHDOG: Duration = Duration::from_mins(2);
@@ -39,7 +39,7 @@ pub struct Ends {
 
 /// The transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TransportKind {
     Http,
     WebSocket,
 }
@@ -128,12 +128,12 @@ async fn run(
 
 impl Ends {
     /// A connection with these sessions; then the network has these faults.
-    pub async fn begin(way: Way, sessions: &[&str], faults: Vec<(usize, Fault)>) -> Self {
+    pub async fn begin(way: TransportKind, sessions: &[&str], faults: Vec<(usize, Fault)>) -> Self {
         let (server, mut agents) = server();
         let network = Network::to(server).await;
         let scheme = match way {
-            Way::Http => "http",
-            Way::WebSocket => "ws",
+            TransportKind::Http => "http",
+            TransportKind::WebSocket => "ws",
         };
         let target = Target {
             address: format!("{scheme}://{}/acp", network.address)

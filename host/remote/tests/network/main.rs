@@ -5,7 +5,7 @@
 //! are not waited for: the clock is advanced.
 
 mod ends;
-mod weather;
+mod network;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time;
 
-use self::ends::{End, Ends, WINDOW, Way, answer, request};
-use self::weather::{Fault, faults};
+use self::ends::{End, Ends, TransportKind, WINDOW, answer, request};
+use self::network::{Fault, faults};
 
 const SESSIONS: [&str; 3] = ["one", "two", "three"];
 
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn no_message_is_lost_duplicated_or_reordered_wherever_the_network_breaks(faults in faults()) {
         runtime().block_on(async {
-            let mut ends = Ends::begin(Way::Http, &SESSIONS, faults).await;
+            let mut ends = Ends::begin(TransportKind::Http, &SESSIONS, faults).await;
             assert_eq!(turns(&mut ends).await, expected());
             ends.network.schedule(Vec::new());
             ends_without_more(ends).await;
@@ -159,7 +159,7 @@ proptest! {
 
 #[tokio::test]
 async fn both_transports_survive_a_slow_network() {
-    for way in [Way::Http, Way::WebSocket] {
+    for way in [TransportKind::Http, TransportKind::WebSocket] {
         let faults = vec![
             (1, Fault::Crumbles(7)),
             (500, Fault::Parts),
@@ -173,7 +173,7 @@ async fn both_transports_survive_a_slow_network() {
 
 #[tokio::test]
 async fn after_a_partition_within_the_window_both_sides_resume() {
-    let mut ends = Ends::begin(Way::Http, &SESSIONS, Vec::new()).await;
+    let mut ends = Ends::begin(TransportKind::Http, &SESSIONS, Vec::new()).await;
     prompt(&ends.client, 100, "one");
     assert_eq!(ends.agent.receive().await["method"], "x/count");
     assert_eq!(ends.agent.receive().await["id"], 100);
@@ -198,7 +198,7 @@ async fn after_a_partition_within_the_window_both_sides_resume() {
 
 #[tokio::test]
 async fn after_a_longer_partition_both_sides_get_the_end() {
-    let mut ends = Ends::begin(Way::Http, &SESSIONS, Vec::new()).await;
+    let mut ends = Ends::begin(TransportKind::Http, &SESSIONS, Vec::new()).await;
     ends.network.part();
     ends.network.inject(Fault::Cut);
     ends.agent.send(update("one", 0, 0));
@@ -211,7 +211,7 @@ async fn after_a_longer_partition_both_sides_get_the_end() {
 
 #[tokio::test]
 async fn a_client_resumes_when_its_server_is_silently_disconnected() {
-    let mut ends = Ends::begin(Way::Http, &SESSIONS, Vec::new()).await;
+    let mut ends = Ends::begin(TransportKind::Http, &SESSIONS, Vec::new()).await;
     ends.network.inject(Fault::LosesServer);
     for number in 0..UPDATES {
         ends.agent.send(update("one", 0, number));
@@ -225,7 +225,7 @@ async fn a_client_resumes_when_its_server_is_silently_disconnected() {
 
 #[tokio::test]
 async fn a_client_resumes_when_the_server_still_considers_its_old_streams_open() {
-    let mut ends = Ends::begin(Way::Http, &SESSIONS, Vec::new()).await;
+    let mut ends = Ends::begin(TransportKind::Http, &SESSIONS, Vec::new()).await;
     for number in 0..UPDATES {
         ends.network.inject(Fault::LosesClient);
         ends.agent.send(update("one", 0, number));
@@ -236,7 +236,12 @@ async fn a_client_resumes_when_the_server_still_considers_its_old_streams_open()
 
 #[tokio::test]
 async fn an_incomplete_message_does_not_block_its_retry() {
-    let mut ends = Ends::begin(Way::Http, &SESSIONS, vec![(5000, Fault::LosesClient)]).await;
+    let mut ends = Ends::begin(
+        TransportKind::Http,
+        &SESSIONS,
+        vec![(5000, Fault::LosesClient)],
+    )
+    .await;
     let text = "x".repeat(10_000);
     let message = json!({"jsonrpc": "2.0", "method": "x/long", "params": {"text": text}});
     ends.client.send(message.clone());
@@ -250,7 +255,7 @@ async fn an_incomplete_message_does_not_block_its_retry() {
 #[tokio::test]
 async fn a_lost_websocket_ends_for_both_sides() {
     for fault in [Fault::Cut, Fault::LosesClient, Fault::LosesServer] {
-        let mut ends = Ends::begin(Way::WebSocket, &SESSIONS, Vec::new()).await;
+        let mut ends = Ends::begin(TransportKind::WebSocket, &SESSIONS, Vec::new()).await;
         ends.network.inject(fault);
         if fault != Fault::LosesServer {
             let error = ends.client.next().await.unwrap_err().to_string();

@@ -30,7 +30,7 @@ use tokio::time::timeout;
 
 use self::open::{Open, Refusal};
 use super::ends::{AgentEvent, Inbox, Link};
-use super::error::{RemoteError, Why};
+use super::error::{Cause, RemoteError};
 use super::patience::Patience;
 use super::web::{Web, is_of_gateway, requested_pause};
 use crate::wire::{CONNECTION, IDEMPOTENCY, RESUME, SESSION};
@@ -60,7 +60,7 @@ struct Handshake {
 }
 
 /// The result of a request.
-enum Posted {
+enum PostResult {
     Accepted(Response),
     /// The server rejected this message.
     Refused(Refusal),
@@ -110,11 +110,11 @@ impl Connection {
         message: Option<&Message>,
     ) -> Result<(), RemoteError> {
         if message.is_none_or(|message| &**message.method() != "initialize") {
-            return Err(self.web.error(Why::NotInitialize));
+            return Err(self.web.error(Cause::NotInitialize));
         }
         let answer = match self.post(&line, None).await? {
-            Posted::Accepted(answer) => answer,
-            Posted::Refused(refusal) => return Err(refusal.error),
+            PostResult::Accepted(answer) => answer,
+            PostResult::Refused(refusal) => return Err(refusal.error),
         };
         let headers = answer.headers();
         let Some(connection) = headers.get(CONNECTION).cloned() else {
@@ -122,7 +122,7 @@ impl Connection {
             let body = self.body(answer).await?;
             let refusal = Message::parse(body.clone()).ok();
             if refusal.is_none_or(|refusal| refusal.kind() != Kind::Error) {
-                let why = Why::NotAcp("its answer names no connection");
+                let why = Cause::NotAcp("its answer names no connection");
                 return Err(self.web.error(why));
             }
             let _ = self.inbox.send(AgentEvent::Message(one_line(body))).await;
@@ -150,7 +150,7 @@ impl Connection {
             .map_err(|error| self.web.broken(&error))?
         {
             if body.len() + part.len() > self.limit {
-                return Err(self.web.error(Why::TooLong(self.limit)));
+                return Err(self.web.error(Cause::TooLong(self.limit)));
             }
             body.extend_from_slice(&part);
         }
@@ -162,7 +162,7 @@ impl Connection {
         &self,
         line: &Bytes,
         session: Option<&HeaderValue>,
-    ) -> Result<Posted, RemoteError> {
+    ) -> Result<PostResult, RemoteError> {
         let key = format!("\"{}\"", self.key.fetch_add(1, Ordering::Relaxed));
         let mut patience = Patience::new();
         loop {
@@ -178,7 +178,7 @@ impl Connection {
             };
             let status = answer.status();
             if status.is_success() {
-                return Ok(Posted::Accepted(answer));
+                return Ok(PostResult::Accepted(answer));
             }
             if let Some(pause) = requested_pause(&answer)
                 && patience.wait(pause).await
@@ -194,7 +194,7 @@ impl Connection {
                 | StatusCode::FORBIDDEN
                 | StatusCode::NOT_FOUND
                 | StatusCode::GONE => Err(error),
-                _ => Ok(Posted::Refused(Refusal { status, error })),
+                _ => Ok(PostResult::Refused(Refusal { status, error })),
             };
         }
     }
@@ -248,8 +248,8 @@ impl Connection {
                 .note_request(id, session.clone(), message.method());
         }
         match self.post(&line, header.as_ref()).await? {
-            Posted::Accepted(_) => Ok(()),
-            Posted::Refused(refusal) => {
+            PostResult::Accepted(_) => Ok(()),
+            PostResult::Refused(refusal) => {
                 if refusal.status == StatusCode::CONFLICT
                     && let Some(name) = &session
                 {
@@ -316,7 +316,7 @@ impl Connection {
     }
 }
 
-impl Posted {
+impl PostResult {
     fn or_error(self) -> Result<(), RemoteError> {
         match self {
             Self::Accepted(_) => Ok(()),

@@ -30,7 +30,7 @@ impl Refusal {
 
 /// The state of a stream.
 #[derive(Clone, Debug)]
-pub enum Standing {
+pub enum StreamState {
     Opening,
     Open,
     Refused(Refusal),
@@ -55,7 +55,7 @@ pub enum Effect {
 /// A stream that is read.
 #[derive(Debug)]
 struct Stream {
-    standing: watch::Receiver<Standing>,
+    standing: watch::Receiver<StreamState>,
     /// The task that reads it, once it runs.
     reads: Option<AbortHandle>,
 }
@@ -74,11 +74,11 @@ impl Open {
     pub fn stream(
         &mut self,
         session: &Arc<str>,
-    ) -> (watch::Receiver<Standing>, Option<watch::Sender<Standing>>) {
+    ) -> (watch::Receiver<StreamState>, Option<watch::Sender<StreamState>>) {
         if let Some(stream) = self.streams.get(session) {
             return (stream.standing.clone(), None);
         }
-        let (sender, standing) = watch::channel(Standing::Opening);
+        let (sender, standing) = watch::channel(StreamState::Opening);
         let stream = Stream {
             standing: standing.clone(),
             reads: None,

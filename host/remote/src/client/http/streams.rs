@@ -13,9 +13,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::Connection;
-use super::open::{AGENT_REQUESTS, Effect, Refusal, Standing};
+use super::open::{AGENT_REQUESTS, Effect, Refusal, StreamState};
 use crate::client::ends::AgentEvent;
-use crate::client::error::{RemoteError, Why};
+use crate::client::error::{Cause, RemoteError};
 use crate::client::patience::{LONGEST, Patience};
 use crate::client::sse::Parser;
 use crate::client::web::{is_of_gateway, requested_pause};
@@ -64,7 +64,7 @@ struct Progress {
 
 impl Connection {
     /// Starts to read the stream of a session, or of the connection.
-    pub fn follow(self: &Arc<Self>, session: Option<(Arc<str>, watch::Sender<Standing>)>) {
+    pub fn follow(self: &Arc<Self>, session: Option<(Arc<str>, watch::Sender<StreamState>)>) {
         let connection = self.clone();
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         // Removes tasks that have ended.
@@ -90,15 +90,15 @@ impl Connection {
             self.follow(Some((session.clone(), sender)));
         }
         let opened = standing
-            .wait_for(|standing| !matches!(standing, Standing::Opening))
+            .wait_for(|standing| !matches!(standing, StreamState::Opening))
             .await;
         match opened.as_deref() {
-            Ok(Standing::Refused(refusal)) => Ok(Err(refusal.clone())),
+            Ok(StreamState::Refused(refusal)) => Ok(Err(refusal.clone())),
             Ok(_) => Ok(Ok(())),
             // The reader of the transport gets the same error.
             Err(_) => Err(self.failed.get().cloned().unwrap_or_else(|| {
                 self.web
-                    .error(Why::Ended("it accepts no more messages".to_owned()))
+                    .error(Cause::Ended("it accepts no more messages".to_owned()))
             })),
         }
     }
@@ -113,21 +113,25 @@ impl Connection {
         }
     }
 
-    async fn follow_session(self: &Arc<Self>, name: &Arc<str>, sender: &watch::Sender<Standing>) {
+    async fn follow_session(
+        self: &Arc<Self>,
+        name: &Arc<str>,
+        sender: &watch::Sender<StreamState>,
+    ) {
         let open = || {
-            sender.send_replace(Standing::Open);
+            sender.send_replace(StreamState::Open);
         };
         let end = self.read_stream(Some(name), &open).await;
         self.open().closed(name);
         match end {
             End::Closed => {}
             End::Done => {
-                let why = Why::Ended("it has closed the session's stream".to_owned());
+                let why = Cause::Ended("it has closed the session's stream".to_owned());
                 let _ = self.fail_session(name, &self.web.error(why)).await;
             }
             End::Refused(refusal) => {
                 let _ = self.fail_session(name, &refusal.error).await;
-                sender.send_replace(Standing::Refused(refusal));
+                sender.send_replace(StreamState::Refused(refusal));
             }
             End::Lost(error) => self.fail(error).await,
         }
@@ -145,7 +149,9 @@ impl Connection {
         let Ok(header) = header else {
             let error = self
                 .web
-                .error(Why::NotAcp("the id of a session is not valid in a header"));
+                .error(Cause::NotAcp(
+                    "the id of a session is not valid in a header",
+                ));
             let status = StatusCode::BAD_REQUEST;
             return End::Refused(Refusal { status, error });
         };
@@ -167,7 +173,7 @@ impl Connection {
             });
             let pause = match timeout(SILENCE, got).await {
                 Err(_) => {
-                    let why = Why::Broken("it does not answer".to_owned());
+                    let why = Cause::Broken("it does not answer".to_owned());
                     Pause::Broken(self.web.error(why))
                 }
                 Ok(Err(error)) => Pause::Broken(self.web.broken(&error)),
@@ -186,7 +192,7 @@ impl Connection {
                 Pause::Clean => {
                     was_clean = true;
                     self.web
-                        .error(Why::Ended("it keeps ending its streams".to_owned()))
+                        .error(Cause::Ended("it keeps ending its streams".to_owned()))
                 }
                 Pause::Broken(error) => error,
                 Pause::Over => continue,
@@ -215,7 +221,7 @@ impl Connection {
     ) -> Pause {
         let kind = answer.headers().get(CONTENT_TYPE);
         if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
-            let why = Why::NotAcp("its answer is not a stream of events");
+            let why = Cause::NotAcp("its answer is not a stream of events");
             return Pause::End(End::Lost(self.web.error(why)));
         }
         progress.was_open = true;
@@ -238,7 +244,7 @@ impl Connection {
                 Ok(Ok(None)) => break Pause::Clean,
                 Ok(Err(error)) => break Pause::Broken(self.web.broken(&error)),
                 Err(_) => {
-                    let why = Why::Broken("it no longer responds".to_owned());
+                    let why = Cause::Broken("it no longer responds".to_owned());
                     break Pause::Broken(self.web.error(why));
                 }
             };
@@ -247,7 +253,7 @@ impl Connection {
                     Ok(Some(event)) => event,
                     Ok(None) => break,
                     Err(_) => {
-                        let error = self.web.error(Why::TooLong(self.limit));
+                        let error = self.web.error(Cause::TooLong(self.limit));
                         return Pause::End(End::Lost(error));
                     }
                 };
@@ -317,7 +323,7 @@ impl Connection {
                 (Kind::Request, Some(id), Some(session))
                     if !open.note_agent_request(&id, session) =>
                 {
-                    let error = self.web.error(Why::TooManyRequests(AGENT_REQUESTS));
+                    let error = self.web.error(Cause::TooManyRequests(AGENT_REQUESTS));
                     return Err(End::Lost(error));
                 }
                 (Kind::Result | Kind::Error, ..) => effect = open.note_answer(message),

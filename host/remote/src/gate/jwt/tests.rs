@@ -15,7 +15,7 @@ use super::super::keys::Jwks;
 use super::*;
 
 /// Verifies a token now.
-fn verify(token: &str, issuers: &[Issuer], keys: &[Vec<Key>]) -> Result<Proof, Wrong> {
+fn verify(token: &str, issuers: &[Issuer], keys: &[Vec<Key>]) -> Result<Proof, JwtError> {
     super::verify(token, issuers, keys, SystemTime::now())
 }
 

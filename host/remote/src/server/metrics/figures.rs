@@ -73,7 +73,7 @@ macro_rules! label {
 
 label! {
     /// The transport of a client.
-    Way {
+    TransportKind {
         /// A stream of events for each session.
         Http = "http",
         /// One WebSocket for all.
@@ -145,8 +145,8 @@ impl TurnEnd {
 /// The counters of a server.
 #[derive(Debug, Default)]
 pub struct Figures {
-    opened: [Count; Way::NAMES.len()],
-    ended: [Count; Way::NAMES.len()],
+    opened: [Count; TransportKind::NAMES.len()],
+    ended: [Count; TransportKind::NAMES.len()],
     refused: [Count; Refusal::NAMES.len()],
     turns: [Count; TurnEnd::NAMES.len()],
     turn_times: Histogram,
@@ -159,12 +159,12 @@ pub struct Figures {
 
 impl Figures {
     /// A connection begins.
-    pub fn opened(&self, way: Way) {
+    pub fn opened(&self, way: TransportKind) {
         self.opened[way as usize].add(1);
     }
 
     /// A connection has ended.
-    pub fn ended(&self, way: Way) {
+    pub fn ended(&self, way: TransportKind) {
         self.ended[way as usize].add(1);
     }
 
@@ -210,13 +210,13 @@ impl Figures {
             "acp_chain_connections_opened_total",
             "Connections that have begun.",
             "transport",
-            by(Way::NAMES, &self.opened),
+            by(TransportKind::NAMES, &self.opened),
         );
         page.counters(
             "acp_chain_connections_ended_total",
             "Connections that have ended.",
             "transport",
-            by(Way::NAMES, &self.ended),
+            by(TransportKind::NAMES, &self.ended),
         );
         page.counters(
             "acp_chain_refused_total",

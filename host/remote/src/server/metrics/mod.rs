@@ -14,7 +14,7 @@ mod listener;
 mod page;
 
 pub(super) use self::figures::Count;
-pub use self::figures::{Figures, Refusal, TurnEnd, Way};
+pub use self::figures::{Figures, Refusal, TransportKind, TurnEnd};
 pub use self::listener::Metrics;
 pub use self::page::Page;
 

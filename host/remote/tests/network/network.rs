@@ -52,7 +52,7 @@ pub struct Network {
 
 struct Shared {
     state: Mutex<State>,
-    weather: watch::Sender<Weather>,
+    conditions: watch::Sender<Conditions>,
 }
 
 #[derive(Default)]
@@ -67,7 +67,7 @@ struct State {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Weather {
+struct Conditions {
     is_parted: bool,
     /// The fault of all connections up to this one.
     ended: Option<(u64, Fault)>,
@@ -81,7 +81,7 @@ impl Network {
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
             state: Mutex::default(),
-            weather: watch::Sender::default(),
+            conditions: watch::Sender::default(),
         });
         let network = Self {
             address,
@@ -91,9 +91,9 @@ impl Network {
             while let Ok((client, _)) = listener.accept().await {
                 let shared = shared.clone();
                 shared
-                    .weather
-                    .send_modify(|weather| weather.connections += 1);
-                let number = shared.weather.borrow().connections;
+                    .conditions
+                    .send_modify(|current| current.connections += 1);
+                let number = shared.conditions.borrow().connections;
                 tokio::spawn(async move {
                     shared.through().await;
                     if let Ok(server) = TcpStream::connect(server).await {
@@ -134,15 +134,15 @@ impl Shared {
     }
 
     fn part(&self, is_parted: bool) {
-        self.weather
-            .send_modify(|weather| weather.is_parted = is_parted);
+        self.conditions
+            .send_modify(|current| current.is_parted = is_parted);
     }
 
     fn inject(self: &Arc<Self>, fault: Fault) {
         match fault {
             Fault::Cut | Fault::LosesClient | Fault::LosesServer => {
-                self.weather
-                    .send_modify(|weather| weather.ended = Some((weather.connections, fault)));
+                self.conditions
+                    .send_modify(|current| current.ended = Some((current.connections, fault)));
             }
             Fault::Parts => {
                 self.part(true);
@@ -176,15 +176,15 @@ impl Shared {
 
     /// Waits until traffic may pass.
     async fn through(&self) {
-        let mut weather = self.weather.subscribe();
-        let _ = weather.wait_for(|weather| !weather.is_parted).await;
+        let mut conditions = self.conditions.subscribe();
+        let _ = conditions.wait_for(|current| !current.is_parted).await;
     }
 
     /// The fault that ends a connection.
     async fn ended(&self, number: u64) -> Fault {
-        let mut weather = self.weather.subscribe();
-        let is_of = |weather: &Weather| weather.ended.is_some_and(|(last, _)| number <= last);
-        let ended = weather.wait_for(is_of).await.unwrap().ended;
+        let mut conditions = self.conditions.subscribe();
+        let is_of = |current: &Conditions| current.ended.is_some_and(|(last, _)| number <= last);
+        let ended = conditions.wait_for(is_of).await.unwrap().ended;
         ended.map_or(Fault::Cut, |(_, fault)| fault)
     }
 
