@@ -38,11 +38,11 @@ pub struct Ends {
     /// The agent's end.
     pub agent: End,
     /// The program between the ends.
-    pub program: Running,
+    pub program: RunningProgram,
 }
 
 /// The running program.
-pub struct Running {
+pub struct RunningProgram {
     /// The agent's process.
     pub agent: Pid,
     program: Child,
@@ -115,7 +115,7 @@ impl Ends {
         Self {
             client,
             agent,
-            program: Running {
+            program: RunningProgram {
                 agent: pid,
                 program,
                 _folder: folder,
@@ -124,7 +124,7 @@ impl Ends {
     }
 }
 
-impl Running {
+impl RunningProgram {
     /// Checks that the program's peak memory is below `most` bytes.
     ///
     /// # Panics

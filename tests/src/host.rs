@@ -24,7 +24,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc;
 
 use crate::envelope::Message;
-use crate::passing::Passing;
+use crate::passing::PassingProxy;
 use crate::powers;
 use crate::process::Process;
 use crate::transcript::Transcript;
@@ -488,7 +488,7 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
 pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
     let (native, mut wire) = played(end, transcript);
     tokio::spawn(async move {
-        let mut passing = Passing::new(false, true);
+        let mut passing = PassingProxy::new(false, true);
         while let Some(line) = wire.line().await {
             let message = Message::parse(line).expect("a message");
             wire.send_all(passing.pass(&message).expect("a valid message"));

@@ -9,7 +9,7 @@ use crate::envelope::{Message, quoted};
 
 /// A native proxy's end of the wire. Its requests have ids of its own: numbers from 0, or strings.
 #[derive(Debug)]
-pub struct Passing {
+pub struct PassingProxy {
     initialize: &'static str,
     successor: &'static str,
     strings: bool,
@@ -20,7 +20,7 @@ pub struct Passing {
 
 /// The parameters of `proxy/successor`.
 #[derive(serde::Deserialize)]
-struct Carried {
+struct SuccessorParams {
     method: String,
     params: Option<Box<RawValue>>,
 }
@@ -32,7 +32,7 @@ struct Cancel {
     request: Box<RawValue>,
 }
 
-impl Passing {
+impl PassingProxy {
     /// A proxy of the current or the older dialect, whose ids are strings or numbers.
     #[must_use]
     pub fn new(older: bool, strings: bool) -> Self {
@@ -54,7 +54,7 @@ impl Passing {
     #[must_use]
     pub fn method(&self, message: &Message) -> Option<String> {
         let method = message.method.as_deref()?;
-        let carried = || serde_json::from_str::<Carried>(message.params.as_deref()?).ok();
+        let carried = || serde_json::from_str::<SuccessorParams>(message.params.as_deref()?).ok();
         Some(if method == self.initialize {
             "initialize".to_owned()
         } else if method == self.successor {
@@ -77,7 +77,7 @@ impl Passing {
             return self.cancel(params.unwrap_or_default());
         }
         if method == self.successor {
-            let carried: Carried = serde_json::from_str(params.unwrap_or_default())?;
+            let carried: SuccessorParams = serde_json::from_str(params.unwrap_or_default())?;
             let params = carried.params.as_deref().map(RawValue::get);
             return Ok(Some(self.tell(&carried.method, params, id, false)));
         }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 const ASKED: &str = "server-";
 
 /// The server process of one connection.
-struct Running {
+struct ServerProcess {
     input: ChildStdin,
     _child: Child,
 }
@@ -24,7 +24,7 @@ struct Running {
 /// All connections of the client's servers.
 pub struct Provider {
     program: PathBuf,
-    running: HashMap<String, Running>,
+    running: HashMap<String, ServerProcess>,
     /// Messages from servers, each with its connection.
     said: mpsc::UnboundedReceiver<(String, Message)>,
     say: mpsc::UnboundedSender<(String, Message)>,
@@ -205,7 +205,7 @@ impl Provider {
             }
         });
         let input = child.stdin.take().expect("a pipe");
-        let running = Running {
+        let running = ServerProcess {
             input,
             _child: child,
         };

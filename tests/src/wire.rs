@@ -43,7 +43,7 @@ pub async fn in_time<F: Future>(what: &str, wait: F) -> F::Output {
 
 /// Answers the other side: takes each of its requests and notifications, and returns the lines to
 /// send.
-type Answering = Box<dyn FnMut(&Message) -> Vec<String> + Send>;
+type Responder = Box<dyn FnMut(&Message) -> Vec<String> + Send>;
 
 /// One end of a connection.
 pub struct Wire {
@@ -54,7 +54,7 @@ pub struct Wire {
     partial: Vec<u8>,
     /// None once the writing side is closed.
     outgoing: Option<mpsc::UnboundedSender<Vec<u8>>>,
-    answering: Answering,
+    answering: Responder,
     /// Messages received while waiting for another.
     passed: VecDeque<Message>,
     requests: u64,

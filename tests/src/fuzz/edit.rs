@@ -47,7 +47,7 @@ pub fn edit(data: &[u8]) {
         let nothing = EditError::NothingThere(String::new());
         return assert_eq!(edited, value.map(str::to_owned).ok_or(nothing));
     };
-    match (Changed::new(json, parent, last, value), edited) {
+    match (ChangedJson::new(json, parent, last, value), edited) {
         (Ok(expected), Ok(edited)) => {
             assert!(is_json(&edited), "{edited}");
             expected.is(&edited);
@@ -101,7 +101,7 @@ fn index(value: &str, parts: &[Part], token: &str) -> Option<usize> {
 }
 
 /// A text in which one part of an object or array was changed.
-struct Changed<'t> {
+struct ChangedJson<'t> {
     json: &'t str,
     /// The object or array.
     parent: &'t str,
@@ -111,7 +111,7 @@ struct Changed<'t> {
     lost: usize,
 }
 
-impl<'t> Changed<'t> {
+impl<'t> ChangedJson<'t> {
     /// The change at a place, or the error if there can be none.
     fn new(
         json: &'t str,

@@ -176,13 +176,13 @@ impl<'l> Reading<'l> {
 }
 
 /// A field occurs twice.
-struct Twice;
+struct DuplicateField;
 
 /// The field of that name, if there is one.
-fn only<'l>(members: &[Part<'l>], name: &str) -> Result<Option<&'l str>, Twice> {
+fn only<'l>(members: &[Part<'l>], name: &str) -> Result<Option<&'l str>, DuplicateField> {
     let mut fields = members.iter().filter(|part| part.is_named(name));
     let field = fields.next().map(|part| part.value);
-    fields.next().map_or(Ok(field), |_| Err(Twice))
+    fields.next().map_or(Ok(field), |_| Err(DuplicateField))
 }
 
 fn is_id(value: &str) -> bool {

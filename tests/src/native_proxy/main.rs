@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::passing::Passing;
+use acp_chain_tests::passing::PassingProxy;
 use clap::Parser;
 
 /// A proxy that forwards everything.
@@ -83,7 +83,7 @@ fn main() -> io::Result<()> {
     }
     let survives = habits.survive_eof;
     let mut proxy = Proxy {
-        passing: Passing::new(habits.older, habits.strings),
+        passing: PassingProxy::new(habits.older, habits.strings),
         habits,
         out: io::stdout().lock(),
     };
@@ -105,7 +105,7 @@ fn sleep() -> ! {
 
 struct Proxy<W> {
     habits: Habits,
-    passing: Passing,
+    passing: PassingProxy,
     out: W,
 }
 

@@ -8,15 +8,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The command's output and exit code.
-struct Told {
+struct CommandOutput {
     code: i32,
     text: String,
 }
 
-async fn conformance(component: &Path, args: &[&str]) -> Told {
+async fn conformance(component: &Path, args: &[&str]) -> CommandOutput {
     let mut command = host::acp_chain("conformance");
     let output = command.arg(component).args(args).output().await.unwrap();
-    Told {
+    CommandOutput {
         code: output.status.code().unwrap(),
         text: String::from_utf8([output.stdout, output.stderr].concat()).unwrap(),
     }
@@ -36,7 +36,7 @@ fn manifest(component: &str, terms: &str) -> (TempDir, String) {
 }
 
 /// Runs the checks on a proxy under these terms.
-async fn under(component: &str, terms: &str, args: &[&str]) -> Told {
+async fn under(component: &str, terms: &str, args: &[&str]) -> CommandOutput {
     let (_folder, manifest) = manifest(component, terms);
     let args = [&["--manifest", &manifest], args].concat();
     conformance(&host::component(component), &args).await
@@ -63,7 +63,7 @@ async fn our_extensions_and_examples_pass() {
 }
 
 /// A check, a proxy that violates it under these terms, and the expected finding.
-struct Bad {
+struct Violation {
     check: &'static str,
     component: &'static str,
     terms: &'static str,
@@ -72,69 +72,69 @@ struct Bad {
 
 const PROMPTS: &str = "powers = ['prompts.read', 'prompts.change']\n";
 
-const BAD: &[Bad] = &[
-    Bad {
+const BAD: &[Violation] = &[
+    Violation {
         check: "starts",
         component: "hostile",
         terms: "[proxy.config]\nmode = 'trap-in-init'",
         told: "it breaks when it starts: ",
     },
-    Bad {
+    Violation {
         check: "untouched",
         component: "does",
         terms: "[proxy.config]\nrequests = { 'session/prompt' = ['rewrite'] }",
         told: "the number 18446744073709551616 becomes 1.8446744073709552e+19, in `session/prompt`",
     },
-    Bad {
+    Violation {
         check: "untouched",
         component: "does",
         terms: "[proxy.config]\nrequests = { 'session/prompt' = [{ edit = { pointer = '/sessionId', value = 'x' } }] }",
         told: "it cannot decide about `session/prompt`: its decision cannot be carried out",
     },
-    Bad {
+    Violation {
         check: "order",
         component: "does",
         terms: "[proxy.config]\nnotifications = { 'session/update' = \
                 [{ unless = { pointer = '/update/sessionUpdate', is = 'agent_thought_chunk' } }, 'hold'] }",
         told: "of a session arrives at the client before message",
     },
-    Bad {
+    Violation {
         check: "answers",
         component: "does",
         terms: "[proxy.config]\nrequests = { 'session/prompt' = ['hold'] }",
         told: "it holds the client's request `session/prompt` until its `hold-time` has run out",
     },
-    Bad {
+    Violation {
         check: "cancellation",
         component: "does",
         terms: "[proxy.config]\nholds-on = true\nrequests = { 'session/prompt' = ['hold'] }",
         told: "it still holds the client's request `session/prompt` after it was cancelled",
     },
-    Bad {
+    Violation {
         check: "restart",
         component: "does",
         terms: "[proxy.config]\nbreaks-again = true\nrequests = { 'session/prompt' = ['count'] }",
         told: "it breaks when it is restarted: ",
     },
-    Bad {
+    Violation {
         check: "limits",
         component: "does",
         terms: "[proxy.config]\nnotifications = { 'session/update' = ['keep'] }",
         told: "its memory grows with every turn of the same 30 sessions",
     },
-    Bad {
+    Violation {
         check: "versions",
         component: "does",
         terms: "methods = { '_vendor/x' = ['read'] }\n[proxy.config]\nrequests = { '_vendor/x' = [{ break = 'panic' }] }",
         told: "it breaks on the client's request `_vendor/x`: ",
     },
-    Bad {
+    Violation {
         check: "tools",
         component: "tools",
         terms: "[proxy.config]\nduplicate = true",
         told: "some of its tools are left out: it lists two tools \"echo\"",
     },
-    Bad {
+    Violation {
         check: "tools",
         component: "tools",
         terms: "",

@@ -120,7 +120,7 @@ pub async fn scores(of: Run) -> Scores {
     let on = async |front: Front| run(of.suite, of.version, &front.url).await;
     // Each chain starts only when it is needed, since the ends of an idle chain do not wait for long.
     let through = async |agent, proxies, servers| {
-        let chained = Chained::new(agent, proxies, servers).await;
+        let chained = ChainedServer::new(agent, proxies, servers).await;
         run(of.suite, of.version, &chained.front.url).await
     };
     let http = async {
@@ -144,12 +144,12 @@ pub async fn scores(of: Run) -> Scores {
 }
 
 /// A server in a chain, with the front of its bridge.
-struct Chained {
+struct ChainedServer {
     front: Front,
     _chain: JoinSet<()>,
 }
 
-impl Chained {
+impl ChainedServer {
     async fn new(agent: &str, proxies: Proxies, servers: &str) -> Self {
         let mut chain = InProcess::initialized_with(proxies, agent).await;
         let declared = chain.session("session-1", servers).await;

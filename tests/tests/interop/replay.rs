@@ -82,12 +82,12 @@ async fn answer(client: TcpStream, asked: Arc<Mutex<String>>) {
 }
 
 /// The parts that outlast a connection: the agent's home, the project, and the model.
-struct Kept {
+struct Fixture {
     folder: TempDir,
     model: Model,
 }
 
-impl Kept {
+impl Fixture {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings = json!({
@@ -185,7 +185,7 @@ fn shows_nothing_that_is_hidden(client: &Process) {
 
 #[tokio::test]
 async fn a_session_that_comes_back_shows_neither_rules_nor_secrets() {
-    let kept = Kept::new().await;
+    let kept = Fixture::new().await;
     let mut chain = kept.connect().await;
     let client = &mut chain.client;
     let answer = client.wire.request("session/new", &kept.setup(None)).await;

@@ -22,9 +22,9 @@ fn printed(mut command: Command) -> String {
 }
 
 /// A user whose folders of settings and data are named only by the environment.
-struct Moved(User);
+struct MovedUser(User);
 
-impl Moved {
+impl MovedUser {
     fn new() -> Self {
         let user = User::new();
         user.write(JETBRAINS, AGENT);
@@ -63,7 +63,7 @@ impl Moved {
 
 #[test]
 fn an_editor_that_clears_the_environment_finds_what_the_user_has() {
-    let moved = Moved::new();
+    let moved = MovedUser::new();
     let pass = component("pass");
     let chain = format!("[[proxy]]\nid = \"pass\"\npath = '{}'\n", pass.display());
     fs::create_dir_all(moved.config().parent().unwrap()).unwrap();
@@ -101,7 +101,7 @@ fn an_editor_that_clears_the_environment_finds_what_the_user_has() {
 
 #[test]
 fn settings_that_are_not_there_yet_are_begun_where_they_will_be_found() {
-    let moved = Moved::new();
+    let moved = MovedUser::new();
     moved.runs(&["setup", "jetbrains", "--print"]);
     assert!(!moved.config().exists());
     let told = moved.runs(&["setup", "jetbrains", "--yes"]);

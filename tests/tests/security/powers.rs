@@ -227,9 +227,9 @@ async fn what_it_may_not_send_is_not_sent() {
 async fn without_the_powers_for_it_it_decides_nothing_in_the_users_place() {
     let allow = "{ outcome = { outcome = 'selected', optionId = 'allow-once' } }";
     let on_request =
-        |deed: &str| format!("[proxy.config.requests]\n'session/request_permission' = [{deed}]");
+        |step: &str| format!("[proxy.config.requests]\n'session/request_permission' = [{step}]");
     let on_answer =
-        |deed: &str| format!("[proxy.config.responses]\n'session/request_permission' = [{deed}]");
+        |step: &str| format!("[proxy.config.responses]\n'session/request_permission' = [{step}]");
     let granted = all_but(&["permissions.change", "permissions.answer"]);
     for (config, denials) in [
         (on_request(&format!("{{ respond = {allow} }}")), 1),
@@ -265,7 +265,7 @@ async fn without_the_powers_for_it_it_decides_nothing_in_the_users_place() {
 #[tokio::test]
 async fn with_the_powers_it_decides_in_the_users_place() {
     let config =
-        |kind, deed| format!("[proxy.config.{kind}]\n'session/request_permission' = [{deed}]");
+        |kind, step| format!("[proxy.config.{kind}]\n'session/request_permission' = [{step}]");
     let allow = "{ outcome = { outcome = 'selected', optionId = 'allow-once' } }";
 
     let answers = config("requests", format!("{{ respond = {allow} }}"));
@@ -293,12 +293,12 @@ async fn with_the_powers_it_decides_in_the_users_place() {
 
 #[tokio::test]
 async fn a_sign_in_command_of_its_own_never_reaches_the_client() {
-    for deed in [
+    for step in [
         "{ edit = { pointer = '/authMethods', value = [{ id = 'x', type = 'terminal', args = ['x'] }] } }",
         "{ replace = { protocolVersion = 1, authMethods = [{ id = 'x', type = 'terminal' }] } }",
         "{ reject = 'no' }",
     ] {
-        let config = format!("[proxy.config.responses]\n'initialize' = [{deed}]");
+        let config = format!("[proxy.config.responses]\n'initialize' = [{step}]");
         let terms = format!(
             "on-failure = 'restart'\n{}{config}",
             all_but(&["marks.add"])
@@ -310,7 +310,7 @@ async fn a_sign_in_command_of_its_own_never_reaches_the_client() {
             "{}",
             answer.line
         );
-        assert_eq!(denied(&chain.finish().await), 1, "{deed}");
+        assert_eq!(denied(&chain.finish().await), 1, "{step}");
     }
 }
 

@@ -22,7 +22,7 @@ const NO_BODY: (&str, &str) = ("pass", r#"{"with-body":false}"#);
 
 /// What the client has received: the numbers of each session must rise.
 #[derive(Default)]
-struct Seen {
+struct ReceivedCounts {
     last: HashMap<String, u64>,
     notifications: u64,
     requests: u64,
@@ -75,8 +75,8 @@ async fn a_response_waits_for_what_was_sent_before_it() {
 /// sessions at once; the client prompts and answers.
 async fn converse(
     proxies: &[(&str, &str)],
-    mut check: impl FnMut(&mut Seen, &str, u64, bool) + Send + 'static,
-) -> Seen {
+    mut check: impl FnMut(&mut ReceivedCounts, &str, u64, bool) + Send + 'static,
+) -> ReceivedCounts {
     let mut chain = InProcess::initialized(proxies).await;
     let mut agent = chain.agent;
     let streaming = tokio::spawn(async move {
@@ -106,7 +106,7 @@ async fn converse(
         agent
     });
     let mut sent = 0;
-    let mut seen = Seen::default();
+    let mut seen = ReceivedCounts::default();
     let mut sessions: HashMap<String, String> = HashMap::new();
     while seen.notifications + seen.requests + seen.responses < MESSAGES {
         while sent < PROMPTS && sent < seen.responses + OPEN {

@@ -1,11 +1,11 @@
 //! A test proxy that handles messages as configured: for each method of each kind, the configuration
-//! has a list of deeds, of which the last may decide on the message. The proxy subscribes only to
+//! has a list of steps, of which the last may decide on the message. The proxy subscribes only to
 //! configured methods.
 //!
 //! Its failure policy is to be bypassed. It saves its count.
 
 mod breaks;
-mod deed;
+mod step;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,18 +17,18 @@ use acp_chain_proxy::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use deed::Deed;
+use step::Step;
 
-type Deeds = BTreeMap<String, Vec<Deed>>;
+type Steps = BTreeMap<String, Vec<Step>>;
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct Config {
     /// By the method.
-    requests: Deeds,
-    notifications: Deeds,
+    requests: Steps,
+    notifications: Steps,
     /// By the method of the request.
-    responses: Deeds,
+    responses: Steps,
     /// The reason not to start.
     declines: Option<String>,
     /// Whether to break on a restart.
@@ -63,37 +63,37 @@ impl Configure for Does {
 }
 
 impl Does {
-    /// Applies the deeds for a message in order, until one decides.
-    async fn handle(&self, deeds: &Deeds, head: &Head, body: &Json) -> Result {
-        for deed in deeds.get(&head.method).into_iter().flatten() {
-            match deed {
-                Deed::Count => {
+    /// Applies the steps for a message in order, until one decides.
+    async fn handle(&self, steps: &Steps, head: &Head, body: &Json) -> Result {
+        for step in steps.get(&head.method).into_iter().flatten() {
+            match step {
+                Step::Count => {
                     self.counted.set(self.counted.get() + 1);
                     save(&self.counted.get())?;
                 }
-                Deed::RespondCount => {
+                Step::RespondCount => {
                     return Ok(Action::Respond(json!(self.counted.get()).into()));
                 }
-                Deed::RespondUser => return Ok(Action::Respond(self.config.user.clone().into())),
-                Deed::Log(text) => log(Level::Info, text),
-                Deed::Tell(sent) => {
+                Step::RespondUser => return Ok(Action::Respond(self.config.user.clone().into())),
+                Step::Log(text) => log(Level::Info, text),
+                Step::Tell(sent) => {
                     if let Err(error) = sent.peer().notify(&sent.method, &sent.params) {
                         log(Level::Info, format_args!("told nobody: {error}"));
                     }
                 }
-                Deed::Ask(sent) => match sent.peer().request(&sent.method, &sent.params).await {
+                Step::Ask(sent) => match sent.peer().request(&sent.method, &sent.params).await {
                     Ok(answer) => log(Level::Info, format_args!("the answer is {answer}")),
                     Err(error) => log(Level::Info, format_args!("the answer is: {error}")),
                 },
-                Deed::Unless { pointer, is } if body.at(pointer).as_ref() == Some(is) => {}
-                Deed::Unless { .. } => return Ok(Action::Forward),
-                Deed::Keep => self.kept.borrow_mut().push(body.to_string()),
-                Deed::Rewrite => {
+                Step::Unless { pointer, is } if body.at(pointer).as_ref() == Some(is) => {}
+                Step::Unless { .. } => return Ok(Action::Forward),
+                Step::Keep => self.kept.borrow_mut().push(body.to_string()),
+                Step::Rewrite => {
                     let read = body.parse::<Value>();
                     return Ok(read.map_or(Action::Forward, |body| Action::Replace(body.into())));
                 }
-                Deed::Break(how) => how.now(),
-                Deed::Decide(decision) => return decision.clone().action(),
+                Step::Break(how) => how.now(),
+                Step::Decide(decision) => return decision.clone().action(),
             }
         }
         Ok(Action::Forward)
@@ -104,8 +104,8 @@ impl Proxy for Does {
     const ON_FAILURE: FailurePolicy = FailurePolicy::Bypass;
 
     fn subscriptions(&self) -> Vec<Subscription> {
-        let of = |deeds: &Deeds, any: Subscription| {
-            let methods = deeds.keys().cloned();
+        let of = |steps: &Steps, any: Subscription| {
+            let methods = steps.keys().cloned();
             methods
                 .map(|method| any.clone().of_method(method))
                 .collect::<Vec<_>>()

@@ -40,10 +40,10 @@ struct Pass {
     config: Config,
     notifications: Cell<u32>,
     /// The held messages, each with the number of messages that may still pass it.
-    held: RefCell<BTreeMap<MessageId, Held>>,
+    held: RefCell<BTreeMap<MessageId, HeldMessage>>,
 }
 
-struct Held {
+struct HeldMessage {
     sender: Peer,
     session: Option<String>,
     left: u32,
@@ -128,7 +128,7 @@ impl Proxy for Pass {
         }
         self.held.borrow_mut().insert(
             head.id,
-            Held {
+            HeldMessage {
                 sender: head.sender,
                 session: head.session,
                 left: self.config.late,

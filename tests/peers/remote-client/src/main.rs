@@ -22,12 +22,12 @@ use tokio::sync::Notify;
 
 /// The streamed text, by session.
 #[derive(Default)]
-struct Streamed {
+struct StreamedText {
     texts: Mutex<HashMap<SessionId, String>>,
     changed: Notify,
 }
 
-impl Streamed {
+impl StreamedText {
     fn take_in(&self, notification: SessionNotification) {
         let (SessionUpdate::UserMessageChunk(chunk) | SessionUpdate::AgentMessageChunk(chunk)) =
             notification.update
@@ -60,7 +60,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [url, folder] = &args[..] else {
         return Err("usage: remote-client URL FOLDER".into());
     };
-    let streamed = Arc::new(Streamed::default());
+    let streamed = Arc::new(StreamedText::default());
     let heard = streamed.clone();
     Client
         .v1()
@@ -101,7 +101,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn play(
     agent: ConnectionTo<Agent>,
-    streamed: Arc<Streamed>,
+    streamed: Arc<StreamedText>,
     folder: String,
 ) -> Result<(), Error> {
     let files = FileSystemCapabilities::new().read_text_file(true);

@@ -30,7 +30,7 @@ enum Fate {
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct MessageRecord {
     kind: Kind,
     toward: Peer,
     session: Option<usize>,
@@ -50,7 +50,7 @@ struct Known {
 #[derive(Default)]
 pub struct Model {
     hops: Vec<Hop>,
-    messages: BTreeMap<Tag, Known>,
+    messages: BTreeMap<Tag, MessageRecord>,
     /// The open requests of each end, by the end's own ids.
     waits: [HashMap<String, Tag>; 2],
     /// The requests that each end received and has not answered, by the ids on that wire.
@@ -128,7 +128,7 @@ impl Model {
         body: impl FnOnce(Tag) -> String,
     ) -> Tag {
         let tag = self.messages.len() as Tag + 1;
-        let known = Known {
+        let known = MessageRecord {
             kind,
             toward,
             session,
@@ -154,7 +154,7 @@ impl Model {
         self.messages[&tag].session
     }
 
-    fn known(&mut self, tag: Tag) -> &mut Known {
+    fn known(&mut self, tag: Tag) -> &mut MessageRecord {
         self.messages.get_mut(&tag).expect("a sent message")
     }
 
@@ -404,7 +404,7 @@ impl Model {
 
     /// No earlier message of the same session and direction is still underway, unless a proxy held
     /// that one; an answer also waits for notifications that proxies hold.
-    fn overtakes_nothing(&self, tag: Tag, known: &Known) {
+    fn overtakes_nothing(&self, tag: Tag, known: &MessageRecord) {
         if !known.in_line || self.is_loose(known.session) {
             return;
         }
@@ -427,7 +427,7 @@ impl Model {
     /// subscribed waits only for messages of the same session and direction.
     pub fn nothing_waits_in_vain(&self) {
         let all = self.messages.iter();
-        let underway = |known: &Known| known.fate == Fate::Underway;
+        let underway = |known: &MessageRecord| known.fate == Fate::Underway;
         for (tag, waits) in all.filter(|(_, known)| known.unseen && underway(known)) {
             let line = (waits.toward, waits.session);
             let mut others = self.messages.values();

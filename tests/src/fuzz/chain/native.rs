@@ -9,11 +9,11 @@ use bytes::{Buf, Bytes};
 
 use super::Driver;
 use crate::envelope::Message;
-use crate::passing::Passing;
+use crate::passing::PassingProxy;
 
 /// The program of a native proxy.
 pub struct Program {
-    passing: Passing,
+    passing: PassingProxy,
     /// Its number in the model.
     hop: usize,
     /// The lines that it received and has not forwarded.
@@ -24,7 +24,7 @@ impl Program {
     pub fn new(hop: usize) -> Self {
         Self {
             hop,
-            passing: Passing::new(false, true),
+            passing: PassingProxy::new(false, true),
             waiting: VecDeque::new(),
         }
     }

@@ -28,7 +28,7 @@ pub fn lock(folder: &Path) {
 
 /// The output of a command.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub is_success: bool,
     pub out: String,
     pub err: String,
@@ -123,7 +123,7 @@ impl Project {
     }
 
     /// Runs `acp-chain`.
-    pub async fn acp_chain(&self, args: &[&str], folder: &str) -> Said {
+    pub async fn acp_chain(&self, args: &[&str], folder: &str) -> CommandOutput {
         let mut command = self.command("acp-chain", folder);
         // The project may not exist yet.
         if folder == ".." {
@@ -132,7 +132,7 @@ impl Project {
         let output = command.args(args).output().await.unwrap();
         let world = self.world.path().display().to_string();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&world, "WORLD");
-        Said {
+        CommandOutput {
             is_success: output.status.success(),
             out: text(&output.stdout),
             err: text(&output.stderr),

@@ -104,17 +104,17 @@ impl Project {
 pub const BEGIN: &str = r#"{"protocolVersion":1}"#;
 
 /// A program's messages to the user, line by line.
-pub struct Said {
+pub struct OutputLines {
     lines: Lines<BufReader<Box<dyn AsyncRead + Unpin + Send>>>,
     all: Vec<String>,
 }
 
 /// Starts a program. Returns it with its streams.
-pub fn start(mut command: Command) -> (Child, ChildStdin, ChildStdout, Said) {
+pub fn start(mut command: Command) -> (Child, ChildStdin, ChildStdout, OutputLines) {
     let mut child = command.spawn().unwrap();
     let stderr: Box<dyn AsyncRead + Unpin + Send> = Box::new(child.stderr.take().unwrap());
     let lines = BufReader::new(stderr).lines();
-    let said = Said {
+    let said = OutputLines {
         lines,
         all: Vec::new(),
     };
@@ -122,7 +122,7 @@ pub fn start(mut command: Command) -> (Child, ChildStdin, ChildStdout, Said) {
     (child, input, output, said)
 }
 
-impl Said {
+impl OutputLines {
     /// Waits for the next line with this text.
     pub async fn next(&mut self, text: &str) -> String {
         loop {
@@ -153,7 +153,7 @@ impl Said {
 /// A running `acp-chain dev`.
 pub struct Dev {
     pub client: Wire,
-    pub said: Said,
+    pub said: OutputLines,
     pub child: Child,
 }
 

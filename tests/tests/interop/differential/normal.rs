@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::differential::play::Played;
+use crate::differential::play::PlayOutcome;
 
 /// What the client and the agent received. The ids of requests, and those in cancellations, are numbered by
 /// their first appearance. Errors that neither end sent have only their code.
-pub fn heard(played: &Played) -> String {
+pub fn heard(played: &PlayOutcome) -> String {
     let said = ["client", "agent"].map(|end| played.transcript.sent(end));
     let errors: Vec<_> = said
         .iter()

@@ -22,7 +22,7 @@ pub enum Conductor {
 
 /// The lines that the client and the agent sent and received.
 #[derive(Debug)]
-pub struct Played {
+pub struct PlayOutcome {
     pub transcript: Transcript,
     /// Whether everything that was on its way at the end arrived.
     pub lives: bool,
@@ -73,7 +73,7 @@ impl Conductor {
     ///
     /// An end sends a line, or waits for a message with a method or for the answer to an id of its own. `@m`
     /// is the id of the last request `m` that the end received.
-    pub async fn play(self, script: &str) -> Played {
+    pub async fn play(self, script: &str) -> PlayOutcome {
         let folder = tempfile::tempdir().expect("a folder");
         let place = StandIn::new(folder.path(), "agent").expect("a place for the agent");
         let transcript = Transcript::new();
@@ -99,7 +99,7 @@ impl Conductor {
         for step in steps.filter(|step| !step.is_empty()) {
             lives = lives && stage.step(step).await;
         }
-        Played { transcript, lives }
+        PlayOutcome { transcript, lives }
     }
 }
 

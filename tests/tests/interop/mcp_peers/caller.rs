@@ -56,7 +56,7 @@ pub fn either() -> ClientLifecycleMode {
 
 /// A notification of the server to its client.
 #[derive(Debug, PartialEq)]
-pub enum Told {
+pub enum ServerNotice {
     Progress(f64),
     Log(Value),
     Updated(String),
@@ -64,7 +64,7 @@ pub enum Told {
 }
 
 /// A client with one root, a model and a user.
-pub struct Handler(mpsc::UnboundedSender<Told>);
+pub struct Handler(mpsc::UnboundedSender<ServerNotice>);
 
 fn made<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value)
@@ -101,7 +101,7 @@ impl ClientHandler for Handler {
         progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let _ = self.0.send(Told::Progress(progress.progress));
+        let _ = self.0.send(ServerNotice::Progress(progress.progress));
     }
 
     async fn on_logging_message(
@@ -109,7 +109,7 @@ impl ClientHandler for Handler {
         log: LoggingMessageNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let _ = self.0.send(Told::Log(log.data));
+        let _ = self.0.send(ServerNotice::Log(log.data));
     }
 
     async fn on_resource_updated(
@@ -117,11 +117,11 @@ impl ClientHandler for Handler {
         updated: ResourceUpdatedNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let _ = self.0.send(Told::Updated(updated.uri));
+        let _ = self.0.send(ServerNotice::Updated(updated.uri));
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        let _ = self.0.send(Told::ToolsChanged);
+        let _ = self.0.send(ServerNotice::ToolsChanged);
     }
 
     fn get_info(&self) -> ClientConfig {
@@ -138,7 +138,7 @@ impl ClientHandler for Handler {
 /// A running client.
 pub struct Caller {
     pub client: RunningService<RoleClient, Handler>,
-    pub told: mpsc::UnboundedReceiver<Told>,
+    pub told: mpsc::UnboundedReceiver<ServerNotice>,
 }
 
 impl Caller {
@@ -180,13 +180,17 @@ impl Caller {
     }
 
     /// The next progress notification.
-    pub async fn progress(&mut self) -> Told {
-        let wants = |told| matches!(told, Told::Progress(_)).then_some(told);
+    pub async fn progress(&mut self) -> ServerNotice {
+        let wants = |told| matches!(told, ServerNotice::Progress(_)).then_some(told);
         self.hears("progress", wants).await
     }
 
     /// Waits for a notification that this accepts.
-    pub async fn hears<T>(&mut self, what: &str, mut wants: impl FnMut(Told) -> Option<T>) -> T {
+    pub async fn hears<T>(
+        &mut self,
+        what: &str,
+        mut wants: impl FnMut(ServerNotice) -> Option<T>,
+    ) -> T {
         loop {
             let told = watched(what, self.told.recv()).await;
             let told = told.unwrap_or_else(|| panic!("{what}: the client ended"));

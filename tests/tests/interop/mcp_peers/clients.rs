@@ -4,7 +4,7 @@ use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, Subscri
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Value, json};
 
-use super::caller::{BOTH, Caller, Told, bridged, either, legacy, modern, text, watched};
+use super::caller::{BOTH, Caller, ServerNotice, bridged, either, legacy, modern, text, watched};
 
 const TOOLS: &[(&str, &str)] = &[("tools", "{}")];
 
@@ -44,7 +44,7 @@ async fn clients_list_and_call_tools_and_hear_of_progress() {
             );
             for progress in [1.0, 2.0, 3.0] {
                 let told = watched("progress", caller.told.recv()).await.unwrap();
-                assert_eq!(told, Told::Progress(progress));
+                assert_eq!(told, ServerNotice::Progress(progress));
             }
             watched("the end", caller.client.cancel()).await.unwrap();
         }
@@ -94,7 +94,7 @@ async fn clients_that_listed_the_tools_are_told_when_they_change() {
             "there is `extra` now"
         );
         old.hears("the change", |told| {
-            (told == Told::ToolsChanged).then_some(())
+            (told == ServerNotice::ToolsChanged).then_some(())
         })
         .await;
         let told = watched("the change", listening.next()).await.unwrap();

@@ -16,7 +16,9 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use serde_json::json;
 
-use super::caller::{BOTH, Caller, HTTP, SAMPLE, STDIO, Told, either, legacy, text, watched};
+use super::caller::{
+    BOTH, Caller, HTTP, SAMPLE, STDIO, ServerNotice, either, legacy, text, watched,
+};
 use super::turns::Turns;
 
 /// The declaration of the reference server.
@@ -60,7 +62,7 @@ async fn tools_are_listed_and_called_with_progress_and_data() {
         let steps = json!({ "duration": 0, "steps": 3 });
         caller.call("trigger-long-running-operation", steps).await;
         for expected in [1.0, 2.0, 3.0] {
-            assert_eq!(caller.progress().await, Told::Progress(expected));
+            assert_eq!(caller.progress().await, ServerNotice::Progress(expected));
         }
     }
 }
@@ -72,7 +74,7 @@ async fn a_server_of_the_clients_asks_for_roots_and_samples_and_what_the_user_sa
         // The server has these tools once it knows the capabilities of its client.
         caller
             .hears("the change", |told| {
-                (told == Told::ToolsChanged).then_some(())
+                (told == ServerNotice::ToolsChanged).then_some(())
             })
             .await;
         let roots = caller.call("get-roots-list", json!({})).await;
@@ -116,7 +118,7 @@ async fn resources_are_listed_and_read_and_subscribed_to() {
     watched("the subscription", subscribed).await.unwrap();
     caller.call("toggle-subscriber-updates", json!({})).await;
     let updated = caller.hears("an update", |told| match told {
-        Told::Updated(uri) => Some(uri),
+        ServerNotice::Updated(uri) => Some(uri),
         _ => None,
     });
     assert_eq!(updated.await, uri);
@@ -160,7 +162,7 @@ async fn what_a_server_logs_reaches_the_agents_client() {
     watched("the subscription", subscribed).await.unwrap();
     caller
         .hears("a log", |told| match told {
-            Told::Log(data) if data.to_string().contains(uri) => Some(()),
+            ServerNotice::Log(data) if data.to_string().contains(uri) => Some(()),
             _ => None,
         })
         .await;
@@ -180,7 +182,7 @@ async fn a_call_that_is_cancelled_ends_and_others_go_on() {
         let pending = watched("the request", sent).await.unwrap();
         caller
             .hears("progress", |told| {
-                matches!(told, Told::Progress(_)).then_some(())
+                matches!(told, ServerNotice::Progress(_)).then_some(())
             })
             .await;
         watched("the cancellation", pending.cancel(None))

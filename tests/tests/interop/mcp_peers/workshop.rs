@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
-use super::caller::{BOTH, Caller, Told, legacy, modern, text, watched};
+use super::caller::{BOTH, Caller, ServerNotice, legacy, modern, text, watched};
 use super::npm::outcome;
 use super::turns::agent;
 
@@ -141,7 +141,7 @@ async fn a_call_is_withdrawn_from_its_provider_with_its_turn() {
 }
 
 /// The SDK's client, and a chain whose agent is the test.
-struct Played {
+struct ClientRun {
     client: Process,
     agent: Wire,
     prompt: String,
@@ -150,7 +150,7 @@ struct Played {
 }
 
 /// Plays an agent up to its first prompt.
-async fn played(capabilities: &str) -> Played {
+async fn played(capabilities: &str) -> ClientRun {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (
         folder.path().join("from-agent"),
@@ -194,7 +194,7 @@ async fn played(capabilities: &str) -> Played {
             method => {
                 assert_eq!(method, "session/prompt");
                 assert!(asked.params.unwrap().contains("\"go\""));
-                return Played {
+                return ClientRun {
                     client,
                     agent,
                     prompt: asked.id.unwrap(),
@@ -209,7 +209,7 @@ async fn played(capabilities: &str) -> Played {
     }
 }
 
-impl Played {
+impl ClientRun {
     async fn connect(&self, mode: ClientLifecycleMode) -> Caller {
         Caller::connect(&self.declared, mode).await
     }
@@ -243,7 +243,7 @@ async fn clients_of_every_version_use_a_server_whose_requests_stand_alone() {
             assert_eq!(text(&caller.call("name", json!({})).await), "It is Ada");
             assert_eq!(text(&caller.call("steps", json!({})).await), "three steps");
             for expected in [1.0, 2.0, 3.0] {
-                assert_eq!(caller.progress().await, Told::Progress(expected));
+                assert_eq!(caller.progress().await, ServerNotice::Progress(expected));
             }
             match caller.try_call("refuse", json!({})).await {
                 Err(ServiceError::McpError(error)) => {
@@ -270,7 +270,7 @@ async fn clients_of_every_version_withdraw_calls_and_hear_of_changes() {
             let pending = watched("the request", sent).await.unwrap();
             caller
                 .hears("its start", |told| {
-                    (told == Told::Progress(1.0)).then_some(())
+                    (told == ServerNotice::Progress(1.0)).then_some(())
                 })
                 .await;
             watched("the cancellation", pending.cancel(None))
@@ -286,7 +286,7 @@ async fn clients_of_every_version_withdraw_calls_and_hear_of_changes() {
         let told = async { while text(&new.call("change", json!({})).await) != "2 told" {} };
         watched("two listeners", Box::pin(told)).await;
         old.hears("the change", |told| {
-            (told == Told::ToolsChanged).then_some(())
+            (told == ServerNotice::ToolsChanged).then_some(())
         })
         .await;
         let told = watched("the change", listening.next()).await.unwrap();

@@ -10,7 +10,7 @@ use std::process::{Child, Stdio};
 
 use acp_chain::extension::Digest;
 use acp_chain_tests::host::{self, peer};
-use acp_chain_tests::said::Said;
+use acp_chain_tests::output::CommandOutput;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use data_encoding::HEXLOWER;
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// Runs a command, without a terminal.
-    pub fn run(&self, args: &[&str]) -> Said {
+    pub fn run(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.command(args).into_std();
         command.output().unwrap().into()
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use acp_chain_tests::host;
-use acp_chain_tests::said::Said;
+use acp_chain_tests::output::CommandOutput;
 
 use super::world::{World, digest};
 
@@ -19,7 +19,7 @@ fn run(world: &World, blocks: u32, kills: bool, args: &[&str]) -> bool {
         .arg(host::program())
         .args(args);
     command.arg("--manifest").arg(world.manifest());
-    Said::from(command.output().unwrap()).is_success
+    CommandOutput::from(command.output().unwrap()).is_success
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn of_two_who_add_at_once_one_is_told() {
         .collect();
     let (done, told): (Vec<_>, Vec<_>) = both
         .into_iter()
-        .map(Said::from)
+        .map(CommandOutput::from)
         .partition(|said| said.is_success);
     assert_eq!(done.len(), 1, "{done:?} {told:?}");
     assert!(

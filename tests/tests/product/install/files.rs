@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use acp_chain::extension::Lock;
 use acp_chain_package::{OnFailure, Package};
 use acp_chain_tests::host;
-use acp_chain_tests::said::Said;
+use acp_chain_tests::output::CommandOutput;
 use serde_json::Value;
 
 use super::world::{World, digest};
@@ -107,7 +107,7 @@ fn what_comes_with_the_program_is_used_by_its_name() {
         .arg(&file)
         .arg("--output")
         .arg(&program);
-    assert!(Said::from(bundle.output().unwrap()).is_success);
+    assert!(CommandOutput::from(bundle.output().unwrap()).is_success);
     world.program = program;
 
     assert_eq!(

@@ -33,14 +33,14 @@ struct Registry {
 
 /// The registry's requirements.
 #[derive(Default)]
-struct Wants {
+struct Requirements {
     password: bool,
     tls: bool,
 }
 
 impl Registry {
     /// Starts a registry; one with TLS has an address that is not treated as this machine.
-    fn start(wants: &Wants) -> (Self, World) {
+    fn start(wants: &Requirements) -> (Self, World) {
         let mut world = World::new();
         let data = tempfile::tempdir().unwrap();
         let path = |name: &str| data.path().join(name).display().to_string();
@@ -122,7 +122,7 @@ impl Drop for Registry {
 
 #[test]
 fn what_was_published_is_installed_and_updated_and_comes_back_from_the_lock() {
-    let (registry, world) = Registry::start(&Wants::default());
+    let (registry, world) = Registry::start(&Requirements::default());
     let reference = registry.reference(":1");
     let file = world.package("it.wasm", "it", "1.0.0", &["prompts.read"]);
     let first = world.do_run(&["publish", "it.wasm", &reference]);
@@ -171,7 +171,7 @@ fn what_was_published_is_installed_and_updated_and_comes_back_from_the_lock() {
 
 #[test]
 fn a_digest_in_a_reference_holds_whatever_the_tag_says() {
-    let (registry, world) = Registry::start(&Wants::default());
+    let (registry, world) = Registry::start(&Requirements::default());
     let reference = registry.reference(":1");
     let file = world.package("it.wasm", "it", "1.0.0", &[]);
     let first = world.do_run(&["publish", "it.wasm", &reference]);
@@ -247,7 +247,7 @@ fn layout(world: &World, component: &[u8]) -> PathBuf {
 
 #[test]
 fn what_skopeo_copies_into_a_registry_is_installed() {
-    let (registry, mut world) = Registry::start(&Wants::default());
+    let (registry, mut world) = Registry::start(&Requirements::default());
     let component = package("it", "1.0.0", &[]);
     let layout = layout(&world, &component);
     // The folder for uploads in progress.
@@ -264,7 +264,7 @@ fn what_skopeo_copies_into_a_registry_is_installed() {
 
 #[tokio::test]
 async fn what_others_push_is_installed_or_told_by_its_layout() {
-    let (registry, world) = Registry::start(&Wants::default());
+    let (registry, world) = Registry::start(&Requirements::default());
     let reference = registry.reference(":1");
     let component = package("it", "1.0.0", &[]);
     push_as_oras(
@@ -290,7 +290,7 @@ async fn what_others_push_is_installed_or_told_by_its_layout() {
 
 #[test]
 fn signatures_go_along_and_are_told_good_bad_and_missing() {
-    let (registry, mut world) = Registry::start(&Wants::default());
+    let (registry, mut world) = Registry::start(&Requirements::default());
     let keys = Keys::new(&world, "one");
     let minisign = host::peer("bin/minisign");
     let path = std::env::var("PATH").unwrap_or_default();
@@ -320,7 +320,7 @@ fn signatures_go_along_and_are_told_good_bad_and_missing() {
 
 #[test]
 fn a_password_is_taken_from_podmans_file_where_docker_has_none() {
-    let (registry, mut world) = Registry::start(&Wants {
+    let (registry, mut world) = Registry::start(&Requirements {
         password: true,
         tls: false,
     });
@@ -358,7 +358,7 @@ fn a_password_is_taken_from_podmans_file_where_docker_has_none() {
 
 #[test]
 fn a_password_is_taken_from_dockers_configuration_and_tls_is_checked() {
-    let (registry, mut world) = Registry::start(&Wants {
+    let (registry, mut world) = Registry::start(&Requirements {
         password: true,
         tls: true,
     });

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use acp_chain_tests::host;
-use acp_chain_tests::said::Said;
+use acp_chain_tests::output::CommandOutput;
 
 use super::world::{World, digest};
 
@@ -20,7 +20,7 @@ impl Keys {
             .arg(&key)
             .arg("-p")
             .arg(key.with_extension("pub"));
-        let said = Said::from(minisign.output().unwrap());
+        let said = CommandOutput::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
         Self(key)
     }
@@ -45,7 +45,7 @@ impl Keys {
             .arg("-m")
             .arg(file)
             .args(["-t", &comment]);
-        let said = Said::from(minisign.output().unwrap());
+        let said = CommandOutput::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
     }
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use acp_chain::extension::{Digest, Lock, Locked};
 use acp_chain_package::{About, Asks, Package, RequestedPower, Version};
 use acp_chain_tests::host;
-use acp_chain_tests::said::Said;
+use acp_chain_tests::output::CommandOutput;
 use tempfile::TempDir;
 
 pub struct World {
@@ -91,18 +91,18 @@ impl World {
     }
 
     /// Runs a command about the project, without a terminal.
-    pub fn run(&self, args: &[&str]) -> Said {
+    pub fn run(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.command(&self.program);
         command.args(args);
         if !matches!(args[0], "gc" | "publish") {
             command.arg("--manifest").arg(self.manifest());
         }
-        Said::from(command.output().unwrap())
+        CommandOutput::from(command.output().unwrap())
     }
 
     /// Runs a command about the user's own chain.
-    pub fn run_own(&self, args: &[&str]) -> Said {
-        Said::from(self.command(&self.program).args(args).output().unwrap())
+    pub fn run_own(&self, args: &[&str]) -> CommandOutput {
+        CommandOutput::from(self.command(&self.program).args(args).output().unwrap())
     }
 
     /// The output of a command about the project, which must succeed.

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, getpriority_process, kill_process};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpSocket;
 
-use super::receiver::{Answer, Exported, Receiver};
+use super::receiver::{Answer, ReceivedExports, Receiver};
 use super::{client, turn};
 
 /// The trace of one turn.
@@ -190,7 +190,7 @@ async fn nobody_waits_for_an_exporter_that_stands_still_and_what_is_left_out_is_
         assert!(answer.result.is_some(), "{}", answer.line);
     }
     kill_process(exporter, Signal::CONT).unwrap();
-    let is_counted = |exported: &Exported| {
+    let is_counted = |exported: &ReceivedExports| {
         let spans = exported.spans.iter();
         let mut events = spans.flat_map(|span| &span.events);
         events.any(|event| {

@@ -1,6 +1,6 @@
 //! The content of messages in spans, if enabled: without the secrets that are found.
 
-use opentelemetry_proto::tonic::common::v1::any_value::Value as Said;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as OtelValue;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn said(span: &Span, key: &str) -> Value {
     let found = attributes.find(|attribute| attribute.key == key);
     let found = found.unwrap_or_else(|| panic!("no {key}: {:?}", span.attributes));
     match found.value.as_ref().and_then(|value| value.value.as_ref()) {
-        Some(Said::StringValue(text)) => serde_json::from_str(text).unwrap(),
+        Some(OtelValue::StringValue(text)) => serde_json::from_str(text).unwrap(),
         other => panic!("{other:?}"),
     }
 }

@@ -50,8 +50,8 @@ impl Receiver {
     }
 
     /// Receives exports until all of them together satisfy this condition.
-    pub async fn until(&mut self, enough: impl Fn(&Exported) -> bool) -> Exported {
-        let mut exported = Exported::default();
+    pub async fn until(&mut self, enough: impl Fn(&ReceivedExports) -> bool) -> ReceivedExports {
+        let mut exported = ReceivedExports::default();
         while !enough(&exported) {
             let export = in_time("an export", self.exports.recv()).await.unwrap();
             exported.take(export);
@@ -67,7 +67,7 @@ impl Receiver {
 
 /// The received exports, decoded and raw.
 #[derive(Default)]
-pub struct Exported {
+pub struct ReceivedExports {
     pub spans: Vec<Span>,
     pub metrics: Vec<Metric>,
     pub resource: String,
@@ -75,7 +75,7 @@ pub struct Exported {
     pub bytes: Vec<u8>,
 }
 
-impl Exported {
+impl ReceivedExports {
     fn take(&mut self, export: Export) {
         let body = &*export.body;
         match &*export.path {

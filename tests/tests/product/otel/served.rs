@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
-use super::receiver::{Answer, Exported, Receiver};
+use super::receiver::{Answer, ReceivedExports, Receiver};
 use super::{AGENT, SECRET};
 
 const USERS: [&str; 2] = ["ann", "bob"];
@@ -86,7 +86,7 @@ fn users_of_turns(lines: &[Line]) -> Vec<String> {
 }
 
 /// Whether both turns, their connections and the proxy's metrics have been exported.
-fn is_all(exported: &Exported) -> bool {
+fn is_all(exported: &ReceivedExports) -> bool {
     let of = |name: &str| {
         exported
             .names()

@@ -7,7 +7,7 @@ use data_encoding::HEXLOWER;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 
-use super::receiver::{Answer, Exported, Receiver};
+use super::receiver::{Answer, ReceivedExports, Receiver};
 use super::{ABOVE, KEY, SECRET, TRACE, client, meta, turn, turn_with};
 
 pub fn hex(bytes: &[u8]) -> String {
@@ -20,7 +20,7 @@ pub fn attributes(span: &Span) -> String {
 }
 
 /// Whether everything about a turn has been exported.
-pub fn is_all(exported: &Exported) -> bool {
+pub fn is_all(exported: &ReceivedExports) -> bool {
     exported.names().contains(&"acp.connection") && exported.has_metric("gen_ai.client.token.usage")
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use acp_chain_tests::host;
-use acp_chain_tests::said::Said;
+use acp_chain_tests::output::CommandOutput;
 
 use crate::project::chain::begun;
 use crate::project::world::{SHOUT, World};
@@ -18,7 +18,7 @@ impl Keys {
         let mut minisign = std::process::Command::new(host::peer("bin/minisign"));
         minisign.args(["-G", "-W", "-s"]).arg(&key);
         minisign.arg("-p").arg(key.with_extension("pub"));
-        let said = Said::from(minisign.output().unwrap());
+        let said = CommandOutput::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
         Self(key)
     }
@@ -40,7 +40,7 @@ impl Keys {
             .arg("-m")
             .arg(statement);
         minisign.arg("-x").arg(world.path("acp-chain.toml.minisig"));
-        let said = Said::from(minisign.output().unwrap());
+        let said = CommandOutput::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
     }
 

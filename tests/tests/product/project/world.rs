@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use acp_chain_package::{About, Asks, Package, RequestedPower, Version};
 use acp_chain_tests::host;
-use acp_chain_tests::said::Said;
+use acp_chain_tests::output::CommandOutput;
 use acp_chain_tests::terminal::Terminal;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -138,7 +138,7 @@ impl World {
             .arg(&file)
             .arg("--output")
             .arg(&program);
-        let bundled = Said::from(bundle.output().unwrap());
+        let bundled = CommandOutput::from(bundle.output().unwrap());
         assert!(bundled.is_success, "{bundled:?}");
         self.program = program;
     }
@@ -156,9 +156,9 @@ impl World {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Said {
+    pub fn run(&self, args: &[&str]) -> CommandOutput {
         let mut command = self.command(args[0]);
-        Said::from(command.args(&args[1..]).output().unwrap())
+        CommandOutput::from(command.args(&args[1..]).output().unwrap())
     }
 
     /// The output of a command, which must succeed.

@@ -6,7 +6,7 @@ use acp_chain_tests::{host, web};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::served::{AGENT, Served, initialize, posted};
+use super::served::{AGENT, ServerProcess, initialize, posted};
 
 #[tokio::test]
 async fn each_request_and_each_turn_leaves_a_line_without_what_was_said() {
@@ -14,7 +14,7 @@ async fn each_request_and_each_turn_leaves_a_line_without_what_was_said() {
     let log = folder.path().join("access");
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--access-log"]);
-    let served = Served::by(command.arg(&log).args(["--", AGENT])).await;
+    let served = ServerProcess::by(command.arg(&log).args(["--", AGENT])).await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;

@@ -8,18 +8,18 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::raw::{END_HEADERS, END_STREAM, HEADERS, Raw, field, frame, h2};
-use super::served::{AGENT, Connection, Served, Stream, initialize, posted};
+use super::served::{AGENT, Connection, ServerProcess, Stream, initialize, posted};
 
 /// Another client, which is served throughout.
-struct Bystander<'s> {
+struct OtherClient<'s> {
     connection: Connection<'s>,
     stream: Stream,
     session: String,
     turns: u64,
 }
 
-impl<'s> Bystander<'s> {
-    async fn of(served: &'s Served) -> Self {
+impl<'s> OtherClient<'s> {
+    async fn of(served: &'s ServerProcess) -> Self {
         let connection = served.connect().await;
         let mut all = connection.hears(None).await;
         let session = connection.session(&mut all, 1).await;
@@ -49,7 +49,7 @@ fn hidden(host: &str) -> String {
 
 #[tokio::test]
 async fn a_request_whose_end_others_may_see_elsewhere_is_refused_and_nothing_behind_it_is_heard() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let both = "Content-Length: 6\r\nTransfer-Encoding: chunked";
     let mut heads = vec![
         both.to_owned(),
@@ -133,7 +133,7 @@ async fn a_request_whose_end_others_may_see_elsewhere_is_refused_and_nothing_beh
 
 #[tokio::test]
 async fn a_server_by_another_name_is_not_this_one_whichever_part_of_the_request_says_so() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let host = Raw::open(&served).await.host;
     for (target, hosts) in [
         ("/acp".to_owned(), vec!["evil".to_owned()]),
@@ -160,8 +160,8 @@ async fn a_server_by_another_name_is_not_this_one_whichever_part_of_the_request_
 
 #[tokio::test]
 async fn who_sends_slowly_or_nothing_keeps_nobody_else_waiting() {
-    let served = Served::start().await;
-    let mut bystander = Bystander::of(&served).await;
+    let served = ServerProcess::start().await;
+    let mut other = OtherClient::of(&served).await;
     let mut slow = Vec::new();
     for number in 0..200 {
         let mut raw = Raw::open(&served).await;
@@ -178,15 +178,15 @@ async fn who_sends_slowly_or_nothing_keeps_nobody_else_waiting() {
         raw.says(said.as_bytes()).await;
         slow.push(raw);
     }
-    bystander.is_served().await;
+    other.is_served().await;
     let another = served.connect().await;
-    assert_ne!(another.id, bystander.connection.id);
+    assert_ne!(another.id, other.connection.id);
     drop(slow);
 }
 
 #[tokio::test]
 async fn who_leaves_much_unread_keeps_no_connection_when_the_agent_is_gone() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;
@@ -208,7 +208,7 @@ async fn who_leaves_much_unread_keeps_no_connection_when_the_agent_is_gone() {
 
 #[tokio::test]
 async fn a_head_without_end_is_too_large() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     for header in [
         "X: a\r\n".repeat(100_000),
         format!("X: {}", "a".repeat(1 << 20)),
@@ -251,8 +251,8 @@ const ENHANCE_YOUR_CALM: u32 = 11;
 
 #[tokio::test]
 async fn who_opens_streams_of_http2_only_to_reset_them_is_sent_away() {
-    let served = Served::start().await;
-    let mut bystander = Bystander::of(&served).await;
+    let served = ServerProcess::start().await;
+    let mut other = OtherClient::of(&served).await;
     let mut raw = Raw::http2(&served).await;
     let fields = fields(&raw.host);
     let mut flood = Vec::new();
@@ -267,13 +267,13 @@ async fn who_opens_streams_of_http2_only_to_reset_them_is_sent_away() {
         goodbyes(&raw.rest().await).first(),
         Some(&ENHANCE_YOUR_CALM)
     );
-    bystander.is_served().await;
+    other.is_served().await;
 }
 
 #[tokio::test]
 async fn a_head_of_http2_without_end_is_cut_short() {
-    let served = Served::start().await;
-    let mut bystander = Bystander::of(&served).await;
+    let served = ServerProcess::start().await;
+    let mut other = OtherClient::of(&served).await;
     let mut raw = Raw::http2(&served).await;
     let fields = fields(&raw.host);
     raw.says(&h2(HEADERS, END_STREAM, 1, &fields)).await;
@@ -286,21 +286,21 @@ async fn a_head_of_http2_without_end_is_cut_short() {
     raw.is_done().await;
     let goodbyes = goodbyes(&raw.rest().await);
     assert!(!heard || !goodbyes.is_empty(), "16 MB were accepted");
-    bystander.is_served().await;
+    other.is_served().await;
 }
 
 #[tokio::test]
 async fn who_asks_for_signs_and_reads_none_keeps_nobody_else_waiting() {
-    let served = Served::start().await;
-    let mut bystander = Bystander::of(&served).await;
+    let served = ServerProcess::start().await;
+    let mut other = OtherClient::of(&served).await;
     let mut raw = Raw::http2(&served).await;
     let pings = h2(PING, 0, 0, &[0; 8]).repeat(10_000);
     raw.says(&pings).await;
-    bystander.is_served().await;
+    other.is_served().await;
 }
 
 /// A connection that is upgraded to a WebSocket.
-async fn websocket(served: &Served) -> Raw {
+async fn websocket(served: &ServerProcess) -> Raw {
     let mut raw = Raw::open(served).await;
     let said = format!(
         "GET /acp HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -317,8 +317,8 @@ async fn websocket(served: &Served) -> Raw {
 
 #[tokio::test]
 async fn a_websocket_with_frames_that_are_none_is_closed() {
-    let served = Served::start().await;
-    let mut bystander = Bystander::of(&served).await;
+    let served = ServerProcess::start().await;
+    let mut other = OtherClient::of(&served).await;
     let text = |text: &[u8]| [frame(0x81, text.len() as u64), text.to_vec()].concat();
     let unmasked = vec![0x81, 0x02, b'{', b'}'];
     for (what, said) in [
@@ -347,14 +347,14 @@ async fn a_websocket_with_frames_that_are_none_is_closed() {
         raw.is_done().await;
         let rest = raw.rest().await;
         assert!(rest.len() < 1000, "{what}: the server went on");
-        bystander.is_served().await;
+        other.is_served().await;
     }
 }
 
 #[tokio::test]
 async fn a_message_that_is_never_whole_is_cut_short() {
-    let served = Served::start().await;
-    let mut bystander = Bystander::of(&served).await;
+    let served = ServerProcess::start().await;
+    let mut other = OtherClient::of(&served).await;
     let mut raw = websocket(&served).await;
     let part = vec![b' '; 1 << 20];
     let mut said = [frame(0x01, part.len() as u64), part.clone()].concat();
@@ -365,12 +365,12 @@ async fn a_message_that_is_never_whole_is_cut_short() {
         said = [frame(0x00, part.len() as u64), part.clone()].concat();
     }
     assert!(heard >= 64, "a message may have 64 MiB");
-    bystander.is_served().await;
+    other.is_served().await;
 }
 
 #[tokio::test]
 async fn nobody_is_told_which_connections_there_are() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let (node, random) = connection.id.split_once('.').unwrap();
     let mut answers = Vec::new();
@@ -411,7 +411,7 @@ async fn no_secret_is_in_the_log_however_much_that_says() {
         .arg("--tokens")
         .arg(&tokens)
         .args(["--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     let asks = || served.asks(Method::POST).bearer_auth(&token);
     assert_eq!(posted(asks(), &initialize()).await.status(), 200);
     let client = acp_chain_tests::web::client();

@@ -3,11 +3,11 @@
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::served::{Served, initialize, posted, prompt};
+use super::served::{ServerProcess, initialize, posted, prompt};
 
 #[tokio::test]
 async fn turns_that_run_finish_and_nobody_comes_in_any_more() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let idle = served.connect().await;
     let mut nothing = idle.hears(None).await;
     let connection = served.connect().await;
@@ -43,7 +43,7 @@ async fn turns_that_run_finish_and_nobody_comes_in_any_more() {
 
 #[tokio::test]
 async fn what_is_open_when_the_time_is_over_is_answered() {
-    let served = Served::of(&["--drain-seconds", "0"]).await;
+    let served = ServerProcess::of(&["--drain-seconds", "0"]).await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;

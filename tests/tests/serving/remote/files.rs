@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
-use super::served::{AGENT, Connection, Served, Stream, initialize, posted};
+use super::served::{AGENT, Connection, ServerProcess, Stream, initialize, posted};
 
 /// The server's limit of open files.
 const FILES: &str = "160";
@@ -33,7 +33,7 @@ impl Client<'_> {
 }
 
 /// A connection with two streams; `None` if the server has no room.
-async fn client(served: &Served) -> Option<Client<'_>> {
+async fn client(served: &ServerProcess) -> Option<Client<'_>> {
     let answer = posted(served.asks(Method::POST), &initialize()).await;
     if answer.status() == 503 {
         assert!(answer.headers().contains_key("retry-after"));
@@ -65,7 +65,7 @@ async fn when_files_run_out_nobody_else_comes_in_and_those_who_are_there_go_on()
     let serve = serve.as_std();
     command.arg(serve.get_program()).args(serve.get_args());
     command.args(["--listen", "127.0.0.1:0", "--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     let mut clients = Vec::new();
     while let Some(client) = client(&served).await {
         clients.push(client);

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::process::Command;
 use tokio_tungstenite::client_async;
 
-use super::served::{AGENT, Served, Stream, initialize, posted, prompt};
+use super::served::{AGENT, ServerProcess, Stream, initialize, posted, prompt};
 
 /// A token for a member of a group, with its line added to the file.
 async fn token(file: &Path, name: &str, group: &str) -> String {
@@ -38,7 +38,7 @@ async fn a_token_lets_in_until_its_line_is_gone() {
     let bob = token(&file, "bob", "staff").await;
     let mut command = serve(&["--tokens"]);
     command.arg(&file).args(["--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     let asks = |token: &str| served.asks(Method::POST).bearer_auth(token);
     assert_eq!(status(served.asks(Method::POST)).await, 401);
     assert_eq!(status(asks("acp_wrong")).await, 401);
@@ -90,7 +90,7 @@ async fn a_page_of_others_does_not_come_in_and_one_that_may_opens_a_websocket_on
     let origin = "https://app.example";
     let mut command = serve(&["--origin", origin, "--tokens"]);
     command.arg(&file).args(["--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     let from = |origin: &str| {
         let asks = served.asks(Method::POST).bearer_auth(&ann);
         asks.header("origin", origin)
@@ -166,7 +166,7 @@ async fn users_get_the_chain_of_their_group() {
     let mut command = serve(&["--log-file"]);
     command.arg(&trace).args(["--", AGENT]);
     command.env("XDG_CONFIG_HOME", folder.path());
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     for (token, heard) in [(&ann, "HELLO"), (&bob, "hello")] {
         let asks = |method| served.asks(method).bearer_auth(token);
         let begun = posted(asks(Method::POST), &initialize()).await;
@@ -202,9 +202,9 @@ async fn a_proxy_with_the_power_is_told_the_user_and_nothing_else_can_say_who_th
     let file = folder.path().join("tokens");
     let manifest = folder.path().join("acp-chain.toml");
     let proxy = |id: &str, terms: &str| {
-        let deeds = format!("[proxy.config.requests]\n'test/{id}' = ['respond-user']");
+        let steps = format!("[proxy.config.requests]\n'test/{id}' = ['respond-user']");
         let forged = "[proxy.config]\n'acp-chain/user' = { name = 'mallory' }";
-        entry(id, "does", &format!("{terms}\n{forged}\n{deeds}"))
+        entry(id, "does", &format!("{terms}\n{forged}\n{steps}"))
     };
     let with = powers::all_but(&["tools"]);
     let proxies = proxy("knows", &with) + &proxy("without", powers::everything());
@@ -216,7 +216,7 @@ async fn a_proxy_with_the_power_is_told_the_user_and_nothing_else_can_say_who_th
         .arg("--manifest")
         .arg(&manifest)
         .args(["--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     let asks = |method| served.asks(method).bearer_auth(&ann);
     let begun = posted(asks(Method::POST), &initialize()).await;
     let id = &begun.headers()["acp-connection-id"];
@@ -285,7 +285,7 @@ async fn a_certificate_of_the_authority_lets_in() {
     fs::write(path("key"), key).unwrap();
     let mut command = serve(&["--tls-cert", &path("cert"), "--tls-key", &path("key")]);
     command.args(["--client-ca", &path("ca"), "--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     assert!(served.url.starts_with("https://"), "{}", served.url);
     // Installs the TLS provider.
     let _ = acp_chain_tests::web::client();

@@ -4,17 +4,17 @@ use acp_chain_tests::{host, web};
 use reqwest::Method;
 use serde_json::Value;
 
-use super::served::{Served, initialize, posted};
+use super::served::{ServerProcess, initialize, posted};
 
-async fn gateway(url: &str) -> Served {
+async fn gateway(url: &str) -> ServerProcess {
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--connect", url]);
-    Served::by(&mut command).await
+    ServerProcess::by(&mut command).await
 }
 
 #[tokio::test]
 async fn one_process_reaches_the_agent_for_all_connections() {
-    let behind = Served::start().await;
+    let behind = ServerProcess::start().await;
     let gateway = gateway(&behind.url).await;
     let mut connections = Vec::new();
     for _ in 0..10 {

@@ -69,12 +69,12 @@ impl Answer {
 }
 
 /// A server that publishes keys.
-pub struct Published {
+pub struct KeyServer {
     pub url: String,
     answer: Arc<Mutex<Answer>>,
 }
 
-impl Published {
+impl KeyServer {
     pub async fn start(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/keys", listener.local_addr().unwrap());

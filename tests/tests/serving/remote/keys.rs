@@ -8,18 +8,18 @@ use acp_chain_tests::host;
 use acp_chain_tests::wire::in_time;
 use reqwest::{Certificate, Client, Method, RequestBuilder};
 
-use super::issuer::{Answer, NAME, Published, Signer};
-use super::served::{AGENT, Served, Stream, initialize, posted};
+use super::issuer::{Answer, KeyServer, NAME, Signer};
+use super::served::{AGENT, ServerProcess, Stream, initialize, posted};
 
 /// A server with this `[serve]`, in front of the wild agent.
-async fn serve(folder: &Path, settings: &str) -> Served {
+async fn serve(folder: &Path, settings: &str) -> ServerProcess {
     let settings_folder = folder.join("acp-chain");
     fs::create_dir(&settings_folder).unwrap();
     fs::write(settings_folder.join("config.toml"), settings).unwrap();
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--", AGENT]);
     command.env("XDG_CONFIG_HOME", folder);
-    Served::by(&mut command).await
+    ServerProcess::by(&mut command).await
 }
 
 /// The stream of a new connection, opened with these requests.
@@ -36,7 +36,7 @@ async fn stream(asks: impl Fn(Method) -> RequestBuilder) -> Stream {
 async fn who_came_by_a_key_that_is_gone_is_out_and_a_new_key_lets_in() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (Signer::new("old"), Signer::new("new"));
-    let published = Published::start(Answer::keys(&[&old])).await;
+    let published = KeyServer::start(Answer::keys(&[&old])).await;
     let settings = format!(
         "[[serve.jwt]]\nissuer = {NAME:?}\naudience = \"acp\"\njwks = {:?}\n",
         published.url

@@ -7,10 +7,10 @@ use acp_chain_tests::wire::in_time;
 use reqwest::Method;
 use serde_json::json;
 
-use super::served::{AGENT, Served, Stream, initialize, posted, prompt};
+use super::served::{AGENT, ServerProcess, Stream, initialize, posted, prompt};
 
 /// A server with these `[serve.limits]`, and a token of ann's and one of bob's.
-pub async fn serve(folder: &std::path::Path, limits: &str) -> (Served, [String; 2]) {
+pub async fn serve(folder: &std::path::Path, limits: &str) -> (ServerProcess, [String; 2]) {
     let tokens = folder.join("tokens");
     let mut secrets = Vec::new();
     for name in ["ann", "bob"] {
@@ -23,12 +23,12 @@ pub async fn serve(folder: &std::path::Path, limits: &str) -> (Served, [String; 
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--", AGENT]);
     command.env("XDG_CONFIG_HOME", folder);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     (served, secrets.try_into().unwrap())
 }
 
 /// A new connection and its stream.
-async fn begin(served: &Served, token: &str) -> (String, Stream) {
+async fn begin(served: &ServerProcess, token: &str) -> (String, Stream) {
     let asks = served.asks(Method::POST).bearer_auth(token);
     let begun = posted(asks, &initialize()).await;
     let id = begun.headers()["acp-connection-id"].to_str().unwrap();

@@ -8,7 +8,7 @@ use reqwest::Method;
 use rustix::process::Signal;
 use tokio::net::TcpStream;
 
-use super::served::{AGENT, Served, Stream, initialize, posted};
+use super::served::{AGENT, ServerProcess, Stream, initialize, posted};
 
 /// The values of a page by name and labels. Each is declared before its value and appears once.
 fn numbers(page: &str) -> HashMap<String, f64> {
@@ -43,10 +43,10 @@ async fn asked(url: &str) -> HashMap<String, f64> {
     numbers(&answer.text().await.unwrap())
 }
 
-async fn serve() -> Served {
+async fn serve() -> ServerProcess {
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]);
-    Served::by(command.arg("--").arg(AGENT)).await
+    ServerProcess::by(command.arg("--").arg(AGENT)).await
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use acp_chain_tests::wire::in_time;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::served::Served;
+use super::served::ServerProcess;
 
 pub struct Raw {
     stream: TcpStream,
@@ -13,14 +13,14 @@ pub struct Raw {
 }
 
 impl Raw {
-    pub async fn open(served: &Served) -> Self {
+    pub async fn open(served: &ServerProcess) -> Self {
         let host = served.url.split('/').nth(2).unwrap().to_owned();
         let stream = TcpStream::connect(&host).await.unwrap();
         Self { stream, host }
     }
 
     /// Opens a connection of HTTP/2 with prior knowledge (RFC 9113, 3.3).
-    pub async fn http2(served: &Served) -> Self {
+    pub async fn http2(served: &ServerProcess) -> Self {
         let mut raw = Self::open(served).await;
         let mut start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
         start.extend(h2(SETTINGS, 0, 0, &[]));

@@ -4,11 +4,11 @@ use acp_chain_tests::wire::in_time;
 use reqwest::Method;
 use serde_json::json;
 
-use super::served::{Served, Stream, posted, prompt};
+use super::served::{ServerProcess, Stream, posted, prompt};
 
 #[tokio::test]
 async fn a_stream_goes_on_behind_the_last_event_that_came() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;
@@ -44,7 +44,7 @@ async fn a_stream_goes_on_behind_the_last_event_that_came() {
 
 #[tokio::test]
 async fn a_question_waits_for_a_client_whose_network_is_gone() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;
@@ -68,7 +68,7 @@ async fn a_question_waits_for_a_client_whose_network_is_gone() {
 
 #[tokio::test]
 async fn a_message_that_is_sent_once_more_is_taken_once() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;
@@ -85,7 +85,7 @@ async fn a_message_that_is_sent_once_more_is_taken_once() {
 
 #[tokio::test]
 async fn a_connection_of_which_nothing_is_heard_ends_and_its_agent_with_it() {
-    let served = Served::of(&["--resume-seconds", "0"]).await;
+    let served = ServerProcess::of(&["--resume-seconds", "0"]).await;
     let connection = served.connect().await;
     let gone = async {
         loop {

@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStdout, Command};
 
 pub const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-pub struct Served {
+pub struct ServerProcess {
     child: Child,
     pub url: String,
     client: Client,
@@ -22,7 +22,7 @@ pub struct Served {
 
 /// A connection of a client.
 pub struct Connection<'s> {
-    pub served: &'s Served,
+    pub served: &'s ServerProcess,
     pub id: String,
 }
 
@@ -36,7 +36,7 @@ pub struct Stream {
     pub said: String,
 }
 
-impl Served {
+impl ServerProcess {
     /// A server in front of the wild agent, without proxies.
     pub async fn start() -> Self {
         Self::of(&[]).await

@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{Duration, interval};
 
-use super::served::{AGENT, Connection, Served, Stream, initialize, posted};
+use super::served::{AGENT, Connection, ServerProcess, Stream, initialize, posted};
 
 /// A proxy that answers `test/ID` with the number of requests so far, which it saves.
 fn counts(id: &str, terms: &str) -> String {
-    let deeds = format!("'test/{id}' = ['count', 'respond-count']");
+    let steps = format!("'test/{id}' = ['count', 'respond-count']");
     entry(
         id,
         "does",
-        &format!("{terms}\n[proxy.config.requests]\n{deeds}"),
+        &format!("{terms}\n[proxy.config.requests]\n{steps}"),
     )
 }
 
 /// A server with these proxies and limits, and its log.
-async fn served(proxies: &[String], limits: &str) -> (Served, PathBuf, TempDir) {
+async fn served(proxies: &[String], limits: &str) -> (ServerProcess, PathBuf, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("acp-chain.toml");
     std::fs::write(&manifest, proxies.concat()).unwrap();
@@ -41,7 +41,7 @@ async fn served(proxies: &[String], limits: &str) -> (Served, PathBuf, TempDir) 
         .arg(&manifest)
         .arg("--")
         .arg(AGENT);
-    (Served::by(&mut command).await, log, folder)
+    (ServerProcess::by(&mut command).await, log, folder)
 }
 
 async fn count(connection: &Connection<'_>, stream: &mut Stream, id: u64, proxy: &str) -> Value {

@@ -8,7 +8,7 @@ use reqwest::Method;
 
 use super::limits;
 use super::raw::{END_HEADERS, END_STREAM, HEADERS, Raw, SETTINGS, field, h2, named};
-use super::served::{Served, initialize, posted};
+use super::served::{ServerProcess, initialize, posted};
 
 /// The server's limit of connections; its limit of sockets is four times as high.
 const CONNECTIONS: usize = 16;
@@ -16,14 +16,14 @@ const CONNECTIONS: usize = 16;
 /// How many connections flood the server at once. Each waits for a second until the server closes it.
 const AT_ONCE: usize = 4;
 
-async fn serve(folder: &Path) -> (Served, String) {
+async fn serve(folder: &Path) -> (ServerProcess, String) {
     let limits = format!("connections = {CONNECTIONS}\nconnections-per-user = 1000");
     let (served, [ann, _]) = limits::serve(folder, &limits).await;
     (served, ann)
 }
 
 /// The user connects, is served and disconnects; a health check is answered.
-async fn is_served(served: &Served, token: &str) {
+async fn is_served(served: &ServerProcess, token: &str) {
     let begun = posted(served.asks(Method::POST).bearer_auth(token), &initialize()).await;
     assert_eq!(begun.status(), 200);
     let id = begun.headers()["acp-connection-id"].clone();
@@ -95,7 +95,7 @@ async fn they_make_few_requests_and_leave_little_behind() {
 }
 
 /// Sends as many requests as one connection allows, whose answers are blocked.
-async fn flood(served: &Served, method: &str) {
+async fn flood(served: &ServerProcess, method: &str) {
     let mut raw = Raw::http2(served).await;
     let origin = format!("http://{}", raw.host);
     // The window of each stream is 0.

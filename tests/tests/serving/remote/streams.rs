@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::served::Served;
+use super::served::ServerProcess;
 
 #[tokio::test]
 async fn sessions_have_streams_of_their_own_and_bodies_are_as_the_agent_wrote_them() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let [one, two] = [
@@ -53,7 +53,7 @@ async fn sessions_have_streams_of_their_own_and_bodies_are_as_the_agent_wrote_th
 
 #[tokio::test]
 async fn a_large_message_goes_through_both_ways() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let mut all = connection.hears(None).await;
     let session = connection.session(&mut all, 1).await;
@@ -67,7 +67,7 @@ async fn a_large_message_goes_through_both_ways() {
 
 #[tokio::test]
 async fn a_session_of_somebody_else_or_of_nobody_is_not_streamed() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     let mut streams = Vec::new();
     // A client may open the stream of a session that it is about to load.

@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
-use super::issuer::{Answer, Published, Signer};
+use super::issuer::{Answer, KeyServer, Signer};
 
 /// The process, as the server starts it.
-struct Watching {
+struct WatchedServer {
     child: Child,
     asks: ChildStdin,
     keys: Lines<BufReader<ChildStdout>>,
     log: Lines<BufReader<ChildStderr>>,
 }
 
-impl Watching {
+impl WatchedServer {
     async fn start(watched: &Value) -> Self {
         let mut command = host::acp_chain("watch-keys");
         command.args(["--log", "error"]);
@@ -87,7 +87,7 @@ async fn a_file_of_tokens_is_read_when_it_changes_and_what_it_said_before_holds_
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens");
     replace(&path, line("ann"));
-    let mut watching = Watching::start(&json!({"tokens": path, "issuers": []})).await;
+    let mut watching = WatchedServer::start(&json!({"tokens": path, "issuers": []})).await;
     assert_eq!(watching.users().await, ["ann"]);
     let shown = path.to_str().unwrap();
     let own = fs::metadata(&path).unwrap().modified().unwrap();
@@ -131,8 +131,8 @@ async fn a_file_of_tokens_is_read_when_it_changes_and_what_it_said_before_holds_
 
 #[tokio::test]
 async fn an_issuer_that_misbehaves_is_told_and_keeps_nobody_else_out() {
-    let good = Published::start(Answer::keys(&[&Signer::new("1")])).await;
-    let moved = Published::start(Answer::Moved(good.url.clone())).await;
+    let good = KeyServer::start(Answer::keys(&[&Signer::new("1")])).await;
+    let moved = KeyServer::start(Answer::Moved(good.url.clone())).await;
     let long = |bytes, says_so| Answer::Long { bytes, says_so };
     let mut bad = Vec::new();
     for (answer, told) in [
@@ -145,7 +145,7 @@ async fn an_issuer_that_misbehaves_is_told_and_keeps_nobody_else_out() {
         (Answer::Fails, "500"),
         (Answer::Moved("http://192.0.2.1/".to_owned()), "unencrypted"),
     ] {
-        bad.push((Published::start(answer).await, told));
+        bad.push((KeyServer::start(answer).await, told));
     }
     let all = [&good, &moved]
         .into_iter()
@@ -154,7 +154,7 @@ async fn an_issuer_that_misbehaves_is_told_and_keeps_nobody_else_out() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = folder.path().join("tokens");
     replace(&tokens, line("ann"));
-    let mut watching = Watching::start(&json!({"tokens": tokens, "issuers": issuers})).await;
+    let mut watching = WatchedServer::start(&json!({"tokens": tokens, "issuers": issuers})).await;
     let first = watching.next().await;
     let known: Vec<_> = first["jwks"].as_object().unwrap().keys().collect();
     let mut expected = [&good.url, &moved.url];
@@ -179,9 +179,9 @@ async fn an_issuer_that_misbehaves_is_told_and_keeps_nobody_else_out() {
 
 #[tokio::test]
 async fn keys_are_fetched_when_one_is_missing_and_those_of_before_hold_when_that_fails() {
-    let published = Published::start(Answer::keys(&[&Signer::new("1")])).await;
+    let published = KeyServer::start(Answer::keys(&[&Signer::new("1")])).await;
     let watched = json!({"issuers": [["a", {"url": published.url}]]});
-    let mut watching = Watching::start(&watched).await;
+    let mut watching = WatchedServer::start(&watched).await;
     assert_eq!(watching.next().await["jwks"]["a"][0]["kid"], "1");
     published.says(Answer::Text("garbage".to_owned()));
     watching.asks.write_all(b"\n").await.unwrap();
@@ -244,7 +244,7 @@ async fn serve_token_appends_whole_lines_for_its_user_alone_and_none_that_would_
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!((text.lines().count(), mode()), (17, 0o600));
     assert!(!text.contains(secret.trim()));
-    let mut watching = Watching::start(&json!({"tokens": file, "issuers": []})).await;
+    let mut watching = WatchedServer::start(&json!({"tokens": file, "issuers": []})).await;
     assert_eq!(watching.users().await.len(), 17);
     // A file with an invalid line is not changed.
     let wrong = format!("{text}bob\n");

@@ -12,7 +12,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::limits::serve;
 use super::raw::{DATA, END_HEADERS, HEADERS, Raw, SETTINGS, field, frame, h2, named};
-use super::served::{Served, initialize, prompt, text};
+use super::served::{ServerProcess, initialize, prompt, text};
 
 struct Socket {
     socket: WebSocketStream<TcpStream>,
@@ -20,16 +20,16 @@ struct Socket {
 }
 
 impl Socket {
-    async fn open(served: &Served) -> Self {
+    async fn open(served: &ServerProcess) -> Self {
         Self::open_as(served, "").await
     }
 
-    async fn open_as(served: &Served, token: &str) -> Self {
+    async fn open_as(served: &ServerProcess, token: &str) -> Self {
         Self::open_with(served, token, None).await
     }
 
     /// Opens a WebSocket and offers subprotocols.
-    async fn open_with(served: &Served, token: &str, offers: Option<&str>) -> Self {
+    async fn open_with(served: &ServerProcess, token: &str, offers: Option<&str>) -> Self {
         let url = served.url.replace("http://", "ws://");
         let address = url.split('/').nth(2).unwrap().to_owned();
         let stream = TcpStream::connect(address).await.unwrap();
@@ -97,7 +97,7 @@ fn new_session(id: u64) -> Value {
 
 #[tokio::test]
 async fn a_connection_over_a_websocket_has_all_in_order() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let mut socket = Socket::open(&served).await;
     assert_eq!(socket.id.split_once('.').unwrap().1.len(), 32);
     socket.says(&initialize()).await;
@@ -160,7 +160,7 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
 
 #[tokio::test]
 async fn of_the_subprotocols_on_offer_acp_is_chosen() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     for offers in ["acp.v1", "graphql-ws, acp.v1", "acp.v1,acp"] {
         let mut socket = Socket::open_with(&served, "", Some(offers)).await;
         socket.says(&initialize()).await;
@@ -272,7 +272,7 @@ async fn incomplete_messages_of_a_user_have_a_room_which_is_not_that_of_others()
 
 #[tokio::test]
 async fn a_server_that_is_asked_to_stop_finishes_what_runs_and_begins_nothing() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let mut socket = Socket::open(&served).await;
     socket.says(&initialize()).await;
     socket.next().await.unwrap();
@@ -297,7 +297,7 @@ async fn a_server_that_is_asked_to_stop_finishes_what_runs_and_begins_nothing() 
 
 #[tokio::test]
 async fn an_agent_that_ends_closes_the_websocket_behind_its_last_words() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let mut socket = Socket::open(&served).await;
     socket.says(&initialize()).await;
     socket.next().await.unwrap();
@@ -318,7 +318,7 @@ async fn an_agent_that_ends_closes_the_websocket_behind_its_last_words() {
 /// RFC 8441.
 #[tokio::test]
 async fn a_stream_of_http2_can_be_a_websocket() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let mut raw = Raw::http2(&served).await;
     let settings = raw.frame(SETTINGS).await;
     let is_offered = settings

@@ -5,11 +5,11 @@ use acp_chain_tests::wire::in_time;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::served::{Served, initialize, posted, prompt};
+use super::served::{ServerProcess, initialize, posted, prompt};
 
 #[tokio::test]
 async fn requests_that_are_wrong_get_what_the_page_says() {
-    let served = Served::start().await;
+    let served = ServerProcess::start().await;
     let connection = served.connect().await;
     assert_eq!(connection.id.split_once('.').unwrap().1.len(), 32);
     let typed = |media_type: &str| {
@@ -92,7 +92,7 @@ async fn requests_that_are_wrong_get_what_the_page_says() {
 async fn an_agent_that_refuses_to_begin_leaves_no_connection() {
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--", "false"]);
-    let served = Served::by(&mut command).await;
+    let served = ServerProcess::by(&mut command).await;
     let answer = posted(served.asks(Method::POST), &initialize()).await;
     assert_eq!(answer.status(), 200);
     assert!(answer.headers().get("acp-connection-id").is_none());

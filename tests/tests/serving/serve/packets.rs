@@ -62,7 +62,7 @@ async fn inside() {
         return;
     }
     let here = File::open("/proc/thread-self/ns/net").unwrap();
-    let there = Elsewhere::start().await;
+    let there = Namespace::start().await;
     let ours = device(CLIENT);
     enter(&there.network());
     let theirs = device(SERVER);
@@ -103,9 +103,9 @@ async fn inside() {
 }
 
 /// Another namespace, which ends on drop.
-struct Elsewhere(Child);
+struct Namespace(Child);
 
-impl Elsewhere {
+impl Namespace {
     async fn start() -> Self {
         let mut holder = Command::new("unshare");
         holder

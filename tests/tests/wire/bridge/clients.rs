@@ -17,7 +17,7 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt};
 use tokio::sync::mpsc;
 
-use super::server::{Served, Web, watched};
+use super::server::{BridgeServer, Web, watched};
 
 /// A client that has one root, and passes on the progress that it receives.
 struct Handler(mpsc::UnboundedSender<f64>);
@@ -68,7 +68,7 @@ fn either() -> ClientLifecycleMode {
 }
 
 async fn connect(
-    served: &Served,
+    served: &BridgeServer,
     transport: BridgeKind,
     mode: ClientLifecycleMode,
 ) -> (Client, mpsc::UnboundedReceiver<f64>) {
@@ -104,7 +104,7 @@ async fn call(client: &Client, name: &'static str) -> String {
 async fn clients_list_and_call_tools_and_hear_of_progress_before_the_result() {
     for transport in BOTH {
         for mode in [legacy(), modern(), either()] {
-            let served = Served::start();
+            let served = BridgeServer::start();
             let (client, mut progress) = connect(&served, transport, mode).await;
             let tools = watched("the tools", client.list_all_tools()).await.unwrap();
             assert_eq!(tools[0].name, "add");
@@ -119,7 +119,7 @@ async fn clients_list_and_call_tools_and_hear_of_progress_before_the_result() {
 #[tokio::test]
 async fn a_client_that_asks_what_a_server_is_falls_back_to_initialize() {
     for transport in BOTH {
-        let served = Served::legacy();
+        let served = BridgeServer::legacy();
         let (client, _) = connect(&served, transport, either()).await;
         assert!(call(&client, "add").await.contains('5'));
     }
@@ -128,7 +128,7 @@ async fn a_client_that_asks_what_a_server_is_falls_back_to_initialize() {
 #[tokio::test]
 async fn a_server_asks_its_client_for_roots_with_the_id_0() {
     for transport in BOTH {
-        let served = Served::start();
+        let served = BridgeServer::start();
         let (client, _) = connect(&served, transport, legacy()).await;
         assert!(call(&client, "roots").await.contains("file:///project"));
     }
@@ -139,7 +139,7 @@ async fn a_call_that_is_cancelled_is_withdrawn_or_its_link_goes() {
     for transport in BOTH {
         for mode in [legacy(), modern()] {
             let stands_alone = transport == BridgeKind::Http && mode == modern();
-            let mut served = Served::start();
+            let mut served = BridgeServer::start();
             let (client, _) = connect(&served, transport, mode).await;
             let wait = CallToolRequest::new(CallToolRequestParams::new("wait"));
             let request = ClientRequest::CallToolRequest(wait);
@@ -178,7 +178,7 @@ async fn a_call_that_is_cancelled_is_withdrawn_or_its_link_goes() {
 #[tokio::test]
 async fn a_client_that_goes_ends_its_link() {
     for transport in BOTH {
-        let mut served = Served::start();
+        let mut served = BridgeServer::start();
         let (client, _) = connect(&served, transport, legacy()).await;
         let link = served.opened().await;
         watched("the end", client.cancel()).await.unwrap();
@@ -188,7 +188,7 @@ async fn a_client_that_goes_ends_its_link() {
 
 #[tokio::test]
 async fn a_client_learns_that_its_server_is_gone() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let (client, _) = connect(&served, BridgeKind::Stdio, legacy()).await;
     let link = served.opened().await;
     served.bridge(move |bridge| bridge.hang_up(link)).await;

@@ -5,7 +5,7 @@ use acp_chain::rpc::{Kind, Message};
 use reqwest::{Body, Method, Response};
 
 use super::server::{
-    INITIALIZE, Served, Web, error_code, event, events, named_event, sent, status,
+    BridgeServer, INITIALIZE, Web, error_code, event, events, named_event, sent, status,
 };
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -26,7 +26,7 @@ fn pong(id: &str) -> String {
 
 #[tokio::test]
 async fn a_session_begins_with_initialize_and_ends_with_delete() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let link = served.opened().await;
@@ -51,7 +51,7 @@ async fn a_session_begins_with_initialize_and_ends_with_delete() {
 }
 
 /// A session with an open call, and the stream for its answer, of which one event has arrived.
-struct Waiting {
+struct OpenCall {
     session: String,
     link: LinkId,
     stream: Response,
@@ -59,7 +59,7 @@ struct Waiting {
 }
 
 /// Begins such a session in this version of MCP.
-async fn waiting(served: &mut Served, web: &Web, version: &str) -> Waiting {
+async fn waiting(served: &mut BridgeServer, web: &Web, version: &str) -> OpenCall {
     let begins = INITIALIZE.replace("2025-11-25", version);
     let session = web.begin_with(begins).await;
     let link = served.opened().await;
@@ -76,7 +76,7 @@ async fn waiting(served: &mut Served, web: &Web, version: &str) -> Waiting {
         event = named_event(&mut stream).await.unwrap();
     }
     assert!(event.1.contains(progress), "{event:?}");
-    Waiting {
+    OpenCall {
         session,
         link,
         stream,
@@ -87,9 +87,9 @@ async fn waiting(served: &mut Served, web: &Web, version: &str) -> Waiting {
 #[tokio::test]
 async fn a_client_that_lost_a_stream_comes_back_to_it() {
     for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
-        let mut served = Served::start();
+        let mut served = BridgeServer::start();
         let web = served.web().await;
-        let Waiting {
+        let OpenCall {
             session,
             link,
             stream,
@@ -116,9 +116,9 @@ async fn a_client_that_lost_a_stream_comes_back_to_it() {
 
 #[tokio::test]
 async fn nobody_comes_back_to_a_stream_of_anothers_or_to_none() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
-    let Waiting { stream, last, .. } = waiting(&mut served, &web, "2025-11-25").await;
+    let OpenCall { stream, last, .. } = waiting(&mut served, &web, "2025-11-25").await;
     drop(stream);
     let other = web.begin().await;
     let link = served.opened().await;
@@ -136,7 +136,7 @@ async fn nobody_comes_back_to_a_stream_of_anothers_or_to_none() {
 
 #[tokio::test]
 async fn in_2025_11_25_a_stream_begins_with_an_event_to_come_back_to() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let link = served.opened().await;
@@ -154,7 +154,7 @@ async fn in_2025_11_25_a_stream_begins_with_an_event_to_come_back_to() {
 
 #[tokio::test]
 async fn every_client_has_a_session_of_its_own() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let (one, other) = (web.begin().await, web.begin().await);
     assert_ne!(one, other);
@@ -165,7 +165,7 @@ async fn every_client_has_a_session_of_its_own() {
 
 #[tokio::test]
 async fn a_session_that_the_server_refuses_is_over_and_has_no_id() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let refused = sent(web.post(INITIALIZE.replace("\"t\"", "\"unwelcome\""))).await;
     assert!(refused.headers().get("mcp-session-id").is_none());
@@ -175,7 +175,7 @@ async fn a_session_that_the_server_refuses_is_over_and_has_no_id() {
 
 #[tokio::test]
 async fn what_is_not_in_a_session_is_refused() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     assert_eq!(status(web.post(ping("1"))).await, 400);
     assert_eq!(status(web.post(INITIALIZED)).await, 400);
@@ -187,7 +187,7 @@ async fn what_is_not_in_a_session_is_refused() {
 
 #[tokio::test]
 async fn initialize_begins_a_session_whichever_one_it_names() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let first = web.begin().await;
     served.opened().await;
@@ -208,7 +208,7 @@ async fn initialize_begins_a_session_whichever_one_it_names() {
 
 #[tokio::test]
 async fn a_session_is_of_one_server_only() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     served.opened().await;
@@ -226,7 +226,7 @@ async fn a_session_is_of_one_server_only() {
 
 #[tokio::test]
 async fn headers_say_what_comes_and_what_may_come_back() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let with = |name: &'static str, value: &'static str| {
@@ -265,7 +265,7 @@ async fn headers_say_what_comes_and_what_may_come_back() {
 
 #[tokio::test]
 async fn a_version_that_is_unknown_is_refused() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     for (version, expected) in [
@@ -284,7 +284,7 @@ async fn a_version_that_is_unknown_is_refused() {
 
 #[tokio::test]
 async fn what_is_no_message_is_told_apart() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     for (body, code) in [
@@ -306,7 +306,7 @@ async fn what_is_no_message_is_told_apart() {
 
 #[tokio::test]
 async fn a_batch_is_answered_on_one_stream() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web
         .begin_with(INITIALIZE.replace("2025-11-25", "2025-03-26"))
@@ -343,7 +343,7 @@ async fn a_batch_is_answered_on_one_stream() {
 
 #[tokio::test]
 async fn refusals_are_errors_of_json_rpc() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     for (request, status) in [
         (web.post(ping("1")), 400),
@@ -365,7 +365,7 @@ async fn refusals_are_errors_of_json_rpc() {
 
 #[tokio::test]
 async fn what_belongs_to_no_request_comes_on_the_stream_of_get_or_waits_for_it() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let link = served.opened().await;
@@ -388,7 +388,7 @@ async fn what_belongs_to_no_request_comes_on_the_stream_of_get_or_waits_for_it()
 
 #[tokio::test]
 async fn progress_comes_on_the_stream_of_its_request() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let link = served.opened().await;
@@ -429,7 +429,7 @@ async fn progress_comes_on_the_stream_of_its_request() {
 
 #[tokio::test]
 async fn two_open_requests_have_two_ids() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let waits = sent(web.say(&session, call("1", "wait", "1"))).await;
@@ -443,7 +443,7 @@ async fn two_open_requests_have_two_ids() {
 
 #[tokio::test]
 async fn a_request_that_is_withdrawn_need_not_be_answered() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let mut waits = sent(web.say(&session, call("1", "wait", "1"))).await;
@@ -458,7 +458,7 @@ async fn a_request_that_is_withdrawn_need_not_be_answered() {
 
 #[tokio::test]
 async fn a_client_that_breaks_off_keeps_its_session() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let link = served.opened().await;
@@ -473,7 +473,7 @@ async fn a_client_that_breaks_off_keeps_its_session() {
 
 #[tokio::test]
 async fn a_message_in_several_lines_is_one_line_for_the_server() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     served.opened().await;
@@ -486,7 +486,7 @@ async fn a_message_in_several_lines_is_one_line_for_the_server() {
 
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let large = vec![b' '; acp_chain::limits::MCP_MESSAGE + 1];

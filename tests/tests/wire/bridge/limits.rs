@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::server::{INITIALIZE, SERVER, Served, error_code, sent, status, watched};
+use super::server::{BridgeServer, INITIALIZE, SERVER, error_code, sent, status, watched};
 
 /// A client that has entered through the socket.
 async fn let_in(declared: &Value) -> UnixStream {
@@ -26,7 +26,7 @@ async fn let_in(declared: &Value) -> UnixStream {
 }
 
 /// Sends a link far more than may wait, and expects the link to close.
-async fn flood(served: &mut Served, link: LinkId) {
+async fn flood(served: &mut BridgeServer, link: LinkId) {
     let text = "x".repeat(1 << 20);
     let message = Message::notification("m", &format!("\"{text}\""));
     let much = 4 * (limits::MCP_UNREAD >> 20);
@@ -42,7 +42,7 @@ async fn flood(served: &mut Served, link: LinkId) {
 
 #[tokio::test]
 async fn a_client_on_a_pipe_that_does_not_read_is_disconnected() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let mut client = let_in(&declared).await;
     let link = served.opened().await;
@@ -54,7 +54,7 @@ async fn a_client_on_a_pipe_that_does_not_read_is_disconnected() {
 
 #[tokio::test]
 async fn a_client_over_http_that_does_not_read_is_disconnected() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let link = served.opened().await;
@@ -79,7 +79,7 @@ async fn a_client_over_http_that_does_not_read_is_disconnected() {
 
 #[tokio::test]
 async fn what_waits_for_a_client_that_is_away_has_a_bound() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let session = web.begin().await;
     let link = served.opened().await;
@@ -89,7 +89,7 @@ async fn what_waits_for_a_client_that_is_away_has_a_bound() {
 
 #[tokio::test]
 async fn a_line_that_is_too_long_ends_its_link() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let mut client = let_in(&declared).await;
     let link = served.opened().await;
@@ -106,7 +106,7 @@ const HALF: usize = limits::MCP_MESSAGE - 1;
 
 #[tokio::test]
 async fn halves_of_bodies_have_a_bound_together_and_what_is_past_it_is_refused() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let path = web.url.strip_prefix("http://").unwrap();
     let path = &path[path.find('/').unwrap()..];
@@ -137,7 +137,7 @@ async fn halves_of_bodies_have_a_bound_together_and_what_is_past_it_is_refused()
 
 #[tokio::test]
 async fn halves_of_lines_have_a_bound_together_and_who_is_past_it_is_disconnected() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let half = vec![b' '; HALF];
     let mut clients = Vec::new();
@@ -154,7 +154,7 @@ async fn halves_of_lines_have_a_bound_together_and_who_is_past_it_is_disconnecte
 
 #[tokio::test]
 async fn a_session_that_nobody_uses_makes_room_and_others_do_not() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let first = web.begin().await;
     let mut streams = Vec::new();
@@ -215,7 +215,7 @@ async fn clients_wait_while_nobody_listens_at_the_door() {
 
 #[tokio::test]
 async fn strangers_make_room_for_who_comes_next() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let web = served.web().await;
     let mut strangers = Vec::new();
@@ -237,7 +237,7 @@ async fn strangers_make_room_for_who_comes_next() {
 
 #[tokio::test]
 async fn a_head_is_refused_at_its_bound() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let with = |length: usize| web.post(INITIALIZE).header("x", "x".repeat(length));
     assert_eq!(status(with(60 << 10)).await, 200);

@@ -11,7 +11,7 @@ use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixSocket, UnixStream};
 
-use super::server::{INITIALIZE, SERVER, Served, sent, status, watched};
+use super::server::{BridgeServer, INITIALIZE, SERVER, sent, status, watched};
 
 /// Everything that arrives until the other side closes the connection.
 async fn rest(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
@@ -23,7 +23,7 @@ async fn rest(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
 
 #[tokio::test]
 async fn without_the_secret_nothing_can_be_told_over_http() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let path = web.url.rsplit('/').nth(1).unwrap().to_owned();
     assert!(!web.bearer.contains(&path));
@@ -51,7 +51,7 @@ async fn without_the_secret_nothing_can_be_told_over_http() {
 
 #[tokio::test]
 async fn web_pages_do_not_get_in() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     for (name, value) in [
         ("host", "evil.example"),
@@ -73,7 +73,7 @@ async fn web_pages_do_not_get_in() {
 
 #[tokio::test]
 async fn what_is_no_http_is_closed() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let mut stream = TcpStream::connect(web.address()).await.unwrap();
     stream
@@ -93,7 +93,7 @@ async fn what_is_no_http_is_closed() {
 
 #[tokio::test]
 async fn the_socket_is_for_its_user_and_who_knows_the_secret() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let socket = PathBuf::from(variable(&declared, SOCKET));
     let mode = |path: &std::path::Path| {
@@ -142,7 +142,7 @@ async fn who_does_not_say_who_it_is_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_server_that_is_closed_lets_nobody_in_and_its_clients_go() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let declared = served.offer(BridgeKind::Stdio).await;
     let (socket, secret) = (variable(&declared, SOCKET), variable(&declared, SECRET));
@@ -161,7 +161,7 @@ async fn a_server_that_is_closed_lets_nobody_in_and_its_clients_go() {
 
 #[tokio::test]
 async fn nothing_is_left_when_the_door_is_gone() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let declared = served.offer(BridgeKind::Stdio).await;
     let socket = PathBuf::from(variable(&declared, SOCKET));
@@ -188,7 +188,7 @@ async fn nothing_is_left_when_the_door_is_gone() {
 
 #[tokio::test]
 async fn what_a_dead_host_left_is_cleared_away() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let socket = PathBuf::from(variable(&declared, SOCKET));
     let place = socket.parent().unwrap().parent().unwrap();
@@ -200,7 +200,7 @@ async fn what_a_dead_host_left_is_cleared_away() {
     let socket_of_dead = UnixSocket::new_stream().unwrap();
     socket_of_dead.bind(dead.join("mcp")).unwrap();
     drop(socket_of_dead);
-    let other = Served::start();
+    let other = BridgeServer::start();
     other.offer(BridgeKind::Stdio).await;
     let cleared = async {
         while dead.exists() {

@@ -4,7 +4,7 @@ use acp_chain::mcp::bridge::Arrival;
 use acp_chain::rpc::Message;
 use reqwest::{Method, RequestBuilder};
 
-use super::server::{Served, Web, error_code, event, events, sent, status};
+use super::server::{BridgeServer, Web, error_code, event, events, sent, status};
 
 const VERSION: &str = "2026-07-28";
 
@@ -25,7 +25,7 @@ fn request(web: &Web, method: &str, name: &str) -> RequestBuilder {
 
 #[tokio::test]
 async fn a_request_is_a_link_of_its_own() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     for link in 1..=2 {
         let answer = sent(request(&web, "tools/call", "progress")).await;
@@ -42,7 +42,7 @@ async fn a_request_is_a_link_of_its_own() {
 
 #[tokio::test]
 async fn a_client_that_breaks_off_cancels() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     // Before the first event, and in the middle of a stream.
     let pending = tokio::spawn(request(&web, "tools/call", "wait").send());
@@ -64,7 +64,7 @@ async fn a_client_that_breaks_off_cancels() {
 
 #[tokio::test]
 async fn errors_have_the_status_that_is_theirs() {
-    let served = Served::legacy();
+    let served = BridgeServer::legacy();
     let web = served.web().await;
     let unknown = sent(request(&web, "server/discover", "")).await;
     assert_eq!(unknown.status(), 404);
@@ -73,7 +73,7 @@ async fn errors_have_the_status_that_is_theirs() {
 
 #[tokio::test]
 async fn headers_that_contradict_the_body_are_refused() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let meta = |version: &str, more: &str| {
         format!(
@@ -137,7 +137,7 @@ async fn headers_that_contradict_the_body_are_refused() {
 
 #[tokio::test]
 async fn initialize_is_no_method_and_begins_no_session() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let refused = sent(request(&web, "initialize", "")).await;
     assert_eq!(refused.status(), 404);
@@ -152,7 +152,7 @@ async fn initialize_is_no_method_and_begins_no_session() {
 #[tokio::test]
 async fn open_requests_are_no_clients() {
     const CALLS: usize = 1000;
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let mut calls = tokio::task::JoinSet::new();
     for _ in 0..CALLS {
@@ -181,7 +181,7 @@ async fn open_requests_are_no_clients() {
 
 #[tokio::test]
 async fn a_notification_alone_is_taken_in() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let web = served.web().await;
     let body = r#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
     let told = web.post(body).header("mcp-protocol-version", VERSION);
@@ -193,7 +193,7 @@ async fn a_notification_alone_is_taken_in() {
 
 #[tokio::test]
 async fn there_is_nothing_to_get_or_delete() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     for method in [Method::GET, Method::DELETE] {
         let request = web.request(method).header("accept", "text/event-stream");
@@ -205,7 +205,7 @@ async fn there_is_nothing_to_get_or_delete() {
 
 #[tokio::test]
 async fn who_takes_only_json_gets_only_the_answer() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let web = served.web().await;
     let (client, asked) = request(&web, "tools/call", "progress").build_split();
     let mut asked = asked.unwrap();

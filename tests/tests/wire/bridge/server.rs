@@ -22,13 +22,13 @@ pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","p
 type Order = Box<dyn FnOnce(&mut Bridge) + Send>;
 
 /// A bridge, and the server behind it. Both end when this is dropped.
-pub struct Served {
+pub struct BridgeServer {
     orders: mpsc::UnboundedSender<Order>,
     news: mpsc::UnboundedReceiver<Arrival>,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Served {
+impl BridgeServer {
     /// A server that speaks all versions of MCP.
     pub fn start() -> Self {
         Self::with(Script::default())

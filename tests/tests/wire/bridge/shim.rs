@@ -9,7 +9,7 @@ use acp_chain_tests::host;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 
-use super::server::{INITIALIZE, Served, watched};
+use super::server::{BridgeServer, INITIALIZE, watched};
 
 async fn end(mut shim: Child) -> (bool, String) {
     let mut stderr = String::new();
@@ -22,7 +22,7 @@ async fn end(mut shim: Child) -> (bool, String) {
 
 #[tokio::test]
 async fn it_carries_lines_both_ways_and_no_secret_in_its_arguments() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     assert!(
         !declared["args"]
@@ -72,7 +72,7 @@ async fn it_carries_lines_both_ways_and_no_secret_in_its_arguments() {
 
 #[tokio::test]
 async fn it_ends_when_the_host_hangs_up_and_gives_what_was_said_before() {
-    let mut served = Served::start();
+    let mut served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let mut shim = command(&declared).spawn().unwrap();
     let link = served.opened().await;
@@ -97,7 +97,7 @@ async fn it_ends_when_the_host_hangs_up_and_gives_what_was_said_before() {
 
 #[tokio::test]
 async fn it_says_why_it_cannot_serve() {
-    let served = Served::start();
+    let served = BridgeServer::start();
     let declared = served.offer(BridgeKind::Stdio).await;
     let mut alone = Command::new(host::program());
     alone.arg("mcp-shim").env_remove(SOCKET).env_remove(SECRET);

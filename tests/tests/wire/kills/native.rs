@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::passing::Passing;
+use acp_chain_tests::passing::PassingProxy;
 use acp_chain_tests::stand_in::StandIn;
 use acp_chain_tests::transcript::Transcript;
 use rustix::process::Pid;
@@ -31,7 +31,7 @@ impl Native {
             loop {
                 let (pid, mut wire) = place.started(&transcript).await;
                 tell.send_replace(Some(pid));
-                let mut passing = Passing::new(false, false);
+                let mut passing = PassingProxy::new(false, false);
                 while let Some(line) = wire.line().await {
                     let message = Message::parse(line).expect("a message");
                     let method = passing.method(&message);

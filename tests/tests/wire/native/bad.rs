@@ -6,7 +6,7 @@ use acp_chain::channel::{Failure, FailurePolicy};
 use acp_chain_tests::chain::{Chain, error_of};
 use acp_chain_tests::envelope::{Message, request};
 use acp_chain_tests::host::{InProcess, played};
-use acp_chain_tests::passing::Passing;
+use acp_chain_tests::passing::PassingProxy;
 use acp_chain_tests::process::gone;
 use acp_chain_tests::stand_in::StandIn;
 use acp_chain_tests::transcript::Transcript;
@@ -29,16 +29,16 @@ const ALL: [FailurePolicy; 3] = [
 ];
 
 /// A chain of one native proxy, which the test plays.
-struct Bad {
+struct NativeChain {
     chain: Chain,
     place: StandIn,
     pid: Pid,
     wire: Wire,
-    passing: Passing,
+    passing: PassingProxy,
     _folder: TempDir,
 }
 
-impl Bad {
+impl NativeChain {
     /// Starts a chain whose proxy runs and has not received the client's `initialize` yet. Also returns the
     /// id of that request.
     async fn start(policy: &str) -> (Self, String) {
@@ -57,7 +57,7 @@ impl Bad {
             place,
             pid,
             wire,
-            passing: Passing::new(false, true),
+            passing: PassingProxy::new(false, true),
             _folder: folder,
         };
         (bad, begin)
@@ -125,7 +125,7 @@ impl Bad {
             _ => {
                 let (pid, wire) = self.place.started(&Transcript::new()).await;
                 assert_ne!(pid, self.pid);
-                (self.wire, self.passing) = (wire, Passing::new(false, true));
+                (self.wire, self.passing) = (wire, PassingProxy::new(false, true));
                 self.works().await;
             }
         }
@@ -176,7 +176,7 @@ const HARMLESS: [(&str, &str); 12] = [
 async fn what_makes_no_sense_is_logged_under_its_name_and_it_goes_on() {
     for policy in POLICIES {
         for (line, logged) in HARMLESS {
-            let mut bad = Bad::begun(policy).await;
+            let mut bad = NativeChain::begun(policy).await;
             bad.wire.send(line);
             bad.works().await;
             let (log, _) = tokio::join!(bad.chain.finish(), bad.wire.serve());
@@ -189,7 +189,7 @@ async fn what_makes_no_sense_is_logged_under_its_name_and_it_goes_on() {
 
 #[tokio::test]
 async fn in_version_1_the_answers_in_its_batch_arrive_and_a_request_there_is_refused() {
-    let mut bad = Bad::begun("refuse").await;
+    let mut bad = NativeChain::begun("refuse").await;
     let id = bad.chain.client.wire.ask("test/any", "{}");
     let asked = bad.line().await.id.expect("an id");
     bad.wire.send(format!(
@@ -234,7 +234,7 @@ async fn requests_that_make_no_sense_are_answered_with_what_is_wrong() {
         ),
     ] {
         for policy in POLICIES {
-            let mut bad = Bad::begun(policy).await;
+            let mut bad = NativeChain::begun(policy).await;
             bad.wire.send(&*line);
             let answer = bad.line().await;
             let error = answer.error.unwrap_or_default();
@@ -254,7 +254,7 @@ async fn an_answer_that_is_no_message_is_an_error_that_names_it() {
             r#"{"jsonrpc":"2.0","id":ID}"#,
             r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":""}}"#,
         ] {
-            let mut bad = Bad::begun(policy).await;
+            let mut bad = NativeChain::begun(policy).await;
             let id = bad.chain.client.wire.ask("test/lost", "{}");
             let asked = bad.line().await.id.expect("an id");
             bad.wire.send(answer.replace("ID", &asked));
@@ -273,7 +273,7 @@ const ENDINGS: [&str; 2] = ["", r#"{"jsonrpc":"2.0","id":"#];
 async fn one_that_ends_in_service_perhaps_within_a_line_goes_the_way_of_its_policy() {
     for policy in POLICIES {
         for last in ENDINGS {
-            let mut bad = Bad::begun(policy).await;
+            let mut bad = NativeChain::begun(policy).await;
             let id = bad.chain.client.wire.ask("test/open", "{}");
             bad.line().await;
             bad.wire.send_bytes(last);
@@ -295,7 +295,7 @@ async fn one_that_ends_in_service_perhaps_within_a_line_goes_the_way_of_its_poli
 async fn one_that_ends_before_it_begins_goes_the_way_of_its_policy() {
     for policy in POLICIES {
         for last in ENDINGS {
-            let (mut bad, begin) = Bad::start(policy).await;
+            let (mut bad, begin) = NativeChain::start(policy).await;
             bad.line().await;
             bad.wire.send_bytes(last);
             bad.wire.close();
@@ -342,7 +342,7 @@ async fn one_that_ends_whenever_it_is_started_is_given_up() {
 #[tokio::test]
 async fn one_that_is_stopped_in_a_turn_keeps_nobody_from_leaving() {
     for policy in POLICIES {
-        let mut bad = Bad::begun(policy).await;
+        let mut bad = NativeChain::begun(policy).await;
         kill_process(bad.pid, Signal::STOP).unwrap();
         bad.chain.client.wire.ask("test/open", "{}");
         let transcript = bad.chain.client.wire.transcript().clone();
@@ -357,7 +357,7 @@ async fn one_that_is_stopped_in_a_turn_keeps_nobody_from_leaving() {
 #[tokio::test]
 async fn one_that_refuses_to_begin_is_named_if_nobody_answers_for_it() {
     for policy in POLICIES {
-        let (mut bad, begin) = Bad::start(policy).await;
+        let (mut bad, begin) = NativeChain::start(policy).await;
         for method in ["proxy/initialize", "_proxy/initialize"] {
             let asked = bad.line().await;
             assert_eq!(asked.method.as_deref(), Some(method));
@@ -384,7 +384,7 @@ async fn one_that_refuses_to_begin_is_named_if_nobody_answers_for_it() {
 async fn a_flood_of_requests_is_refused_from_a_number_on_and_it_goes_on() {
     const OPEN: usize = 65_536;
     for policy in POLICIES {
-        let mut bad = Bad::begun(policy).await;
+        let mut bad = NativeChain::begun(policy).await;
         for number in 0..OPEN + 10 {
             let id = format!("\"flood-{number}\"");
             bad.wire.send(request(&id, "test/flood", "0"));
@@ -409,7 +409,7 @@ async fn a_flood_of_requests_is_refused_from_a_number_on_and_it_goes_on() {
 #[tokio::test]
 async fn a_line_without_an_end_is_lost_from_a_size_on_and_it_goes_on() {
     for policy in POLICIES {
-        let mut bad = Bad::begun(policy).await;
+        let mut bad = NativeChain::begun(policy).await;
         bad.wire.send_repeated(b'x', 65 << 20);
         bad.wire.send_bytes("\n");
         bad.works().await;

@@ -17,9 +17,9 @@ const HOLDS: &str = r#"{"hold-every":3}"#;
 
 /// The number of the last message that the far end received in each session.
 #[derive(Default)]
-struct Seen(BTreeMap<String, usize>);
+struct LastNumbers(BTreeMap<String, usize>);
 
-impl Seen {
+impl LastNumbers {
     /// Takes the next message of a session. The numbers of each session have no gap.
     fn take(&mut self, message: &Message) {
         let params = message.params.as_deref().unwrap_or_default();
@@ -69,7 +69,7 @@ async fn a_thousand_sessions_are_each_in_order_and_lose_nothing() {
     }
     let (mut client, mut agent) = (chain.client, chain.agent);
     let agent = tokio::spawn(async move {
-        let (mut seen, mut prompts) = (Seen::default(), Vec::new());
+        let (mut seen, mut prompts) = (LastNumbers::default(), Vec::new());
         while prompts.len() < SESSIONS {
             let message = agent.receive().await.expect("a message");
             seen.take(&message);
@@ -87,7 +87,7 @@ async fn a_thousand_sessions_are_each_in_order_and_lose_nothing() {
         }
         agent
     });
-    let mut seen = Seen::default();
+    let mut seen = LastNumbers::default();
     while !turns.is_empty() {
         let message = client.receive().await.expect("a message");
         match message.method {

@@ -2,7 +2,7 @@
 
 use acp_chain::channel::Peer;
 
-use super::{Fate, Known, Model, Tag, index};
+use super::{Fate, MessageRecord, Model, Tag, index};
 
 /// A session that was set up, in a folder that may have a project.
 pub(super) struct Session {
@@ -138,7 +138,7 @@ impl Model {
     }
 
     /// The message has passed all components of its session's project that never broke.
-    pub(super) fn has_passed_all(&self, known: &Known) {
+    pub(super) fn has_passed_all(&self, known: &MessageRecord) {
         let session = known.session.and_then(|own| own.checked_sub(FIRST));
         let chain = session.and_then(|own| self.sessions[own].chain);
         let (Some(chain), Some(passed)) = (chain, &known.passed) else {

@@ -4,7 +4,7 @@ use std::process::Output;
 
 /// The output of a finished command, and whether the command succeeded.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     /// Whether the command succeeded.
     pub is_success: bool,
     /// The standard output.
@@ -13,7 +13,7 @@ pub struct Said {
     pub err: String,
 }
 
-impl From<Output> for Said {
+impl From<Output> for CommandOutput {
     fn from(output: Output) -> Self {
         Self {
             is_success: output.status.success(),
@@ -23,7 +23,7 @@ impl From<Output> for Said {
     }
 }
 
-impl Said {
+impl CommandOutput {
     /// The standard output of the command with these arguments, which has to succeed.
     ///
     /// # Panics

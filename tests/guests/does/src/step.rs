@@ -9,7 +9,7 @@ use crate::breaks::Break;
 /// One action.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Deed {
+pub(crate) enum Step {
     /// Counts the message, and saves the count.
     Count,
     /// Answers with the count.
@@ -19,9 +19,9 @@ pub(crate) enum Deed {
     /// Logs this text.
     Log(String),
     /// Sends a notification, and logs a failure.
-    Tell(Sent),
+    Tell(OutgoingMessage),
     /// Sends a request, waits for the answer, and logs it.
-    Ask(Sent),
+    Ask(OutgoingMessage),
     /// Forwards the message, unless it has this value.
     Unless {
         pointer: String,
@@ -40,7 +40,7 @@ pub(crate) enum Deed {
 /// A message to send.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Sent {
+pub(crate) struct OutgoingMessage {
     to: Neighbour,
     pub(crate) method: String,
     pub(crate) params: Value,
@@ -70,7 +70,7 @@ pub(crate) enum Decision {
     Fail(String),
 }
 
-impl Sent {
+impl OutgoingMessage {
     pub(crate) fn peer(&self) -> Peer {
         match self.to {
             Neighbour::Client => Peer::Client,
