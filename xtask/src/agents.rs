@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 
-use install::Installed;
+use install::Installation;
 use places::{Place, Side};
 use report::Row;
 use roster::AGENTS;
@@ -41,7 +41,7 @@ pub struct Options {
 struct Run<'a> {
     workspace: &'a Workspace,
     progress: &'a Progress,
-    installed: &'a Installed,
+    installed: &'a Installation,
     only: &'a [String],
     failed: String,
 }

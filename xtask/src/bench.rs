@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
-use crate::make::{self, Beside};
+use crate::make::{self, BuildScope};
 use crate::peers;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
@@ -157,7 +157,7 @@ fn build_program(workspace: &Workspace, progress: &Progress, package: &str) -> R
 }
 
 fn build_components(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {
-    make::components(workspace, progress, Beside::Tests, names).map(drop)
+    make::components(workspace, progress, BuildScope::Tests, names).map(drop)
 }
 
 /// Runs a command with our standard output; succeeds if it does.

@@ -37,7 +37,7 @@ pub struct Client {
     services: Services,
     /// Every line in both directions.
     log: File,
-    heard: Heard,
+    heard: ReceivedUpdates,
     /// The session of the last request, if it has one.
     session: Value,
     besides: BTreeSet<String>,
@@ -45,7 +45,7 @@ pub struct Client {
 
 /// What the client received since the last call of [`Client::heard`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct ReceivedUpdates {
     /// Kinds of updates, and of requests.
     pub kinds: BTreeSet<String>,
     /// The streamed text.
@@ -79,7 +79,7 @@ impl Client {
             end: End::default(),
             services,
             log,
-            heard: Heard::default(),
+            heard: ReceivedUpdates::default(),
             session: Value::Null,
             besides: BTreeSet::new(),
         }
@@ -148,7 +148,7 @@ impl Client {
     }
 
     /// What was received since the last call.
-    pub fn heard(&mut self) -> Heard {
+    pub fn heard(&mut self) -> ReceivedUpdates {
         std::mem::take(&mut self.heard)
     }
 

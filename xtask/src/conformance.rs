@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 
-use crate::make::{self, Beside};
+use crate::make::{self, BuildScope};
 use crate::peers;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
@@ -21,7 +21,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 /// Fetches and builds what the suite needs, and runs it in all versions of MCP.
 pub fn run_suite(workspace: &Workspace, progress: &Progress, extent: &str) -> Result<()> {
     peers::fetch_with(workspace, progress)?;
-    make::components(workspace, progress, Beside::Tests, &[])?;
+    make::components(workspace, progress, BuildScope::Tests, &[])?;
     progress.step("workspace", |step| {
         let mut build = cargo();
         build.args(["build", "--workspace"]);

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 use console::{Term, style};
 use serde_json::Value;
 
-use crate::client::{Client, Heard};
+use crate::client::{Client, ReceivedUpdates};
 use crate::host::{Host, text};
 use crate::install;
 use acp_chain_picture::{chain, legs, text_of, turn};
@@ -88,7 +88,7 @@ impl Stage {
 
     /// Launches the host as an editor would, plays the turn, and closes; returns what the client received, and the
     /// answer.
-    fn play(&self) -> Result<(Heard, Value)> {
+    fn play(&self) -> Result<(ReceivedUpdates, Value)> {
         let unknown = "the client of the demo does not know that";
         let services = Services::new(Some(self.project.clone()), unknown);
         let initialize = services.initialize();
@@ -122,7 +122,12 @@ impl Stage {
 }
 
 /// Prints the promises, and whether each was kept.
-fn tell_promises(heard: &Heard, answer: &Value, told: &str, received: &str) -> Result<bool> {
+fn tell_promises(
+    heard: &ReceivedUpdates,
+    answer: &Value,
+    told: &str,
+    received: &str,
+) -> Result<bool> {
     let prompt = prompt_of(received)?;
     let promises = [
         (

@@ -9,7 +9,7 @@ use xtask::program::{EXTENSIONS, PROGRAM, bundle};
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
-use crate::make::{self, Beside};
+use crate::make::{self, BuildScope};
 
 /// Builds the program with its extensions, and installs it into `bin` of this folder, or of cargo's own.
 pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
@@ -27,7 +27,7 @@ pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
 /// Builds the program, and writes a copy with these extensions to a file.
 pub fn build(workspace: &Workspace, extensions: &[&str], to: &Path) -> Result<()> {
     let progress = Progress::new(workspace);
-    let components = make::components(workspace, &progress, Beside::Program, extensions)?;
+    let components = make::components(workspace, &progress, BuildScope::Program, extensions)?;
     bundle(&workspace.target("release").join(PROGRAM), &components, to)
 }
 

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::make::Beside;
+use crate::make::BuildScope;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
@@ -143,7 +143,12 @@ fn run(command: InCheckout) -> Result<ExitCode> {
     match command {
         InCheckout::Guests { names } => {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
-            make::components(workspace, &Progress::new(workspace), Beside::Tests, &names)?;
+            make::components(
+                workspace,
+                &Progress::new(workspace),
+                BuildScope::Tests,
+                &names,
+            )?;
         }
         InCheckout::Install { root } => install::run(workspace, root)?,
         InCheckout::Dist { options } => make(workspace, "dist", &options)?,
@@ -174,5 +179,10 @@ fn run(command: InCheckout) -> Result<ExitCode> {
 /// Runs a command of `xtask-make`.
 fn make(workspace: &Workspace, command: &str, args: &[String]) -> Result<()> {
     let args = [command].into_iter().chain(args.iter().map(String::as_str));
-    make::run(workspace, &Progress::new(workspace), Beside::Tests, args)
+    make::run(
+        workspace,
+        &Progress::new(workspace),
+        BuildScope::Tests,
+        args,
+    )
 }

@@ -12,14 +12,14 @@ use xtask::workspace::{Workspace, cargo};
 
 /// What `xtask-make` is built together with.
 #[derive(Clone, Copy)]
-pub enum Beside {
+pub enum BuildScope {
     /// The tests, with the features of the whole workspace.
     Tests,
     /// The program for users, with the profile `release`.
     Program,
 }
 
-impl Beside {
+impl BuildScope {
     /// The folder of the build within the target folder.
     pub fn profile(self) -> &'static str {
         match self {
@@ -33,19 +33,19 @@ impl Beside {
 pub fn run<'a>(
     workspace: &Workspace,
     progress: &Progress,
-    beside: Beside,
+    beside: BuildScope,
     args: impl IntoIterator<Item = &'a str>,
 ) -> Result<()> {
     let name = match beside {
-        Beside::Tests => "xtask-make",
-        Beside::Program => "acp-chain and xtask-make",
+        BuildScope::Tests => "xtask-make",
+        BuildScope::Program => "acp-chain and xtask-make",
     };
     progress.step(name, |step| {
         let mut build = cargo();
         build.args(["build", "--locked"]);
         match beside {
-            Beside::Tests => build.args(["--workspace", "--bin", "xtask-make"]),
-            Beside::Program => build.args([
+            BuildScope::Tests => build.args(["--workspace", "--bin", "xtask-make"]),
+            BuildScope::Program => build.args([
                 "--release",
                 "--package",
                 "acp-chain-cli",
@@ -65,7 +65,7 @@ pub fn run<'a>(
 pub fn components(
     workspace: &Workspace,
     progress: &Progress,
-    beside: Beside,
+    beside: BuildScope,
     names: &[&str],
 ) -> Result<Vec<PathBuf>> {
     add_targets(workspace, progress, names)?;

@@ -8,7 +8,7 @@ use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
 use crate::conformance;
-use crate::make::{self, Beside};
+use crate::make::{self, BuildScope};
 
 /// The variable with the folder of the packages to install, instead of packages that the tests make.
 const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
@@ -17,11 +17,16 @@ const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
 /// in all versions of MCP.
 pub fn check(workspace: &Workspace) -> Result<()> {
     let progress = Progress::new(workspace);
-    make::run(workspace, &progress, Beside::Tests, ["reproducible"])?;
+    make::run(workspace, &progress, BuildScope::Tests, ["reproducible"])?;
     let packed = ["packages", "packages-again"].map(|name| workspace.target("dist").join(name));
     for folder in &packed {
         let out = folder.to_string_lossy();
-        make::run(workspace, &progress, Beside::Tests, ["dist", "--out", &out])?;
+        make::run(
+            workspace,
+            &progress,
+            BuildScope::Tests,
+            ["dist", "--out", &out],
+        )?;
     }
     let sums = packed
         .each_ref()

@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::host::{Host, text};
-use crate::make::{self, Beside};
+use crate::make::{self, BuildScope};
 use client::Client;
 use report::Report;
 use samples::Samples;
@@ -27,7 +27,7 @@ use xtask::workspace::{Workspace, cargo};
 /// Builds what is missing, drives the chain, prints the counts, and succeeds if nothing grew and nothing is missing.
 pub fn run(workspace: &Workspace, minutes: u64) -> Result<ExitCode> {
     let progress = Progress::new(workspace);
-    make::components(workspace, &progress, Beside::Tests, &script::PROXIES)?;
+    make::components(workspace, &progress, BuildScope::Tests, &script::PROXIES)?;
     progress.step("acp-chain and its agent", |step| {
         let mut build = cargo();
         build.args([

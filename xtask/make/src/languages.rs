@@ -27,14 +27,14 @@ const BELOW: &str = "\n<!-- end -->";
 const NAME: &str = "measured";
 
 /// The facts about a language that are not measured.
-struct Known {
+struct LanguageFacts {
     language: &'static str,
     page: &'static str,
     /// The failures that are shown with file and line; the tests in `authoring/author` check this.
     says_where: &'static str,
 }
 
-const KNOWN: [Known; 9] = [
+const KNOWN: [LanguageFacts; 9] = [
     known("rust", "rust.md", "of a panic"),
     known("js", "javascript.md", "of what is thrown"),
     known("ts", "javascript.md", "of what is thrown"),
@@ -46,8 +46,12 @@ const KNOWN: [Known; 9] = [
     known("assemblyscript", "assemblyscript.md", "of what is thrown"),
 ];
 
-const fn known(language: &'static str, page: &'static str, says_where: &'static str) -> Known {
-    Known {
+const fn known(
+    language: &'static str,
+    page: &'static str,
+    says_where: &'static str,
+) -> LanguageFacts {
+    LanguageFacts {
         language,
         page,
         says_where,
@@ -55,7 +59,7 @@ const fn known(language: &'static str, page: &'static str, says_where: &'static 
 }
 
 /// The built project of a language.
-struct Built {
+struct BuiltProject {
     language: &'static Language,
     component: PathBuf,
     lines: [usize; 2],
@@ -64,7 +68,7 @@ struct Built {
 
 /// The output of `host/library/benches/languages.rs` for a component.
 #[derive(Deserialize)]
-struct Measured {
+struct BenchOutput {
     micros: f64,
     memory: u64,
 }
@@ -82,10 +86,10 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         "| | Toolchain | Lines: `prompt`, `tools` | Component | Built again in | A message | Memory | Says file and line |\n\
          |---|---|---|---|---|---|---|---|\n",
     );
-    for (built, Measured { micros, memory }) in all.iter().zip(&measured) {
+    for (built, BenchOutput { micros, memory }) in all.iter().zip(&measured) {
         let name = built.language.name;
         let known = KNOWN.iter().find(|known| known.language == name);
-        let Known {
+        let LanguageFacts {
             page, says_where, ..
         } = known
             .with_context(|| format!("add a row for {name} to xtask/make/src/languages.rs"))?;
@@ -112,7 +116,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 
 /// Builds the project that changes prompts, and once more after a change; counts its lines, and those of one with a
 /// tool.
-fn build(workspace: &Workspace, language: &'static Language, path: &OsStr) -> Result<Built> {
+fn build(workspace: &Workspace, language: &'static Language, path: &OsStr) -> Result<BuiltProject> {
     let begin = |template: &str| -> Result<PathBuf> {
         let folder = workspace
             .target("xtask/languages")
@@ -143,7 +147,7 @@ fn build(workspace: &Workspace, language: &'static Language, path: &OsStr) -> Re
     let built = acp_chain_author::build(&prompt, &toolchains, Purpose::Use)?;
     let again = start.elapsed();
     built.write()?;
-    Ok(Built {
+    Ok(BuiltProject {
         language,
         component: built.file,
         lines: [lines(&prompt)?, lines(&tools)?],
@@ -185,7 +189,11 @@ fn lines(project: &Path) -> Result<usize> {
 }
 
 /// Sends messages through each component, in an optimised host.
-fn measure(workspace: &Workspace, progress: &Progress, all: &[Built]) -> Result<Vec<Measured>> {
+fn measure(
+    workspace: &Workspace,
+    progress: &Progress,
+    all: &[BuiltProject],
+) -> Result<Vec<BenchOutput>> {
     let bench = || {
         let mut bench = cargo();
         bench.args([
@@ -210,7 +218,7 @@ fn measure(workspace: &Workspace, progress: &Progress, all: &[Built]) -> Result<
         .output()?;
     ensure!(output.status.success(), "nothing was measured");
     let lines = str::from_utf8(&output.stdout)?.lines();
-    let measured: Vec<Measured> = lines
+    let measured: Vec<BenchOutput> = lines
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     ensure!(measured.len() == all.len(), "not all were measured");

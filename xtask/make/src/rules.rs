@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use catalogue::Catalogue;
 use shape::Shape;
-use write::Named;
+use write::NamedRule;
 use xtask::fetch::crates;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
@@ -66,7 +66,7 @@ pub fn make(workspace: &Workspace) -> Result<()> {
         } else {
             match Shape::of(&entry) {
                 Ok(shape) => {
-                    rules.push(Named {
+                    rules.push(NamedRule {
                         shape,
                         description: entry.description,
                     });

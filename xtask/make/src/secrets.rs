@@ -31,7 +31,7 @@ const SHARE: usize = 5_000_000;
 const KINDS: [&str; 10] = ["c", "h", "js", "json", "md", "mjs", "py", "rs", "ts", "txt"];
 
 /// The findings of one side.
-struct Found {
+struct SideFindings {
     /// The secrets, each with the number of its text.
     secrets: Vec<(usize, String)>,
 }
@@ -223,7 +223,7 @@ fn by_engine(
     engine: &Path,
     rules: &Path,
     texts: &[String],
-) -> Result<Found> {
+) -> Result<SideFindings> {
     let folder = workspace.target("xtask/secrets");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
@@ -268,7 +268,7 @@ fn by_engine(
             secrets.push((number.parse()?, secret.to_owned()));
         }
     }
-    Ok(Found { secrets })
+    Ok(SideFindings { secrets })
 }
 
 /// The redacted texts, and the names of the findings.

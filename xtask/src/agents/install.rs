@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::make::{self, Beside};
+use crate::make::{self, BuildScope};
 use xtask::fetch::{npm, python};
 use xtask::program::{PROGRAM, bundle};
 use xtask::progress::Progress;
@@ -17,7 +17,7 @@ use xtask::workspace::{Workspace, cargo};
 pub const CHAIN: [&str; 2] = ["todo", "redact"];
 
 /// What the trials run.
-pub struct Installed {
+pub struct Installation {
     /// acp-chain, which carries the extensions of the chain.
     pub program: PathBuf,
     /// The folder of the npm packages.
@@ -29,11 +29,11 @@ pub struct Installed {
 }
 
 /// Installs and builds everything.
-pub fn all(workspace: &Workspace, progress: &Progress) -> Result<Installed> {
+pub fn all(workspace: &Workspace, progress: &Progress) -> Result<Installation> {
     let scripts = workspace.path("tests/peers/coding-agents");
     let into = workspace.target("peers/coding-agents");
     let programs = npm::install(workspace, progress, &scripts, &into)?;
-    Ok(Installed {
+    Ok(Installation {
         program: program(workspace, progress)?,
         modules: programs.with_file_name(""),
         python: python_programs(workspace, progress, &scripts),
@@ -53,7 +53,7 @@ fn python_programs(workspace: &Workspace, progress: &Progress, scripts: &Path) -
 
 /// Builds acp-chain as the tests do, with the extensions of the chain.
 fn program(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    let components = make::components(workspace, progress, Beside::Tests, &CHAIN)?;
+    let components = make::components(workspace, progress, BuildScope::Tests, &CHAIN)?;
     progress.step("acp-chain", |step| {
         let mut build = cargo();
         build.args(["build", "--workspace", "--locked", "--bin", "acp-chain"]);
@@ -61,7 +61,7 @@ fn program(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     })?;
     let folder = workspace.target("agents");
     fs::create_dir_all(&folder)?;
-    let built = workspace.target(Beside::Tests.profile()).join(PROGRAM);
+    let built = workspace.target(BuildScope::Tests.profile()).join(PROGRAM);
     let program = folder.join(PROGRAM);
     bundle(&built, &components, &program)?;
     Ok(program)
@@ -96,7 +96,7 @@ fn runs(python: &Path) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-impl Installed {
+impl Installation {
     /// The program of an npm package with this name.
     pub fn npm_program(&self, package: &str, name: &str) -> Result<PathBuf> {
         let programs = self.description(package)?["bin"].take();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::install::Installed;
+use super::install::Installation;
 use crate::host::lines;
 
 /// A running model, which ends when this is dropped.
@@ -19,7 +19,7 @@ pub struct Model {
 }
 
 impl Model {
-    pub fn start(installed: &Installed, logs: &Path) -> Result<Self> {
+    pub fn start(installed: &Installation, logs: &Path) -> Result<Self> {
         let mut child = Command::new(installed.modules.join("node/bin/node"))
             .arg(installed.scripts.join("model.mjs"))
             .stdin(Stdio::piped())

@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::install::{CHAIN, Installed};
+use super::install::{CHAIN, Installation};
 use super::model::Model;
 use super::roster::Launch;
 use crate::host::text;
@@ -26,7 +26,7 @@ pub enum Side {
 
 /// The folders and the model of one trial.
 pub struct Place<'a> {
-    pub installed: &'a Installed,
+    pub installed: &'a Installation,
     pub side: Side,
     pub model: Model,
     /// The home folder of the agent.
@@ -43,7 +43,7 @@ impl<'a> Place<'a> {
     /// Creates the folders, and starts a model.
     pub fn make(
         workspace: &Workspace,
-        installed: &'a Installed,
+        installed: &'a Installation,
         agent: &str,
         side: Side,
     ) -> Result<Self> {

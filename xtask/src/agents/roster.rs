@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::install::Installed;
+use super::install::Installation;
 use super::places::Place;
 use crate::host::text;
 
@@ -14,7 +14,7 @@ use crate::host::text;
 pub struct Agent {
     /// Its name for `--only` and in the table.
     pub name: &'static str,
-    pub version: fn(&Installed) -> Result<String>,
+    pub version: fn(&Installation) -> Result<String>,
     pub launch: fn(&Place) -> Result<Launch>,
 }
 

@@ -13,7 +13,7 @@ use super::places::{Place, Side};
 use super::roster::{Agent, Launch, Transport};
 use super::steps::{Outcome, State, Step};
 use super::tree;
-use crate::client::{Answer, Client, Heard};
+use crate::client::{Answer, Client, ReceivedUpdates};
 use crate::host::Host;
 
 /// The texts of the model, see `tests/peers/coding-agents/model.mjs`.
@@ -265,7 +265,7 @@ impl<'a> Trial<'a> {
 
     /// Records the outcome of a step, which worked if the result is right.
     fn took(&mut self, step: Step, answer: &Answer, is_right: impl FnOnce(&Value) -> bool) {
-        let Heard { kinds, text } = self.client.heard();
+        let ReceivedUpdates { kinds, text } = self.client.heard();
         let mut seen = kinds;
         let (works, said) = match answer {
             Answer::Result(result) => {

@@ -50,7 +50,7 @@ pub struct Counts {
 }
 
 /// A request from the client.
-enum Asked {
+enum SentRequest {
     Initialize,
     Turn { session: usize, cancel: Cancel },
     Crash,
@@ -58,7 +58,7 @@ enum Asked {
 
 pub struct Client {
     host: Host,
-    end: End<Asked>,
+    end: End<SentRequest>,
     /// Requests to answer late.
     late: VecDeque<Request>,
     counts: Counts,
@@ -102,7 +102,9 @@ impl Client {
 
     fn initialize(&mut self) -> Result<()> {
         let version = json!({"protocolVersion": 1});
-        let request = self.end.request(INITIALIZE, version, Asked::Initialize);
+        let request = self
+            .end
+            .request(INITIALIZE, version, SentRequest::Initialize);
         self.host.send(&request)?;
         let answer = self.host.receive(PATIENCE)?;
         let answer = answer.context("acp-chain does not answer initialize")?;
@@ -112,7 +114,7 @@ impl Client {
         }
     }
 
-    fn ask(&mut self, asked: Asked, method: &str, params: Value) -> Result<()> {
+    fn ask(&mut self, asked: SentRequest, method: &str, params: Value) -> Result<()> {
         let request = self.end.request(method, params, asked);
         self.send(&request)
     }
@@ -126,10 +128,10 @@ impl Client {
     fn prompt(&mut self, session: usize) -> Result<()> {
         let (text, cancel) = script::turn(self.counts.turns);
         let params = prompt(&name(session).into(), text);
-        self.ask(Asked::Turn { session, cancel }, PROMPT, params)?;
+        self.ask(SentRequest::Turn { session, cancel }, PROMPT, params)?;
         self.counts.turns += 1;
         if self.counts.turns.is_multiple_of(script::CLIENT_CRASHES) {
-            self.ask(Asked::Crash, script::CRASH, json!({}))?;
+            self.ask(SentRequest::Crash, script::CRASH, json!({}))?;
         }
         Ok(())
     }
@@ -179,7 +181,7 @@ impl Client {
     /// Cancels the turn of a session, if its script ends with that.
     fn cancel(&mut self, session: &Value) -> Result<()> {
         let turn = self.end.open().find_map(|(id, asked)| match asked {
-            Asked::Turn {
+            SentRequest::Turn {
                 session: of,
                 cancel,
             } if *session == name(*of) => Some((id, std::mem::replace(cancel, Cancel::Never))),
@@ -198,7 +200,7 @@ impl Client {
         Ok(())
     }
 
-    fn answered(&mut self, asked: &Asked, outcome: &Outcome, more: bool) -> Result<()> {
+    fn answered(&mut self, asked: &SentRequest, outcome: &Outcome, more: bool) -> Result<()> {
         let stopped = outcome.as_ref().ok().map(|result| &result["stopReason"]);
         let error = outcome.as_ref().err().unwrap_or(&Value::Null);
         let crashed = format!("the proxy `{}` failed on ", script::CRASHES);
@@ -206,7 +208,7 @@ impl Client {
         let refused = message.is_some_and(|message| message.contains(&crashed));
         let counts = &mut self.counts;
         let wrong = || format!("{asked}: {outcome:?}");
-        let Asked::Turn { session, .. } = asked else {
+        let SentRequest::Turn { session, .. } = asked else {
             counts.wrong.extend((!refused).then(wrong));
             return Ok(());
         };
@@ -220,7 +222,7 @@ impl Client {
     }
 }
 
-impl std::fmt::Display for Asked {
+impl std::fmt::Display for SentRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Self::Turn { session, .. } => write!(f, "a turn of {}", name(*session)),

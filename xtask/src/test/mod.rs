@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow};
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-use crate::make::{self, Beside};
+use crate::make::{self, BuildScope};
 use crate::peers;
 use times::Times;
 
@@ -121,11 +121,11 @@ fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
 
 /// Builds the components, runs the checks that need only components, and builds the workspace.
 fn build_ours(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    make::components(workspace, progress, Beside::Tests, &[])?;
-    make::run(workspace, progress, Beside::Tests, ["secrets"])?;
+    make::components(workspace, progress, BuildScope::Tests, &[])?;
+    make::run(workspace, progress, BuildScope::Tests, ["secrets"])?;
     // `redact` has the most dependencies; `cargo xtask release-check` builds all extensions twice.
     let twice = ["reproducible", "redact"];
-    make::run(workspace, progress, Beside::Tests, twice)?;
+    make::run(workspace, progress, BuildScope::Tests, twice)?;
     build_workspace(workspace, progress)
 }
 

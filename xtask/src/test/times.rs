@@ -19,12 +19,12 @@ pub struct Times {
     /// How many tests run at once.
     threads: usize,
     /// The program whose output is being read, once it has printed its number of tests.
-    running: Option<Running>,
+    running: Option<RunningTest>,
     /// The name of the next program.
     next: String,
 }
 
-struct Running {
+struct RunningTest {
     since: Instant,
     /// The names of tests, with their ends.
     ended: Vec<(String, Duration)>,
@@ -66,7 +66,7 @@ impl Times {
         } else if line.starts_with("running ")
             && (line.ends_with(" tests") || line.ends_with(" test"))
         {
-            self.running = Some(Running {
+            self.running = Some(RunningTest {
                 since: Instant::now(),
                 ended: Vec::new(),
             });

@@ -6,13 +6,13 @@ use super::corrections::LEFT_OUT;
 use super::shape::{After, Shape};
 
 /// A rule, with its description for the page.
-pub struct Named {
+pub struct NamedRule {
     pub shape: Shape,
     pub description: String,
 }
 
 /// The table.
-pub fn table(rules: &[Named], filter: &[String], source: &str, license: &str) -> String {
+pub fn table(rules: &[NamedRule], filter: &[String], source: &str, license: &str) -> String {
     let mut text = format!(
         "//! Made by `cargo xtask rules` from {source}; not to be edited.\n//!\n\
          //! The catalogue is the work of its authors, and comes under this licence:\n//!\n"
@@ -25,7 +25,7 @@ pub fn table(rules: &[Named], filter: &[String], source: &str, license: &str) ->
     let _ = writeln!(text, "pub(super) static NOT: &[&str] = {};\n", list(filter));
     text += "/// The rules, in the order of the catalogue.\n#[rustfmt::skip]\n";
     text += "pub(super) static RULES: &[Rule] = &[\n";
-    for Named { shape, .. } in rules {
+    for NamedRule { shape, .. } in rules {
         text += "    ";
         text += &rule(shape);
         text += ",\n";
@@ -95,12 +95,12 @@ fn raw(text: &str) -> String {
 }
 
 /// The page.
-pub fn page(rules: &[Named], left: &[(String, String)], source: &str) -> String {
+pub fn page(rules: &[NamedRule], left: &[(String, String)], source: &str) -> String {
     let mut text = format!(
         "# The rules for secrets\n\nMade by `cargo xtask rules` from {source}; not to be edited. What \
          is of our own is in the README of [redact](../guests/redact/README.md).\n\n| name | what it finds |\n|---|---|\n"
     );
-    for Named { shape, description } in rules {
+    for NamedRule { shape, description } in rules {
         let sentence = description
             .split_once(", ")
             .map_or(&**description, |(first, _)| first);
