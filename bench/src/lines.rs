@@ -77,9 +77,9 @@ mod tests {
     use super::*;
 
     /// A stream that returns this many bytes at once.
-    struct Drops<'a>(&'a [u8], usize);
+    struct ChunkReader<'a>(&'a [u8], usize);
 
-    impl Read for Drops<'_> {
+    impl Read for ChunkReader<'_> {
         fn read(&mut self, into: &mut [u8]) -> Result<usize> {
             let count = self.1.min(into.len());
             (&mut self.0).take(count as u64).read(into)
@@ -91,7 +91,7 @@ mod tests {
         let long = vec![b'x'; READ * 3];
         let text = [&b"one\n\ntwo\n"[..], &long, b"\nthree\n"].concat();
         for size in [1, 7, READ, usize::MAX] {
-            let mut lines = Lines::new(Drops(&text, size));
+            let mut lines = Lines::new(ChunkReader(&text, size));
             for expected in [&b"one"[..], b"", b"two", &long, b"three"] {
                 assert_eq!(lines.next_line().unwrap(), Some(expected));
             }

@@ -22,7 +22,7 @@ use serde::Serialize;
 pub use self::beside::{Comparison, Cost};
 pub use self::collector::ExportResult;
 pub use self::pairs::Share;
-use self::rounds::Live;
+use self::rounds::LiveSubject;
 use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
 
 /// The texts of updates, in bytes: a chunk of an answer, a tool's output, and a large file.
@@ -209,7 +209,7 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     for figures in subjects {
         let name = figures.name.clone();
         watchdog.pet(&name);
-        live.push(Live::begin(places, figures).context(name)?);
+        live.push(LiveSubject::begin(places, figures).context(name)?);
     }
     let noise = &mut outcome.noise;
     noise.push(rounds::round_trips(&mut live, effort, false, &watchdog)?);

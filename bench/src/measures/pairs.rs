@@ -121,7 +121,7 @@ impl Pairs<'_> {
             let mut live: Vec<_> = live.into_iter().map(|(_, live)| live).collect();
             for round in 0..ROUNDS {
                 for at in order(live.len(), start + round) {
-                    let Live { running, samples } = &mut live[at];
+                    let LiveSubject { running, samples } = &mut live[at];
                     self.visit(running, samples)?;
                 }
             }
@@ -147,7 +147,7 @@ impl Pairs<'_> {
     }
 
     /// Starts a subject, and warms it up.
-    pub fn begin(&self, places: &Places, subject: &Subject) -> Result<Live> {
+    pub fn begin(&self, places: &Places, subject: &Subject) -> Result<LiveSubject> {
         self.watchdog.pet(&subject.to_string());
         let mut running = subject.start(places)?;
         running.client.initialize()?;
@@ -158,7 +158,7 @@ impl Pairs<'_> {
         }
         let first = |measure: &_| Vec::from_iter((*measure == Measure::Start).then_some(start));
         let samples = self.measures.iter().map(first).collect();
-        Ok(Live { running, samples })
+        Ok(LiveSubject { running, samples })
     }
 
     /// Spends an equal part of the subject's turn on each measure.
@@ -188,7 +188,7 @@ impl Pairs<'_> {
 
 /// A running subject, and its samples of each measure.
 #[derive(Debug)]
-pub struct Live {
+pub struct LiveSubject {
     pub running: RunningSubject,
     pub samples: Vec<Vec<f64>>,
 }

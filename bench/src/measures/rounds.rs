@@ -25,12 +25,12 @@ const TASTE: usize = 200_000;
 const MOST: usize = 1 << 30;
 
 /// A running subject, and where its measurements go.
-pub struct Live<'f> {
+pub struct LiveSubject<'f> {
     pub figures: &'f mut Figures,
     running: RunningSubject,
 }
 
-impl<'f> Live<'f> {
+impl<'f> LiveSubject<'f> {
     /// Starts a subject, and opens its sessions.
     pub fn begin(places: &Places, figures: &'f mut Figures) -> Result<Self> {
         let mut running = figures.subject.start(places)?;
@@ -61,7 +61,7 @@ struct SubjectResults {
 
 /// Prompts and their answers.
 pub fn round_trips(
-    live: &mut [Live],
+    live: &mut [LiveSubject],
     effort: &Effort,
     large: bool,
     watchdog: &Watchdog,
@@ -101,7 +101,7 @@ pub fn round_trips(
 
 /// Bursts of updates of one of the sizes.
 pub fn updates(
-    live: &mut [Live],
+    live: &mut [LiveSubject],
     effort: &Effort,
     which: usize,
     watchdog: &Watchdog,
@@ -151,20 +151,20 @@ fn count(number: f64) -> usize {
 /// Visits every subject in every round, and the relay at the start, in the middle and at the end. The order of the
 /// others changes each time.
 fn in_turn(
-    live: &mut [Live],
+    live: &mut [LiveSubject],
     what: &'static str,
     rounds: usize,
     watchdog: &Watchdog,
     mut visit: impl FnMut(&mut RunningSubject, &mut SubjectResults) -> Result<Option<f64>>,
 ) -> Result<(Vec<SubjectResults>, Noise)> {
     eprintln!("{what}");
-    let is_relay = |live: &Live| live.figures.subject.family == Family::Relay;
+    let is_relay = |live: &LiveSubject| live.figures.subject.family == Family::Relay;
     let relay = live
         .iter()
         .position(is_relay)
         .context("there is no relay")?;
     let others: Vec<_> = (0..live.len()).filter(|at| *at != relay).collect();
-    let begin = |live: &Live| SubjectResults {
+    let begin = |live: &LiveSubject| SubjectResults {
         before: live.time(),
         ..SubjectResults::default()
     };

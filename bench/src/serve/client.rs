@@ -53,15 +53,15 @@ pub struct Connector {
     address: String,
     transport: Transport,
     /// The shared connection, and how many clients may still use it.
-    shared: Option<(Shared, usize)>,
+    shared: Option<(SharedSender, usize)>,
 }
 
-type Shared = http2::SendRequest<Full<Bytes>>;
+type SharedSender = http2::SendRequest<Full<Bytes>>;
 
 /// The connection for requests.
 enum Sender {
     Own(http1::SendRequest<Full<Bytes>>),
-    Shared(Shared),
+    Shared(SharedSender),
 }
 
 /// The requests of a client, over a connection of their own if it is not shared.
@@ -102,7 +102,7 @@ impl Connector {
         .await
     }
 
-    async fn share(&mut self) -> Result<Shared> {
+    async fn share(&mut self) -> Result<SharedSender> {
         let (sender, left) = match self.shared.take() {
             Some((sender, left @ 1..)) => (sender, left),
             _ => {

@@ -31,11 +31,11 @@ pub enum Behaviour {
 #[derive(Clone, Debug)]
 pub struct Collector {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedState {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -65,7 +65,7 @@ impl Collector {
             answered: 0,
             connections: Vec::new(),
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedState {
             state: Mutex::new(state),
             changed: Condvar::new(),
         });
@@ -112,7 +112,7 @@ impl Collector {
     }
 }
 
-impl Shared {
+impl SharedState {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,7 +131,7 @@ impl Shared {
 }
 
 /// Accepts connections, unless the collector is dead.
-fn listen(mut listener: TcpListener, address: SocketAddr, shared: &Arc<Shared>) {
+fn listen(mut listener: TcpListener, address: SocketAddr, shared: &Arc<SharedState>) {
     loop {
         for stream in listener.incoming().flatten() {
             let mut state = shared.lock();
@@ -162,7 +162,7 @@ fn listen(mut listener: TcpListener, address: SocketAddr, shared: &Arc<Shared>) 
 }
 
 /// Answers requests on a connection.
-fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
+fn serve(stream: TcpStream, shared: &SharedState) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     loop {
         let mut length = 0;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 /// Takes the action that the message names.
 #[derive(Default)]
-struct Scripted;
+struct ScriptedProxy;
 
-impl Proxy for Scripted {
+impl Proxy for ScriptedProxy {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests("*"),
         Subscription::notifications("*"),
@@ -53,7 +53,7 @@ fn act(what: Option<String>) -> Action {
 
 /// A host that grants the proxy these actions on the method `a`.
 fn host(actions: &[&str]) -> Host {
-    let mut host = Host::start::<Scripted>(json!({})).expect("takes no configuration");
+    let mut host = Host::start::<ScriptedProxy>(json!({})).expect("takes no configuration");
     host.grant(&[], &[("a", actions)]);
     host
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 /// Takes the action that the method names.
 #[derive(Default)]
-struct Scripted {
+struct ScriptedProxy {
     gate: Rc<Gate>,
     held: RefCell<Vec<MessageId>>,
 }
@@ -45,7 +45,7 @@ impl Gate {
     }
 }
 
-impl Proxy for Scripted {
+impl Proxy for ScriptedProxy {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests("do/*"),
         Subscription::notifications("do/*"),
@@ -132,7 +132,7 @@ impl Proxy for Scripted {
 }
 
 fn host() -> Host {
-    Host::start::<Scripted>(json!({})).expect("takes no configuration")
+    Host::start::<ScriptedProxy>(json!({})).expect("takes no configuration")
 }
 
 fn bodies(host: &mut Host) -> Vec<(SentKind, Value)> {

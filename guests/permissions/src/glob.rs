@@ -3,7 +3,7 @@
 use crate::directory::Directory;
 use crate::name::Name;
 use crate::pattern::{Pattern, choices};
-use crate::place::Exact;
+use crate::place::ExactPath;
 use crate::reading::{Reading, Start};
 
 /// A glob without braces.
@@ -78,7 +78,7 @@ impl Glob {
     /// Whether a rule that allows matches this place. Wildcards match protected names only `freely`.
     pub(crate) fn allows(
         &self,
-        place: &Exact,
+        place: &ExactPath,
         directory: Option<&Directory>,
         freely: bool,
     ) -> bool {

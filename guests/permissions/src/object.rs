@@ -101,8 +101,8 @@ fn is_read_as(given: &str, name: &str) -> bool {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Object<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -117,7 +117,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
                 Ok(Object(members))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 

@@ -8,13 +8,13 @@ use crate::reading::{Reading, Start, readings};
 
 pub(crate) struct Place {
     /// Matched by allowing rules. `None` unless the path is an unambiguous absolute path of this machine.
-    pub(crate) exact: Option<Exact>,
+    pub(crate) exact: Option<ExactPath>,
     /// All possible meanings, matched by denying and asking rules.
     pub(crate) readings: Vec<Reading>,
 }
 
 /// A path as written, from the root down.
-pub(crate) struct Exact {
+pub(crate) struct ExactPath {
     /// `/`, or a drive such as `C:`.
     pub(crate) root: String,
     pub(crate) names: Vec<String>,
@@ -36,7 +36,7 @@ impl Place {
     }
 }
 
-fn exact(given: &str, directory: Option<&Directory>) -> Option<Exact> {
+fn exact(given: &str, directory: Option<&Directory>) -> Option<ExactPath> {
     let (root, names) = rooted(given)?;
     let on_windows = root != "/";
     if directory.is_some_and(|directory| directory.is_windows() != on_windows) {
@@ -52,7 +52,7 @@ fn exact(given: &str, directory: Option<&Directory>) -> Option<Exact> {
         .iter()
         .skip(own)
         .all(|name| is_plain(name, on_windows));
-    (plain && !linked).then(|| Exact {
+    (plain && !linked).then(|| ExactPath {
         root,
         protected: protected::marks(&names, own),
         names: names.into_iter().map(str::to_owned).collect(),

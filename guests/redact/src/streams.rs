@@ -31,7 +31,7 @@ struct Stream {
     identity: String,
     tail: Tail,
     /// Present if the tail is not empty.
-    last: Option<Last>,
+    last: Option<LastChunk>,
     #[serde(skip)]
     age: Age,
 }
@@ -50,7 +50,7 @@ enum Age {
 
 /// The last chunk of a text, in which the tail may have to be sent.
 #[derive(Deserialize, Serialize)]
-struct Last {
+struct LastChunk {
     /// Its parameters, with an empty text.
     params: String,
     /// The pointer to the text in them.
@@ -97,7 +97,7 @@ impl Streams {
         stream.last = if stream.tail.is_empty() {
             None
         } else {
-            Some(Last {
+            Some(LastChunk {
                 params: params(),
                 pointer,
                 coding,
@@ -184,8 +184,8 @@ impl Stream {
 }
 
 /// Sends a text, if there is any, in a chunk like the last one of its running text.
-fn send(last: Option<&Last>, text: &str) -> Result<(), String> {
-    let Some(Last {
+fn send(last: Option<&LastChunk>, text: &str) -> Result<(), String> {
+    let Some(LastChunk {
         params,
         pointer,
         coding,

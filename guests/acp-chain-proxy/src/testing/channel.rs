@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use acp_chain_powers::{Actions, Kind, lacking};
 
-use super::line::{self, LINE, Outstanding, SentKind};
+use super::line::{self, LINE, OutstandingRequest, SentKind};
 pub(crate) use super::offers::{ask, changed, meta, progress};
 use super::powers;
 use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
@@ -18,7 +18,7 @@ pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId>
     LINE.with_borrow_mut(|line| {
         line.asked.insert(
             id,
-            Outstanding {
+            OutstandingRequest {
                 to,
                 method: method.to_owned(),
                 session,
@@ -67,7 +67,7 @@ pub(crate) fn cancel(id: MessageId) -> Result<()> {
             *due = line.now;
             return Ok(());
         }
-        let Some(Outstanding {
+        let Some(OutstandingRequest {
             to,
             method,
             own: true,

@@ -57,7 +57,7 @@ impl SentMessage {
 }
 
 /// A request that left the proxy and waits for its answer.
-pub(super) struct Outstanding {
+pub(super) struct OutstandingRequest {
     pub(super) to: Peer,
     pub(super) method: String,
     pub(super) session: Option<String>,
@@ -78,7 +78,7 @@ pub(super) struct Line {
     pub(super) held: BTreeMap<MessageId, Message>,
     /// Responses that wait for held notifications, oldest first.
     waiting: Vec<Message>,
-    pub(super) asked: BTreeMap<MessageId, Outstanding>,
+    pub(super) asked: BTreeMap<MessageId, OutstandingRequest>,
     /// Time since the start.
     pub(super) now: Duration,
     /// When the proxy's pauses end.
@@ -201,7 +201,7 @@ pub(super) fn abandon() {
     LINE.with_borrow_mut(|line| {
         line.pauses.clear();
         let own: Vec<_> = line.asked.extract_if(.., |_, asked| asked.own).collect();
-        for (id, Outstanding { to, method, .. }) in own {
+        for (id, OutstandingRequest { to, method, .. }) in own {
             line.send(to, id, SentKind::Cancel, &method, Json::null());
         }
     });
@@ -261,7 +261,7 @@ impl Line {
                 let (method, session) = (head.method.clone(), head.session.clone());
                 self.asked.insert(
                     head.id,
-                    Outstanding {
+                    OutstandingRequest {
                         to,
                         method,
                         session,

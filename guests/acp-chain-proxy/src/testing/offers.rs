@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Host;
 use super::calls::{CallKind, Progress};
-use super::line::{self, LINE, Outstanding, SentKind};
+use super::line::{self, LINE, OutstandingRequest, SentKind};
 use crate::host::Change;
 use crate::{
     Call, ChannelError, CompleteRequest, Error, ExportedProxy, GetPromptRequest, Json, MessageId,
@@ -201,7 +201,7 @@ pub(crate) fn ask(call: MessageId, method: &str, params: Json) -> Result<Message
         return Err(ChannelError::Denied(why));
     }
     let id = line::next_id();
-    let asked = Outstanding {
+    let asked = OutstandingRequest {
         to: Peer::Agent,
         method: method.to_owned(),
         session: None,

@@ -21,12 +21,12 @@ use crate::verdict::Match;
 
 use programs::{MOVERS, SHELLS};
 use runs::base;
-use script::{Script, Simple};
+use script::{Script, SimpleCommand};
 use word::Word;
 
 /// What a call runs.
 pub(crate) struct Commands {
-    simple: Vec<Simple>,
+    simple: Vec<SimpleCommand>,
     /// The words of all commands, and the files of redirections.
     pub(crate) words: Vec<String>,
     /// Why other programs may run.
@@ -98,7 +98,7 @@ impl Commands {
                     .outside(directory, moved)
                     .map(|file| format!("it opens {file:?}"))
             });
-        let words = script.commands.iter().flat_map(Simple::texts);
+        let words = script.commands.iter().flat_map(SimpleCommand::texts);
         Some(Self {
             words: words
                 .chain(script.files.iter().map(|file| file.text.clone()))
@@ -143,7 +143,7 @@ impl Commands {
     }
 }
 
-impl Simple {
+impl SimpleCommand {
     fn texts(&self) -> impl Iterator<Item = String> {
         let assignments = self
             .assignments
@@ -161,7 +161,7 @@ impl Script {
 
     /// A file outside of the session's directory that a redirection opens, or one that a rule has to name.
     fn outside(&self, directory: Option<&Directory>, moved: bool) -> Option<&str> {
-        let program = |command: &Simple| {
+        let program = |command: &SimpleCommand| {
             command
                 .words
                 .first()
@@ -210,7 +210,7 @@ fn read(line: &Line, windows: bool) -> Script {
             );
             Script {
                 unclear: other,
-                commands: vec![Simple::of(
+                commands: vec![SimpleCommand::of(
                     words.iter().map(|word| Word::exact(word)).collect(),
                 )],
                 ..Script::default()

@@ -1,7 +1,7 @@
 //! A pattern for simple commands, word by word: `git log *`.
 
 use super::runs::{Runs, base};
-use super::script::{Script, Simple, is_name};
+use super::script::{Script, SimpleCommand, is_name};
 use super::word::Word;
 use crate::pattern::{Pattern as Glob, Token};
 use crate::verdict::Match;
@@ -45,7 +45,7 @@ impl Pattern {
     }
 
     /// Whether it matches a command letter by letter. Its wildcards never stand for these words.
-    fn allows(&self, command: &Simple, pinned: &[usize]) -> bool {
+    fn allows(&self, command: &SimpleCommand, pinned: &[usize]) -> bool {
         let named = |(name, value): &(String, Word)| {
             let mut own = self.assignments.iter();
             value.exact && own.any(|(own, glob)| own == name && glob.matches(&value.text))
@@ -63,7 +63,7 @@ impl Pattern {
     }
 
     /// Whether it matches a command, however that is spelt.
-    fn meets(&self, command: &Simple) -> Match {
+    fn meets(&self, command: &SimpleCommand) -> Match {
         let mut met = Match::Yes;
         for (name, glob) in &self.assignments {
             let values = command.assignments.iter().filter(|(own, _)| own == name);
@@ -94,11 +94,11 @@ impl Pattern {
 }
 
 /// Whether these patterns allow all that a simple command runs.
-pub(crate) fn allow(patterns: &[Pattern], command: &Simple) -> bool {
+pub(crate) fn allow(patterns: &[Pattern], command: &SimpleCommand) -> bool {
     allow_at(patterns, command, DEEPEST)
 }
 
-fn allow_at(patterns: &[Pattern], command: &Simple, depth: usize) -> bool {
+fn allow_at(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> bool {
     let runs = Runs::of(command);
     let by_name = !runs.likely.unclear
         && patterns
@@ -119,11 +119,11 @@ fn allow_at(patterns: &[Pattern], command: &Simple, depth: usize) -> bool {
 }
 
 /// Whether one of these patterns matches something that a simple command runs.
-pub(crate) fn meet(patterns: &[Pattern], command: &Simple) -> Match {
+pub(crate) fn meet(patterns: &[Pattern], command: &SimpleCommand) -> Match {
     meet_at(patterns, command, DEEPEST)
 }
 
-fn meet_at(patterns: &[Pattern], command: &Simple, depth: usize) -> Match {
+fn meet_at(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
     let own = patterns.iter().map(|pattern| pattern.meets(command)).max();
     let own = own.unwrap_or(Match::No);
     if own == Match::Yes {

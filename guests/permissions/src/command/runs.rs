@@ -3,7 +3,7 @@
 use super::programs::{
     EVALUATORS, FEEDERS, OF_GIT, PREFIXES, RUNNING, SETTERS, SHELLS, TAKING, TRANSPARENT, WRITING,
 };
-use super::script::{Script, Simple, assigned};
+use super::script::{Script, SimpleCommand, assigned};
 use super::word::Word;
 
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(crate) struct Runs {
     /// The script that it most likely runs, or an equivalent one.
     pub(crate) likely: Script,
     /// The commands that it may run by other readings of its options.
-    pub(crate) perhaps: Vec<Simple>,
+    pub(crate) perhaps: Vec<SimpleCommand>,
 }
 
 /// How many words of a program that runs others are examined.
@@ -24,7 +24,7 @@ const MOST_WORDS: usize = 64;
 const MOST_COMMANDS: usize = 8;
 
 impl Runs {
-    pub(crate) fn of(command: &Simple) -> Self {
+    pub(crate) fn of(command: &SimpleCommand) -> Self {
         let mut runs = Self::default();
         let words = &command.words[..];
         let Some((program, arguments)) = words.split_first() else {
@@ -96,7 +96,7 @@ impl Runs {
         let plain = plain_prefix(name, words).filter(|_| TRANSPARENT.contains(&name));
         let at = plain.unwrap_or_else(|| likely_prefix(name, words));
         let (before, behind) = words.split_at(at.min(words.len()));
-        let command = Simple {
+        let command = SimpleCommand {
             assignments: before[1..]
                 .iter()
                 .filter_map(|word| assigned(&word.text))
@@ -107,7 +107,7 @@ impl Runs {
         self.pinned = (0..words.len().min(at + 1)).collect();
         self.likely.unclear = behind.is_empty() && !TRANSPARENT.contains(&name);
         self.likely.commands.push(command.clone());
-        let other = |from: usize| Simple {
+        let other = |from: usize| SimpleCommand {
             words: words[from..].to_vec(),
             ..command.clone()
         };
@@ -130,7 +130,7 @@ impl Runs {
         self.pinned = (1..at.min(words.len())).collect();
         if at > 1 && at < words.len() {
             let plain = [&words[..1], &words[at..]].concat();
-            self.likely.commands.push(Simple::of(plain));
+            self.likely.commands.push(SimpleCommand::of(plain));
         }
     }
 
@@ -171,10 +171,10 @@ impl Runs {
                     word.clone()
                 }
             };
-            self.likely.commands.push(Simple {
+            self.likely.commands.push(SimpleCommand {
                 words: command.iter().map(known).collect(),
                 more: true,
-                ..Simple::default()
+                ..SimpleCommand::default()
             });
             self.texts(&words[at..]);
         }

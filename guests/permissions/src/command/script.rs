@@ -17,7 +17,7 @@ const MOST_COMMANDS: usize = 1024;
 /// The commands of a command line, and the files of its redirections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
-    pub(crate) commands: Vec<Simple>,
+    pub(crate) commands: Vec<SimpleCommand>,
     /// The files of redirections.
     pub(crate) files: Vec<Word>,
     /// Whether programs may run that are not among the commands.
@@ -28,14 +28,14 @@ pub(crate) struct Script {
 
 /// A simple command (POSIX.1-2024, Shell Command Language, 2.9.1), without its redirections.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Simple {
+pub(crate) struct SimpleCommand {
     pub(crate) assignments: Vec<(String, Word)>,
     pub(crate) words: Vec<Word>,
     /// Whether the program gets further words that are not in the text.
     pub(crate) more: bool,
 }
 
-impl Simple {
+impl SimpleCommand {
     pub(crate) fn of(words: Vec<Word>) -> Self {
         Self {
             words,
@@ -78,7 +78,7 @@ impl Script {
         self.unclear |= script.unclear;
         self.has_variables |= script.has_variables;
         self.files.extend(script.files);
-        let with = |mut command: Simple| {
+        let with = |mut command: SimpleCommand| {
             command.assignments.splice(..0, assignments.iter().cloned());
             command
         };
@@ -135,9 +135,9 @@ impl Script {
                 // A loop assigns: `for PATH in …`.
                 let values = words.iter().flatten().map(|word| self.word(word));
                 let assignments = values.map(|value| (var.clone(), value)).collect();
-                self.commands.push(Simple {
+                self.commands.push(SimpleCommand {
                     assignments,
-                    ..Simple::default()
+                    ..SimpleCommand::default()
                 });
                 self.add_all([&**body].into_iter().chain(redirects));
             }
@@ -188,7 +188,7 @@ impl Script {
     }
 
     fn add_command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node]) {
-        let mut command = Simple::default();
+        let mut command = SimpleCommand::default();
         for assignment in assignments {
             command.assignments.extend(self.assignment(assignment));
         }
