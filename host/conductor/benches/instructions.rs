@@ -8,7 +8,7 @@ use std::{env, io};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::{Beginning, Recorder, Role, Trace};
-use acp_chain_rpc::transport::{Incoming, Lenient, LineReader};
+use acp_chain_rpc::transport::{Incoming, LenientReader, LineReader};
 use acp_chain_rpc::{self as rpc, Message};
 use acp_chain_trace::{Line, Sink};
 use bytes::{Buf, Bytes};
@@ -68,7 +68,7 @@ impl Sink for NullSink {
 async fn updates(stage: &mut Stage, count: usize) -> usize {
     let lines = format!("{}\n", stage::update(100)).repeat(count);
     let reader = LineReader::new(io::Cursor::new(lines.into_bytes()), LINE);
-    let mut incoming: Box<dyn Incoming> = Box::new(Lenient::new(reader));
+    let mut incoming: Box<dyn Incoming> = Box::new(LenientReader::new(reader));
     let mut left = 0;
     while incoming.read().await.expect("memory can be read") {
         while let Some(frame) = incoming.next_frame() {

@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, Empty, Full};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
-use crate::events::Alive;
+use crate::events::KeepAlive;
 
 pub type Answer = Response<Body>;
 
@@ -69,7 +69,7 @@ pub fn events<B>(body: B) -> Answer
 where
     B: hyper::body::Body<Data = Bytes, Error = Infallible> + Unpin + Send + 'static,
 {
-    let mut answer = streamed(StatusCode::OK, EVENTS, Alive::new(body).boxed_unsync());
+    let mut answer = streamed(StatusCode::OK, EVENTS, KeepAlive::new(body).boxed_unsync());
     let headers = answer.headers_mut();
     for (name, value) in [
         (header::CACHE_CONTROL, "no-cache, no-store"),

@@ -21,9 +21,9 @@ pub trait Budget: Send {
 }
 
 /// No limit but the longest body.
-pub struct Unlimited;
+pub struct UnlimitedBudget;
 
-impl Budget for Unlimited {
+impl Budget for UnlimitedBudget {
     async fn take(&mut self, _: usize) -> bool {
         true
     }

@@ -14,12 +14,12 @@ use crate::HEARTBEAT;
 const COMMENT: &[u8] = b":\n\n";
 
 /// A stream of events that sends a comment after a while without an event.
-pub struct Alive<B> {
+pub struct KeepAlive<B> {
     events: B,
     heartbeat: Interval,
 }
 
-impl<B> Alive<B> {
+impl<B> KeepAlive<B> {
     /// Must be called on a runtime.
     pub fn new(events: B) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl<B> Alive<B> {
     }
 }
 
-impl<B> Body for Alive<B>
+impl<B> Body for KeepAlive<B>
 where
     B: Body<Data = Bytes, Error = Infallible> + Unpin,
 {
@@ -75,7 +75,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_comment_is_sent_after_each_while_without_an_event() {
         let (send, events) = mpsc::channel(1);
-        let mut alive = Alive::new(Events(events));
+        let mut alive = KeepAlive::new(Events(events));
         let begun = Instant::now();
         let mut next = async || {
             let frame = alive.frame().await?;

@@ -128,14 +128,14 @@ impl Pause {
 
 /// Exports spans, counts them, and drops them between two attempts in an outage.
 #[derive(Debug)]
-pub struct Counting<E> {
+pub struct CountingExporter<E> {
     exporter: E,
     counts: Arc<Counts>,
     /// The current pause, in an outage.
     pause: Mutex<Option<Pause>>,
 }
 
-impl<E> Counting<E> {
+impl<E> CountingExporter<E> {
     pub fn new(exporter: E, counts: Arc<Counts>) -> Self {
         Self {
             exporter,
@@ -145,7 +145,7 @@ impl<E> Counting<E> {
     }
 }
 
-impl<E: SpanExporter> SpanExporter for Counting<E> {
+impl<E: SpanExporter> SpanExporter for CountingExporter<E> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let pause = || self.pause.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *pause();
@@ -187,9 +187,9 @@ mod tests {
 
     /// An unreachable collector.
     #[derive(Debug, Default)]
-    struct Unreachable(Arc<AtomicU64>);
+    struct UnreachableCollector(Arc<AtomicU64>);
 
-    impl SpanExporter for Unreachable {
+    impl SpanExporter for UnreachableCollector {
         async fn export(&self, _: Vec<SpanData>) -> OTelSdkResult {
             self.0.fetch_add(1, Ordering::Relaxed);
             Err(OTelSdkError::InternalFailure("unreachable".into()))
@@ -198,10 +198,10 @@ mod tests {
 
     #[test]
     fn after_a_failed_attempt_spans_are_dropped_until_the_next() {
-        let dead = Unreachable::default();
+        let dead = UnreachableCollector::default();
         let attempts = dead.0.clone();
         let counts = Arc::new(Counts::default());
-        let counting = Counting::new(dead, counts.clone());
+        let counting = CountingExporter::new(dead, counts.clone());
         for _ in 0..3 {
             counts.received();
             let mut export = pin!(counting.export(Vec::new()));

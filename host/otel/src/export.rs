@@ -18,7 +18,7 @@ use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
 use opentelemetry_sdk::trace::{BatchConfig, BatchSpanProcessor, SpanProcessor};
 
-use crate::collector::{Collector, Counting, Counts};
+use crate::collector::{Collector, CountingExporter, Counts};
 use crate::mapping;
 use crate::memory::MemoryProbe;
 use crate::metrics::Metrics;
@@ -159,7 +159,7 @@ fn traces(resource: &Resource, counts: Arc<Counts>) -> Result<BatchSpanProcessor
     let client = Collector::new(TRACES.what, timeout(&TRACES))?;
     let exporter = OtlpExporter::builder().with_http();
     let exporter = exporter.with_protocol(protocol(&TRACES));
-    let exporter = Counting::new(exporter.with_http_client(client).build()?, counts);
+    let exporter = CountingExporter::new(exporter.with_http_client(client).build()?, counts);
     let mut processor = BatchSpanProcessor::new(exporter, BatchConfig::default());
     processor.set_resource(resource);
     Ok(processor)

@@ -57,7 +57,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The state shared by the thread and all recorders.
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedState {
     /// The cost of the waiting events, in bytes.
     waiting: AtomicUsize,
     /// Whether events of any connection did not fit.
@@ -104,7 +104,7 @@ struct Process {
     sink_count: Arc<AtomicUsize>,
     propagates: bool,
     queue: Sender<Entry>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     /// The random id of the first connection, if it is fixed already.
     letters: Mutex<Option<String>>,
     /// The writer and the socket, until the threads start.
@@ -199,7 +199,7 @@ impl Trace {
     /// Makes the tracer of this process.
     #[must_use]
     pub fn tracer(self) -> Tracer {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedState::default());
         let (acceptor, letters) = match self.offered {
             Some(offered) => (offered.acceptor, Some(offered.letters)),
             None => (None, None),
@@ -367,7 +367,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
+impl SharedState {
     fn fail(&self, error: &io::Error) {
         tracing::error!("the trace cannot be written, and ends here: {error}");
         lock(&self.failed).push(error.to_string());

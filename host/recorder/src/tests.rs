@@ -11,9 +11,9 @@ use crate::writer::Entry;
 
 /// A sink that keeps the lines.
 #[derive(Clone, Default)]
-struct Book(Arc<Mutex<Vec<Line>>>);
+struct MemorySink(Arc<Mutex<Vec<Line>>>);
 
-impl Book {
+impl MemorySink {
     fn lines(&self) -> Vec<Line> {
         self.0.lock().unwrap().clone()
     }
@@ -26,7 +26,7 @@ impl Book {
     }
 }
 
-impl Sink for Book {
+impl Sink for MemorySink {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
         self.0.lock().unwrap().extend_from_slice(lines);
         Ok(())
@@ -58,7 +58,7 @@ fn written(tracer: &Tracer) {
 
 #[test]
 fn each_connection_of_a_process_has_a_beginning_an_end_and_lines_of_its_own() {
-    let book = Book::default();
+    let book = MemorySink::default();
     let tracer = Trace::default().to(book.clone()).tracer();
     let own = begin(&tracer, &["redact"]);
     let anns = begin(&tracer.of_user("ann"), &["redact"]);
@@ -85,7 +85,7 @@ fn each_connection_of_a_process_has_a_beginning_an_end_and_lines_of_its_own() {
 
 #[test]
 fn later_listeners_get_the_reasons_of_failures_on_open_connections() {
-    let book = Book::default();
+    let book = MemorySink::default();
     let mut trace = Trace::default();
     trace.sinks.push(SinkEntry {
         sink: Box::new(book.clone()),
@@ -98,7 +98,7 @@ fn later_listeners_get_the_reasons_of_failures_on_open_connections() {
     }
     drop(goes);
     written(&tracer);
-    let reasons = |book: &Book| {
+    let reasons = |book: &MemorySink| {
         book.lines()
             .iter()
             .filter(|line| line.why.is_some())
@@ -114,7 +114,7 @@ fn later_listeners_get_the_reasons_of_failures_on_open_connections() {
 }
 
 /// A sink that blocks until it is released.
-struct SlowSink(Book, Receiver<()>);
+struct SlowSink(MemorySink, Receiver<()>);
 
 impl Sink for SlowSink {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
@@ -126,7 +126,7 @@ impl Sink for SlowSink {
 
 #[test]
 fn events_that_do_not_fit_are_counted_for_their_connection() {
-    let book = Book::default();
+    let book = MemorySink::default();
     let (goes_on, may) = mpsc::channel();
     let tracer = Trace::default().to(SlowSink(book.clone(), may)).tracer();
     let [floods, other] = [begin(&tracer, &[]), begin(&tracer, &[])];
@@ -150,7 +150,7 @@ fn events_that_do_not_fit_are_counted_for_their_connection() {
 
 #[test]
 fn dropping_the_last_handle_of_a_trace_waits_until_it_is_written() {
-    let book = Book::default();
+    let book = MemorySink::default();
     let recorder = begin(&Trace::default().to(book.clone()).tracer(), &[]);
     recorder.record(became(State::Running, None));
     drop(recorder);
@@ -159,14 +159,14 @@ fn dropping_the_last_handle_of_a_trace_waits_until_it_is_written() {
 
 #[test]
 fn a_failed_trace_is_reported_to_the_owner_of_the_process_only() {
-    struct Full;
-    impl Sink for Full {
+    struct FullSink;
+    impl Sink for FullSink {
         fn write(&mut self, _: &[Line]) -> io::Result<()> {
             Err(io::ErrorKind::StorageFull.into())
         }
     }
     for (user, told) in [(None, 1), (Some(""), 0), (Some("ann"), 0)] {
-        let tracer = Trace::default().to(Full).tracer();
+        let tracer = Trace::default().to(FullSink).tracer();
         let tracer = user.map_or(tracer.clone(), |user| tracer.of_user(user));
         let recorder = begin(&tracer, &[]);
         written(&tracer);

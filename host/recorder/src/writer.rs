@@ -14,7 +14,7 @@ use acp_chain_trace::{Line, Sink};
 
 use super::event::stamp;
 use super::memories::Memories;
-use super::{Event, Shared};
+use super::{Event, SharedState};
 
 /// About how many bytes are written at once.
 const BATCH: usize = 1 << 20;
@@ -57,7 +57,7 @@ pub struct Writer {
     sinks: Vec<SinkEntry>,
     sink_count: Arc<AtomicUsize>,
     entries: Receiver<Entry>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     connections: HashMap<Name, Connection>,
     /// The connections of which sinks may keep lines back, and since when.
     kept_back: BTreeSet<(Instant, Name)>,
@@ -95,7 +95,7 @@ impl Writer {
         sinks: Vec<SinkEntry>,
         sink_count: Arc<AtomicUsize>,
         entries: Receiver<Entry>,
-        shared: Arc<Shared>,
+        shared: Arc<SharedState>,
     ) -> Self {
         Self {
             sinks,

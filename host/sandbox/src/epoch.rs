@@ -20,19 +20,19 @@ const IDLE: u32 = 100;
 #[derive(Clone)]
 pub struct Epoch {
     engine: EngineWeak,
-    shared: Arc<Shared>,
+    shared: Arc<ClockState>,
     /// The clock stops with the last handle to it.
     stop: Arc<OnceLock<Stop>>,
 }
 
-struct Shared {
+struct ClockState {
     calls: AtomicUsize,
     asleep: AtomicBool,
     stopped: AtomicBool,
 }
 
 struct Stop {
-    shared: Arc<Shared>,
+    shared: Arc<ClockState>,
     thread: Thread,
 }
 
@@ -44,7 +44,7 @@ impl Drop for Stop {
 }
 
 /// Keeps the clock ticking until it is dropped.
-pub struct RunningClock(Arc<Shared>);
+pub struct RunningClock(Arc<ClockState>);
 
 impl Drop for RunningClock {
     fn drop(&mut self) {
@@ -54,7 +54,7 @@ impl Drop for RunningClock {
 
 impl Epoch {
     pub fn new(engine: &Engine) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ClockState {
             calls: AtomicUsize::new(0),
             asleep: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
@@ -88,7 +88,7 @@ impl Epoch {
     }
 }
 
-fn tick(shared: &Shared, engine: &EngineWeak) {
+fn tick(shared: &ClockState, engine: &EngineWeak) {
     let mut idle = 0;
     while !shared.stopped.load(Ordering::SeqCst) {
         if idle < IDLE {

@@ -31,7 +31,7 @@ const HEAD: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Journal {
     proxy: Arc<str>,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<JournalState>>,
     /// How many bytes may go to the log.
     limit: usize,
     /// How many bytes went to the log, including those of earlier instances of the proxy.
@@ -39,7 +39,7 @@ pub struct Journal {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct JournalState {
     last: VecDeque<String>,
     /// The unfinished lines on standard output and error.
     parts: [Vec<u8>; 2],
@@ -48,7 +48,7 @@ struct Shared {
 impl Journal {
     /// An empty journal of which at most `limit` bytes go to the log, including those that were logged already.
     pub fn new(proxy: Arc<str>, limit: usize, logged: Arc<AtomicUsize>) -> Self {
-        let shared = Shared {
+        let shared = JournalState {
             last: VecDeque::new(),
             parts: Default::default(),
         };
@@ -154,7 +154,7 @@ impl Journal {
             .saturating_sub(self.logged.load(Ordering::Relaxed))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, JournalState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -53,7 +53,7 @@ pub fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
                 let (descriptor, links, path, how, flags) = asked;
                 let state = store.data_mut();
                 let opening = match state.table.get(&descriptor)? {
-                    Descriptor::Dir(dir) => Opening::new(dir, links, how, flags),
+                    Descriptor::Dir(dir) => FileOpening::new(dir, links, how, flags),
                     Descriptor::File(_) => Err(ErrorCode::NotDirectory),
                 };
                 let permits = state.opens.clone();
@@ -72,14 +72,14 @@ pub fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
 }
 
 /// A file to be opened, with options that the directory permits.
-struct Opening {
+struct FileOpening {
     dir: Dir,
     options: OpenOptions,
     mode: OpenMode,
     must_be_dir: bool,
 }
 
-impl Opening {
+impl FileOpening {
     /// Checks the parameters by the rules of WASI.
     fn new(
         dir: &Dir,

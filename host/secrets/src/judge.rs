@@ -1,17 +1,17 @@
 //! Distinguishes secrets from lookalikes.
 
-use crate::machine::{AnyOf, Machine};
+use crate::machine::{CombinedRegex, Machine};
 use crate::rules::{self, Rule};
 
 pub(crate) struct Judge {
     /// Patterns that no secret of the catalogue matches.
-    never: AnyOf,
+    never: CombinedRegex,
 }
 
 impl Judge {
     pub(crate) fn new() -> Result<Self, String> {
         Ok(Self {
-            never: AnyOf::new(rules::never())?,
+            never: CombinedRegex::new(rules::never())?,
         })
     }
 

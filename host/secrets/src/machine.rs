@@ -10,7 +10,7 @@ use regex_automata::util::{start, syntax};
 use regex_automata::{Anchored, MatchKind};
 
 use crate::rules::Rule;
-use crate::text::{self, Codes, End, Next};
+use crate::text::{self, Codes, End, NextChar};
 
 /// The maximum length of a match, in bytes. Longer matches are cut off.
 pub(crate) const WINDOW: usize = 8 * 1024;
@@ -118,9 +118,9 @@ impl Automaton {
         // A state reports a match one character after its end.
         loop {
             let (byte, next) = match text::next(text, at, end, codes) {
-                Next::Byte(byte, next) => (byte, next),
-                Next::More => return Ok((MatchState::Undecided, looked)),
-                Next::End => break,
+                NextChar::Byte(byte, next) => (byte, next),
+                NextChar::More => return Ok((MatchState::Undecided, looked)),
+                NextChar::End => break,
             };
             if at - place >= WINDOW {
                 break;
@@ -210,9 +210,9 @@ fn gave_up(_: regex_automata::hybrid::CacheError) -> String {
 }
 
 /// Several regexes, combined into one automaton that finds whether any of them matches; `None` without regexes.
-pub(crate) struct AnyOf(Option<Automaton>);
+pub(crate) struct CombinedRegex(Option<Automaton>);
 
-impl AnyOf {
+impl CombinedRegex {
     pub(crate) fn new(regexes: &[&str]) -> Result<Self, String> {
         let automaton = match regexes {
             [] => None,
@@ -234,9 +234,9 @@ pub(crate) struct Machine {
     /// How to find the beginning and the end of the secret in the match.
     begin: MatchStart,
     tail: Option<Automaton>,
-    pub(crate) none: AnyOf,
-    pub(crate) all: Vec<AnyOf>,
-    pub(crate) around: AnyOf,
+    pub(crate) none: CombinedRegex,
+    pub(crate) all: Vec<CombinedRegex>,
+    pub(crate) around: CombinedRegex,
 }
 
 enum MatchStart {
@@ -257,14 +257,14 @@ impl Machine {
             (false, false) => MatchStart::Before(Automaton::backward(&rule.body())?),
         };
         let tail = rule.tail().map(Automaton::backward).transpose()?;
-        let all = rule.all.iter().map(|regex| AnyOf::new(&[regex]));
+        let all = rule.all.iter().map(|regex| CombinedRegex::new(&[regex]));
         Ok(Self {
             whole: Automaton::forward(&rule.regex())?,
             begin,
             tail,
-            none: AnyOf::new(rule.none)?,
+            none: CombinedRegex::new(rule.none)?,
             all: all.collect::<Result<_, _>>()?,
-            around: AnyOf::new(rule.around)?,
+            around: CombinedRegex::new(rule.around)?,
         })
     }
 

@@ -10,7 +10,7 @@ use crate::detector::Marker;
 use crate::judge::Judge;
 use crate::machine::{self, Machine};
 use crate::rules::Rule;
-use crate::text::{self, Codes, End, Next};
+use crate::text::{self, Codes, End, NextChar};
 
 pub(crate) struct Oracle {
     rules: Vec<(Rule<'static>, PikeVM, Machine)>,
@@ -39,7 +39,9 @@ impl Oracle {
     pub(crate) fn redact(&self, text: &str) -> String {
         // The text as the rules read it, with the position of each character.
         let (mut read, mut places, mut at) = (Vec::new(), vec![], 0);
-        while let Next::Byte(byte, next) = text::next(text.as_bytes(), at, End::Here, Codes::Read) {
+        while let NextChar::Byte(byte, next) =
+            text::next(text.as_bytes(), at, End::Here, Codes::Read)
+        {
             read.push(byte);
             places.push(at);
             at = next;

@@ -5,7 +5,7 @@
 //! from any position.
 
 /// The next character.
-pub(crate) enum Next {
+pub(crate) enum NextChar {
     /// The character, and the position of the one after it.
     Byte(u8, usize),
     /// The rest of the character is missing.
@@ -40,12 +40,12 @@ pub(crate) const ESCAPES: [u8; 3] = *b"\\%\x1b";
 
 /// The character at this position.
 #[inline]
-pub(crate) fn next(text: &[u8], at: usize, end: End, codes: Codes) -> Next {
+pub(crate) fn next(text: &[u8], at: usize, end: End, codes: Codes) -> NextChar {
     match text.get(at) {
         Some(b'\\' | b'%' | 0x1b) => escape(text, at, end, codes),
-        Some(byte) => Next::Byte(*byte, at + 1),
-        None if end == End::Here => Next::End,
-        None => Next::More,
+        Some(byte) => NextChar::Byte(*byte, at + 1),
+        None if end == End::Here => NextChar::End,
+        None => NextChar::More,
     }
 }
 
@@ -56,7 +56,7 @@ enum Escape {
 }
 
 #[cold]
-fn escape(text: &[u8], at: usize, end: End, codes: Codes) -> Next {
+fn escape(text: &[u8], at: usize, end: End, codes: Codes) -> NextChar {
     let rest = &text[at..];
     let read = match rest[0] {
         b'\\' => backslash(rest),
@@ -65,9 +65,9 @@ fn escape(text: &[u8], at: usize, end: End, codes: Codes) -> Next {
         _ => colour(rest),
     };
     match read {
-        Escape::Stands(byte, length) => Next::Byte(byte, at + length),
-        Escape::Cut if end == End::Open => Next::More,
-        Escape::Cut | Escape::None => Next::Byte(rest[0], at + 1),
+        Escape::Stands(byte, length) => NextChar::Byte(byte, at + length),
+        Escape::Cut if end == End::Open => NextChar::More,
+        Escape::Cut | Escape::None => NextChar::Byte(rest[0], at + 1),
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn before(text: &[u8], at: usize) -> Option<u8> {
         _ => return Some(last),
     };
     match next(text, start, End::Here, Codes::Read) {
-        Next::Byte(byte, end) if end == at => Some(byte),
+        NextChar::Byte(byte, end) if end == at => Some(byte),
         _ => Some(last),
     }
 }
@@ -169,7 +169,7 @@ mod tests {
 
     fn read(text: &str) -> String {
         let (mut at, mut read) = (0, String::new());
-        while let Next::Byte(byte, next) = next(text.as_bytes(), at, End::Here, Codes::Read) {
+        while let NextChar::Byte(byte, next) = next(text.as_bytes(), at, End::Here, Codes::Read) {
             read.push(char::from(byte));
             at = next;
         }
@@ -195,12 +195,15 @@ mod tests {
             "\\", "%", "%3", "\x1b", "\x1b[", "\x1b[31", r"\u", r"\u0", r"\u00", r"\u003",
         ] {
             assert!(
-                matches!(next(text.as_bytes(), 0, End::Open, Codes::Read), Next::More),
+                matches!(
+                    next(text.as_bytes(), 0, End::Open, Codes::Read),
+                    NextChar::More
+                ),
                 "{text:?}"
             );
             assert!(matches!(
                 next(text.as_bytes(), 0, End::Here, Codes::Read),
-                Next::Byte(..)
+                NextChar::Byte(..)
             ));
         }
     }

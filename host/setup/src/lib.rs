@@ -26,4 +26,4 @@ pub use error::Error;
 pub use launch::Launch;
 pub use places::Folders;
 pub use plan::{Change, Plan, Wanted, agents, plan, typed};
-pub use store::{Store, Undo, Write};
+pub use store::{Store, UndoPlan, Write};

@@ -28,7 +28,7 @@ pub struct Store {
 
 /// A plan to undo changes.
 #[derive(Clone, Debug)]
-pub struct Undo {
+pub struct UndoPlan {
     /// The file itself.
     pub path: PathBuf,
     /// The change; `None` if the file is unchanged.
@@ -117,7 +117,7 @@ impl Store {
         editor: &Editor,
         places: &Folders,
         file: Option<&Path>,
-    ) -> Result<Undo, Error> {
+    ) -> Result<UndoPlan, Error> {
         let mut known = Vec::new();
         let files = match file {
             Some(file) => vec![std::path::absolute(file).map_err(Error::disk(file))?],
@@ -166,7 +166,7 @@ impl Store {
             agents: Vec::new(),
             added: Vec::new(),
         });
-        Ok(Undo {
+        Ok(UndoPlan {
             path,
             change,
             is_exact,
@@ -178,7 +178,7 @@ impl Store {
     ///
     /// # Errors
     /// If the file has changed since, or the disk does not let it be written.
-    pub fn revert(&self, undo: &Undo) -> Result<(), Error> {
+    pub fn revert(&self, undo: &UndoPlan) -> Result<(), Error> {
         if let Some(change) = &undo.change {
             change.check()?;
             let written = match &change.after {

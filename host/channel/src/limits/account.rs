@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A number of kept bytes with a limit. Clones share the account.
 #[derive(Clone, Debug)]
-pub struct Account(Arc<Shared>);
+pub struct Account(Arc<AccountState>);
 
 #[derive(Debug)]
-struct Shared {
+struct AccountState {
     kept: AtomicUsize,
     limit: usize,
     /// The account of which this one is a part.
@@ -34,7 +34,7 @@ impl Account {
 
     fn of(limit: usize, whole: Option<Self>) -> Self {
         let kept = AtomicUsize::new(0);
-        Self(Arc::new(Shared { kept, limit, whole }))
+        Self(Arc::new(AccountState { kept, limit, whole }))
     }
 
     /// Charges this many bytes; `None` if that would exceed a limit.
@@ -79,7 +79,7 @@ impl Account {
 
     /// Adds this many bytes here and to all parents. If one has no room, adds none and returns false.
     fn add(&self, bytes: usize) -> bool {
-        let Shared { kept, limit, whole } = &*self.0;
+        let AccountState { kept, limit, whole } = &*self.0;
         let added = kept.try_update(Ordering::Relaxed, Ordering::Relaxed, |kept| {
             kept.checked_add(bytes).filter(|kept| kept <= limit)
         });

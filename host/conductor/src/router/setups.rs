@@ -19,7 +19,7 @@ pub(super) struct Setups {
     open: BTreeMap<ExchangeId, Setup>,
     /// The routes of the sessions that open setups name, the latest last. The names are untrusted, so the hash has its
     /// own secret.
-    named: HashMap<Name, Vec<Early>, foldhash::quality::RandomState>,
+    named: HashMap<Name, Vec<EarlySession>, foldhash::quality::RandomState>,
 }
 
 /// A request that sets up a session.
@@ -37,7 +37,7 @@ struct Setup {
     names: Vec<Name>,
 }
 
-struct Early {
+struct EarlySession {
     setup: ExchangeId,
     route: Route,
     _charge: Charge,
@@ -82,7 +82,7 @@ impl Setups {
             return;
         }
         setup.names.push(name.clone());
-        self.named.entry(name).or_default().push(Early {
+        self.named.entry(name).or_default().push(EarlySession {
             setup: root,
             route,
             _charge: charge,

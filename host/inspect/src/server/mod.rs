@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use acp_chain_http::body::{self, Unlimited};
+use acp_chain_http::body::{self, UnlimitedBudget};
 use acp_chain_http::{Answer, Connections, PAUSE, Terms, Visitor, serve};
 use bytes::Bytes;
 use futures_util::stream;
@@ -229,7 +229,7 @@ impl ServerState {
     }
 
     async fn export(self: Arc<Self>, query: Query, request: Request<Incoming>) -> Answer {
-        let rows = match body::read(request.into_body(), BODY, &mut Unlimited).await {
+        let rows = match body::read(request.into_body(), BODY, &mut UnlimitedBudget).await {
             Ok(rows) => rows,
             Err(why) => return plain(why.status(), &format!("the rows cannot be read: {why}")),
         };

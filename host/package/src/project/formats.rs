@@ -29,7 +29,7 @@ pub enum Format {
 /// `extension.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Own {
+struct ExtensionToml {
     name: String,
     version: String,
     description: Option<String>,
@@ -50,19 +50,19 @@ struct Cargo {
 #[derive(Deserialize)]
 struct CargoPackage {
     name: String,
-    version: Option<Inherited<String>>,
-    description: Option<Inherited<String>>,
-    authors: Option<Inherited<Vec<String>>>,
-    license: Option<Inherited<String>>,
-    repository: Option<Inherited<String>>,
-    homepage: Option<Inherited<String>>,
+    version: Option<InheritedValue<String>>,
+    description: Option<InheritedValue<String>>,
+    authors: Option<InheritedValue<Vec<String>>>,
+    license: Option<InheritedValue<String>>,
+    repository: Option<InheritedValue<String>>,
+    homepage: Option<InheritedValue<String>>,
     metadata: Option<CargoMetadata>,
 }
 
 /// A value that a member may inherit from its workspace.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Inherited<T> {
+enum InheritedValue<T> {
     Own(T),
     #[expect(dead_code, reason = "it can only be true")]
     Workspace {
@@ -175,7 +175,9 @@ impl Format {
         let text = read(path)?;
         let toml = |error| toml_error(path, &text, &error);
         match self {
-            Self::Own => Ok(Some(toml::from_str::<Own>(&text).map_err(toml)?.said())),
+            Self::Own => Ok(Some(
+                toml::from_str::<ExtensionToml>(&text).map_err(toml)?.said(),
+            )),
             Self::Cargo => toml::from_str::<Cargo>(&text).map_err(toml)?.said(path),
             Self::Python => Ok(toml::from_str::<Python>(&text).map_err(toml)?.said()),
             Self::Npm => {
@@ -191,7 +193,7 @@ impl Format {
     }
 }
 
-impl Own {
+impl ExtensionToml {
     fn said(self) -> Fields {
         Fields {
             name: Some(self.name),
@@ -237,10 +239,10 @@ impl Cargo {
     }
 }
 
-fn pick<T>(own: Option<Inherited<T>>, shared: Option<T>) -> Option<T> {
+fn pick<T>(own: Option<InheritedValue<T>>, shared: Option<T>) -> Option<T> {
     match own? {
-        Inherited::Own(own) => Some(own),
-        Inherited::Workspace { .. } => shared,
+        InheritedValue::Own(own) => Some(own),
+        InheritedValue::Workspace { .. } => shared,
     }
 }
 

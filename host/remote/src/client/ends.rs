@@ -40,8 +40,8 @@ pub trait Link: Send + Sync + 'static {
 pub fn transport<L: Link>(link: impl FnOnce(Inbox) -> L) -> Transport {
     let (inbox, events) = mpsc::channel(1);
     Transport {
-        incoming: Box::new(Inward { events, next: None }),
-        outgoing: Box::new(Outward {
+        incoming: Box::new(IncomingMessages { events, next: None }),
+        outgoing: Box::new(OutgoingMessages {
             link: Arc::new(link(inbox)),
             sending: None,
             is_open: true,
@@ -50,12 +50,12 @@ pub fn transport<L: Link>(link: impl FnOnce(Inbox) -> L) -> Transport {
     }
 }
 
-struct Inward {
+struct IncomingMessages {
     events: mpsc::Receiver<AgentEvent>,
     next: Option<Bytes>,
 }
 
-impl Incoming for Inward {
+impl Incoming for IncomingMessages {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
         Poll::Ready(match ready!(self.events.poll_recv(context)) {
             Some(AgentEvent::Message(message)) => {
@@ -77,13 +77,13 @@ impl Incoming for Inward {
 
 type SendFuture = Pin<Box<dyn Future<Output = Result<(), RemoteError>> + Send>>;
 
-struct Outward<L> {
+struct OutgoingMessages<L> {
     link: Arc<L>,
     sending: Option<SendFuture>,
     is_open: bool,
 }
 
-impl<L: Link> Outgoing for Outward<L> {
+impl<L: Link> Outgoing for OutgoingMessages<L> {
     fn poll_write(&mut self, outbox: &mut Outbox, context: &mut Context) -> Poll<io::Result<()>> {
         if !self.is_open {
             return Poll::Pending;

@@ -25,12 +25,12 @@ pub struct Proof {
     /// When the credentials expire; `None` if never.
     pub until: Option<SystemTime>,
     /// What verifies the credentials.
-    pub by: By,
+    pub by: ProofSource,
 }
 
 /// What verifies credentials. They are valid as long as it exists.
 #[derive(Clone, Debug)]
-pub enum By {
+pub enum ProofSource {
     /// A line in the file of tokens.
     Token,
     /// A key of the issuer with this number.
@@ -166,7 +166,7 @@ mod tests {
                 groups: Vec::new(),
             },
             until: until.map(|until| SystemTime::now() + until),
-            by: By::Token,
+            by: ProofSource::Token,
         }
     }
 

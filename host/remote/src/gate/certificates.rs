@@ -10,7 +10,7 @@ use x509_cert::der::{Decode, Tag, Tagged};
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
-use super::admissions::{By, Proof};
+use super::admissions::{Proof, ProofSource};
 use super::jwt::CERTIFICATE;
 use super::{User, can_be_name, digest};
 
@@ -31,7 +31,7 @@ pub fn read(certificate: &[u8]) -> Option<Proof> {
             groups: groups.collect(),
         },
         until: Some(fields.validity().not_after.to_system_time()),
-        by: By::Authority,
+        by: ProofSource::Authority,
     })
 }
 

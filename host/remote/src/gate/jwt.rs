@@ -15,7 +15,7 @@ use jsonwebtoken::{AlgorithmFamily, DecodingKey, DecodingKeyKind, Validation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::admissions::{By, Proof};
+use super::admissions::{Proof, ProofSource};
 use super::{User, can_be_name, digest, ring};
 
 /// The maximum difference between clocks.
@@ -234,7 +234,7 @@ pub fn verify(
         let decoded = jsonwebtoken::decode::<Map<String, Value>>(token, &key.decoding, &validation);
         match decoded {
             Ok(decoded) => {
-                let by = By::Key(number, Arc::clone(&key.jwk));
+                let by = ProofSource::Key(number, Arc::clone(&key.jwk));
                 return proof(token, issuer, &decoded.claims, by, now);
             }
             Err(error) if *error.kind() == ErrorKind::InvalidSignature => {}
@@ -252,7 +252,7 @@ fn proof(
     token: &str,
     issuer: &Issuer,
     claims: &Map<String, Value>,
-    by: By,
+    by: ProofSource,
     now: SystemTime,
 ) -> Result<Proof, JwtError> {
     let until = end(claims.get("exp"))?;

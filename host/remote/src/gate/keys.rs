@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use jsonwebtoken::jwk::Jwk;
 use serde::{Deserialize, Serialize};
 
-use super::admissions::{By, Proof};
+use super::admissions::{Proof, ProofSource};
 use super::jwt::{Issuer, Key};
 use super::tokens::Token;
 use super::{Digest, User};
@@ -116,19 +116,19 @@ impl KeyIndex {
             digest,
             user,
             until: None,
-            by: By::Token,
+            by: ProofSource::Token,
         })
     }
 
     /// Whether what verifies a proof still exists, unchanged.
     pub fn has(&self, proof: &Proof) -> bool {
         match &proof.by {
-            By::Token => self.tokens.get(&proof.digest) == Some(&proof.user),
-            By::Key(issuer, jwk) => {
+            ProofSource::Token => self.tokens.get(&proof.digest) == Some(&proof.user),
+            ProofSource::Key(issuer, jwk) => {
                 let keys = self.keys.get(*issuer);
                 keys.is_some_and(|keys| keys.iter().any(|key| key.jwk == *jwk))
             }
-            By::Authority => true,
+            ProofSource::Authority => true,
         }
     }
 }

@@ -21,10 +21,10 @@ pub fn install() {
 /// A key, and its algorithm.
 struct Ring {
     algorithm: Algorithm,
-    key: Public,
+    key: PublicKey,
 }
 
-enum Public {
+enum PublicKey {
     /// RSA: its numbers have no leading zeros.
     Rsa(
         &'static rings::RsaParameters,
@@ -49,7 +49,7 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
                 return Err(ErrorKind::InvalidKeyFormat.into());
             };
             let (n, e) = (without_zeros(n).to_vec(), without_zeros(e).to_vec());
-            Public::Rsa(parameters, rings::RsaPublicKeyComponents { n, e })
+            PublicKey::Rsa(parameters, rings::RsaPublicKeyComponents { n, e })
         }
         None => {
             let verifies: &'static dyn rings::VerificationAlgorithm = match algorithm {
@@ -59,7 +59,7 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
                 _ => return Err(ErrorKind::UnsupportedAlgorithm.into()),
             };
             let point = key.try_get_as_bytes()?.to_vec();
-            Public::Point(rings::UnparsedPublicKey::new(verifies, point))
+            PublicKey::Point(rings::UnparsedPublicKey::new(verifies, point))
         }
     };
     Ok(Box::new(Ring {
@@ -102,8 +102,8 @@ impl JwtVerifier for Ring {
 impl Verifier<Vec<u8>> for Ring {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
         let verified = match &self.key {
-            Public::Rsa(parameters, key) => key.verify(parameters, message, signature),
-            Public::Point(key) => key.verify(message, signature),
+            PublicKey::Rsa(parameters, key) => key.verify(parameters, message, signature),
+            PublicKey::Point(key) => key.verify(message, signature),
         };
         verified.map_err(|_| signature::Error::new())
     }

@@ -251,9 +251,9 @@ mod tests {
     use super::*;
 
     /// A disk that is full.
-    struct Full;
+    struct FullDisk;
 
-    impl Write for Full {
+    impl Write for FullDisk {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::StorageFull.into())
         }
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_lost_are_counted_without_blocking() {
-        let (access, writer) = Access::new(Box::new(Full));
+        let (access, writer) = Access::new(Box::new(FullDisk));
         let log = log(&access);
         for _ in 0..WAITING + 5 {
             log.write(Entry::default());
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn foreign_text_is_short_and_escaped() {
-        let (access, writer) = Access::new(Box::new(Full));
+        let (access, writer) = Access::new(Box::new(FullDisk));
         let long = format!("\n\u{1b}\"{}", "é".repeat(TEXT));
         log(&access).write(Entry {
             method: Some(&long),

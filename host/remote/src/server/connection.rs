@@ -137,8 +137,8 @@ impl Connection {
     /// The chain's side of the connection.
     pub fn transport(self: &Arc<Self>) -> Transport {
         Transport {
-            incoming: Box::new(Inward(self.clone())),
-            outgoing: Box::new(Outward {
+            incoming: Box::new(IncomingMessages(self.clone())),
+            outgoing: Box::new(OutgoingMessages {
                 connection: self.clone(),
                 is_flushed: true,
                 is_open: true,
@@ -405,9 +405,9 @@ fn wake(waker: &mut Option<Waker>) {
 }
 
 /// The client's messages.
-struct Inward(Arc<Connection>);
+struct IncomingMessages(Arc<Connection>);
 
-impl Incoming for Inward {
+impl Incoming for IncomingMessages {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
         let mut state = self.0.state();
         if !state.inbox.is_empty() {
@@ -435,13 +435,13 @@ impl Incoming for Inward {
 }
 
 /// The messages to the client.
-struct Outward {
+struct OutgoingMessages {
     connection: Arc<Connection>,
     is_flushed: bool,
     is_open: bool,
 }
 
-impl Outgoing for Outward {
+impl Outgoing for OutgoingMessages {
     fn poll_write(&mut self, outbox: &mut Outbox, context: &mut Context) -> Poll<io::Result<()>> {
         if !self.is_open {
             return Poll::Pending;
@@ -490,7 +490,7 @@ impl Outgoing for Outward {
     }
 }
 
-impl Drop for Outward {
+impl Drop for OutgoingMessages {
     fn drop(&mut self) {
         self.connection.close();
     }

@@ -47,10 +47,10 @@ pub fn faults() -> impl Strategy<Value = Vec<(usize, Fault)>> {
 #[derive(Clone)]
 pub struct Network {
     pub address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
-struct Shared {
+struct SharedState {
     state: Mutex<State>,
     conditions: watch::Sender<Conditions>,
 }
@@ -79,7 +79,7 @@ impl Network {
     pub async fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedState {
             state: Mutex::default(),
             conditions: watch::Sender::default(),
         });
@@ -128,7 +128,7 @@ impl Network {
     }
 }
 
-impl Shared {
+impl SharedState {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }

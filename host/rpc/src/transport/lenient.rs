@@ -37,7 +37,7 @@ pub const BYTES: usize = 16 * 1024 * 1024;
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The messages of another end, with repairs.
-pub struct Lenient<I> {
+pub struct LenientReader<I> {
     incoming: I,
     repairs: Repairs,
     /// Ends the wait for the next line of an incomplete message.
@@ -45,7 +45,7 @@ pub struct Lenient<I> {
     has_ended: bool,
 }
 
-impl<I> Lenient<I> {
+impl<I> LenientReader<I> {
     /// Repairs the lines of `incoming`.
     pub fn new(incoming: I) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl<I> Lenient<I> {
     }
 }
 
-impl<I: Incoming> Incoming for Lenient<I> {
+impl<I: Incoming> Incoming for LenientReader<I> {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
         let polled = self.incoming.poll_read(context);
         if polled.is_ready() || self.repairs.kept.is_empty() {
@@ -522,7 +522,7 @@ mod tests {
     async fn an_incomplete_message_is_malformed_after_a_while() {
         let (mut writer, reader) = tokio::io::duplex(1024);
         let lines = LineReader::new(reader, 1024);
-        let mut incoming: Box<dyn Incoming> = Box::new(Lenient::new(lines));
+        let mut incoming: Box<dyn Incoming> = Box::new(LenientReader::new(lines));
         let begun = r#"{"jsonrpc":"2.0","id":1,"result":{"#;
         writer
             .write_all(format!("{begun}\n").as_bytes())

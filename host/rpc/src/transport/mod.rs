@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use drain::Drain;
-pub use lenient::Lenient;
+pub use lenient::LenientReader;
 pub use line_reader::{Frame, LineReader};
 pub use line_writer::LineWriter;
 pub use outbox::Outbox;
@@ -69,7 +69,7 @@ impl Transport {
         limit: usize,
     ) -> Self {
         Self {
-            incoming: Box::new(Lenient::new(LineReader::new(reader, limit))),
+            incoming: Box::new(LenientReader::new(LineReader::new(reader, limit))),
             outgoing: Box::new(LineWriter::new(writer)),
             is_read: || false,
         }

@@ -6,7 +6,7 @@ use super::beginnings::{Beginning, Beginnings, State, column};
 use super::{Detector, Kind, Marker, NeedleRule, Place, RedactedText, Search, Secret, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::MatchState;
-use crate::text::{self, ESCAPES, End, Next};
+use crate::text::{self, ESCAPES, End, NextChar};
 
 /// How much of the text is searched for needles before they are processed, in bytes.
 const SEGMENT: usize = 6 * BLOCK;
@@ -430,8 +430,8 @@ impl Detector {
         };
         let bytes = text.as_bytes();
         let behind = match text::next(bytes, found.end, End::Here, kind.rule.codes) {
-            Next::Byte(byte, _) => Some(byte),
-            Next::More | Next::End => None,
+            NextChar::Byte(byte, _) => Some(byte),
+            NextChar::More | NextChar::End => None,
         };
         let secret = if memchr::memchr3(ESCAPES[0], ESCAPES[1], ESCAPES[2], &bytes[found.clone()])
             .is_none()
@@ -442,7 +442,8 @@ impl Detector {
             // The text as the rule reads it, with the end of each character.
             let (mut read, mut ends, mut at) = (Vec::new(), vec![found.start], found.start);
             while at < found.end
-                && let Next::Byte(byte, next) = text::next(bytes, at, End::Here, kind.rule.codes)
+                && let NextChar::Byte(byte, next) =
+                    text::next(bytes, at, End::Here, kind.rule.codes)
             {
                 read.push(byte);
                 ends.push(next);

@@ -36,7 +36,7 @@ pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
             Box::new(pipe::Receiver::from_owned_fd(fd)?)
         }
         FileType::Socket => Box::new(socket(fd)?),
-        _ => Box::new(Other::new(fd, Interest::READABLE)),
+        _ => Box::new(BlockingFile::new(fd, Interest::READABLE)),
     })
 }
 
@@ -49,7 +49,7 @@ pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
             Box::new(pipe::Sender::from_owned_fd(fd)?)
         }
         FileType::Socket => Box::new(socket(fd)?),
-        _ => Box::new(Other::new(fd, Interest::WRITABLE)),
+        _ => Box::new(BlockingFile::new(fd, Interest::WRITABLE)),
     })
 }
 
@@ -76,14 +76,14 @@ fn socket(fd: OwnedFd) -> io::Result<tokio::net::UnixStream> {
 }
 
 /// A file, device or terminal. It stays in blocking mode, which is shared with other processes that have it open.
-enum Other {
+enum BlockingFile {
     /// The system reports readiness.
     Polled(AsyncFd<File>),
     /// It is always ready.
     Ready(File),
 }
 
-impl Other {
+impl BlockingFile {
     fn new(fd: OwnedFd, interest: Interest) -> Self {
         #[expect(
             deprecated,
@@ -97,7 +97,7 @@ impl Other {
     }
 }
 
-impl AsyncRead for Other {
+impl AsyncRead for BlockingFile {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context,
@@ -117,7 +117,7 @@ impl AsyncRead for Other {
     }
 }
 
-impl AsyncWrite for Other {
+impl AsyncWrite for BlockingFile {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context,

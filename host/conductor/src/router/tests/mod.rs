@@ -45,12 +45,12 @@ enum Reaction {
 type Script = Box<dyn FnMut(&Event, &mut Ledger) -> Reaction + Send>;
 
 /// A proxy whose decisions are made by a closure, which may use the ledger as a guest would.
-struct Scripted {
+struct ScriptedProxy {
     ledger: Ledger,
     script: Arc<Mutex<Script>>,
 }
 
-impl Part for Scripted {
+impl Part for ScriptedProxy {
     fn allot(&mut self) -> MessageId {
         self.ledger.allot()
     }
@@ -118,7 +118,7 @@ impl ScriptSource {
         ledger.start();
         let script = self.script.clone();
         Started {
-            part: Box::new(Scripted { ledger, script }),
+            part: Box::new(ScriptedProxy { ledger, script }),
             registration: registration(&self.method),
         }
     }

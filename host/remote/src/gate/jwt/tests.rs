@@ -24,10 +24,10 @@ pub const ISSUER: &str = "https://idp.example";
 /// A key of an identity provider.
 pub struct Signer {
     pub kid: Option<&'static str>,
-    key: Private,
+    key: PrivateKey,
 }
 
-enum Private {
+enum PrivateKey {
     Ed(Ed25519KeyPair),
     Ec(EcdsaKeyPair),
     Rsa(Box<RsaKeyPair>),
@@ -40,7 +40,7 @@ fn base64(bytes: impl AsRef<[u8]>) -> String {
 impl Signer {
     pub fn ed(kid: Option<&'static str>) -> Self {
         let document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
-        let key = Private::Ed(Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap());
+        let key = PrivateKey::Ed(Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap());
         Self { kid, key }
     }
 
@@ -50,7 +50,7 @@ impl Signer {
         let key = EcdsaKeyPair::from_pkcs8(curve, document.as_ref(), &random).unwrap();
         Self {
             kid,
-            key: Private::Ec(key),
+            key: PrivateKey::Ec(key),
         }
     }
 
@@ -58,24 +58,24 @@ impl Signer {
         let key = RsaKeyPair::from_pkcs8(include_bytes!("rsa-2048.pk8")).unwrap();
         Self {
             kid,
-            key: Private::Rsa(Box::new(key)),
+            key: PrivateKey::Rsa(Box::new(key)),
         }
     }
 
     fn algorithm(&self) -> &'static str {
         match self.key {
-            Private::Ed(_) => "EdDSA",
-            Private::Ec(_) => "ES256",
-            Private::Rsa(_) => "RS256",
+            PrivateKey::Ed(_) => "EdDSA",
+            PrivateKey::Ec(_) => "ES256",
+            PrivateKey::Rsa(_) => "RS256",
         }
     }
 
     fn sign(&self, message: &[u8]) -> Vec<u8> {
         let random = SystemRandom::new();
         match &self.key {
-            Private::Ed(key) => key.sign(message).as_ref().to_vec(),
-            Private::Ec(key) => key.sign(&random, message).unwrap().as_ref().to_vec(),
-            Private::Rsa(key) => {
+            PrivateKey::Ed(key) => key.sign(message).as_ref().to_vec(),
+            PrivateKey::Ec(key) => key.sign(&random, message).unwrap().as_ref().to_vec(),
+            PrivateKey::Rsa(key) => {
                 let mut signature = vec![0; key.public().modulus_len()];
                 key.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature)
                     .unwrap();
@@ -87,14 +87,14 @@ impl Signer {
     /// The key as its issuer publishes it.
     pub fn jwk(&self) -> Value {
         let mut jwk = match &self.key {
-            Private::Ed(key) => {
+            PrivateKey::Ed(key) => {
                 json!({"kty": "OKP", "crv": "Ed25519", "x": base64(key.public_key())})
             }
-            Private::Ec(key) => {
+            PrivateKey::Ec(key) => {
                 let (x, y) = key.public_key().as_ref()[1..].split_at(32);
                 json!({"kty": "EC", "crv": "P-256", "x": base64(x), "y": base64(y)})
             }
-            Private::Rsa(key) => {
+            PrivateKey::Rsa(key) => {
                 let public = ::ring::rsa::PublicKeyComponents::<Vec<u8>>::from(key.public());
                 json!({"kty": "RSA", "n": base64(public.n), "e": base64(public.e)})
             }
