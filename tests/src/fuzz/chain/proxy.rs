@@ -40,7 +40,7 @@ impl Script {
             with_body: true,
         };
         Started {
-            part: Box::new(Scripted {
+            part: Box::new(ScriptedProxy {
                 world: self.world.clone(),
                 hop: self.hop,
                 version: first >> 32,
@@ -79,7 +79,7 @@ impl Source for Script {
 }
 
 /// One instance.
-struct Scripted {
+struct ScriptedProxy {
     world: World,
     hop: usize,
     version: u64,
@@ -92,7 +92,7 @@ struct Scripted {
     ledger: Ledger,
 }
 
-impl Part for Scripted {
+impl Part for ScriptedProxy {
     fn allot(&mut self) -> MessageId {
         self.ledger.allot()
     }
@@ -133,7 +133,7 @@ impl Part for Scripted {
 }
 
 /// The host drops the instance, with the messages and requests that it still has.
-impl Drop for Scripted {
+impl Drop for ScriptedProxy {
     fn drop(&mut self) {
         let (held, asked) = (self.held.drain(), self.asked.drain());
         let mut world = self.world.lock();
@@ -147,7 +147,7 @@ impl Drop for Scripted {
     }
 }
 
-impl Scripted {
+impl ScriptedProxy {
     fn choose(&self, count: usize) -> usize {
         self.world.lock().choose(count)
     }

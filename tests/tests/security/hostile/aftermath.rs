@@ -10,7 +10,7 @@ use hostile::{ATTACKED, NEIGHBOUR};
 use serde::Deserialize;
 
 use crate::hostile::chain::{Folder, Turn};
-use crate::hostile::row::{Answer, By, Fate, Policy, Row};
+use crate::hostile::row::{Answer, Attacker, Fate, Policy, Row};
 
 /// The limit for the log, in bytes: the output that two proxies may write to it, and the host's reports.
 const LOG: usize = 3 << 20;
@@ -88,7 +88,7 @@ impl Aftermath {
             // The head of the message, and the last output of the proxy. Accomplices break over the messages
             // between them, and not over one message.
             expected.push(ATTACKED);
-            if matches!(row.by, By::Guest(_)) {
+            if matches!(row.by, Attacker::Guest(_)) {
                 expected.push("meets session/");
             }
         }

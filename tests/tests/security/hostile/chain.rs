@@ -17,7 +17,7 @@ use acp_chain_tests::transcript::Transcript;
 use hostile::{ATTACKED, Mode, NEIGHBOUR};
 use tempfile::TempDir;
 
-use crate::hostile::row::{By, Policy, Row};
+use crate::hostile::row::{Attacker, Policy, Row};
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
@@ -52,8 +52,8 @@ impl Folder {
     fn manifest(&self, row: &Row, policy: Policy) -> PathBuf {
         let guest = host::component("hostile");
         let (component, mode) = match row.by {
-            By::Guest(mode) => (guest.clone(), mode),
-            By::Module(module) => {
+            Attacker::Guest(mode) => (guest.clone(), mode),
+            Attacker::Module(module) => {
                 let path = self.path("hostile.wasm");
                 fs::write(&path, module.component()).expect("a component");
                 (path, Mode::None)

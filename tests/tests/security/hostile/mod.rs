@@ -27,7 +27,7 @@ mod time;
 use std::collections::HashSet;
 
 use hostile::Mode;
-use row::{By, NamedRow};
+use row::{Attacker, NamedRow};
 
 /// All attacks, by family.
 const TABLE: &[(&str, &[NamedRow])] = &[
@@ -47,8 +47,8 @@ fn every_attack_that_the_guest_knows_is_in_the_table() {
     let rows = TABLE.iter().flat_map(|(_, rows)| *rows);
     let tested: HashSet<Mode> = rows
         .filter_map(|(_, row)| match row.by {
-            By::Guest(mode) => Some(mode),
-            By::Module(_) => None,
+            Attacker::Guest(mode) => Some(mode),
+            Attacker::Module(_) => None,
         })
         .collect();
     let missing: Vec<_> = Mode::ALL

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::hostile::TABLE;
-use crate::hostile::row::{Answer, By, Fate, Policy, Row};
+use crate::hostile::row::{Answer, Attacker, Fate, Policy, Row};
 
 /// The peak memory of each test that passed, in MiB.
 static PEAKS: Mutex<BTreeMap<(&str, Policy), u64>> = Mutex::new(BTreeMap::new());
@@ -40,8 +40,8 @@ fn page(peaks: &BTreeMap<(&str, Policy), u64>) -> String {
         for (name, row) in *rows {
             let what = name.replace('_', " ");
             let by = match row.by {
-                By::Guest(mode) => format!("{mode:?}"),
-                By::Module(_) => "a module".to_owned(),
+                Attacker::Guest(mode) => format!("{mode:?}"),
+                Attacker::Module(_) => "a module".to_owned(),
             };
             let limits = match row.limits {
                 "" => "the defaults".to_owned(),

@@ -10,7 +10,7 @@ pub type NamedRow = (&'static str, Row);
 
 /// The attacker.
 #[derive(Clone, Copy)]
-pub enum By {
+pub enum Attacker {
     /// The guest in Rust.
     Guest(Mode),
     /// A hand-written module, which lies to the host as no compiler would.
@@ -87,7 +87,7 @@ impl Policy {
 /// An attack, and the required state after it.
 #[derive(Clone, Copy)]
 pub struct Row {
-    pub by: By,
+    pub by: Attacker,
     /// The rest of the attacker's configuration, in TOML.
     pub config: &'static str,
     /// The attacker's powers, in TOML; all powers, if this is empty.
@@ -146,7 +146,7 @@ impl Row {
         }
     }
 
-    const fn new(by: By) -> Self {
+    const fn new(by: Attacker) -> Self {
         Self {
             by,
             config: "",
@@ -165,11 +165,11 @@ impl Row {
     }
 
     pub const fn guest(mode: Mode) -> Self {
-        Self::new(By::Guest(mode))
+        Self::new(Attacker::Guest(mode))
     }
 
     pub const fn module(module: &'static Module) -> Self {
-        Self::new(By::Module(module))
+        Self::new(Attacker::Module(module))
     }
 
     pub const fn config(self, config: &'static str) -> Self {
