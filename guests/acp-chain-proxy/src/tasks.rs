@@ -29,7 +29,7 @@ struct Task {
 struct Tasks {
     last: TaskId,
     parked: HashMap<TaskId, Task>,
-    ready: Arc<Ready>,
+    ready: Arc<ReadyTasks>,
     /// An unused waker of a handler that finished at once, as most do.
     spare: Option<Arc<WakeTask>>,
 }
@@ -54,9 +54,9 @@ impl Tasks {
 
 /// Tasks to poll, in the order in which they were woken.
 #[derive(Default)]
-struct Ready(Mutex<Vec<TaskId>>);
+struct ReadyTasks(Mutex<Vec<TaskId>>);
 
-impl Ready {
+impl ReadyTasks {
     fn push(&self, id: TaskId) {
         let mut ready = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !ready.contains(&id) {
@@ -71,7 +71,7 @@ impl Ready {
 
 struct WakeTask {
     id: TaskId,
-    ready: Arc<Ready>,
+    ready: Arc<ReadyTasks>,
 }
 
 impl Wake for WakeTask {

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::member::Member;
 use super::native_peer::Order;
-use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, Readable, programs_of};
+use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, ReadFilter, programs_of};
 use super::route::HopIndex;
 use super::router::{FinishedWork, RUN};
 use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
@@ -302,10 +302,10 @@ impl Conductor {
     }
 
     /// Which native proxies are read. Computed at once, since there may be many.
-    fn readable(&mut self) -> Readable {
+    fn readable(&mut self) -> ReadFilter {
         let [client, agent] =
             [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len() < FLOOD);
-        Readable {
+        ReadFilter {
             is_room: client && agent,
             waiting: self.router.waiting(),
             flooded: self.router.flooded_natives(),

@@ -37,10 +37,10 @@ mod swap;
 mod version;
 
 pub use acp_chain_recorder as trace;
-pub use hop::ForNatives;
+pub use hop::NativeBacklogs;
 pub use member::{Member, Proxy, SleepingProxy, Terms};
 pub use native_peer::{Launch, Native, Order, Program};
-pub use projects::{Make, PATIENCE, Project, Projects, Word};
+pub use projects::{PATIENCE, Project, Projects, ProxyFactory, Word};
 pub use router::Router;
 pub use serve::{Exit, Settings, serve};
 pub use start::{Agent, Chain, ChildIo, Role, StartError};

@@ -14,7 +14,7 @@ use futures_util::task::AtomicWaker;
 use tokio::time::{Sleep, sleep, timeout};
 
 use super::ChildIo;
-use super::hop::ForNatives;
+use super::hop::NativeBacklogs;
 use super::member::Member;
 use super::native_peer::{Launch, Program};
 use super::route::HopIndex;
@@ -43,7 +43,7 @@ pub enum PipeEvent {
 
 /// Which native proxies may be read. Their messages go in both directions, so they are not read while a backlog must
 /// not grow. A proxy's own backlog does not count, or the proxy might never read it.
-pub struct Readable {
+pub struct ReadFilter {
     /// Whether there is room for more at both ends.
     pub is_room: bool,
     /// How many bytes wait for proxies.
@@ -52,7 +52,7 @@ pub struct Readable {
     pub flooded: Vec<HopIndex>,
 }
 
-impl Readable {
+impl ReadFilter {
     fn includes(&self, index: HopIndex, backlog: usize) -> bool {
         self.is_room
             && self.flooded.iter().all(|flooded| *flooded == index)
@@ -245,14 +245,18 @@ impl Pipes {
     }
 
     /// The next event of a native proxy. Cancel safe.
-    pub async fn next(&mut self, natives: &mut ForNatives<'_>, readable: &Readable) -> PipeEvent {
+    pub async fn next(
+        &mut self,
+        natives: &mut NativeBacklogs<'_>,
+        readable: &ReadFilter,
+    ) -> PipeEvent {
         std::future::poll_fn(|context| self.poll(natives, readable, context)).await
     }
 
     fn poll(
         &mut self,
-        natives: &mut ForNatives,
-        readable: &Readable,
+        natives: &mut NativeBacklogs,
+        readable: &ReadFilter,
         context: &mut Context,
     ) -> Poll<PipeEvent> {
         self.waits.register(context.waker());

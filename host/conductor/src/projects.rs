@@ -45,11 +45,11 @@ pub struct Project {
     /// Its name for people.
     pub name: String,
     /// Makes the proxies, the client's neighbour first. Not called if they run already.
-    pub make: Make,
+    pub make: ProxyFactory,
 }
 
 /// Makes the proxies of a project. If that fails, its sessions get an error and do not begin.
-pub type Make = Box<dyn FnOnce() -> Result<Vec<Member>, Failure> + Send>;
+pub type ProxyFactory = Box<dyn FnOnce() -> Result<Vec<Member>, Failure> + Send>;
 
 impl std::fmt::Debug for Project {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {

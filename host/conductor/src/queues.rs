@@ -26,22 +26,22 @@ impl OrderKey {
 }
 
 /// By key. Session names are untrusted, so the hash has its own secret.
-type ByKey<T> = HashMap<OrderKey, T, foldhash::quality::RandomState>;
+type KeyMap<T> = HashMap<OrderKey, T, foldhash::quality::RandomState>;
 
 /// The messages in a proxy's inbox or in hand, counted by key, and followers: messages that the proxy did not subscribe
 /// to, and that must not overtake those of their key.
 #[derive(Debug, Default)]
 pub struct Queues {
-    counts: ByKey<Count>,
-    behind: ByKey<VecDeque<Follower>>,
-    beginnings: Beginnings,
+    counts: KeyMap<Count>,
+    behind: KeyMap<VecDeque<Follower>>,
+    beginnings: BeginningCounts,
 }
 
 /// How many of the waiting messages begin the connection, by direction.
 #[derive(Debug, Default)]
-struct Beginnings([usize; 2]);
+struct BeginningCounts([usize; 2]);
 
-impl Beginnings {
+impl BeginningCounts {
     fn add(&mut self, routed: &Routed) {
         self.0[routed.toward as usize] += usize::from(routed.is_beginning());
     }
@@ -135,7 +135,7 @@ impl Queues {
 /// messages behind them.
 #[derive(Debug)]
 pub struct ParkedMessages {
-    queues: ByKey<VecDeque<Routed>>,
+    queues: KeyMap<VecDeque<Routed>>,
     account: Account,
 }
 
@@ -143,7 +143,7 @@ impl ParkedMessages {
     /// No messages; they will be charged to this account.
     pub fn new(account: Account) -> Self {
         Self {
-            queues: ByKey::default(),
+            queues: KeyMap::default(),
             account,
         }
     }

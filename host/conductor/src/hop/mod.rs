@@ -307,9 +307,9 @@ fn everything() -> Vec<Subscription> {
 }
 
 /// The messages that wait to be written to native proxies, by index.
-pub struct ForNatives<'r>(pub(super) &'r mut [Hop]);
+pub struct NativeBacklogs<'r>(pub(super) &'r mut [Hop]);
 
-impl ForNatives<'_> {
+impl NativeBacklogs<'_> {
     /// The bytes that wait to be written to this proxy's program; `None` for a component.
     pub fn outbox(&mut self, index: HopIndex) -> Option<&mut Outbox> {
         Some(&mut self.0.get_mut(index)?.native_mut()?.outbox)

@@ -11,15 +11,15 @@ use acp_chain_rpc::{Id, Message, member};
 const LONGEST: usize = 4096;
 
 /// A cancellation that names no request.
-pub(super) struct NamesNone;
+pub(super) struct UnnamedRequest;
 
 /// Which of the sender's open requests is cancelled, and the message to pass on; `None` if the request is already
 /// answered.
 pub(super) fn withdrawn(
     open: &HashMap<Id, ExchangeId>,
     message: &Message,
-) -> Result<Option<(ExchangeId, Message)>, NamesNone> {
-    let id = cancelled_id(message).ok_or(NamesNone)?;
+) -> Result<Option<(ExchangeId, Message)>, UnnamedRequest> {
+    let id = cancelled_id(message).ok_or(UnnamedRequest)?;
     // The cancellation is kept as long as the request is open.
     let cancel = Some(message).filter(|message| message.len() <= LONGEST);
     let cancel = cancel.cloned().unwrap_or_else(new_cancel);

@@ -99,7 +99,7 @@ use self::core::Core;
 use self::mcp::Mcp;
 use self::steps::Steps;
 use super::exchange::{PromptState, Stage};
-use super::hop::{ForNatives, Hop};
+use super::hop::{Hop, NativeBacklogs};
 use super::losses::Loss;
 use super::member::Member;
 use super::native_peer::Order;
@@ -223,7 +223,7 @@ impl Router {
         &mut Outbox,
         impl Future<Output = FinishedWork>,
         impl Future<Output = Arrival>,
-        ForNatives<'_>,
+        NativeBacklogs<'_>,
     ) {
         let busy = &mut self.core.busy;
         let finished = async {
@@ -238,7 +238,7 @@ impl Router {
             &mut self.core.agent.outbox,
             finished,
             arrival,
-            ForNatives(&mut self.core.hops),
+            NativeBacklogs(&mut self.core.hops),
         )
     }
 

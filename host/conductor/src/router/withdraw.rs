@@ -1,6 +1,6 @@
 //! Cancelled requests: the cancellation goes to the part that has the request.
 
-use super::cancel::{NamesNone, new_cancel, withdrawn};
+use super::cancel::{UnnamedRequest, new_cancel, withdrawn};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::projects;
@@ -29,7 +29,7 @@ pub(super) fn receive(
             let why = format_args!("a {CANCEL_REQUEST} from the {end} came too late");
             core.lose(Loss::Crossed, Place::Edge(from), &why);
         }
-        Err(NamesNone) => {
+        Err(UnnamedRequest) => {
             let why =
                 format_args!("dropped a {CANCEL_REQUEST} from the {end} that names no request");
             core.lose(Loss::Misplaced, Place::Edge(from), &why);

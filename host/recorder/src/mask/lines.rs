@@ -20,14 +20,14 @@ pub struct Lines {
     numbers: Numbers,
     texts: Texts,
     /// Boxed, as the lines are large: a connection without waiting lines takes little memory.
-    waiting: VecDeque<Box<Waiting>>,
+    waiting: VecDeque<Box<WaitingLine>>,
     /// The number of the first waiting line.
     first: u64,
     cost: usize,
 }
 
 /// A line that is not written yet.
-struct Waiting {
+struct WaitingLine {
     line: Line,
     cost: usize,
     /// The changes to its body.
@@ -88,7 +88,7 @@ impl Lines {
         }
         let number = self.first + self.waiting.len() as u64;
         self.cost += cost;
-        self.waiting.push_back(Box::new(Waiting {
+        self.waiting.push_back(Box::new(WaitingLine {
             is_decided: chunk.is_none(),
             line,
             cost,
@@ -130,7 +130,7 @@ impl Lines {
 }
 
 /// Applies decisions to the waiting lines.
-fn decide(waiting: &mut VecDeque<Box<Waiting>>, first: u64, decided: Vec<texts::LineDecision>) {
+fn decide(waiting: &mut VecDeque<Box<WaitingLine>>, first: u64, decided: Vec<texts::LineDecision>) {
     for texts::LineDecision {
         line,
         edits,
@@ -145,7 +145,7 @@ fn decide(waiting: &mut VecDeque<Box<Waiting>>, first: u64, decided: Vec<texts::
     }
 }
 
-impl Waiting {
+impl WaitingLine {
     fn done(self) -> Line {
         let Self {
             mut line,

@@ -39,7 +39,7 @@ use tokio::sync::{Notify, watch};
 
 pub use self::jwt::{Algorithm, Issuer, JwksSource};
 pub use self::keys::{Jwks, JwksError, Keys, PemPair};
-pub use self::settings::{GateSettings, NotSafe, TlsFiles};
+pub use self::settings::{GateSettings, TlsFiles, UnsafeSettings};
 pub use self::tickets::Ticket;
 pub use self::web::{Host, Origin};
 

@@ -35,7 +35,7 @@ pub struct TlsFiles {
 
 /// Why a server must not start.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotSafe {
+pub enum UnsafeSettings {
     /// All clients that can connect would be admitted.
     #[error(
         "all clients that reach {0} would be admitted: add tokens (`acp-chain serve-token NAME --file FILE`, and \
@@ -58,17 +58,17 @@ pub enum NotSafe {
 
 impl GateSettings {
     /// Whether the server may listen at this address.
-    pub fn check(&self, listen: SocketAddr) -> Result<(), NotSafe> {
+    pub fn check(&self, listen: SocketAddr) -> Result<(), UnsafeSettings> {
         let is_here = listen.ip().to_canonical().is_loopback();
         // Requests through a balancer on this machine come from this machine.
         if !self.requires_auth() && (!is_here || self.plain) {
-            return Err(NotSafe::Anybody(listen));
+            return Err(UnsafeSettings::Anybody(listen));
         }
         if !is_here && self.tls.is_none() && !self.plain {
-            return Err(NotSafe::Readable(listen));
+            return Err(UnsafeSettings::Readable(listen));
         }
         if listen.ip().to_canonical().is_unspecified() && self.hosts.is_empty() {
-            return Err(NotSafe::Nameless(listen));
+            return Err(UnsafeSettings::Nameless(listen));
         }
         Ok(())
     }

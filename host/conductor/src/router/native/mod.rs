@@ -4,7 +4,7 @@ mod life;
 
 pub(super) use life::{cut, is_awaited_to_begin, launched, on_introduction_timer, runs_as};
 
-use super::cancel::{NamesNone, withdrawn};
+use super::cancel::{UnnamedRequest, withdrawn};
 use super::core::{Core, not_of_session};
 use super::exchanges::admit;
 use super::mcp::{Mcp, Provider, is_mcp};
@@ -198,7 +198,7 @@ fn receive_notification(
                 let what = format_args!("a {CANCEL_REQUEST}, too late");
                 core.lose_of_proxy(Loss::Crossed, index, &what);
             }
-            Err(NamesNone) => {
+            Err(UnnamedRequest) => {
                 let what = format_args!("a {CANCEL_REQUEST} that names no request");
                 core.lose_of_proxy(Loss::Misplaced, index, &what);
             }
