@@ -57,9 +57,9 @@ pub fn program(id: &str, words: &[impl AsRef<str>]) -> String {
 
 /// A folder for the manifests of inner chains.
 #[derive(Debug)]
-pub struct Nest(TempDir);
+pub struct ManifestFolder(TempDir);
 
-impl Nest {
+impl ManifestFolder {
     /// An empty folder.
     ///
     /// # Panics
@@ -95,7 +95,7 @@ impl Nest {
     }
 }
 
-impl Default for Nest {
+impl Default for ManifestFolder {
     fn default() -> Self {
         Self::new()
     }

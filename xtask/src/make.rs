@@ -33,17 +33,17 @@ impl BuildScope {
 pub fn run<'a>(
     workspace: &Workspace,
     progress: &Progress,
-    beside: BuildScope,
+    scope: BuildScope,
     args: impl IntoIterator<Item = &'a str>,
 ) -> Result<()> {
-    let name = match beside {
+    let name = match scope {
         BuildScope::Tests => "xtask-make",
         BuildScope::Program => "acp-chain and xtask-make",
     };
     progress.step(name, |step| {
         let mut build = cargo();
         build.args(["build", "--locked"]);
-        match beside {
+        match scope {
             BuildScope::Tests => build.args(["--workspace", "--bin", "xtask-make"]),
             BuildScope::Program => build.args([
                 "--release",
@@ -55,7 +55,7 @@ pub fn run<'a>(
         };
         step.run(build.current_dir(workspace.path("")))
     })?;
-    let mut make = Command::new(workspace.target(beside.profile()).join("xtask-make"));
+    let mut make = Command::new(workspace.target(scope.profile()).join("xtask-make"));
     make.env("ZIG_GLOBAL_CACHE_DIR", workspace.compiled("zig"))
         .env("GOCACHE", workspace.compiled("go"));
     progress.follow(make.args(args).current_dir(workspace.path("")))
@@ -65,12 +65,12 @@ pub fn run<'a>(
 pub fn components(
     workspace: &Workspace,
     progress: &Progress,
-    beside: BuildScope,
+    scope: BuildScope,
     names: &[&str],
 ) -> Result<Vec<PathBuf>> {
     add_targets(workspace, progress, names)?;
     let args = ["guests"].into_iter().chain(names.iter().copied());
-    run(workspace, progress, beside, args)?;
+    run(workspace, progress, scope, args)?;
     let folder = workspace.target("components");
     let files = names
         .iter()

@@ -29,12 +29,12 @@ struct Turn {
     /// The line of its `session/prompt`.
     line: String,
     steps: VecDeque<Step>,
-    waiting: Option<Waiting>,
+    waiting: Option<AwaitedEvent>,
     answers: usize,
 }
 
 /// The event that a turn waits for.
-enum Waiting {
+enum AwaitedEvent {
     /// The answer to the turn's request with that id.
     Answer {
         id: String,
@@ -177,17 +177,17 @@ impl<W: Write> Agent<W> {
     /// Removes the wanted turns that can be cancelled.
     fn cancelled(&mut self, wanted: impl Fn(&Turn) -> bool) -> Vec<Turn> {
         let gone =
-            |turn: &mut Turn| wanted(turn) && !matches!(turn.waiting, Some(Waiting::Nothing));
+            |turn: &mut Turn| wanted(turn) && !matches!(turn.waiting, Some(AwaitedEvent::Nothing));
         self.turns.extract_if(.., gone).collect()
     }
 
     fn response(&mut self, id: &str, message: &Message) -> io::Result<()> {
-        let awaited = |turn: &Turn| matches!(&turn.waiting, Some(Waiting::Answer { id: awaited, .. }) if awaited == id);
+        let awaited = |turn: &Turn| matches!(&turn.waiting, Some(AwaitedEvent::Answer { id: awaited, .. }) if awaited == id);
         let Some(at) = self.turns.iter().position(awaited) else {
             return Ok(());
         };
         let mut turn = self.turns.remove(at);
-        if let Some(Waiting::Answer { about, .. }) = turn.waiting.take() {
+        if let Some(AwaitedEvent::Answer { about, .. }) = turn.waiting.take() {
             self.chunk(&turn.session, &told(about, message))?;
         }
         self.go_on(turn)
@@ -222,8 +222,8 @@ impl<W: Write> Agent<W> {
                     turn.answers = 2;
                     None
                 }
-                Step::Wait => Some(Waiting::Cancellation),
-                Step::Never => Some(Waiting::Nothing),
+                Step::Wait => Some(AwaitedEvent::Cancellation),
+                Step::Never => Some(AwaitedEvent::Nothing),
                 Step::Show => {
                     self.chunk(&turn.session, &turn.line)?;
                     None
@@ -240,7 +240,7 @@ impl<W: Write> Agent<W> {
     }
 
     /// Executes a step that needs only the turn's session.
-    fn act(&mut self, session: &str, step: Step) -> io::Result<Option<Waiting>> {
+    fn act(&mut self, session: &str, step: Step) -> io::Result<Option<AwaitedEvent>> {
         match step {
             Step::Repeat(text) => {
                 for part in thirds(&text) {
@@ -274,7 +274,7 @@ impl<W: Write> Agent<W> {
                 withdrawn,
             } => {
                 let waiting = self.ask(&method, &params, About::Anything)?;
-                if let (true, Waiting::Answer { id, .. }) = (withdrawn, &waiting) {
+                if let (true, AwaitedEvent::Answer { id, .. }) = (withdrawn, &waiting) {
                     let params = format!(r#"{{"requestId":{id}}}"#);
                     self.write(&envelope::notification("$/cancel_request", &params))?;
                 }
@@ -298,11 +298,11 @@ impl<W: Write> Agent<W> {
         Ok(None)
     }
 
-    fn ask(&mut self, method: &str, params: &str, about: About) -> io::Result<Waiting> {
+    fn ask(&mut self, method: &str, params: &str, about: About) -> io::Result<AwaitedEvent> {
         let id = self.habits.ids.id(self.requests);
         self.requests += 1;
         self.write(&envelope::request(&id, method, params))?;
-        Ok(Waiting::Answer { id, about })
+        Ok(AwaitedEvent::Answer { id, about })
     }
 
     fn answer(&mut self, id: &str, outcome: Result<&str, &str>) -> io::Result<()> {

@@ -128,7 +128,9 @@ impl Mailbox {
 
     fn go_back(&mut self, last: u64) -> Result<(), MailboxError> {
         let next = last.checked_add(1).ok_or(MailboxError::Forgotten)?;
-        let at = next.checked_sub(self.first).ok_or(MailboxError::Forgotten)?;
+        let at = next
+            .checked_sub(self.first)
+            .ok_or(MailboxError::Forgotten)?;
         let at = usize::try_from(at).map_err(|_| MailboxError::Forgotten)?;
         if at > self.sent {
             return Err(MailboxError::Forgotten);

@@ -41,14 +41,14 @@ pub(crate) enum Step {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutgoingMessage {
-    to: Neighbour,
+    to: Receiver,
     pub(crate) method: String,
     pub(crate) params: Value,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Neighbour {
+enum Receiver {
     Client,
     Agent,
 }
@@ -73,8 +73,8 @@ pub(crate) enum Decision {
 impl OutgoingMessage {
     pub(crate) fn peer(&self) -> Peer {
         match self.to {
-            Neighbour::Client => Peer::Client,
-            Neighbour::Agent => Peer::Agent,
+            Receiver::Client => Peer::Client,
+            Receiver::Agent => Peer::Agent,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use acp_chain_tests::chain::{MANIFEST, Nest};
+use acp_chain_tests::chain::{MANIFEST, ManifestFolder};
 use acp_chain_tests::host::{grants_native, run};
 use serde_json::json;
 use tokio::process::Command;
@@ -10,7 +10,7 @@ use tokio::process::Command;
 use super::turns::{Turns, agent, tools};
 
 /// A chain of three levels, each with a proxy that has tools, in front of an agent.
-fn three_levels(nest: &Nest) -> String {
+fn three_levels(nest: &ManifestFolder) -> String {
     let inner = tools("middle", "tools") + &nest.chain("innermost", &tools("deep", "words-c"));
     nest.chain("inner", &inner) + &tools("near", "todo")
 }
@@ -24,7 +24,7 @@ fn in_front_of(words: &[&str]) -> impl FnOnce(&Path) -> Command {
 }
 
 async fn every_level_is_reached(agent: &[&str]) {
-    let nest = Nest::new();
+    let nest = ManifestFolder::new();
     let everything = super::turns::agent(&["mcp-server-everything"]);
     let own = json!([{ "name": "own", "command": everything[0], "args": [], "env": [] }]);
     let mut turns = Turns::launch(&three_levels(&nest), in_front_of(agent), &own).await;

@@ -14,18 +14,18 @@ use tokio::task::JoinHandle;
 pub(crate) struct Native {
     /// The process in this place, once it has started.
     started: watch::Receiver<Option<Pid>>,
-    keeps: Arc<Mutex<Option<Keep>>>,
+    keeps: Arc<Mutex<Option<KeptMethod>>>,
     task: JoinHandle<()>,
 }
 
 /// The method whose next message is kept, and the sender that reports its arrival.
-type Keep = (&'static str, oneshot::Sender<()>);
+type KeptMethod = (&'static str, oneshot::Sender<()>);
 
 impl Native {
     /// Starts playing the proxy. Its processes may live on after the end of their input.
     pub(crate) fn new(place: StandIn, transcript: Transcript, lives_on: bool) -> Self {
         let (tell, started) = watch::channel(None);
-        let keeps: Arc<Mutex<Option<Keep>>> = Arc::default();
+        let keeps: Arc<Mutex<Option<KeptMethod>>> = Arc::default();
         let kept = keeps.clone();
         let task = tokio::spawn(async move {
             loop {

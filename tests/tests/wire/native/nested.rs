@@ -1,6 +1,6 @@
 //! Chains within chains, with the reference conductor above and below.
 
-use acp_chain_tests::chain::{Chain, Nest, entry, error_of, program as native};
+use acp_chain_tests::chain::{Chain, ManifestFolder, entry, error_of, program as native};
 use acp_chain_tests::host::{self, peer};
 use acp_chain_tests::process::{Process, gone};
 use acp_chain_tests::transcript::Transcript;
@@ -18,7 +18,7 @@ fn conductor() -> String {
 }
 
 /// A turn through the reference conductor with these proxies.
-async fn turns_pass_reference(nest: &Nest, proxies: &[String]) {
+async fn turns_pass_reference(nest: &ManifestFolder, proxies: &[String]) {
     let mut command = Command::new(conductor());
     // The conductor splits command lines as a shell does.
     command.arg("agent").args(proxies).arg(AGENT);
@@ -33,7 +33,7 @@ async fn turns_pass_reference(nest: &Nest, proxies: &[String]) {
 
 #[tokio::test]
 async fn turns_pass_three_levels_of_chains() {
-    let nest = Nest::new();
+    let nest = ManifestFolder::new();
     let innermost = entry("deep", "pass", "");
     let inner =
         entry("a", "pass", "") + &nest.chain("innermost", &innermost) + &entry("b", "pass", "");
@@ -43,7 +43,7 @@ async fn turns_pass_three_levels_of_chains() {
 
 #[tokio::test]
 async fn turns_pass_chains_side_by_side_and_an_empty_one() {
-    let nest = Nest::new();
+    let nest = ManifestFolder::new();
     let outer = nest.chain("one", &entry("a", "pass", ""))
         + &nest.chain("empty", "")
         + &nest.chain("two", &passing("python"));
@@ -61,7 +61,7 @@ async fn turns_pass_the_reference_conductor_as_a_proxy() {
 
 #[tokio::test]
 async fn turns_pass_a_chain_under_the_reference_conductor() {
-    let nest = Nest::new();
+    let nest = ManifestFolder::new();
     let pass = peer("bin/pass-proxy").display().to_string();
     let chain = nest.command("inner", &(entry("a", "pass", "") + &passing("python")));
     turns_pass_reference(&nest, &[pass.clone(), chain.join(" "), pass]).await;
@@ -69,7 +69,7 @@ async fn turns_pass_a_chain_under_the_reference_conductor() {
 
 #[tokio::test]
 async fn turns_pass_a_chain_between_two_reference_conductors() {
-    let nest = Nest::new();
+    let nest = ManifestFolder::new();
     let pass = peer("bin/pass-proxy").display().to_string();
     let reference = [conductor(), "proxy".into(), pass];
     let inner = entry("a", "pass", "") + &native("reference", &reference);
@@ -80,7 +80,7 @@ async fn turns_pass_a_chain_between_two_reference_conductors() {
 #[tokio::test]
 async fn nothing_of_any_level_outlives_the_host() {
     for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
-        let nest = Nest::new();
+        let nest = ManifestFolder::new();
         let files = ["a", "b", "c"].map(|name| nest.folder().join(name));
         let [a, b, c] = files.each_ref().map(|pid| {
             let args = ["--survive-eof", "--pid", pid.to_str().unwrap()];
@@ -105,7 +105,7 @@ async fn nothing_of_any_level_outlives_the_host() {
 
 #[tokio::test]
 async fn an_inner_chain_that_does_not_start_says_why() {
-    let nest = Nest::new();
+    let nest = ManifestFolder::new();
     let mut chain = Chain::granted(
         &nest.chain("inner", &entry("typo", "pass", "limits = 7")),
         &[AGENT],
@@ -118,7 +118,7 @@ async fn an_inner_chain_that_does_not_start_says_why() {
 
 #[tokio::test]
 async fn a_chain_with_an_agent_of_its_own_is_no_proxy() {
-    let nest = Nest::new();
+    let nest = ManifestFolder::new();
     let mut command = nest.command("inner", "").to_vec();
     command.extend(["--".to_owned(), AGENT.to_owned()]);
     let mut chain = Chain::granted(&native("inner", &command), &[AGENT]);

@@ -74,7 +74,10 @@ impl Open {
     pub fn stream(
         &mut self,
         session: &Arc<str>,
-    ) -> (watch::Receiver<StreamState>, Option<watch::Sender<StreamState>>) {
+    ) -> (
+        watch::Receiver<StreamState>,
+        Option<watch::Sender<StreamState>>,
+    ) {
         if let Some(stream) = self.streams.get(session) {
             return (stream.standing.clone(), None);
         }

@@ -147,11 +147,9 @@ impl Connection {
             .map(|name| HeaderValue::from_bytes(name.as_bytes()))
             .transpose();
         let Ok(header) = header else {
-            let error = self
-                .web
-                .error(Cause::NotAcp(
-                    "the id of a session is not valid in a header",
-                ));
+            let error = self.web.error(Cause::NotAcp(
+                "the id of a session is not valid in a header",
+            ));
             let status = StatusCode::BAD_REQUEST;
             return End::Refused(Refusal { status, error });
         };
