@@ -6,6 +6,7 @@
 use serde_json::value::RawValue;
 
 use super::bridge::BridgeKind;
+use super::protocol::object;
 use acp_chain_rpc::{edit, member, resolve};
 
 /// The declared transports of an agent.
@@ -117,7 +118,7 @@ pub fn with_acp(result: &str) -> Option<String> {
             let pointer = format!("{parent}/{}", place[depth - 1]);
             let inner = place[depth..].iter().rev();
             let value = inner.fold(value.to_owned(), |value, name| {
-                format!(r#"{{"{name}":{value}}}"#)
+                object(&[(*name, Some(&value))])
             });
             let edited = edit(result, &pointer, Some(&value)).ok()?;
             return serde_json::from_str::<&RawValue>(&edited)

@@ -7,14 +7,14 @@
 //! agent's end of the chain.
 //!
 //! Every MCP message is a [`wire::Said`], whatever carries it: [`wire`] reads it from the params of ACP messages, and
-//! writes it there. A caller's request is a [`seat::CallerRequest`], which an adapter for each kind of provider
-//! handles:
+//! writes it there. Inside there are only requests that stand alone, of MCP 2026-07-28: a [component] and a [stateless]
+//! provider get nothing else. Everything else is translated, by `edge` for callers, and by `connected::own` for
+//! providers:
 //!
-//! | caller | a [component] | a [connected] provider | a [stateless] provider |
-//! |---|---|---|---|
-//! | a client that begins with `initialize` | is served in its version | passes | is adapted: `legacy`, `rounds`, `subscription` |
-//! | 2026-07-28, on a connection | is served | passes | passes, under a `requestId` of the seat's |
-//! | 2026-07-28, a request that stands alone | is served | passes on one connection, or is adapted: `own` | passes |
+//! | caller | a [component] or a [stateless] provider | a [connected] provider |
+//! |---|---|---|
+//! | a request that stands alone | passes | passes on one connection, or is translated for a server that begins with `initialize` |
+//! | a client that begins with `initialize` | is translated | passes on its own connection |
 //!
 //! A provider that declares itself in the stateless dialect may speak the other: its dialect is [undecided] until its
 //! first answer. `versions` has the differences of outcomes between versions, `listening` has `subscriptions/listen`.
@@ -86,10 +86,10 @@ pub mod capabilities;
 pub mod component;
 pub mod connected;
 pub mod declaration;
-#[cfg(test)]
-mod hostile;
+mod edge;
 mod listening;
 pub mod mirrored;
+mod outputs;
 pub mod protocol;
 pub mod reach;
 pub mod schema;
@@ -97,7 +97,7 @@ pub mod seat;
 mod secret;
 pub mod stateless;
 #[cfg(test)]
-mod transcript;
+mod tests;
 pub mod undecided;
 mod uris;
 mod versions;

@@ -1,13 +1,16 @@
 //! `subscriptions/listen` of MCP 2026-07-28, for seats that send or answer it.
 
-use super::protocol::{self, LISTS, invalid, is_object, key, with, with_meta};
-use super::seat::{Caller, Outputs};
+use super::Asked;
+use super::edge::Request;
+use super::outputs::Outputs;
+use super::protocol::{self, LISTS, invalid, is_object, key, object, with_meta};
+use super::seat::Caller;
 use super::uris::Uris;
 use super::wire::Said;
 use acp_chain_rpc::{Error, Id, member};
 
 /// The notifications that a client subscribes to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Changes of these [`LISTS`].
     pub lists: [bool; 3],
@@ -48,31 +51,28 @@ impl Filter {
 
     /// The filter as in MCP's `notifications`.
     pub fn to_json(&self) -> String {
-        let mut filter = String::from("{}");
-        for ((_, name, _), is_wanted) in LISTS.into_iter().zip(self.lists) {
-            if is_wanted {
-                filter = with(&filter, &format!("/{name}"), Some("true"));
-            }
-        }
-        if !self.resources.is_empty() {
-            let resources = self.resources.to_json();
-            filter = with(&filter, "/resourceSubscriptions", Some(&resources));
-        }
-        filter
+        let resources = (!self.resources.is_empty()).then(|| self.resources.to_json());
+        let wanted = LISTS.into_iter().zip(self.lists);
+        let lists = wanted.map(|((_, name, _), wanted)| (name, wanted.then_some("true")));
+        let resources = ("resourceSubscriptions", resources.as_deref());
+        object(&lists.chain([resources]).collect::<Vec<_>>())
     }
 }
 
 /// An open `subscriptions/listen` of a caller that the seat answers.
 #[derive(Debug)]
 pub struct Listener {
+    pub ask: Asked,
     pub caller: Caller,
-    pub id: Id,
+    /// The subscription id; `None` if it is the edge's own subscription.
+    pub id: Option<Id>,
     pub filter: Filter,
 }
 
 impl Listener {
     /// Reads a caller's request. Unsupported lists and resources are left out of the filter.
     pub fn read(
+        ask: Asked,
         caller: Caller,
         id: Option<Id>,
         params: Option<&str>,
@@ -80,28 +80,66 @@ impl Listener {
         has_resources: bool,
     ) -> Result<Self, Error> {
         let filter = Filter::read(params, lists, has_resources)?;
-        let id = id.ok_or_else(|| invalid("the id of subscriptions/listen is none or too long"))?;
-        Ok(Self { caller, id, filter })
+        if id.is_none() {
+            return Err(invalid(
+                "the id of subscriptions/listen is none or too long",
+            ));
+        }
+        Ok(Self {
+            ask,
+            caller,
+            id,
+            filter,
+        })
+    }
+
+    /// A subscription of the edge.
+    pub fn of_edge(request: Request, filter: &Filter) -> Self {
+        Self {
+            ask: request.ask,
+            caller: request.caller,
+            id: None,
+            filter: filter.clone(),
+        }
     }
 
     /// Sends the caller the acknowledgement, with the filter.
     pub fn acknowledge(&self, out: &mut Outputs) {
-        let (key, id) = (key::SUBSCRIPTION, self.id.as_str());
-        let accepted = self.filter.to_json();
-        let params = format!(r#"{{"_meta":{{"{key}":{id}}},"notifications":{accepted}}}"#);
-        let said = Said::made(protocol::ACKNOWLEDGED, params);
-        out.tell_caller(self.caller.clone(), said);
+        let accepted = self.id.as_ref().map(|_| self.filter.to_json());
+        let meta = self.meta();
+        let members = [
+            ("_meta", meta.as_deref()),
+            ("notifications", accepted.as_deref()),
+        ];
+        self.send(protocol::ACKNOWLEDGED, Some(object(&members)), out);
     }
 
     /// Sends the caller a notification, with the subscription id.
     pub fn tell(&self, method: &str, params: Option<&str>, out: &mut Outputs) {
-        let params = with_meta(params, key::SUBSCRIPTION, Some(self.id.as_str()));
-        out.tell_caller(self.caller.clone(), Said::made(method, params));
+        let params = match &self.id {
+            Some(id) => Some(with_meta(params, key::SUBSCRIPTION, Some(id.as_str()))),
+            None => params.map(str::to_owned),
+        };
+        self.send(method, params, out);
+    }
+
+    fn send(&self, method: &str, params: Option<String>, out: &mut Outputs) {
+        let said = Said {
+            method: method.to_owned().into(),
+            params: params.map(Into::into),
+            meta: None,
+        };
+        out.tell_caller(self.caller.clone(), Some(self.ask), said);
     }
 
     /// The result that ends the subscription.
     pub fn result(&self) -> String {
-        let (key, id) = (key::SUBSCRIPTION, self.id.as_str());
-        format!(r#"{{"resultType":"complete","_meta":{{"{key}":{id}}}}}"#)
+        let complete = ("resultType", Some(r#""complete""#));
+        object(&[complete, ("_meta", self.meta().as_deref())])
+    }
+
+    fn meta(&self) -> Option<String> {
+        let id = self.id.as_ref()?.as_str();
+        Some(object(&[(key::SUBSCRIPTION, Some(id))]))
     }
 }

@@ -180,12 +180,17 @@ pub(super) fn object(members: &[(&str, Option<&str>)]) -> String {
         if text.len() > 1 {
             text.push(',');
         }
-        for part in ["\"", name, "\":", value] {
+        for part in [&*quoted(name), ":", value] {
             text.push_str(part);
         }
     }
     text.push('}');
     text
+}
+
+/// The JSON text of an array of these values, which are JSON text.
+pub(super) fn array(values: &[&str]) -> String {
+    ["[", &values.join(","), "]"].concat()
 }
 
 /// The JSON text of a number; `None` if JSON cannot represent it.
@@ -227,13 +232,18 @@ pub(super) fn with(object: &str, pointer: &str, value: Option<&str>) -> String {
     rpc::edit(object, pointer, value).unwrap_or_else(|_| object.to_owned())
 }
 
+/// The object with this member set, whose name has any characters; `None` removes it.
+pub(super) fn with_key(object: &str, key: &str, value: Option<&str>) -> String {
+    with(object, &format!("/{}", key.replace('/', "~1")), value)
+}
+
 /// The params or result with a value in its `_meta`; `None` removes it. `_meta` must be an object if present.
 pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> String {
     let body = body.unwrap_or("{}");
     let pointer = format!("/_meta/{}", key.replace('/', "~1"));
     match (member(body, "_meta"), value) {
         (None | Some("null"), Some(value)) => {
-            let meta = format!("{{{}:{value}}}", quoted(key));
+            let meta = object(&[(key, Some(value))]);
             with(body, "/_meta", Some(&meta))
         }
         _ => with(body, &pointer, value),
@@ -242,25 +252,8 @@ pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> S
 
 /// The host's `Implementation` object, with this name.
 pub(super) fn software(name: &str) -> String {
-    let (name, version) = (quoted(name), env!("CARGO_PKG_VERSION"));
-    format!(r#"{{"name":{name},"version":"{version}"}}"#)
-}
-
-/// The object with this name in the params of a client's `initialize`. An error if it is too large to be kept.
-pub(super) fn introduced<'p>(
-    params: Option<&'p str>,
-    name: &str,
-) -> Result<Option<&'p str>, Error> {
-    let said = params.and_then(|params| member(params, name));
-    let said = said.filter(|said| is_object(said));
-    if said.is_some_and(|said| said.len() > MAX_SAID) {
-        Err(invalid(format!(
-            "{name} is larger than {} KiB",
-            MAX_SAID / 1024
-        )))
-    } else {
-        Ok(said)
-    }
+    let (name, version) = (quoted(name), quoted(env!("CARGO_PKG_VERSION")));
+    object(&[("name", Some(&name)), ("version", Some(&version))])
 }
 
 /// The error that a request's version is not supported.

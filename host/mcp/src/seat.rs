@@ -1,4 +1,4 @@
-//! The adapter between the callers of one MCP server and its provider.
+//! The seat of one MCP server: between its callers and its provider.
 //!
 //! A seat does no input or output: it maps each [`Input`] to [`Output`]s, in order. Invariants: every [`Asked`] gets
 //! exactly one [`Output::Answer`], unless it was [cancelled](Input::Withdrawn), and then at most one; every
@@ -8,15 +8,14 @@
 //! There are two dialects. In the dialect of the RFD (mcp-over-acp) a caller connects (`mcp/connect` → `connectionId`),
 //! and both sides send requests and notifications on the connection. In the stateless dialect (schema 1.15) a caller
 //! sends requests that stand alone, each with a `requestId`, and the provider may send notifications that belong to an
-//! open request. A caller's message of either dialect becomes a [`CallerRequest`] or a notification on a connection,
-//! which the adapter for the kind of provider handles.
+//! open request. A caller's message of either dialect becomes a [`CallerRequest`] or a notification on a connection.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::component::channel::{FromComponent, ToComponent};
 use super::mirrored::Mirrored;
-use super::protocol::{self, TOKEN, invalid, no_method};
+use super::protocol::{self, TOKEN, invalid};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message, member};
@@ -133,7 +132,12 @@ pub enum Output {
         said: Said<'static>,
     },
     /// Sends an MCP notification to a caller. A [`Caller::Request`] must be open.
-    TellCaller { caller: Caller, said: Said<'static> },
+    TellCaller {
+        caller: Caller,
+        /// The caller's request that it belongs to, if it belongs to one.
+        of: Option<Asked>,
+        said: Said<'static>,
+    },
     /// Cancels a request of the seat. It must still be answered.
     Withdraw { question: Question },
     /// Notifies the user, once. The text is a sentence.
@@ -147,81 +151,7 @@ pub enum Output {
     },
 }
 
-/// The outputs of a seat, in order.
-#[derive(Debug, Default)]
-pub(crate) struct Outputs(Vec<Output>);
-
-impl Outputs {
-    pub fn take(&mut self) -> Vec<Output> {
-        std::mem::take(&mut self.0)
-    }
-
-    pub fn push(&mut self, output: Output) {
-        self.0.push(output);
-    }
-
-    pub fn answer(&mut self, ask: Asked, outcome: Message) {
-        self.push(Output::Answer {
-            ask,
-            outcome,
-            meta: None,
-            outer: false,
-        });
-    }
-
-    pub fn result(&mut self, ask: Asked, result: &str) {
-        self.answer(ask, Message::result(result));
-    }
-
-    pub fn fail(&mut self, ask: Asked, error: &Error) {
-        self.answer(ask, Message::error(error));
-    }
-
-    /// Answers a request with the error, if there is one. Otherwise the request has been or will be answered.
-    pub fn settle(&mut self, ask: Asked, done: Result<(), Error>) {
-        if let Err(error) = done {
-            self.fail(ask, &error);
-        }
-    }
-
-    /// Answers with `{}`, if an answer is expected.
-    pub fn done(&mut self, ask: Option<Asked>) {
-        if let Some(ask) = ask {
-            self.result(ask, "{}");
-        }
-    }
-
-    pub fn ask_provider(&mut self, question: Question, method: &'static str, params: String) {
-        self.push(Output::AskProvider {
-            question,
-            method,
-            params,
-        });
-    }
-
-    pub fn ask_caller(
-        &mut self,
-        question: Question,
-        connection: ConnectionId,
-        said: Said<'static>,
-    ) {
-        self.push(Output::AskCaller {
-            question,
-            connection,
-            said,
-        });
-    }
-
-    pub fn tell_caller(&mut self, caller: Caller, said: Said<'static>) {
-        self.push(Output::TellCaller { caller, said });
-    }
-
-    pub fn withdraw(&mut self, question: Question) {
-        self.push(Output::Withdraw { question });
-    }
-}
-
-/// The adapter between the callers of one server and its provider.
+/// Between the callers of one server and its provider.
 pub trait Seat: Send {
     /// Handles an input. Returns the outputs in order.
     fn take(&mut self, input: Input) -> Vec<Output>;
@@ -250,90 +180,20 @@ pub trait Seat: Send {
     }
 }
 
-/// Handles inputs for one kind of provider. A returned error answers the request.
-pub(crate) trait Adapter {
-    fn outputs(&mut self) -> &mut Outputs;
-
-    fn connect(&mut self, ask: Asked, id: ConnectionId, meta: Option<&str>) -> Result<(), Error>;
-
-    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, meta: Option<&str>);
-
-    fn request(&mut self, request: CallerRequest) -> Result<(), Error>;
-
-    /// A notification other than `notifications/cancelled`.
-    fn notification(&mut self, connection: ConnectionId, said: Said);
-
-    /// The open request with this id on a connection.
-    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked>;
-
-    fn withdraw(&mut self, ask: Asked);
-
-    fn answered(&mut self, question: Question, outcome: Message);
-
-    fn provider_asks(&mut self, _ask: Asked, _params: &str) -> Result<(), Error> {
-        Err(no_method("mcp/message"))
-    }
-
-    fn provider_tells(&mut self, _params: &str) {}
-
-    fn over(&mut self) {}
-
-    fn provider_lost(&mut self, _waiting: &HashSet<Question>) {}
-
-    fn component(&mut self, _says: FromComponent) {}
-}
-
-/// Passes an input to an adapter. Returns the outputs.
-pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> {
-    match input {
-        Input::Connect {
-            ask,
-            connection,
-            meta,
-        } => {
-            let done = adapter.connect(ask, connection, meta);
-            adapter.outputs().settle(ask, done);
-        }
-        Input::Disconnect {
-            ask,
-            connection,
-            meta,
-        } => adapter.disconnect(ask, connection, meta),
-        Input::Request(request) => {
-            let ask = request.ask;
-            let done = check_id(&request.caller).and_then(|()| adapter.request(request));
-            adapter.outputs().settle(ask, done);
-        }
-        Input::Notification { connection, said } if said.method == protocol::CANCELLED => {
-            let id = said.params().and_then(|params| member(params, "requestId"));
-            let ask = protocol::token(id).and_then(|id| adapter.named(connection, &id));
-            if let Some(ask) = ask {
-                adapter.withdraw(ask);
-            }
-        }
-        Input::Notification { connection, said } => adapter.notification(connection, said),
-        Input::Withdrawn { ask } => adapter.withdraw(ask),
-        Input::Answered { question, outcome } => adapter.answered(question, outcome),
-        Input::ProviderRequest { ask, params } => {
-            let done = adapter.provider_asks(ask, params);
-            adapter.outputs().settle(ask, done);
-        }
-        Input::ProviderNotification { params } => adapter.provider_tells(params),
-        Input::Over => adapter.over(),
-        Input::ProviderLost { waiting } => adapter.provider_lost(waiting),
-        Input::Component(says) => adapter.component(says),
-    }
-    adapter.outputs().take()
-}
-
 /// Checks the length of a `requestId`.
-fn check_id(caller: &Caller) -> Result<(), Error> {
+pub(crate) fn check_id(caller: &Caller) -> Result<(), Error> {
     match caller {
         Caller::Request(id) if id.len() > TOKEN => Err(invalid(format!(
             "The requestId is longer than {TOKEN} bytes"
         ))),
         _ => Ok(()),
     }
+}
+
+/// The request that a caller's `notifications/cancelled` names.
+pub(crate) fn cancelled(said: &Said) -> Option<Id> {
+    let id = said.params().and_then(|params| member(params, "requestId"));
+    protocol::token(id)
 }
 
 /// The answer to [`Input::Connect`], with the `_meta` of the provider's answer.

@@ -1,11 +1,9 @@
 //! A provider whose declaration has a `serverId`, and whose dialect is therefore unknown: usually requests stand alone,
 //! but in schema 1.4 to 1.9 callers connect with the `serverId`.
 //!
-//! The seat sends messages in the stateless dialect until the provider's first answer decides. If it is an error about
-//! a missing connection, the provider is [connected](super::connected), and all messages so far are sent again. If it
-//! is a result, or if there are too many messages to keep, the provider is [stateless](super::stateless).
-
-use std::collections::HashSet;
+//! Messages are sent in the stateless dialect until the provider's first answer decides. If it is an error about a
+//! missing connection, the provider is [connected](super::connected), and all messages so far are sent again. If it is
+//! a result, or if there are too many messages to keep, the provider is [stateless](super::stateless).
 
 use super::connected::ConnectedProvider;
 use super::protocol;
@@ -15,129 +13,74 @@ use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Kind, Message, code, member};
 
 /// The seat of one provider.
-#[derive(Debug)]
 pub struct Undecided {
     id: String,
-    stateless: StatelessProvider,
-    /// Present once the provider has required a connection.
-    connected: Option<Switched>,
+    /// The seat for the stateless dialect, or for connections once the provider has required one.
+    seat: Box<dyn Seat>,
     /// Present until the dialect is known.
     trial: Option<Trial>,
-    /// The `mcp/connect` requests that were answered before the switch to connections.
-    answered: HashSet<Asked>,
 }
 
-/// The seat for the dialect with connections, and the state to ignore late answers of the stateless dialect.
-#[derive(Debug)]
-struct Switched {
-    seat: ConnectedProvider,
-    /// The requests that `seat` answers.
-    again: HashSet<Asked>,
-    /// The number of the last request sent in the stateless dialect.
-    last: Question,
-}
-
-/// The messages to send again. Cancelled messages, and those on closed connections, are removed.
+/// The messages to send again.
 #[derive(Debug, Default)]
 struct Trial {
-    /// The open connections, with their `_meta`.
-    connects: Vec<(Asked, ConnectionId, Option<String>)>,
+    /// The open connections, with their `_meta`. Their `mcp/connect` is answered.
+    connects: Vec<(ConnectionId, Option<String>)>,
+    /// The unanswered requests.
     requests: Vec<CallerRequest<'static>>,
+    /// The unanswered requests that are cancelled, or whose connection is closed. They are not sent again.
+    cancelled: Vec<Asked>,
     weight: usize,
-    answered: HashSet<Asked>,
     last: Question,
 }
 
 impl Undecided {
-    /// The seat of the provider that declared its server with this `serverId`. For `prefix`, see
-    /// [`StatelessProvider::new`].
+    /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
+    /// `prefix`, which must differ between seats of one provider.
     #[must_use]
     pub fn new(id: &str, prefix: &str) -> Self {
         Self {
             id: id.to_owned(),
-            stateless: StatelessProvider::new(id, prefix),
-            connected: None,
+            seat: Box::new(StatelessProvider::new(id, prefix)),
             trial: Some(Trial::default()),
-            answered: HashSet::new(),
         }
     }
 
-    /// Switches to connections: connects to the provider, and sends the messages so far again.
-    fn connect(&mut self, trial: Trial) -> Vec<Output> {
-        let last = trial.last;
-        let mut seat = ConnectedProvider::by_server_id(&self.id, last);
-        let (mut out, mut again) = (Vec::new(), HashSet::new());
-        for (ask, connection, meta) in &trial.connects {
-            again.insert(*ask);
-            out.extend(seat.take(Input::Connect {
-                ask: *ask,
-                connection: *connection,
-                meta: meta.as_deref(),
-            }));
+    /// Switches to connections, after this error: connects to the provider, and sends the messages so far again. The
+    /// provider's other answers to them are ignored.
+    fn connect(&mut self, trial: Trial, refusal: &Message) -> Vec<Output> {
+        let mut seat = ConnectedProvider::by_server_id(&self.id, trial.last);
+        let mut out = Vec::new();
+        for (connection, meta) in &trial.connects {
+            out.extend(seat.connect_again(*connection, meta.as_deref()));
         }
         for request in trial.requests {
-            again.insert(request.ask);
             out.extend(seat.take(Input::Request(request)));
         }
-        self.connected = Some(Switched { seat, again, last });
-        // In the stateless dialect, `mcp/connect` was answered at once.
-        self.answered = trial.answered;
-        self.without(out)
-    }
-
-    /// Removes answers to requests that were answered already.
-    fn without(&self, mut out: Vec<Output>) -> Vec<Output> {
-        let has_one = |output: &Output| matches!(output, Output::Answer { ask, .. } if self.answered.contains(ask));
-        out.retain(|output| !has_one(output));
-        out
-    }
-
-    /// Handles an input of the stateless dialect after the switch. Only answers to requests that were not sent again
-    /// remain.
-    fn rest(&mut self, input: Input) -> Vec<Output> {
-        let mut out = self.stateless.take(input);
-        let again = self.connected.as_ref().map(|switched| &switched.again);
-        let remains = |output: &Output| match output {
-            Output::Answer { ask, .. } => again.is_none_or(|again| !again.contains(ask)),
-            _ => false,
-        };
-        out.retain(remains);
+        out.extend(trial.cancelled.into_iter().map(|ask| Output::Answer {
+            ask,
+            outcome: refusal.clone(),
+            meta: None,
+            outer: true,
+        }));
+        self.seat = Box::new(seat);
         out
     }
 }
 
 impl Seat for Undecided {
     fn take(&mut self, input: Input) -> Vec<Output> {
-        if let Some(switched) = &mut self.connected {
-            return match input {
-                Input::Answered { question, .. } if question <= switched.last => self.rest(input),
-                Input::ProviderLost { .. } | Input::Over => {
-                    let out = switched.seat.take(input.clone());
-                    let rest = self.rest(input);
-                    self.without(out).into_iter().chain(rest).collect()
-                }
-                input => {
-                    let out = switched.seat.take(input);
-                    self.without(out)
-                }
-            };
-        }
         if let Input::Answered { outcome, .. } = &input {
             let wants = wants_connection(outcome);
             let is_result = outcome.kind() == Kind::Result;
             if let Some(trial) = self.trial.take_if(|_| wants || is_result)
                 && wants
             {
-                let out = self.connect(trial);
-                return out.into_iter().chain(self.rest(input)).collect();
+                return self.connect(trial, outcome);
             }
         }
-        if let Some(trial) = &mut self.trial
-            && !trial.keep(&input)
-        {
-            self.trial = None;
-        }
-        let out = self.stateless.take(input);
+        self.trial.take_if(|trial| !trial.keep(&input));
+        let out = self.seat.take(input);
         if let Some(trial) = &mut self.trial {
             trial.note(&out);
         }
@@ -146,23 +89,15 @@ impl Seat for Undecided {
 
     fn weight(&self) -> usize {
         let trial = self.trial.as_ref().map_or(0, |trial| trial.weight);
-        let connected = self.connected.as_ref();
-        let connected = connected.map_or(0, |switched| switched.seat.weight());
-        self.stateless.weight() + trial + connected
+        self.seat.weight() + trial
     }
 
     fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {
-        match &self.connected {
-            Some(switched) => switched.seat.has(connection, request),
-            None => self.stateless.has(connection, request),
-        }
+        self.seat.has(connection, request)
     }
 
     fn has_caller(&self, connection: ConnectionId) -> bool {
-        match &self.connected {
-            Some(switched) => switched.seat.has_caller(connection),
-            None => self.stateless.has_caller(connection),
-        }
+        self.seat.has_caller(connection)
     }
 }
 
@@ -171,12 +106,9 @@ impl Trial {
     fn keep(&mut self, input: &Input) -> bool {
         let weight = match input {
             Input::Connect {
-                ask,
-                connection,
-                meta,
+                connection, meta, ..
             } => {
-                let connect = (*ask, *connection, meta.map(str::to_owned));
-                self.connects.push(connect);
+                self.connects.push((*connection, meta.map(str::to_owned)));
                 meta.map_or(0, str::len)
             }
             Input::Request(request) => {
@@ -185,20 +117,13 @@ impl Trial {
                 id + request.said.weight()
             }
             Input::Withdrawn { ask } => {
-                self.requests.retain(|request| request.ask != *ask);
+                self.cancel(|request| request.ask == *ask);
                 return true;
             }
             Input::Disconnect { connection, .. } => {
+                self.connects.retain(|(of, _)| of != connection);
                 let over = Caller::Connection(*connection);
-                let answered = &mut self.answered;
-                self.connects.retain(|(ask, of, _)| {
-                    let is_over = of == connection;
-                    if is_over {
-                        answered.remove(ask);
-                    }
-                    !is_over
-                });
-                self.requests.retain(|request| request.caller != over);
+                self.cancel(|request| request.caller == over);
                 return true;
             }
             _ => return true,
@@ -208,18 +133,19 @@ impl Trial {
         keeps && self.connects.len() + self.requests.len() <= protocol::OPEN
     }
 
+    fn cancel(&mut self, those: impl Fn(&CallerRequest) -> bool) {
+        let cancelled = self.requests.extract_if(.., |request| those(request));
+        self.cancelled.extend(cancelled.map(|request| request.ask));
+    }
+
     fn note(&mut self, out: &[Output]) {
         for output in out {
             match output {
                 Output::Answer { ask, .. } => {
-                    if self.connects.iter().any(|(connects, ..)| connects == ask) {
-                        self.answered.insert(*ask);
-                    }
                     self.requests.retain(|request| request.ask != *ask);
+                    self.cancelled.retain(|of| of != ask);
                 }
-                Output::AskProvider { question, .. } | Output::AskCaller { question, .. } => {
-                    self.last = self.last.max(*question);
-                }
+                Output::AskProvider { question, .. } => self.last = self.last.max(*question),
                 _ => {}
             }
         }
@@ -240,7 +166,7 @@ fn wants_connection(answer: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::Table;
+    use crate::tests::transcript::Table;
 
     const WANTS: &str =
         r#"{"code":-32602,"message":"Invalid params","data":"missing field `connectionId`"}"#;

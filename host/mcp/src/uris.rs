@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::protocol::{code, invalid, quoted};
+use serde_json::json;
+
+use super::protocol::{code, invalid};
 use acp_chain_rpc::Error;
 
 /// The maximum number of URIs.
@@ -14,7 +16,7 @@ pub use acp_chain_channel::limits::LONGEST_URI as LONGEST;
 const MAX_BYTES: usize = 256 * 1024;
 
 /// A set of URIs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Uris {
     uris: BTreeSet<String>,
     /// The total length, in bytes.
@@ -72,7 +74,6 @@ impl Uris {
 
     /// The URIs as a JSON array.
     pub fn to_json(&self) -> String {
-        let uris: Vec<_> = self.uris.iter().map(|uri| quoted(uri)).collect();
-        format!("[{}]", uris.join(","))
+        json!(self.uris).to_string()
     }
 }

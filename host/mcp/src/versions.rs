@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::protocol::{Version, code, is_cacheable, is_object, with};
+use super::protocol::{Version, array, code, is_cacheable, is_object, key, with, with_key};
 use acp_chain_rpc::{Error, Message, member};
 
 /// The `resultType` of a complete result.
@@ -38,6 +38,13 @@ pub fn older<'r>(method: &str, result: &'r str) -> Cow<'r, str> {
             older = with(&older, &format!("/{name}"), None).into();
         }
     }
+    if let Some(meta) = member(result, "_meta")
+        && member(meta, key::SERVER_INFO).is_some()
+    {
+        let rest = with_key(meta, key::SERVER_INFO, None);
+        let rest = Some(&*rest).filter(|rest| *rest != "{}");
+        older = with(&older, "/_meta", rest).into();
+    }
     let structured = member(result, "structuredContent");
     if method == "tools/call" && structured.is_some_and(|value| !is_object(value)) {
         older = with(&older, "/structuredContent", None).into();
@@ -63,7 +70,8 @@ fn older_tools(tools: &str) -> Option<String> {
         Cow::Owned(with(tool.get(), "/outputSchema", None))
     });
     let texts: Vec<_> = texts.collect();
-    is_older.then(|| format!("[{}]", texts.join(",")))
+    let texts: Vec<_> = texts.iter().map(|text| &**text).collect();
+    is_older.then(|| array(&texts))
 }
 
 /// An outcome in the form of 2026-07-28, which has a different error code for unknown resources.

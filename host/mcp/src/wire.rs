@@ -231,14 +231,15 @@ pub fn carried(answer: &Message) -> Option<Message> {
     let error = member(answer.body(), "error")?;
     serde_json::from_str::<ErrorObject>(error).ok()?;
     // As text, so that other members pass unchanged.
-    let line = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#);
+    let version = ("jsonrpc", Some(r#""2.0""#));
+    let line = object(&[version, ("id", Some("null")), ("error", Some(error))]);
     Message::parse(line.into()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::beside;
+    use crate::tests::transcript::beside;
 
     #[test]
     fn a_wrapped_message_is_read_unchanged() {

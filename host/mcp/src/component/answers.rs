@@ -2,10 +2,10 @@
 
 use super::catalog::Catalog;
 use super::wants::Wants;
-use super::{ComponentProvider, Request, Waiting};
-use crate::protocol::{self, Version, invalid, key, object, quoted, software};
+use super::{Component, Request, Waiting};
+use crate::outputs::Outputs;
+use crate::protocol::{self, Version, array, invalid, key, object, quoted, software};
 use crate::schema::WORK;
-use crate::versions;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, code};
 
@@ -18,9 +18,14 @@ pub(super) struct Budget {
     text: usize,
 }
 
-impl ComponentProvider {
+impl Component {
     /// Serves all requests that wait for a list, from its catalog or from the reason why it is unavailable.
-    pub(super) fn serve(&mut self, list: Offer, catalog: Result<&Catalog, &str>) {
+    pub(super) fn serve(
+        &mut self,
+        list: Offer,
+        catalog: Result<&Catalog, &str>,
+        out: &mut Outputs,
+    ) {
         let mut budget = Budget {
             checks: WORK,
             text: protocol::KEPT,
@@ -40,12 +45,12 @@ impl ComponentProvider {
                         });
                         continue;
                     }
-                    Ok(self.hello(&request, &said))
+                    Ok(self.hello(&said))
                 }
-                Wants::Page(of, cursor) => self.page(&request, list, of, cursor, catalog),
+                Wants::Page(of, cursor) => self.page(list, of, cursor, catalog),
                 Wants::Use(wanted) => {
-                    let called = self.call(request, wanted, catalog, &mut budget);
-                    self.out.settle(ask, called);
+                    let called = self.call(request, wanted, catalog, &mut budget, out);
+                    out.settle(ask, called);
                     continue;
                 }
             };
@@ -55,20 +60,22 @@ impl ComponentProvider {
                 Ok(text)
             });
             match served {
-                Ok(text) => self.out.result(ask, &text),
-                Err(error) => self.out.fail(ask, &error),
+                Ok(text) => out.result(ask, &text),
+                Err(error) => out.fail(ask, &error),
             }
         }
     }
 
     /// Serves a request that needs no list.
-    pub(super) fn serve_now(&mut self, request: Request, wants: Wants) -> Result<(), Error> {
+    pub(super) fn serve_now(
+        &mut self,
+        request: Request,
+        wants: Wants,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
         match wants {
-            Wants::Hello(said) => {
-                let hello = self.hello(&request, &said);
-                self.out.result(request.ask, &hello);
-            }
-            Wants::Use(wanted) => self.make(request, wanted, None),
+            Wants::Hello(said) => out.result(request.ask, &self.hello(&said)),
+            Wants::Use(wanted) => self.make(request, wanted, None, out),
             // A page needs a list.
             Wants::Page(method, _) => return Err(protocol::no_method(method)),
         }
@@ -81,40 +88,33 @@ impl ComponentProvider {
         Error::new(code::INTERNAL_ERROR, text)
     }
 
-    /// The members of the server's capabilities, as JSON text.
+    /// The server's capabilities, as JSON text.
     fn capable(&self) -> String {
         let all = Offer::ALL.into_iter();
         let all = all.filter(|offer| self.offers.has(*offer));
         let all = all.map(|offer| match offer {
-            Offer::Tools => r#""tools":{"listChanged":true}"#,
-            Offer::Resources => r#""resources":{"subscribe":true,"listChanged":true}"#,
-            Offer::Prompts => r#""prompts":{"listChanged":true}"#,
-            Offer::Completion => r#""completions":{}"#,
+            Offer::Tools => ("tools", Some(r#"{"listChanged":true}"#)),
+            Offer::Resources => (
+                "resources",
+                Some(r#"{"subscribe":true,"listChanged":true}"#),
+            ),
+            Offer::Prompts => ("prompts", Some(r#"{"listChanged":true}"#)),
+            Offer::Completion => ("completions", Some("{}")),
         });
-        all.collect::<Vec<_>>().join(",")
+        object(&all.collect::<Vec<_>>())
     }
 
-    /// The answer to `initialize` or `server/discover`.
-    fn hello(&self, request: &Request, instructions: &[String]) -> String {
-        let capable = format!("{{{}}}", self.capable());
+    /// The answer to `server/discover`.
+    fn hello(&self, instructions: &[String]) -> String {
+        let capable = self.capable();
         let instructions = match instructions {
             [] => None,
             said => Some(quoted(&said.join("\n\n"))),
         };
-        if request.version < Version::Stateless {
-            return object(&[
-                ("protocolVersion", Some(&quoted(request.version.as_str()))),
-                ("capabilities", Some(&capable)),
-                ("serverInfo", Some(&software(&self.name))),
-                ("instructions", instructions.as_deref()),
-            ]);
-        }
         let spoken = Version::ALL.map(|version| quoted(version.as_str()));
+        let spoken = array(&spoken.each_ref().map(String::as_str));
         self.stateless(&[
-            (
-                "supportedVersions",
-                Some(&format!("[{}]", spoken.join(","))),
-            ),
+            ("supportedVersions", Some(&spoken)),
             ("capabilities", Some(&capable)),
             ("instructions", instructions.as_deref()),
         ])
@@ -135,7 +135,6 @@ impl ComponentProvider {
 
     fn page(
         &self,
-        request: &Request,
         list: Offer,
         method: &str,
         cursor: Option<String>,
@@ -161,11 +160,8 @@ impl ComponentProvider {
                 "The cursor is invalid; the list may have changed, so start again without a cursor",
             ));
         };
-        let next = next.map(|at| format!("\"{generation}.{at}\""));
+        let next = next.map(|at| quoted(&format!("{generation}.{at}")));
         let members = [(member, Some(&*items)), ("nextCursor", next.as_deref())];
-        Ok(match request.version {
-            Version::Stateless => self.stateless(&members),
-            _ => versions::older(method, &object(&members)).into_owned(),
-        })
+        Ok(self.stateless(&members))
     }
 }

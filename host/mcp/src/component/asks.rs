@@ -19,7 +19,8 @@ use serde_json::value::RawValue;
 
 use super::calls::Call;
 use super::channel::Ask;
-use super::{ComponentProvider, Request};
+use super::{Component, Request};
+use crate::outputs::Outputs;
 use crate::protocol::{self, Version, invalid, is_object, key, object, quoted};
 use crate::seat::Caller;
 use crate::secret::Secret;
@@ -53,41 +54,41 @@ impl Open {
     }
 }
 
-impl ComponentProvider {
+impl Component {
     /// Passes on the component's requests to the client of a call.
-    pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>) {
+    pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>, out: &mut Outputs) {
         let call = self.calls.get(&of).filter(|call| !call.withdrawn);
         let Some(request) = call.map(|call| call.request.clone()) else {
             for Ask { ask, .. } in asks {
-                self.out.fail(ask, &Error::cancelled());
+                out.fail(ask, &Error::cancelled());
             }
             return;
         };
         for Ask { ask, message } in asks {
             if self.asks.len() >= protocol::OPEN {
-                self.out.fail(ask, &protocol::full(&self.name));
+                out.fail(ask, &protocol::full(&self.name));
                 continue;
             }
             let with = match &request.caller {
                 Caller::Connection(connection) if request.version < Version::Stateless => {
-                    let question = self.number();
+                    let question = out.number();
                     let said = Said::of(&message).into_owned();
-                    self.out.ask_caller(question, *connection, said);
+                    out.ask_caller(question, *connection, said);
                     With::Connection(question)
                 }
                 _ if !protocol::keeps(self.kept(), message.len()) => {
-                    self.out.fail(ask, &protocol::heavy(&self.name));
+                    out.fail(ask, &protocol::heavy(&self.name));
                     continue;
                 }
                 _ => With::Retry(message),
             };
             self.asks.insert(ask, Open { call: of, with });
         }
-        self.require(of);
+        self.require(of, out);
     }
 
     /// Ends the client's request with an `InputRequiredResult`, if there are requests that it must answer in a retry.
-    fn require(&mut self, of: Question) {
+    fn require(&mut self, of: Question, out: &mut Outputs) {
         let Some(call) = self.calls.get_mut(&of).filter(|call| call.state.is_none()) else {
             return;
         };
@@ -108,7 +109,7 @@ impl ComponentProvider {
                 let wanted: Vec<_> = wanted.iter().map(|(ask, _)| *ask).collect();
                 for ask in wanted {
                     self.asks.remove(&ask);
-                    self.out.fail(ask, &error);
+                    out.fail(ask, &error);
                 }
                 return;
             }
@@ -117,15 +118,16 @@ impl ComponentProvider {
             let said = Said::of(message);
             let method = quoted(&said.method);
             let input = object(&[("method", Some(&method)), ("params", said.params())]);
-            format!(r#""{ask}":{input}"#)
+            (ask.to_string(), input)
         });
         let inputs: Vec<_> = inputs.collect();
-        let required = format!(
-            r#"{{"resultType":"input_required","inputRequests":{{{}}},"requestState":"{}"}}"#,
-            inputs.join(","),
-            state.reveal()
-        );
-        self.out.result(call.request.ask, &required);
+        let inputs = inputs.iter().map(|(ask, input)| (&**ask, Some(&**input)));
+        let required = object(&[
+            ("resultType", Some(r#""input_required""#)),
+            ("inputRequests", Some(&object(&inputs.collect::<Vec<_>>()))),
+            ("requestState", Some(&quoted(state.reveal()))),
+        ]);
+        out.result(call.request.ask, &required);
         // Until the retry, progress has no recipient.
         call.token = None;
         call.state = Some(state);
@@ -138,6 +140,7 @@ impl ComponentProvider {
         method: &str,
         params: Option<&str>,
         state: &str,
+        out: &mut Outputs,
     ) -> Result<(), Error> {
         let is_it = |call: &Call| {
             let is_meant = call.state.as_ref().is_some_and(|own| own.is(state));
@@ -161,33 +164,38 @@ impl ComponentProvider {
             let ask = ask.filter(|ask| self.asks.get(ask).is_some_and(|open| open.call == of));
             if let Some(ask) = ask.filter(|_| is_object(answer.get())) {
                 self.asks.remove(&ask);
-                self.out.result(ask, answer.get());
+                out.result(ask, answer.get());
             }
         }
         // Missing answers are requested again.
-        self.require(of);
+        self.require(of, out);
         Ok(())
     }
 
     /// The client answered a request on its connection. Returns whether the component had sent that request.
-    pub(super) fn client_answered(&mut self, question: Question, outcome: &Message) -> bool {
+    pub(super) fn client_answered(
+        &mut self,
+        question: Question,
+        outcome: &Message,
+        out: &mut Outputs,
+    ) -> bool {
         let mut asks = self.asks.iter();
         let is_it = |open: &Open| matches!(open.with, With::Connection(of) if of == question);
         let Some(ask) = asks.find(|(_, open)| is_it(open)).map(|(ask, _)| *ask) else {
             return false;
         };
         self.asks.remove(&ask);
-        self.out.answer(ask, outcome.clone());
+        out.answer(ask, outcome.clone());
         true
     }
 
     /// The component cancels a request. Returns whether that request was open.
-    pub(super) fn withdraw_ask(&mut self, ask: Asked) -> bool {
+    pub(super) fn withdraw_ask(&mut self, ask: Asked, out: &mut Outputs) -> bool {
         match self.asks.get(&ask).map(|open| &open.with) {
-            Some(With::Connection(question)) => self.out.withdraw(*question),
+            Some(With::Connection(question)) => out.withdraw(*question),
             Some(With::Retry(_)) => {
                 self.asks.remove(&ask);
-                self.out.fail(ask, &Error::cancelled());
+                out.fail(ask, &Error::cancelled());
             }
             None => return false,
         }
@@ -195,10 +203,10 @@ impl ComponentProvider {
     }
 
     /// Cancels the requests to the client of a call that has ended.
-    pub(super) fn end_asks(&mut self, of: Question) {
+    pub(super) fn end_asks(&mut self, of: Question, out: &mut Outputs) {
         let asks = self.asks.iter().filter(|(_, open)| open.call == of);
         for ask in asks.map(|(ask, _)| *ask).collect::<Vec<_>>() {
-            self.withdraw_ask(ask);
+            self.withdraw_ask(ask, out);
         }
     }
 }

@@ -10,7 +10,8 @@ use super::channel::ToComponent;
 use super::outcome;
 use super::tool::Tool;
 use super::wants::Use;
-use super::{ComponentProvider, Request};
+use super::{Component, Request};
+use crate::outputs::Outputs;
 use crate::protocol::{self, Version, invalid, quoted, with};
 use crate::schema::Refused;
 use crate::seat::Output;
@@ -58,7 +59,7 @@ impl Call {
     }
 }
 
-impl ComponentProvider {
+impl Component {
     /// Calls a tool or a prompt, if it is listed and the arguments match. Depending on the version, a mismatch is an
     /// error or the result of the call.
     pub(super) fn call(
@@ -67,6 +68,7 @@ impl ComponentProvider {
         mut wanted: Use,
         catalog: Result<&Catalog, &str>,
         budget: &mut Budget,
+        out: &mut Outputs,
     ) -> Result<(), Error> {
         let catalog = catalog.map_err(|reason| self.fault(reason))?;
         let arguments = member(&wanted.params, "arguments").unwrap_or("{}");
@@ -102,21 +104,26 @@ impl ComponentProvider {
                     if request.version < Version::V2025November {
                         return Err(invalid(mismatch));
                     }
-                    let result = outcome::mismatch(&mismatch, request.version);
-                    self.out.result(request.ask, &result);
+                    out.result(request.ask, &outcome::mismatch(&mismatch));
                     return Ok(());
                 }
                 called = Some(tool.clone());
             }
             Called::Resource(_) | Called::Completion => {}
         }
-        self.make(request, wanted, called);
+        self.make(request, wanted, called, out);
         Ok(())
     }
 
     /// Sends a checked call to the component.
-    pub(super) fn make(&mut self, request: Request, wanted: Use, tool: Option<Arc<Tool>>) {
-        let question = self.number();
+    pub(super) fn make(
+        &mut self,
+        request: Request,
+        wanted: Use,
+        tool: Option<Arc<Tool>>,
+        out: &mut Outputs,
+    ) {
+        let question = out.number();
         let method = wanted.of.method();
         let call = Call {
             request,
@@ -130,26 +137,26 @@ impl ComponentProvider {
         self.calls.insert(question, call);
         let params = wanted.params;
         let asks = ToComponent::Call { method, params };
-        self.out.push(Output::Component { question, asks });
+        out.push(Output::Component { question, asks });
     }
 
     /// Answers a call with its outcome.
-    pub(super) fn called(&mut self, call: &Call, outcome: Message) {
-        let (ask, version) = (call.request.ask, call.request.version);
+    pub(super) fn called(&self, call: &Call, outcome: Message, out: &mut Outputs) {
+        let ask = call.request.ask;
         if outcome.kind() != Kind::Result {
-            let outcome = match (&call.of, version) {
+            let outcome = match (&call.of, call.request.version) {
                 (Called::Resource(_), Version::Stateless) => versions::newer_error(outcome),
                 _ => outcome,
             };
-            return self.out.answer(ask, outcome);
+            return out.answer(ask, outcome);
         }
-        match outcome::checked(outcome.body(), &call.of, call.tool.as_deref(), version) {
-            Ok(Cow::Owned(text)) => self.out.result(ask, &text),
-            Ok(_) => self.out.answer(ask, outcome),
+        match outcome::checked(outcome.body(), &call.of, call.tool.as_deref()) {
+            Ok(Cow::Owned(text)) => out.result(ask, &text),
+            Ok(_) => out.answer(ask, outcome),
             Err(reason) => {
                 let what = call.of.invalid_result();
                 let error = self.fault(&format!("{what}: {reason}"));
-                self.out.fail(ask, &error);
+                out.fail(ask, &error);
             }
         }
     }

@@ -1,7 +1,6 @@
 //! The MCP server that the host runs for a component with tools, resources, prompts or completion.
 //!
-//! It supports every [`Version`]: a connection that begins with `initialize` has the negotiated version, and a request
-//! that names 2026-07-28 in its `_meta` stands alone, even on a connection.
+//! It speaks MCP 2026-07-28; `edge` translates clients of older versions.
 //!
 //! Invariants beside those of every [seat](super::seat): a cancelled request is also answered, once; clients receive
 //! only checked items and results, and components only checked calls.
@@ -52,59 +51,49 @@ pub use self::catalog::Catalog;
 use self::channel::{FromComponent, ToComponent};
 use self::list::List;
 use self::wants::Wants;
-use super::listening::{Filter, Listener};
+use super::edge::{CallerEdge, Client, Provider, Request};
+use super::listening::Listener;
 use super::mirrored::Mirrored;
-use super::protocol::{self, Version, connection_version, no_method};
-use super::seat::{
-    Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, connected, dispatch,
-};
+use super::outputs::Outputs;
+use super::protocol::{self, Version, no_method};
+use super::seat::{Caller, Output};
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::{Offer, Offers};
-use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Id, Kind, Message, member};
 
-/// The server of one component.
-#[derive(Debug)]
-pub struct ComponentProvider {
-    name: String,
-    offers: Offers,
-    last: Question,
-    connections: BTreeMap<ConnectionId, Connection>,
-    lists: BTreeMap<Offer, List>,
-    waiting: Vec<Waiting>,
-    calls: BTreeMap<Question, Call>,
-    listeners: BTreeMap<Asked, Listener>,
-    /// The component's requests to clients.
-    asks: BTreeMap<Asked, asks::Open>,
-    out: Outputs,
-}
+/// The seat of one component.
+pub type ComponentProvider = CallerEdge<Component>;
 
-#[derive(Debug, Default)]
-struct Connection {
-    /// The version negotiated by `initialize`.
-    version: Option<Version>,
-    /// The client's capabilities from `initialize`, as JSON text.
-    capabilities: Option<Box<str>>,
-    /// The notifications that the client gets: of all lists, once it has sent `notifications/initialized`, and of the
-    /// resources that it subscribes to.
-    filter: Filter,
-}
-
-impl Connection {
-    /// How many bytes the connection keeps.
-    fn weight(&self) -> usize {
-        let capabilities = self.capabilities.as_ref().map_or(0, |text| text.len());
-        capabilities + self.filter.weight()
+impl ComponentProvider {
+    /// The server of the component with this id, which is also the server's name, and these offers.
+    #[must_use]
+    pub fn new(name: &str, offers: Offers) -> Self {
+        let lists = [Offer::Tools, Offer::Resources, Offer::Prompts].into_iter();
+        let lists = lists.filter(|offer| offers.has(*offer));
+        Self::of(Component {
+            name: name.to_owned(),
+            offers,
+            lists: lists.map(|offer| (offer, List::default())).collect(),
+            waiting: Vec::new(),
+            calls: BTreeMap::new(),
+            listeners: Vec::new(),
+            asks: BTreeMap::new(),
+        })
     }
 }
 
-/// A caller's request.
-#[derive(Clone, Debug)]
-struct Request {
-    ask: Asked,
-    caller: Caller,
-    id: Option<Id>,
-    version: Version,
+/// The server of one component.
+#[derive(Debug)]
+pub struct Component {
+    name: String,
+    offers: Offers,
+    lists: BTreeMap<Offer, List>,
+    waiting: Vec<Waiting>,
+    calls: BTreeMap<Question, Call>,
+    listeners: Vec<Listener>,
+    /// The component's requests to clients.
+    asks: BTreeMap<Asked, asks::Open>,
 }
 
 /// A request that needs a list.
@@ -115,9 +104,21 @@ struct Waiting {
     list: Offer,
 }
 
-impl Seat for ComponentProvider {
-    fn take(&mut self, input: Input) -> Vec<Output> {
-        dispatch(self, input)
+impl Provider for Component {
+    const IS_HOST: bool = true;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&self) -> usize {
+        self.waiting.len() + self.calls.len() + self.listeners.len()
+    }
+
+    fn weight(&self) -> usize {
+        let catalogs = self.lists.values().filter_map(List::catalog);
+        let catalogs: usize = catalogs.map(|catalog| catalog.weight()).sum();
+        self.kept() + self.kept_for_listeners() + catalogs
     }
 
     fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
@@ -135,116 +136,50 @@ impl Seat for ComponentProvider {
             .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
     }
 
-    fn weight(&self) -> usize {
-        let catalogs = self.lists.values().filter_map(List::catalog);
-        let catalogs: usize = catalogs.map(|catalog| catalog.weight()).sum();
-        self.kept() + self.kept_for_clients() + catalogs
-    }
-}
-
-impl Adapter for ComponentProvider {
-    fn outputs(&mut self) -> &mut Outputs {
-        &mut self.out
-    }
-
-    fn connect(&mut self, ask: Asked, id: ConnectionId, _: Option<&str>) -> Result<(), Error> {
-        if self.connections.len() >= protocol::CONNECTIONS {
-            return Err(protocol::full(&self.name));
-        }
-        self.connections.insert(id, Connection::default());
-        self.out.answer(ask, connected(id, None));
-        Ok(())
-    }
-
-    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, _: Option<&str>) {
-        self.connections.remove(&id);
-        let closed = Caller::Connection(id);
-        let open = self.open().filter(|(_, caller, _)| **caller == closed);
-        for ask in open.map(|(ask, ..)| ask).collect::<Vec<_>>() {
-            self.withdraw(ask);
-        }
-        // A closed connection cannot retry with the answers.
-        for (question, call) in &mut self.calls {
-            if call.state.is_some() && call.request.caller == closed {
-                call.withdrawn = true;
-                self.out.withdraw(*question);
-            }
-        }
-        self.out.done(ask);
-    }
-
-    fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
-        let idle = self.calls.values().filter(|call| call.state.is_some());
-        if self.open().count() + idle.count() >= protocol::OPEN {
-            return Err(protocol::full(&self.name));
-        }
-        let said = request.said;
+    fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error> {
         let (method, params) = (&*said.method, said.params());
-        let request = Request {
-            ask: request.ask,
-            version: self.version(&request.caller, &said)?,
-            caller: request.caller,
-            id: request.id,
-        };
-        let is_legacy = request.version < Version::Stateless;
-        if !is_legacy
-            && Offer::of(method).is_some()
+        protocol::stands_alone(params)?;
+        if Offer::of(method).is_some()
+            && request.version == Version::Stateless
             && let Some(state) = protocol::string(params, "requestState")
         {
-            return self.resume(request, method, params, &state);
+            return self.resume(request, method, params, &state, out);
         }
         let wants = match method {
-            "ping" if is_legacy => {
-                self.out.result(request.ask, "{}");
-                return Ok(());
-            }
-            "initialize" if is_legacy => {
-                self.introduce(&request.caller, params)?;
-                Wants::Hello(Vec::new())
-            }
-            "server/discover" if !is_legacy => Wants::Hello(Vec::new()),
-            "subscriptions/listen" if !is_legacy => return self.listen(request, params),
-            "resources/subscribe" | "resources/unsubscribe"
-                if is_legacy && self.offers.has(Offer::Resources) =>
-            {
-                return self.subscribe(&request, method, params);
-            }
+            "server/discover" => Wants::Hello(Vec::new()),
+            "subscriptions/listen" => return self.subscribe(request, params, out),
             _ => {
                 let offered = Offer::of(method).filter(|offer| self.offers.has(*offer));
                 offered.ok_or_else(|| no_method(method))?;
-                let capabilities = self.capabilities(&request);
-                let wants = Wants::read(method, params, capabilities)?;
+                let wants = Wants::read(method, params, request.version)?;
                 wants.ok_or_else(|| no_method(method))?
             }
         };
-        self.begin(request, wants)
+        self.begin(request, wants, out)
     }
 
-    fn notification(&mut self, connection: ConnectionId, said: Said) {
-        if said.method == "notifications/initialized"
-            && let Some(connection) = self.connections.get_mut(&connection)
-        {
-            connection.filter.lists = [connection.version.is_some(); 3];
-        }
+    fn listen(&mut self, request: Request, client: &Client, out: &mut Outputs) {
+        self.add_listener(Listener::of_edge(request, &client.changes.filter), out);
     }
 
     fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
         let here = Caller::Connection(connection);
-        let mut open = self.open();
+        let mut open = self.requests();
         let found = open.find(|(_, caller, of)| **caller == here && *of == Some(id));
         found.map(|(ask, ..)| ask)
     }
 
-    fn withdraw(&mut self, ask: Asked) {
+    fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
         let waits = |waiting: &Waiting| waiting.request.ask == ask;
         if let Some(at) = self.waiting.iter().position(waits) {
             self.waiting.remove(at);
-            return self.out.fail(ask, &Error::cancelled());
+            return out.fail(ask, &Error::cancelled());
         }
-        if let Some(listener) = self.listeners.remove(&ask) {
-            return self.out.result(ask, &listener.result());
+        if let Some(at) = self.listeners.iter().position(|of| of.ask == ask) {
+            let listener = self.listeners.remove(at);
+            return out.result(ask, &listener.result());
         }
-        if self.withdraw_ask(ask) {
+        if self.withdraw_ask(ask, out) {
             return;
         }
         let mut calls = self.calls.iter_mut();
@@ -253,26 +188,41 @@ impl Adapter for ComponentProvider {
             // Progress of a cancelled call has no recipient.
             call.token = None;
             call.withdrawn = true;
-            self.out.withdraw(*question);
+            out.withdraw(*question);
         }
     }
 
-    fn answered(&mut self, question: Question, outcome: Message) {
+    fn disconnect(&mut self, connection: ConnectionId, out: &mut Outputs) {
+        let closed = Caller::Connection(connection);
+        let open = self.requests().filter(|(_, caller, _)| **caller == closed);
+        for ask in open.map(|(ask, ..)| ask).collect::<Vec<_>>() {
+            self.withdraw(ask, out);
+        }
+        // A closed connection cannot retry with the answers.
+        for (question, call) in &mut self.calls {
+            if call.state.is_some() && call.request.caller == closed {
+                call.withdrawn = true;
+                out.withdraw(*question);
+            }
+        }
+    }
+
+    fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs) {
         if let Some(call) = self.calls.remove(&question) {
-            self.end_asks(question);
+            self.end_asks(question, out);
             // Until the client retries the call, no request is open to answer.
             if call.state.is_none() {
-                self.called(&call, outcome);
+                self.called(&call, outcome, out);
             }
-        } else if !self.client_answered(question, &outcome) {
-            self.listed(question, &outcome);
+        } else if !self.client_answered(question, &outcome, out) {
+            self.listed(question, &outcome, out);
         }
     }
 
-    fn component(&mut self, says: FromComponent) {
+    fn component(&mut self, says: FromComponent, out: &mut Outputs) {
         match says {
-            FromComponent::Changed(change) => self.changed(change),
-            FromComponent::Asks { call, asks } => self.ask_client(call, asks),
+            FromComponent::Changed(change) => self.changed(change, out),
+            FromComponent::Asks { call, asks } => self.ask_client(call, asks, out),
             FromComponent::Progress {
                 question,
                 progress,
@@ -282,33 +232,15 @@ impl Adapter for ComponentProvider {
                 if let Some(call) = self.calls.get_mut(&question)
                     && let Some(said) = call.progressed(progress, total, message)
                 {
-                    self.out.tell_caller(call.request.caller.clone(), said);
+                    let Request { ask, caller, .. } = &call.request;
+                    out.tell_caller(caller.clone(), Some(*ask), said);
                 }
             }
         }
     }
 }
 
-impl ComponentProvider {
-    /// The server of the component with this id, which is also the server's name, and these offers.
-    #[must_use]
-    pub fn new(name: &str, offers: Offers) -> Self {
-        let lists = [Offer::Tools, Offer::Resources, Offer::Prompts].into_iter();
-        let lists = lists.filter(|offer| offers.has(*offer));
-        Self {
-            name: name.to_owned(),
-            offers,
-            last: 0,
-            connections: BTreeMap::new(),
-            lists: lists.map(|offer| (offer, List::default())).collect(),
-            waiting: Vec::new(),
-            calls: BTreeMap::new(),
-            listeners: BTreeMap::new(),
-            asks: BTreeMap::new(),
-            out: Outputs::default(),
-        }
-    }
-
+impl Component {
     /// How many bytes wait for lists, and for clients that retry calls.
     fn kept(&self) -> usize {
         let waiting = self.waiting.iter().map(|waiting| waiting.wants.weight());
@@ -316,76 +248,30 @@ impl ComponentProvider {
         waiting.chain(asks).sum()
     }
 
-    /// How many bytes are kept for connected clients.
-    fn kept_for_clients(&self) -> usize {
-        let listeners = self.listeners.values();
-        let listeners = listeners.map(|listener| listener.filter.weight());
-        let connections = self.connections.values().map(Connection::weight);
-        connections.chain(listeners).sum()
-    }
-
-    /// An error if `more` further bytes would be too much to keep for clients.
-    fn has_room_for(&self, more: usize) -> Result<(), Error> {
-        if protocol::keeps(self.kept_for_clients(), more) {
-            Ok(())
-        } else {
-            Err(protocol::heavy(&self.name))
-        }
-    }
-
-    fn number(&mut self) -> Question {
-        self.last += 1;
-        self.last
+    /// How many bytes are kept for subscriptions.
+    fn kept_for_listeners(&self) -> usize {
+        let listeners = self.listeners.iter();
+        listeners.map(|listener| listener.filter.weight()).sum()
     }
 
     /// All unanswered requests, with their callers and the callers' ids.
-    fn open(&self) -> impl Iterator<Item = (Asked, &Caller, Option<&Id>)> {
+    fn requests(&self) -> impl Iterator<Item = (Asked, &Caller, Option<&Id>)> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.request);
         let calls = self.calls.values().filter(|call| call.state.is_none());
         let requests = waiting.chain(calls.map(|call| &call.request));
         let requests = requests.map(|request| (request.ask, &request.caller, request.id.as_ref()));
         let listeners = self.listeners.iter();
-        requests
-            .chain(listeners.map(|(ask, listener)| (*ask, &listener.caller, Some(&listener.id))))
-    }
-
-    /// The capabilities of a request's client, if the request does not contain them.
-    fn capabilities(&self, request: &Request) -> Option<&str> {
-        match &request.caller {
-            Caller::Connection(id) if request.version < Version::Stateless => {
-                let connection = self.connections.get(id)?;
-                Some(connection.capabilities.as_deref().unwrap_or("{}"))
-            }
-            _ => None,
-        }
-    }
-
-    /// Keeps a client's capabilities from `initialize`.
-    fn introduce(&mut self, caller: &Caller, params: Option<&str>) -> Result<(), Error> {
-        let said = protocol::introduced(params, "capabilities").and_then(|said| {
-            self.has_room_for(said.map_or(0, str::len))?;
-            Ok(said)
-        });
-        if let Caller::Connection(id) = caller
-            && let Some(connection) = self.connections.get_mut(id)
-        {
-            match &said {
-                Ok(said) => connection.capabilities = said.map(Box::from),
-                // The client may retry `initialize`.
-                Err(_) => connection.version = None,
-            }
-        }
-        said.map(drop)
+        requests.chain(listeners.map(|of| (of.ask, &of.caller, of.id.as_ref())))
     }
 
     /// Serves a request, at once or when the list that it needs arrives.
-    fn begin(&mut self, request: Request, wants: Wants) -> Result<(), Error> {
+    fn begin(&mut self, request: Request, wants: Wants, out: &mut Outputs) -> Result<(), Error> {
         let needs = match &wants {
             Wants::Hello(_) => self.next_with_instructions(None),
             wants => wants.needs(),
         };
         let Some(list) = needs else {
-            return self.serve_now(request, wants);
+            return self.serve_now(request, wants, out);
         };
         // With a known list the request does not wait.
         let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
@@ -397,7 +283,7 @@ impl ComponentProvider {
             wants,
             list,
         });
-        self.go_on();
+        self.go_on(out);
         Ok(())
     }
 
@@ -407,48 +293,35 @@ impl ComponentProvider {
         all.find(|offer| self.offers.has(*offer) && Some(*offer) > last)
     }
 
-    /// The version of a request.
-    fn version(&mut self, caller: &Caller, said: &Said) -> Result<Version, Error> {
-        let Caller::Connection(id) = caller else {
-            return protocol::stands_alone(said.params()).map(|()| Version::Stateless);
-        };
-        let connection = self
-            .connections
-            .get_mut(id)
-            .ok_or_else(|| Error::new(code::INVALID_REQUEST, "There is no such connection"))?;
-        connection_version(&mut connection.version, &said.method, said.params())
-    }
-
     /// Serves requests whose lists are known, and requests the other lists.
-    fn go_on(&mut self) {
+    fn go_on(&mut self, out: &mut Outputs) {
         let offers: Vec<_> = self.lists.keys().copied().collect();
         // A request that has the instructions of one list may then wait for the next list.
         for offer in offers {
             let is_needed = self.waiting.iter().any(|waiting| waiting.list == offer);
-            let question = self.last + 1;
             let Some(list) = self.lists.get_mut(&offer).filter(|_| is_needed) else {
                 continue;
             };
             if let Some(catalog) = list.catalog().cloned() {
-                self.serve(offer, Ok(&catalog));
+                self.serve(offer, Ok(&catalog), out);
             } else if list.is_unknown() {
+                let question = out.number();
                 list.ask(question);
-                self.last = question;
                 let asks = ToComponent::List(offer);
-                self.out.push(Output::Component { question, asks });
+                out.push(Output::Component { question, asks });
             }
         }
     }
 
-    fn leave_out(&mut self, text: &str) {
+    fn leave_out(&self, text: &str, out: &mut Outputs) {
         let name = &self.name;
-        self.out.push(Output::Notice {
+        out.push(Output::Notice {
             text: format!("of the proxy `{name}`, {text}."),
         });
     }
 
     /// Handles the component's answer to a list request.
-    fn listed(&mut self, question: Question, outcome: &Message) {
+    fn listed(&mut self, question: Question, outcome: &Message, out: &mut Outputs) {
         let mut lists = self.lists.iter_mut();
         let Some((offer, list)) = lists.find(|(_, list)| list.is_asked(question)) else {
             return;
@@ -468,16 +341,17 @@ impl ComponentProvider {
         match &catalog {
             Ok(catalog) => {
                 if let Some(reasons) = catalog.left_out() {
-                    self.leave_out(&format!("{what} that it lists are left out: {reasons}"));
+                    let text = format!("{what} that it lists are left out: {reasons}");
+                    self.leave_out(&text, out);
                 }
             }
             // The answer is a malformed result; the conductor reports errors.
             Err(reason) if outcome.kind() == Kind::Result => {
-                self.leave_out(&format!("no {what} are available: {reason}"));
+                self.leave_out(&format!("no {what} are available: {reason}"), out);
             }
             Err(_) => {}
         }
-        self.serve(offer, catalog.as_deref().map_err(|why| &**why));
-        self.go_on();
+        self.serve(offer, catalog.as_deref().map_err(|why| &**why), out);
+        self.go_on(out);
     }
 }

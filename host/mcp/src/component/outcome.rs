@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::called::Called;
 use super::tool::Tool;
-use crate::protocol::{Version, clipped, is_cacheable, is_object, quoted};
+use crate::protocol::{array, clipped, is_cacheable, is_object, object, quoted};
 use crate::schema::{Refused, Schema, WORK};
 use crate::versions;
 use acp_chain_rpc::member;
@@ -52,13 +52,11 @@ struct Completion<'a> {
 /// The maximum number of values of a completion (MCP, `CompleteResult`).
 const VALUES: usize = 100;
 
-/// Checks a component's result of a call, and adapts it to a client of this version. The error describes why it is
-/// invalid.
+/// Checks a component's result of a call, and completes it. The error describes why it is invalid.
 pub fn checked<'r>(
     result: &'r str,
     of: &Called,
     tool: Option<&Tool>,
-    version: Version,
 ) -> Result<Cow<'r, str>, String> {
     if !is_object(result) {
         return Err(String::from("it is not an object"));
@@ -102,11 +100,7 @@ pub fn checked<'r>(
     if member(result, "resultType").is_some_and(|kind| kind != r#""complete""#) {
         return Err(String::from("its `resultType` is not \"complete\""));
     }
-    let method = of.method();
-    Ok(match version {
-        Version::Stateless => versions::newer(result, is_cacheable(method)),
-        _ => versions::older(method, result),
-    })
+    Ok(versions::newer(result, is_cacheable(of.method())))
 }
 
 /// An array in a result.
@@ -144,11 +138,12 @@ fn check_tool(result: &str, schema: Option<&Schema>) -> Result<(), String> {
 }
 
 /// The `CallToolResult` that reports mismatched arguments to the model (MCP 2025-11-25, SEP-1303).
-pub fn mismatch(reason: &str, version: Version) -> String {
-    let complete = match version {
-        Version::Stateless => r#","resultType":"complete""#,
-        _ => "",
-    };
+pub fn mismatch(reason: &str) -> String {
     let text = quoted(reason);
-    format!(r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true{complete}}}"#)
+    let block = [("type", Some(r#""text""#)), ("text", Some(&*text))];
+    object(&[
+        ("content", Some(&array(&[&object(&block)]))),
+        ("isError", Some("true")),
+        ("resultType", Some(r#""complete""#)),
+    ])
 }

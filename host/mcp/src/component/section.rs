@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use crate::protocol::array;
 use acp_chain_channel::limits::MCP_LIST_COUNT as MAX_ITEMS;
 
 /// How many items a page has.
@@ -71,7 +72,7 @@ impl<T: Item> Section<T> {
         let to = from.saturating_add(PAGE).min(self.texts.len());
         let page: Vec<&str> = self.texts[from..to].iter().map(|text| &**text).collect();
         let next = Some(to).filter(|to| *to < self.texts.len());
-        Some((format!("[{}]", page.join(",")), next))
+        Some((array(&page), next))
     }
 
     /// The total length of the texts, in bytes.

@@ -1,11 +1,10 @@
 //! Notifications to clients: of changed lists, and of changed resources that they subscribe to. The host keeps the
 //! subscriptions; the component is not notified of them.
 
-use super::{ComponentProvider, List, Request};
+use super::{Component, List, Request};
 use crate::listening::{Filter, Listener};
-use crate::protocol::{self, LISTS, invalid, quoted};
-use crate::seat::Caller;
-use crate::wire::Said;
+use crate::outputs::Outputs;
+use crate::protocol::{self, LISTS, object, quoted};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::Error;
 
@@ -15,68 +14,60 @@ const OF_LISTS: [Offer; 3] = [Offer::Tools, Offer::Prompts, Offer::Resources];
 /// The notification of a changed resource.
 const UPDATED: &str = "notifications/resources/updated";
 
-impl ComponentProvider {
-    pub(super) fn listen(&mut self, request: Request, params: Option<&str>) -> Result<(), Error> {
-        let lists = OF_LISTS.map(|offer| self.offers.has(offer));
-        let has_resources = self.offers.has(Offer::Resources);
-        let listener = Listener::read(request.caller, request.id, params, lists, has_resources)?;
-        self.has_room_for(listener.filter.weight())?;
-        listener.acknowledge(&mut self.out);
-        self.listeners.insert(request.ask, listener);
-        Ok(())
-    }
-
-    /// `resources/subscribe` and `resources/unsubscribe`.
+impl Component {
     pub(super) fn subscribe(
         &mut self,
-        request: &Request,
-        method: &str,
+        request: Request,
         params: Option<&str>,
+        out: &mut Outputs,
     ) -> Result<(), Error> {
-        let uri = protocol::string(params, "uri");
-        let uri = uri.ok_or_else(|| invalid("the request lacks a uri, a string"))?;
-        let has_room = self.has_room_for(uri.len());
-        if let Caller::Connection(id) = &request.caller
-            && let Some(connection) = self.connections.get_mut(id)
-        {
-            let resources = &mut connection.filter.resources;
-            match method {
-                "resources/unsubscribe" => resources.remove(&uri),
-                _ if resources.has(&uri) => false,
-                _ => has_room.and_then(|()| resources.add(&uri))?,
-            };
+        let lists = OF_LISTS.map(|offer| self.offers.has(offer));
+        let has_resources = self.offers.has(Offer::Resources);
+        let Request {
+            ask, caller, id, ..
+        } = request;
+        let listener = Listener::read(ask, caller, id, params, lists, has_resources)?;
+        if !protocol::keeps(self.kept_for_listeners(), listener.filter.weight()) {
+            return Err(protocol::heavy(&self.name));
         }
-        self.out.result(request.ask, "{}");
+        self.add_listener(listener, out);
         Ok(())
     }
 
-    pub(super) fn changed(&mut self, change: &Change) {
+    pub(super) fn add_listener(&mut self, listener: Listener, out: &mut Outputs) {
+        listener.acknowledge(out);
+        self.listeners.push(listener);
+    }
+
+    pub(super) fn changed(&mut self, change: &Change, out: &mut Outputs) {
         match change {
             Change::List(offer) => {
                 let list = self.lists.get_mut(offer);
                 let at = OF_LISTS.iter().position(|of| of == offer);
                 if let Some(at) = at.filter(|_| list.is_some_and(List::changed)) {
                     let (_, _, method) = LISTS[at];
-                    self.tell(method, None, |filter| filter.lists[at]);
+                    self.tell(method, None, |filter| filter.lists[at], out);
                 }
             }
             Change::Resource(uri) => {
-                let params = format!(r#"{{"uri":{}}}"#, quoted(uri));
-                self.tell(UPDATED, Some(&params), |filter| filter.resources.has(uri));
+                let params = object(&[("uri", Some(&quoted(uri)))]);
+                let is_wanted = |filter: &Filter| filter.resources.has(uri);
+                self.tell(UPDATED, Some(&params), is_wanted, out);
             }
         }
     }
 
     /// Sends a notification to the clients that want it.
-    fn tell(&mut self, method: &str, params: Option<&str>, is_wanted: impl Fn(&Filter) -> bool) {
-        let connections = self.connections.iter();
-        for (connection, _) in connections.filter(|(_, of)| is_wanted(&of.filter)) {
-            let said = Said::new(method, params).into_owned();
-            self.out.tell_caller(Caller::Connection(*connection), said);
-        }
-        let listeners = self.listeners.values();
+    fn tell(
+        &self,
+        method: &str,
+        params: Option<&str>,
+        is_wanted: impl Fn(&Filter) -> bool,
+        out: &mut Outputs,
+    ) {
+        let listeners = self.listeners.iter();
         for listener in listeners.filter(|of| is_wanted(&of.filter)) {
-            listener.tell(method, params, &mut self.out);
+            listener.tell(method, params, out);
         }
     }
 }

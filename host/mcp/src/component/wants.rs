@@ -7,7 +7,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::called::Called;
-use crate::protocol::{self, invalid, is_object, key, quoted, string, with};
+use crate::protocol::{self, Version, invalid, is_object, key, object, quoted, string, with_key};
 use crate::uris;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, Id, member};
@@ -15,7 +15,7 @@ use acp_chain_rpc::{Error, Id, member};
 /// A parsed request.
 #[derive(Debug)]
 pub enum Wants {
-    /// `initialize` or `server/discover`, with the instructions of the lists known so far.
+    /// `server/discover`, with the instructions of the lists known so far.
     Hello(Vec<String>),
     /// A page of the list that a method requests, from this cursor on.
     Page(&'static str, Option<String>),
@@ -42,14 +42,19 @@ impl Wants {
         }
     }
 
-    /// Parses a request of a client with these capabilities; `None` if MCP has no such method.
+    /// Parses a request of a client of this version; `None` if MCP has no such method.
     pub fn read(
         method: &str,
         params: Option<&str>,
-        capabilities: Option<&str>,
+        version: Version,
     ) -> Result<Option<Self>, Error> {
         let listed = |method| Ok(Some(Self::Page(method, cursor(params)?)));
-        let meta = || meta(params, capabilities);
+        let with_meta = |members: &[(&str, &str)]| {
+            let meta = meta(params, version);
+            let own = members.iter().map(|(name, value)| (*name, Some(*value)));
+            let members: Vec<_> = own.chain([("_meta", Some(&*meta))]).collect();
+            object(&members)
+        };
         let (of, members) = match method {
             "tools/list" => return listed("tools/list"),
             "resources/list" => return listed("resources/list"),
@@ -58,28 +63,36 @@ impl Wants {
             "tools/call" => {
                 let name = text(params, "name", "tools/call lacks the name of a tool")?;
                 let arguments = arguments(params, method)?;
-                let members = format!(r#""name":{},"arguments":{arguments}"#, quoted(&name));
+                let members = with_meta(&[("name", &quoted(&name)), ("arguments", &arguments)]);
                 (Called::Tool(name), members)
             }
             "resources/read" => {
                 let uri = text(params, "uri", "resources/read lacks a uri")?;
                 uris::check(&uri)?;
-                let members = format!(r#""uri":{}"#, quoted(&uri));
+                let members = with_meta(&[("uri", &quoted(&uri))]);
                 (Called::Resource(uri), members)
             }
             "prompts/get" => {
                 let name = text(params, "name", "prompts/get lacks the name of a prompt")?;
                 let arguments = arguments(params, method)?;
                 let arguments = texts(&arguments, method)?;
-                let members = format!(r#""name":{},"arguments":{arguments}"#, quoted(&name));
+                let members = with_meta(&[("name", &quoted(&name)), ("arguments", &arguments)]);
                 (Called::Prompt(name), members)
             }
-            "completion/complete" => (Called::Completion, completed(params)?),
+            "completion/complete" => {
+                let [reference, argument, context] = completed(params)?;
+                let members = with_meta(&[
+                    ("ref", &reference),
+                    ("argument", &argument),
+                    ("context", &context),
+                ]);
+                (Called::Completion, members)
+            }
             _ => return Ok(None),
         };
         Ok(Some(Self::Use(Use {
             of,
-            params: format!(r#"{{{members},"_meta":{}}}"#, meta()),
+            params: members,
             token: protocol::token(protocol::meta(params, key::PROGRESS)),
         })))
     }
@@ -99,17 +112,17 @@ impl Wants {
     }
 }
 
-/// The `_meta` for the component: the request's own, with the client's capabilities, as in requests of 2026-07-28.
-fn meta(params: Option<&str>, capabilities: Option<&str>) -> String {
+/// The `_meta` for the component: the request's own. Of a client that begins with `initialize`, the component sees only
+/// the capabilities: it does not speak the version that the edge names.
+fn meta(params: Option<&str>, version: Version) -> Cow<'_, str> {
     let meta = params.and_then(|params| member(params, "_meta"));
-    let meta = meta.filter(|meta| is_object(meta)).unwrap_or("{}");
-    match capabilities {
-        Some(capabilities) => {
-            let place = format!("/{}", key::CAPABILITIES.replace('/', "~1"));
-            with(meta, &place, Some(capabilities))
+    let mut meta = Cow::Borrowed(meta.unwrap_or("{}"));
+    for key in [key::VERSION, key::CLIENT_INFO] {
+        if version < Version::Stateless {
+            meta = with_key(&meta, key, None).into();
         }
-        None => meta.to_owned(),
     }
+    meta
 }
 
 /// A required string in the params of a request.
@@ -157,8 +170,8 @@ fn texts<'p>(object: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
     Ok(json!(texts.collect::<HashMap<_, _>>()).to_string().into())
 }
 
-/// The params of `completion/complete` for the component.
-fn completed(params: Option<&str>) -> Result<String, Error> {
+/// The reference, the argument and the context in the params of `completion/complete`.
+fn completed(params: Option<&str>) -> Result<[String; 3], Error> {
     let method = "completion/complete";
     let of = |name| params.and_then(|params| member(params, name));
     let reference = of("ref").filter(|reference| {
@@ -184,7 +197,9 @@ fn completed(params: Option<&str>) -> Result<String, Error> {
     let context = of("context").and_then(|context| member(context, "arguments"));
     let context = texts(context.unwrap_or("{}"), method)?;
     let (name, value) = (quoted(&name), quoted(&value));
-    Ok(format!(
-        r#""ref":{reference},"argument":{{"name":{name},"value":{value}}},"context":{{"arguments":{context}}}"#
-    ))
+    Ok([
+        reference.to_owned(),
+        object(&[("name", Some(&name)), ("value", Some(&value))]),
+        object(&[("arguments", Some(&*context))]),
+    ])
 }

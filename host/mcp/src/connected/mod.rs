@@ -26,15 +26,18 @@ mod link;
 mod listens;
 mod own;
 mod provider;
+mod server;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use self::listens::Listens;
 use self::own::Legacy;
+use self::server::LegacyServer;
+use super::outputs::Outputs;
 use super::protocol::{self, key, quoted};
-use super::seat::{Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, dispatch};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled, check_id};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message, code};
@@ -50,7 +53,6 @@ pub struct ConnectedProvider {
     name: String,
     /// The member of the id in `mcp/connect`.
     named: &'static str,
-    last: Question,
     links: BTreeMap<Owner, ProviderConnection>,
     /// The connections that the provider has accepted, by its ids.
     theirs: HashMap<Id, Owner>,
@@ -134,13 +136,63 @@ struct Relayed {
     /// The caller's progress token. The provider gets the number of the seat's request instead.
     token: Option<Id>,
     withdrawn: bool,
-    /// Whether the request is adapted, and its result needs the members of a cacheable result.
+    /// Whether the request is translated, and its result needs the members of a cacheable result.
     cacheable: bool,
+}
+
+impl Relayed {
+    /// Sends the caller a notification that belongs to the request.
+    fn tell(&self, said: Said<'static>, out: &mut Outputs) {
+        out.tell_caller(self.caller.clone(), Some(self.ask), said);
+    }
 }
 
 impl Seat for ConnectedProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
-        dispatch(self, input)
+        match input {
+            Input::Connect { ask, .. }
+                if self.links.len() >= protocol::CONNECTIONS || self.is_full() =>
+            {
+                self.out.fail(ask, &protocol::full(&self.name));
+            }
+            Input::Connect {
+                ask,
+                connection,
+                meta,
+            } => self.begin(Owner::Caller(connection), Some(ask), meta),
+            Input::Disconnect {
+                ask,
+                connection,
+                meta,
+            } => self.end(ask, Owner::Caller(connection), meta),
+            Input::Request(request) => {
+                let ask = request.ask;
+                let done = check_id(&request.caller).and_then(|()| self.request(request));
+                self.out.settle(ask, done);
+            }
+            Input::Notification { connection, said } if said.method == protocol::CANCELLED => {
+                let named = cancelled(&said).and_then(|id| self.named(connection, &id));
+                if let Some(ask) = named {
+                    self.withdraw(ask);
+                }
+            }
+            Input::Notification { connection, said } => self.notification(connection, said),
+            Input::Withdrawn { ask } => self.withdraw(ask),
+            Input::Answered { question, outcome } => self.answered(question, outcome),
+            Input::ProviderRequest { ask, params } => {
+                let done = self.pass_request(ask, params);
+                self.out.settle(ask, done);
+            }
+            Input::ProviderNotification { params } => {
+                if let Err(error) = self.pass_notification(params) {
+                    self.note_dropped("a notification from its provider", &error.message);
+                }
+            }
+            Input::ProviderLost { waiting } => self.lose(waiting),
+            Input::Over => self.close(),
+            Input::Component(_) => {}
+        }
+        self.out.take()
     }
 
     fn weight(&self) -> usize {
@@ -159,21 +211,30 @@ impl Seat for ConnectedProvider {
     }
 }
 
-impl Adapter for ConnectedProvider {
-    fn outputs(&mut self) -> &mut Outputs {
-        &mut self.out
-    }
-
-    fn connect(&mut self, ask: Asked, id: ConnectionId, meta: Option<&str>) -> Result<(), Error> {
-        if self.links.len() >= protocol::CONNECTIONS || self.is_full() {
-            return Err(protocol::full(&self.name));
+impl ConnectedProvider {
+    /// The seat of the provider that declared its server with this `id`.
+    #[must_use]
+    pub fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: protocol::clipped(id),
+            named: "acpId",
+            links: BTreeMap::new(),
+            theirs: HashMap::new(),
+            questions: BTreeMap::new(),
+            out: Outputs::default(),
         }
-        self.begin(Owner::Caller(id), Some(ask), meta);
-        Ok(())
     }
 
-    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, meta: Option<&str>) {
-        self.end(ask, Owner::Caller(id), meta);
+    /// The seat of a provider that declared its server with a `serverId` (schema 1.4 to 1.9). `last` is the last number
+    /// used for a request.
+    pub(super) fn by_server_id(id: &str, last: Question) -> Self {
+        let mut seat = Self {
+            named: "serverId",
+            ..Self::new(id)
+        };
+        seat.out.last = last;
+        seat
     }
 
     fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
@@ -279,49 +340,10 @@ impl Adapter for ConnectedProvider {
         }
     }
 
-    fn provider_asks(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
-        self.pass_request(ask, params)
-    }
-
-    fn provider_tells(&mut self, params: &str) {
-        if let Err(error) = self.pass_notification(params) {
-            self.note_dropped("a notification from its provider", &error.message);
-        }
-    }
-
-    fn over(&mut self) {
-        self.close();
-    }
-
-    fn provider_lost(&mut self, waiting: &HashSet<Question>) {
-        self.lose(waiting);
-    }
-}
-
-impl ConnectedProvider {
-    /// The seat of the provider that declared its server with this `id`.
-    #[must_use]
-    pub fn new(id: &str) -> Self {
-        Self {
-            id: id.to_owned(),
-            name: protocol::clipped(id),
-            named: "acpId",
-            last: 0,
-            links: BTreeMap::new(),
-            theirs: HashMap::new(),
-            questions: BTreeMap::new(),
-            out: Outputs::default(),
-        }
-    }
-
-    /// The seat of a provider that declared its server with a `serverId` (schema 1.4 to 1.9). `last` is the last number
-    /// used for a request.
-    pub(super) fn by_server_id(id: &str, last: Question) -> Self {
-        Self {
-            named: "serverId",
-            last,
-            ..Self::new(id)
-        }
+    /// Connects to the provider for a caller whose `mcp/connect` is answered already.
+    pub(super) fn connect_again(&mut self, id: ConnectionId, meta: Option<&str>) -> Vec<Output> {
+        self.begin(Owner::Caller(id), None, meta);
+        self.out.take()
     }
 
     fn note_dropped(&mut self, what: &str, reason: &str) {
@@ -339,9 +361,9 @@ impl ConnectedProvider {
     }
 
     fn ask(&mut self, open: Open) -> Question {
-        self.last += 1;
-        self.questions.insert(self.last, open);
-        self.last
+        let question = self.out.number();
+        self.questions.insert(question, open);
+        question
     }
 
     /// Sends a request on an open connection.
@@ -366,7 +388,7 @@ impl ConnectedProvider {
         if place == Owner::Own {
             token = protocol::token(protocol::meta(said.params(), key::PROGRESS));
             if token.is_some() {
-                let number = (self.last + 1).to_string();
+                let number = (self.out.last + 1).to_string();
                 let replaced = protocol::with_meta(said.params(), key::PROGRESS, Some(&number));
                 said.params = Some(replaced.into());
             }
@@ -416,7 +438,7 @@ impl ConnectedProvider {
         let mut outcome = protocol::subscribed(outcome, subscription);
         let link = self.links.get_mut(&place);
         if link.is_some_and(|link| link.legacy.is_some()) {
-            outcome = own::adapted(outcome, relayed.cacheable);
+            outcome = LegacyServer::answer(outcome, relayed.cacheable);
         }
         self.out.answer(relayed.ask, outcome);
         if relayed.listens

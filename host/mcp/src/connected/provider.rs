@@ -56,7 +56,8 @@ impl ConnectedProvider {
         }
         match place {
             Owner::Caller(connection) => {
-                self.out.tell_caller(Caller::Connection(connection), said);
+                let caller = Caller::Connection(connection);
+                self.out.tell_caller(caller, None, said);
                 Ok(())
             }
             Owner::Own => self.own_notification(said),
@@ -82,7 +83,7 @@ impl ConnectedProvider {
             let id = relayed.id.as_ref().map(Id::as_str);
             let params = protocol::with_meta(said.params(), key::SUBSCRIPTION, id);
             said.params = Some(params.into());
-            self.out.tell_caller(relayed.caller.clone(), said);
+            relayed.tell(said, &mut self.out);
         }
         if acknowledges {
             self.listen_on(place);

@@ -2,7 +2,7 @@
 
 use super::ConnectedProvider;
 use crate::seat::{Caller, Input, Seat};
-use crate::transcript::{META, Table, alone, request};
+use crate::tests::transcript::{META, Table, alone, request};
 
 fn seat() -> Table<ConnectedProvider> {
     Table::new(ConnectedProvider::new("srv"))

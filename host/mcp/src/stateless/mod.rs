@@ -1,8 +1,8 @@
 //! A provider that speaks the stateless dialect: every request stands alone, has a `requestId`, and is of MCP
 //! 2026-07-28 (schema 1.15, `mcp/message`).
 //!
-//! Requests of callers of the same kind pass unchanged, with their own `requestId`. Requests of 2026-07-28 on a
-//! connection get a `requestId` of the seat. For clients that begin with `initialize`, see `legacy.rs`.
+//! Requests that stand alone pass unchanged, with their own `requestId`. Requests on a connection get a `requestId` of
+//! the seat.
 //!
 //! Invariants beside those of every [seat](super::seat): a cancelled request is also answered, once; a provider's
 //! notification reaches only the caller of the request that it names, and only while the request is open.
@@ -13,207 +13,135 @@
 //! - A `requestId` that is already open fails with -32602.
 //! - Requests of the provider fail with -32601. A notification that names no open request is dropped, and so is
 //!   `notifications/cancelled`.
-//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do requests that are too large together
-//!   to keep.
-//! - When the provider is restarted, open requests fail with -33002, except those that it has not received yet. Legacy
-//!   clients stay connected, but get no notifications of changes until their next `resources/subscribe`.
+//! - When the provider is restarted, open requests fail with -33002, except those that it has not received yet.
 
-mod called;
-mod legacy;
-mod rounds;
-mod subscription;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use self::called::Called;
-use self::legacy::Client;
-use self::rounds::Round;
-use self::subscription::Listen;
-use super::protocol::{self, Version, invalid, key, quoted};
-use super::seat::{
-    Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, connected, dispatch,
-};
+use super::edge::{CallerEdge, Provider, Request};
+use super::outputs::Outputs;
+use super::protocol::{self, invalid, key, quoted};
+use super::seat::{Caller, Output};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
-use acp_chain_rpc::{Error, Id, Kind, Message, code};
+use acp_chain_rpc::{Error, Id, Kind, Message};
 
 /// The seat of one provider.
+pub type StatelessProvider = CallerEdge<Stateless>;
+
+impl StatelessProvider {
+    /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
+    /// `prefix`, which must differ between seats of one provider.
+    #[must_use]
+    pub fn new(id: &str, prefix: &str) -> Self {
+        Self::of(Stateless {
+            id: id.to_owned(),
+            name: protocol::clipped(id),
+            prefix: prefix.to_owned(),
+            questions: BTreeMap::new(),
+            requests: HashMap::new(),
+        })
+    }
+}
+
+/// A provider in the stateless dialect.
 #[derive(Debug)]
-pub struct StatelessProvider {
+pub struct Stateless {
     id: String,
     /// The id, truncated for errors.
     name: String,
     /// The prefix of the seat's own request ids.
     prefix: String,
-    last: Question,
-    clients: BTreeMap<ConnectionId, Client>,
     questions: BTreeMap<Question, Open>,
     /// The open requests, by `requestId`.
     requests: HashMap<Arc<str>, Question>,
-    /// The calls to retry once their caller has answered.
-    rounds: BTreeMap<Asked, Round>,
-    /// The calls of requests to callers.
-    inputs: BTreeMap<Question, Asked>,
-    out: Outputs,
 }
 
 /// An open request at the provider.
 #[derive(Debug)]
 struct Open {
-    request: Arc<str>,
-    of: Of,
+    /// The `requestId`.
+    known: Arc<str>,
+    request: Request,
+    /// The caller's id, if this is a `subscriptions/listen` with another id at the provider.
+    subscription: Option<Id>,
+    withdrawn: bool,
 }
 
-/// The purpose of a request at the provider.
-#[derive(Debug)]
-enum Of {
-    /// A caller's request.
-    Caller(Called),
-    /// `server/discover`, for the `initialize` of a connection.
-    Initialize {
-        ask: Asked,
-        connection: ConnectionId,
-    },
-    /// `subscriptions/listen`, for a legacy client.
-    Listen(Listen),
-}
+impl Provider for Stateless {
+    const IS_HOST: bool = false;
 
-impl Seat for StatelessProvider {
-    fn take(&mut self, input: Input) -> Vec<Output> {
-        dispatch(self, input)
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&self) -> usize {
+        self.questions.len()
     }
 
     fn weight(&self) -> usize {
-        self.kept() + self.clients.values().map(Client::weight).sum::<usize>()
+        0
     }
 
-    fn has(&self, _: Option<&str>, request: Option<&str>) -> bool {
-        // A longer id cannot exist. It is not looked up, as it may come from any caller.
-        let request = request.filter(|request| request.len() <= protocol::TOKEN);
-        request.is_some_and(|request| self.requests.contains_key(request))
-    }
-
-    fn has_caller(&self, connection: ConnectionId) -> bool {
-        self.clients.contains_key(&connection)
-    }
-}
-
-impl Adapter for StatelessProvider {
-    fn outputs(&mut self) -> &mut Outputs {
-        &mut self.out
-    }
-
-    fn connect(&mut self, ask: Asked, id: ConnectionId, _: Option<&str>) -> Result<(), Error> {
-        if self.clients.len() >= protocol::CONNECTIONS {
-            return Err(protocol::full(&self.name));
-        }
-        self.clients.insert(id, Client::default());
-        self.out.answer(ask, connected(id, None));
-        Ok(())
-    }
-
-    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, _: Option<&str>) {
-        self.forget(id);
-        self.out.done(ask);
-    }
-
-    fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
-        if self.is_full() {
-            return Err(protocol::full(&self.name));
-        }
-        let CallerRequest {
-            ask,
-            caller,
-            id,
-            said,
-            ..
-        } = request;
-        let own = match &caller {
-            Caller::Request(request) => Some(request.clone()),
-            Caller::Connection(connection) => {
-                let connection = *connection;
-                let client = self.clients.get_mut(&connection).ok_or_else(|| {
-                    Error::new(code::INVALID_REQUEST, "There is no such connection")
-                })?;
-                let version =
-                    protocol::connection_version(&mut client.version, &said.method, said.params())?;
-                if version < Version::Stateless {
-                    let called = Called::new(ask, caller, id);
-                    return self.legacy_request(called, connection, &said);
-                }
-                None
-            }
-        };
-        if own
-            .as_ref()
-            .is_some_and(|own| self.requests.contains_key(own))
+    fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error> {
+        if let Caller::Request(own) = &request.caller
+            && self.requests.contains_key(own)
         {
             return Err(invalid("The requestId is that of a request that is open"));
         }
-        // For a client on the bridge, the request has an id that differs from the `requestId`.
-        let known = own.as_deref().map(quoted);
-        let renamed = id.as_ref().map(Id::as_str) != known.as_deref();
-        let listens = said.method == "subscriptions/listen";
-        let subscription = id.clone().filter(|_| listens && renamed);
-        let called = Called {
-            subscription,
-            ..Called::new(ask, caller, id)
+        let question = out.number();
+        let known = match &request.caller {
+            Caller::Request(own) => own.clone(),
+            Caller::Connection(_) => {
+                let mut own: Arc<str> = format!("{}-{question}", self.prefix).into();
+                // A caller may have chosen this id.
+                while self.requests.contains_key(&own) {
+                    own = format!("{own}-").into();
+                }
+                own
+            }
         };
-        self.ask(Of::Caller(called), own, &said);
+        // For a client on the bridge, the request has an id that differs from the `requestId`.
+        let renamed = |id: &Id| id.as_str() != quoted(&known);
+        let listens = said.method == "subscriptions/listen";
+        let subscription = request.id.clone().filter(|id| listens && renamed(id));
+        let params = wire::alone(&self.id, &known, said);
+        out.ask_provider(question, "mcp/message", params);
+        self.requests.insert(known.clone(), question);
+        let open = Open {
+            known,
+            request,
+            subscription,
+            withdrawn: false,
+        };
+        self.questions.insert(question, open);
         Ok(())
     }
 
-    fn notification(&mut self, connection: ConnectionId, said: Said) {
-        // Others cannot be sent: the provider has no connections.
-        if said.method == "notifications/initialized" {
-            self.ready(connection);
-        }
-    }
-
     fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
-        // MCP: `initialize` cannot be cancelled.
-        let open = self.questions.values().filter_map(|open| match &open.of {
-            Of::Caller(called) => Some(called),
-            Of::Initialize { .. } | Of::Listen(_) => None,
-        });
-        let rounds = self.rounds.values().map(|round| &round.called);
-        let mut all = open.chain(rounds);
-        let is_it = |called: &&Called| called.is_on(connection) && called.id.as_ref() == Some(id);
-        all.find(is_it).map(|called| called.ask)
+        let on = Caller::Connection(connection);
+        let mut open = self.questions.values().map(|open| &open.request);
+        let named = open.find(|open| open.caller == on && open.id.as_ref() == Some(id));
+        named.map(|open| open.ask)
     }
 
-    fn withdraw(&mut self, asked: Asked) {
-        for (question, open) in &mut self.questions {
-            let is_it = match &mut open.of {
-                Of::Caller(called) => {
-                    called.withdrawn |= called.ask == asked;
-                    called.ask == asked
-                }
-                Of::Initialize { ask, .. } => *ask == asked,
-                Of::Listen(listen) => {
-                    if listen.forget(asked) {
-                        return self.out.fail(asked, &Error::cancelled());
-                    }
-                    false
-                }
-            };
-            if is_it {
-                return self.out.withdraw(*question);
-            }
-        }
-        if let Some(round) = self.rounds.remove(&asked) {
-            self.end_round(round, &Error::cancelled());
-        }
+    fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
+        self.withdraw_all(|request| request.ask == ask, out);
     }
 
-    fn answered(&mut self, question: Question, outcome: Message) {
+    fn disconnect(&mut self, connection: ConnectionId, out: &mut Outputs) {
+        let on = Caller::Connection(connection);
+        self.withdraw_all(|request| request.caller == on, out);
+    }
+
+    fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs) {
         let Some(open) = self.questions.remove(&question) else {
-            return self.input_answered(question, outcome);
+            return;
         };
-        self.requests.remove(&open.request);
+        self.requests.remove(&open.known);
         let outer = outcome.kind() == Kind::Error;
         let meta = wire::meta(outcome.body()).filter(|_| !outer);
         let meta = meta.map(str::to_owned);
@@ -226,159 +154,63 @@ impl Adapter for StatelessProvider {
                 Message::error(&Error::new(protocol::code::BACKEND, text))
             })
         };
-        match open.of {
-            Of::Caller(mut called) => match called.legacy.take() {
-                Some(legacy) => self.legacy_answered(called, legacy, outcome),
-                None => self.out.push(Output::Answer {
-                    ask: called.ask,
-                    outcome: protocol::subscribed(outcome, called.subscription.as_ref()),
-                    meta,
-                    outer,
-                }),
-            },
-            Of::Initialize { ask, connection } => self.initialized(ask, connection, outcome),
-            Of::Listen(listen) => self.listened(question, listen, &outcome),
-        }
+        out.push(Output::Answer {
+            ask: open.request.ask,
+            outcome: protocol::subscribed(outcome, open.subscription.as_ref()),
+            meta,
+            outer,
+        });
     }
 
-    fn provider_tells(&mut self, params: &str) {
+    fn tells(&mut self, params: &str, out: &mut Outputs) {
         let text = |name| protocol::string(Some(params), name);
-        let request = text("requestId").filter(|_| text("serverId").as_ref() == Some(&self.id));
-        let question = request.and_then(|request| self.requests.get(&*request).copied());
-        let open = question.and_then(|question| Some((question, self.questions.get(&question)?)));
-        let Some(((question, open), said)) = open.zip(wire::said(params)) else {
+        let known = text("requestId").filter(|_| text("serverId").as_ref() == Some(&self.id));
+        let question = known.and_then(|known| self.requests.get(&*known));
+        let open = question.and_then(|question| self.questions.get(question));
+        let Some((open, said)) = open.zip(wire::said(params)) else {
             let name = &self.name;
             let why = format!(
                 "the MCP server {name:?}: dropped a notification from its provider: it names no open request"
             );
-            return self.out.push(Output::Drop { why });
+            return out.push(Output::Drop { why });
         };
-        if said.method == protocol::CANCELLED {
+        // If the request was cancelled, the notification has no recipient.
+        if said.method == protocol::CANCELLED || open.withdrawn {
             return;
         }
-        match &open.of {
-            // The notification has no recipient.
-            Of::Caller(Called {
-                withdrawn: true, ..
-            })
-            | Of::Initialize { .. } => {}
-            Of::Caller(called) => {
-                let mut said = said.into_owned();
-                if let Some(id) = &called.subscription
-                    && protocol::meta(said.params(), key::SUBSCRIPTION).is_some()
-                {
-                    let id = Some(id.as_str());
-                    let params = protocol::with_meta(said.params(), key::SUBSCRIPTION, id);
-                    said.params = Some(params.into());
-                }
-                self.out.tell_caller(called.caller.clone(), said);
-            }
-            Of::Listen(_) => self.published(question, &said),
+        let mut said = said.into_owned();
+        if let Some(id) = &open.subscription
+            && protocol::meta(said.params(), key::SUBSCRIPTION).is_some()
+        {
+            let id = Some(id.as_str());
+            let params = protocol::with_meta(said.params(), key::SUBSCRIPTION, id);
+            said.params = Some(params.into());
+        }
+        let Request { ask, caller, .. } = &open.request;
+        out.tell_caller(caller.clone(), Some(*ask), said);
+    }
+
+    fn lost(&mut self, waiting: &HashSet<Question>, out: &mut Outputs) {
+        let lost = protocol::lost(&self.name);
+        let is_lost = |question: &Question, _: &mut Open| !waiting.contains(question);
+        for (_, open) in self.questions.extract_if(.., is_lost) {
+            self.requests.remove(&open.known);
+            out.fail(open.request.ask, &lost);
         }
     }
 
-    fn provider_lost(&mut self, waiting: &HashSet<Question>) {
-        let lost = protocol::lost(&self.name);
-        for round in std::mem::take(&mut self.rounds).into_values() {
-            self.end_round(round, &lost);
-        }
-        let is_lost = |question: &Question, _: &mut Open| !waiting.contains(question);
-        let open: Vec<_> = self.questions.extract_if(.., is_lost).collect();
-        for (question, open) in open {
-            self.requests.remove(&open.request);
-            let outcome = Message::error(&lost);
-            match open.of {
-                Of::Caller(called) => self.out.answer(called.ask, outcome),
-                Of::Initialize { ask, connection } => self.initialized(ask, connection, outcome),
-                Of::Listen(listen) => self.listened(question, listen, &outcome),
-            }
-        }
+    fn has(&self, request: &str) -> bool {
+        // A longer id cannot exist. It is not looked up, as it may come from any caller.
+        request.len() <= protocol::TOKEN && self.requests.contains_key(request)
     }
 }
 
-impl StatelessProvider {
-    /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
-    /// `prefix`, which must differ between seats of one provider.
-    #[must_use]
-    pub fn new(id: &str, prefix: &str) -> Self {
-        Self {
-            id: id.to_owned(),
-            name: protocol::clipped(id),
-            prefix: prefix.to_owned(),
-            last: 0,
-            clients: BTreeMap::new(),
-            questions: BTreeMap::new(),
-            requests: HashMap::new(),
-            rounds: BTreeMap::new(),
-            inputs: BTreeMap::new(),
-            out: Outputs::default(),
-        }
-    }
-
-    /// How many bytes are kept for calls that may be retried.
-    fn kept(&self) -> usize {
-        let open = self.questions.values().map(|open| match &open.of {
-            Of::Caller(called) => called.weight(),
-            Of::Initialize { .. } | Of::Listen(_) => 0,
-        });
-        let rounds = self.rounds.values().map(Round::weight);
-        open.chain(rounds).sum()
-    }
-
-    fn is_full(&self) -> bool {
-        self.questions.len() + self.inputs.len() >= protocol::OPEN
-    }
-
-    fn number(&mut self) -> Question {
-        self.last += 1;
-        self.last
-    }
-
-    /// Sends a request to the provider, with the caller's `requestId` or one of the seat.
-    fn ask(&mut self, of: Of, request: Option<Arc<str>>, said: &Said) -> Question {
-        let question = self.number();
-        let request = request.unwrap_or_else(|| {
-            let mut own: Arc<str> = format!("{}-{question}", self.prefix).into();
-            // A caller may have chosen this id.
-            while self.requests.contains_key(&own) {
-                own = format!("{own}-").into();
-            }
-            own
-        });
-        let params = wire::alone(&self.id, &request, said);
-        self.out.ask_provider(question, "mcp/message", params);
-        self.requests.insert(request.clone(), question);
-        self.questions.insert(question, Open { request, of });
-        question
-    }
-
-    /// Removes a disconnected client, and cancels its open requests.
-    fn forget(&mut self, connection: ConnectionId) {
-        self.clients.remove(&connection);
-        let cancelled = Error::cancelled();
+impl Stateless {
+    fn withdraw_all(&mut self, those: impl Fn(&Request) -> bool, out: &mut Outputs) {
         for (question, open) in &mut self.questions {
-            let here = match &mut open.of {
-                Of::Caller(called) => {
-                    called.withdrawn |= called.is_on(connection);
-                    called.is_on(connection)
-                }
-                Of::Initialize { connection: of, .. } => *of == connection,
-                Of::Listen(listen) => {
-                    let here = listen.connection == connection;
-                    if let Some((ask, _)) = listen.ask.take_if(|_| here) {
-                        self.out.fail(ask, &cancelled);
-                    }
-                    here
-                }
-            };
-            if here {
-                self.out.withdraw(*question);
+            if those(&open.request) && !std::mem::replace(&mut open.withdrawn, true) {
+                out.withdraw(*question);
             }
-        }
-        let here = |_: &Asked, round: &mut Round| round.called.is_on(connection);
-        let rounds: Vec<_> = self.rounds.extract_if(.., here).collect();
-        for (_, round) in rounds {
-            self.end_round(round, &cancelled);
         }
     }
 }

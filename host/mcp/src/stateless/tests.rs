@@ -2,7 +2,7 @@
 
 use super::StatelessProvider;
 use crate::seat::{Caller, Seat};
-use crate::transcript::{META, Table, alone, request};
+use crate::tests::transcript::{META, Table, alone, request};
 
 fn seat() -> Table<StatelessProvider> {
     Table::new(StatelessProvider::new("srv", "acp-chain"))

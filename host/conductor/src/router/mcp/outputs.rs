@@ -70,7 +70,7 @@ impl Mcp {
                 let caller = Caller::Connection(connection);
                 self.send_to_caller(core, id, &caller, Some(question), &said, steps);
             }
-            Output::TellCaller { caller, said } => {
+            Output::TellCaller { caller, said, .. } => {
                 self.send_to_caller(core, id, &caller, None, &said, steps);
             }
             Output::Withdraw { question } => {

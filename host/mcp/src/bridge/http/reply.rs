@@ -15,6 +15,7 @@ use hyper::header::HeaderName;
 use crate::bridge::message::OutboundMessage;
 use crate::bridge::outbound::Sent;
 use crate::bridge::registry::Attachment;
+use crate::protocol::object;
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
@@ -51,9 +52,12 @@ pub fn refuse(status: StatusCode, why: &str) -> Refusal {
 /// A refusal as a JSON-RPC error, with the id of the request. If the id is unknown, the member is omitted, as MCP
 /// requires.
 pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
-    let id = id.map(|id| format!(r#""id":{},"#, id.as_str()));
-    let (id, error) = (id.unwrap_or_default(), error.to_json());
-    let body = format!(r#"{{"jsonrpc":"2.0",{id}"error":{error}}}"#);
+    let error = error.to_json();
+    let body = object(&[
+        ("jsonrpc", Some(r#""2.0""#)),
+        ("id", id.map(Id::as_str)),
+        ("error", Some(&error)),
+    ]);
     Refusal(Box::new(typed(status, JSON, body)))
 }
 

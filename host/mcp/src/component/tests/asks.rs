@@ -3,7 +3,7 @@
 use super::{ComponentProvider, FromComponent, Input, Offer, Table, request};
 use crate::component::channel::{Ask, ToComponent};
 use crate::seat::{Output, Seat};
-use crate::transcript::{META, alone};
+use crate::tests::transcript::{META, alone};
 use acp_chain_rpc::{Message, member};
 
 const TOOLS: &str = r#"{"tools":[{"name":"sum","inputSchema":{"type":"object"}},

@@ -2,7 +2,7 @@
 
 use super::{Change, ComponentProvider, Offer, Table};
 use crate::protocol;
-use crate::transcript::alone;
+use crate::tests::transcript::alone;
 
 const RESOURCES: &str = r#"{"instructions":"Read them","resources":[
     {"uri":"map:/","name":"map","mimeType":"text/plain","x":1e400}],

@@ -1,10 +1,10 @@
 //! A seat under test: inputs by number and name, outputs as lines.
 
-use super::component::channel::{FromComponent, ToComponent};
-use super::protocol;
-use super::seat::{Caller, CallerRequest, Input, Output, Seat};
-use super::wire::Said;
-use super::{Asked, ConnectionId, Question};
+use crate::component::channel::{FromComponent, ToComponent};
+use crate::protocol;
+use crate::seat::{Caller, CallerRequest, Input, Output, Seat};
+use crate::wire::Said;
+use crate::{Asked, ConnectionId, Question};
 use acp_chain_channel::Change;
 use acp_chain_rpc::{Kind, Message, edit};
 
@@ -209,7 +209,7 @@ fn line(output: &Output) -> String {
             connection,
             said,
         } => format!("ask {connection} {question}: {}", spelt(said)),
-        Output::TellCaller { caller, said } => match caller {
+        Output::TellCaller { caller, said, .. } => match caller {
             Caller::Connection(id) => format!("tell {id}: {}", spelt(said)),
             Caller::Request(id) => format!("tell {id}: {}", spelt(said)),
         },

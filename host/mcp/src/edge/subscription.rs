@@ -1,23 +1,23 @@
-//! Notifications of changes for a legacy client.
+//! Notifications of changes for a client that begins with `initialize`.
 //!
-//! From `notifications/initialized` on, the seat has one `subscriptions/listen` per client open at the provider, for
-//! changes of lists and of the resources that the client subscribes to. When the filter changes, the seat opens a new
-//! one. Once the new one is acknowledged, the seat cancels the old one, and answers the client's request. If the
-//! provider ends it, the seat opens another only when the client subscribes again.
+//! From `notifications/initialized` on, the edge has one `subscriptions/listen` per client open at the provider, for
+//! changes of lists and of the resources that the client subscribes to. When the filter changes, the edge opens a new
+//! one. Once the new one is acknowledged, the edge cancels the old one, and answers the client's request. If the
+//! provider ends it, the edge opens another only when the client subscribes again.
 
 use std::borrow::Cow;
 
-use super::{Of, StatelessProvider};
+use super::{CallerEdge, Of, Provider, Request};
 use crate::listening::Filter;
-use crate::protocol::{self, key, with_meta};
+use crate::protocol::{self, Version, key, with_meta};
 use crate::seat::{Caller, Output};
 use crate::wire::Said;
-use crate::{Asked, ConnectionId, Question};
+use crate::{Asked, ConnectionId};
 use acp_chain_rpc::{Error, Kind, Message};
 
 /// The notifications of a client.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub struct Changes {
     /// Whether `notifications/initialized` has arrived.
     ready: bool,
     /// Whether the provider supports subscriptions to resources.
@@ -25,7 +25,7 @@ pub(super) struct Changes {
     /// The lists whose changes the provider reports, and the resources that the client subscribes to.
     pub filter: Filter,
     /// The open `subscriptions/listen`, the newest last.
-    listens: Vec<Question>,
+    listens: Vec<Asked>,
 }
 
 /// A `subscriptions/listen` for a client.
@@ -37,21 +37,7 @@ pub(super) struct Listen {
     pub ask: Option<(Asked, Option<String>)>,
 }
 
-impl Listen {
-    /// Cancels the client's request, if it is this one. Returns whether it is.
-    pub fn forget(&mut self, ask: Asked) -> bool {
-        self.ask.take_if(|(waits, _)| *waits == ask).is_some()
-    }
-}
-
-impl Changes {
-    /// The size of the filter in bytes.
-    pub fn weight(&self) -> usize {
-        self.filter.weight()
-    }
-}
-
-impl StatelessProvider {
+impl<P: Provider> CallerEdge<P> {
     /// A client sent `notifications/initialized`.
     pub(super) fn ready(&mut self, connection: ConnectionId) {
         let Some(client) = self.clients.get_mut(&connection) else {
@@ -59,7 +45,7 @@ impl StatelessProvider {
         };
         let is_first =
             client.version.is_some() && !std::mem::replace(&mut client.changes.ready, true);
-        if is_first && client.changes.filter.lists.contains(&true) && !self.is_full() {
+        if is_first && client.changes.filter.lists.contains(&true) {
             self.listen(connection, None);
         }
     }
@@ -72,12 +58,15 @@ impl StatelessProvider {
         uri: String,
         adds: bool,
     ) -> Result<(), Error> {
+        let has_room = self.has_room_for(connection);
         let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Error::cancelled());
         };
         let filter = &mut client.changes.filter;
-        let is_changed = if adds {
-            filter.resources.add(&uri)?
+        let is_changed = if filter.resources.has(&uri) == adds {
+            false
+        } else if adds {
+            has_room.and_then(|()| filter.resources.add(&uri))?
         } else {
             filter.resources.remove(&uri)
         };
@@ -86,8 +75,8 @@ impl StatelessProvider {
             return Ok(());
         }
         if is_changed {
-            for question in std::mem::take(&mut client.changes.listens) {
-                self.out.withdraw(question);
+            for listen in std::mem::take(&mut client.changes.listens) {
+                self.withdraw_open(listen);
             }
         }
         self.out.result(ask, "{}");
@@ -95,33 +84,34 @@ impl StatelessProvider {
     }
 
     fn listen(&mut self, connection: ConnectionId, ask: Option<(Asked, Option<String>)>) {
-        let client = self.clients.get(&connection);
-        let params = client.and_then(|client| {
-            let filter = client.changes.filter.to_json();
-            let params = format!(r#"{{"notifications":{filter}}}"#);
-            client.stand_alone(Some(&params)).ok()
-        });
-        let Some(params) = params else {
+        let Some(client) = self.clients.get_mut(&connection) else {
             return;
         };
-        let of = Of::Listen(Listen {
+        self.last += 1;
+        client.changes.listens.push(self.last);
+        let listen = Listen {
             connection,
             acknowledged: false,
             ask,
-        });
-        let question = self.ask(of, None, &Said::made("subscriptions/listen", params));
-        if let Some(client) = self.clients.get_mut(&connection) {
-            client.changes.listens.push(question);
-        }
+        };
+        self.open.insert(self.last, Of::Listen(listen));
+        let request = Request {
+            ask: self.last,
+            caller: Caller::Connection(connection),
+            id: None,
+            version: client.version.unwrap_or(Version::V2025November),
+        };
+        self.provider.listen(request, client, &mut self.made);
+        self.pass();
     }
 
     /// A `subscriptions/listen` has ended.
-    pub(super) fn listened(&mut self, question: Question, listen: Listen, outcome: &Message) {
+    pub(super) fn listened(&mut self, ended: Asked, listen: Listen, outcome: Message) {
         if let Some(client) = self.clients.get_mut(&listen.connection) {
             let before = client.changes.listens.len();
-            client.changes.listens.retain(|of| *of != question);
+            client.changes.listens.retain(|of| *of != ended);
             if client.changes.listens.is_empty() && before > 0 {
-                let (name, why) = (&self.name, protocol::clipped(outcome.body()));
+                let (name, why) = (self.provider.name(), protocol::clipped(outcome.body()));
                 let why = format!(
                     "the MCP server {name:?} no longer notifies a client of changes: {why}"
                 );
@@ -135,7 +125,7 @@ impl StatelessProvider {
             return;
         };
         if outcome.kind() == Kind::Error {
-            return self.out.answer(ask, outcome.clone());
+            return self.out.answer(ask, outcome);
         }
         let text = "The provider ended the subscription";
         let error = Error::new(protocol::code::BACKEND, text);
@@ -143,9 +133,8 @@ impl StatelessProvider {
     }
 
     /// Passes on a notification of a `subscriptions/listen`.
-    pub(super) fn published(&mut self, question: Question, said: &Said) {
-        let open = self.questions.get_mut(&question);
-        let Some(Of::Listen(listen)) = open.map(|open| &mut open.of) else {
+    pub(super) fn published(&mut self, on: Asked, said: &Said) {
+        let Some(Of::Listen(listen)) = self.open.get_mut(&on) else {
             return;
         };
         let connection = listen.connection;
@@ -155,14 +144,13 @@ impl StatelessProvider {
         if said.method == protocol::ACKNOWLEDGED {
             listen.acknowledged = true;
             let mut done: Vec<_> = listen.ask.take().into_iter().collect();
-            let at = client.changes.listens.iter().position(|of| *of == question);
-            for older in client.changes.listens.drain(..at.unwrap_or(0)) {
-                if let Some(Of::Listen(older)) =
-                    self.questions.get_mut(&older).map(|open| &mut open.of)
-                {
+            let at = client.changes.listens.iter().position(|of| *of == on);
+            let older = client.changes.listens.drain(..at.unwrap_or(0));
+            for older in older.collect::<Vec<_>>() {
+                if let Some(Of::Listen(older)) = self.open.get_mut(&older) {
                     done.extend(older.ask.take());
                 }
-                self.out.withdraw(older);
+                self.withdraw_open(older);
             }
             for (ask, _) in done {
                 self.out.result(ask, "{}");
@@ -175,7 +163,8 @@ impl StatelessProvider {
                 params: params.map(Cow::Owned),
                 meta: None,
             };
-            self.out.tell_caller(Caller::Connection(connection), said);
+            let caller = Caller::Connection(connection);
+            self.out.tell_caller(caller, None, said);
         }
     }
 }

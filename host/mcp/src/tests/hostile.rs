@@ -8,15 +8,15 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
 
-use super::component::ComponentProvider;
-use super::component::channel::{Ask, FromComponent, ToComponent};
-use super::connected::ConnectedProvider;
-use super::seat::{Caller, CallerRequest, Input, Output, Seat};
-use super::stateless::StatelessProvider;
 use super::transcript::{alone, beside};
-use super::undecided::Undecided;
-use super::wire::Said;
-use super::{Asked, ConnectionId, Question};
+use crate::component::ComponentProvider;
+use crate::component::channel::{Ask, FromComponent, ToComponent};
+use crate::connected::ConnectedProvider;
+use crate::seat::{Caller, CallerRequest, Input, Output, Seat};
+use crate::stateless::StatelessProvider;
+use crate::undecided::Undecided;
+use crate::wire::Said;
+use crate::{Asked, ConnectionId, Question};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::{Error, Id, Kind, Message, member};
 
@@ -266,7 +266,7 @@ impl Ledger {
                     self.caller(&Caller::Connection(connection));
                     texts.push(said.params.map(Cow::into_owned));
                 }
-                Output::TellCaller { caller, said } => {
+                Output::TellCaller { caller, said, .. } => {
                     self.caller(&caller);
                     texts.push(said.params.map(Cow::into_owned));
                 }

@@ -1,8 +1,8 @@
-//! A provider's requests to a legacy client during a call.
+//! A provider's requests to a client that begins with `initialize`, during a call.
 //!
 //! In 2026-07-28 the server ends the call with an `InputRequiredResult`, and the client retries the call with the
-//! answers (multi round-trip requests). Legacy clients do not support this, so the seat sends the requests to the
-//! client, and retries the call with the answers.
+//! answers (multi round-trip requests). These clients do not support this, so the edge sends them the requests, and
+//! retries the call with the answers.
 //!
 //! - Only `sampling/createMessage`, `elicitation/create` and `roots/list` are passed on, and only to a client that
 //!   supports them; anything else becomes the error -32603.
@@ -15,11 +15,10 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::StatelessProvider;
-use super::called::{Called, Legacy};
-use crate::Question;
-use crate::protocol::{self, quoted, with};
+use super::{Call, CallerEdge, Provider};
+use crate::protocol::{self, object, with};
 use crate::wire::Said;
+use crate::{Asked, Question};
 use acp_chain_channel::capability;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
@@ -29,11 +28,10 @@ const ROUNDS: usize = 10;
 /// The maximum number of requests in one `InputRequiredResult`.
 const INPUTS: usize = 16;
 
-/// A call that the seat retries when the client has answered.
+/// A call that the edge retries when the client has answered.
 #[derive(Debug)]
 pub(super) struct Round {
-    pub called: Called,
-    legacy: Legacy,
+    pub call: Call,
     /// The unanswered requests, and the provider's names for them.
     missing: BTreeMap<Question, String>,
     /// The answers, by the provider's names.
@@ -49,20 +47,16 @@ impl Round {
         let answers = self.answers.iter();
         let answers = answers.map(|(name, answer)| name.len() + answer.len());
         let state = self.state.as_ref().map_or(0, String::len);
-        self.legacy.weight() + state + missing.chain(answers).sum::<usize>()
+        self.call.weight() + state + missing.chain(answers).sum::<usize>()
     }
 }
 
-impl StatelessProvider {
+impl<P: Provider> CallerEdge<P> {
     /// Sends the provider's requests to the client. `required` is the `InputRequiredResult`.
-    pub(super) fn begin_round(
-        &mut self,
-        called: Called,
-        mut legacy: Legacy,
-        required: &str,
-    ) -> Result<(), Error> {
+    pub(super) fn begin_round(&mut self, mut call: Call, required: &str) -> Result<(), Error> {
+        let name = self.provider.name();
         let fault = |reason: String| {
-            let text = format!("The MCP server {:?} is at fault: {reason}", self.name);
+            let text = format!("The MCP server {name:?} is at fault: {reason}");
             Error::new(code::INTERNAL_ERROR, text)
         };
         let inputs = member(required, "inputRequests").filter(|text| *text != "null");
@@ -77,8 +71,8 @@ impl StatelessProvider {
                 )));
             }
         };
-        legacy.rounds += 1;
-        if legacy.rounds > ROUNDS {
+        call.rounds += 1;
+        if call.rounds > ROUNDS {
             return Err(fault(format!(
                 "it asked for input more than {ROUNDS} times"
             )));
@@ -91,7 +85,7 @@ impl StatelessProvider {
         if state.is_some_and(|state| !state.starts_with('"')) {
             return Err(fault(String::from("its requestState is not a string")));
         }
-        let Some(client) = self.clients.get(&legacy.connection) else {
+        let Some(client) = self.clients.get(&call.connection) else {
             return Err(Error::cancelled());
         };
         let mut requests = Vec::new();
@@ -106,65 +100,56 @@ impl StatelessProvider {
             let params = member(input.get(), "params").filter(|params| *params != "null");
             requests.push((name, method, params.map(str::to_owned)));
         }
-        if self.questions.len() + self.inputs.len() + requests.len() > protocol::OPEN {
-            return Err(protocol::full(&self.name));
-        }
+        self.has_room(requests.len())?;
         let mut round = Round {
             state: state.map(str::to_owned),
             missing: BTreeMap::new(),
             answers: Vec::new(),
-            called,
-            legacy,
+            call,
         };
         let names = requests.iter().map(|(name, ..)| name.len());
         if !protocol::keeps(self.kept(), round.weight() + names.sum::<usize>()) {
-            return Err(protocol::heavy(&self.name));
+            return Err(protocol::heavy(self.provider.name()));
         }
         for (name, method, params) in requests {
-            let question = self.number();
+            let question = self.made.number();
             round.missing.insert(question, name);
-            self.inputs.insert(question, round.called.ask);
+            self.inputs.insert(question, round.call.request.ask);
             let said = Said {
                 method: method.into(),
                 params: params.map(Cow::Owned),
                 meta: None,
             };
-            self.out.ask_caller(question, round.legacy.connection, said);
+            self.out.ask_caller(question, round.call.connection, said);
         }
         if round.missing.is_empty() {
             self.again(round);
         } else {
-            self.rounds.insert(round.called.ask, round);
+            self.rounds.insert(round.call.request.ask, round);
         }
         Ok(())
     }
 
-    /// Ends a round and its call with an error. Later answers to the round's requests are ignored.
-    pub(super) fn end_round(&mut self, round: Round, why: &Error) {
-        self.end_with(round, Message::error(why));
-    }
-
-    fn end_with(&mut self, round: Round, outcome: Message) {
+    /// Ends a round and its call with this error. Later answers to the round's requests are ignored.
+    pub(super) fn end_round(&mut self, round: Round, outcome: Message) {
         for question in round.missing.into_keys() {
             self.out.withdraw(question);
         }
-        self.out.answer(round.called.ask, outcome);
+        self.out.answer(round.call.request.ask, outcome);
     }
 
-    /// The client answered a request.
-    pub(super) fn input_answered(&mut self, question: Question, outcome: Message) {
-        let Some(ask) = self.inputs.remove(&question) else {
-            return;
-        };
+    /// The client answered a request in this call.
+    pub(super) fn input_answered(&mut self, question: Question, ask: Asked, outcome: Message) {
         let Some(mut round) = self.rounds.remove(&ask) else {
             return;
         };
         let name = round.missing.remove(&question);
         if outcome.kind() != Kind::Result {
-            return self.end_with(round, outcome);
+            return self.end_round(round, outcome);
         }
         if !protocol::keeps(self.kept(), round.weight() + outcome.body().len()) {
-            return self.end_round(round, &protocol::heavy(&self.name));
+            let heavy = protocol::heavy(self.provider.name());
+            return self.end_round(round, Message::error(&heavy));
         }
         let answer = outcome.body().to_owned();
         round.answers.extend(name.map(|name| (name, answer)));
@@ -177,18 +162,16 @@ impl StatelessProvider {
 
     /// Retries the call with the answers.
     fn again(&mut self, round: Round) {
-        let mut params = round.legacy.params.clone();
+        let mut params = round.call.params.clone();
         if !round.answers.is_empty() {
             let answers = round.answers.iter();
-            let answers: Vec<_> = answers
-                .map(|(name, answer)| format!("{}:{answer}", quoted(name)))
-                .collect();
-            let answers = format!("{{{}}}", answers.join(","));
+            let answers = answers.map(|(name, answer)| (&**name, Some(&**answer)));
+            let answers = object(&answers.collect::<Vec<_>>());
             params = with(&params, "/inputResponses", Some(&answers));
         }
         if let Some(state) = &round.state {
             params = with(&params, "/requestState", Some(state));
         }
-        self.call(round.called, round.legacy, Some(params));
+        self.call(round.call, Some(params));
     }
 }

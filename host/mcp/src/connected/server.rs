@@ -1,0 +1,113 @@
+//! Translation of a server that begins with `initialize`, from and to MCP 2026-07-28.
+//!
+//! - The result of `server/discover` is that of `initialize`.
+//! - The keys of 2026-07-28 are removed from the `_meta` of requests, and its required members are added to results:
+//!   `resultType`, and for cacheable results `ttlMs` 0 and `cacheScope` "private".
+//! - Methods that need a connection are refused with -32601.
+//!
+//! There are no subscriptions to resources, and no log messages: neither names a call. Tasks are not supported: they
+//! differ from those of 2026-07-28.
+
+use crate::protocol::{
+    self, LISTS, Version, array, key, no_method, object, quoted, software, with, with_meta,
+};
+use crate::versions;
+use crate::wire::Said;
+use acp_chain_rpc::{Error, Kind, Message, member, resolve};
+
+/// The keys in the `_meta` of requests that 2026-07-28 added.
+const ADDED: [&str; 4] = [
+    key::VERSION,
+    key::CLIENT_INFO,
+    key::CAPABILITIES,
+    key::LOG_LEVEL,
+];
+
+/// A server that begins with `initialize`.
+#[derive(Debug)]
+pub(super) struct LegacyServer {
+    /// The result of `server/discover`.
+    pub discovered: String,
+    /// Whether the server reports changes, for each of [`LISTS`].
+    pub lists: [bool; 3],
+}
+
+impl LegacyServer {
+    /// The server with this result of `initialize`.
+    pub fn new(initialized: &str) -> Self {
+        let capabilities = member(initialized, "capabilities").unwrap_or("{}");
+        let lists = LISTS.map(|(of, _, _)| {
+            let offered = resolve(capabilities, &format!("/{of}/listChanged"));
+            offered == Ok(Some("true"))
+        });
+        // These do not exist in 2026-07-28, or need a connection.
+        let mut capabilities = capabilities.to_owned();
+        for unsupported in ["/resources/subscribe", "/logging", "/tasks"] {
+            capabilities = with(&capabilities, unsupported, None);
+        }
+        let software = member(initialized, "serverInfo");
+        let meta = software.map(|software| object(&[(key::SERVER_INFO, Some(software))]));
+        let discovered = object(&[
+            (
+                "supportedVersions",
+                Some(&array(&[&quoted(Version::Stateless.as_str())])),
+            ),
+            ("capabilities", Some(&capabilities)),
+            ("resultType", Some(r#""complete""#)),
+            ("ttlMs", Some("0")),
+            ("cacheScope", Some(r#""private""#)),
+            ("instructions", member(initialized, "instructions")),
+            ("_meta", meta.as_deref()),
+        ]);
+        Self { discovered, lists }
+    }
+
+    /// Translates a request for the server. Not for requests that the seat answers.
+    pub fn request(said: &mut Said) -> Result<(), Error> {
+        match &*said.method {
+            "initialize"
+            | "ping"
+            | "logging/setLevel"
+            | "resources/subscribe"
+            | "resources/unsubscribe" => return Err(no_method(&said.method)),
+            _ => {}
+        }
+        for key in ADDED {
+            let params = with_meta(said.params(), key, None);
+            said.params = Some(params.into());
+        }
+        Ok(())
+    }
+
+    /// Translates the server's answer.
+    pub fn answer(outcome: Message, cacheable: bool) -> Message {
+        match outcome.kind() {
+            Kind::Result if protocol::is_object(outcome.body()) => {
+                Message::result(&versions::newer(outcome.body(), cacheable))
+            }
+            Kind::Result => outcome,
+            _ => versions::newer_error(outcome),
+        }
+    }
+}
+
+/// The params of `server/discover`, for a client with these capabilities and this software.
+pub(super) fn discover(capabilities: Option<&str>, software: Option<&str>) -> String {
+    let meta = object(&[
+        (key::VERSION, Some(&quoted(Version::Stateless.as_str()))),
+        (key::CAPABILITIES, capabilities.or(Some("{}"))),
+        (key::CLIENT_INFO, software),
+    ]);
+    object(&[("_meta", Some(&meta))])
+}
+
+/// The params of `initialize`, for a client with this software.
+pub(super) fn initialize(client: Option<String>) -> String {
+    let version = quoted(Version::V2025November.as_str());
+    let client = client.unwrap_or_else(|| software("acp-chain"));
+    object(&[
+        ("protocolVersion", Some(&version)),
+        ("capabilities", Some("{}")),
+        ("clientInfo", Some(&client)),
+    ])
+}

@@ -1,0 +1,150 @@
+//! Translation of clients that begin with `initialize`, to and from MCP 2026-07-28.
+//!
+//! - The result of `initialize` is that of `server/discover`, of which a request has no other trace.
+//! - The client's capabilities and software are added to the `_meta` of every request, and so is the level of
+//!   `logging/setLevel`: the provider sends log messages for the request.
+//! - Of results, `crate::versions` removes what older clients do not know.
+//!
+//! Limits: a client's notifications, such as `notifications/roots/list_changed`, are not sent to the provider. A result
+//! of a type that the client's version does not have, such as a task, becomes the error -32603.
+
+use super::subscription::Changes;
+use crate::protocol::{
+    self, LISTS, MAX_SAID, Version, invalid, is_object, key, object, quoted, with, with_key,
+};
+use crate::versions;
+use crate::wire::Said;
+use acp_chain_rpc::{Error, member, resolve};
+
+/// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+/// The level that the params of `logging/setLevel` name.
+pub(super) fn level(params: Option<&str>) -> Result<&'static str, Error> {
+    let level = protocol::string(params, "level");
+    let mut levels = LEVELS.into_iter();
+    let known = levels.find(|known| level.as_deref() == Some(known));
+    known.ok_or_else(|| invalid(format!("The level is none of {}", LEVELS.join(", "))))
+}
+
+/// A connected client.
+#[derive(Debug, Default)]
+pub struct Client {
+    /// The version negotiated by `initialize`.
+    pub version: Option<Version>,
+    /// JSON text.
+    capabilities: Option<String>,
+    /// `clientInfo`, as JSON text.
+    software: Option<String>,
+    pub level: Option<&'static str>,
+    pub changes: Changes,
+}
+
+impl Client {
+    /// Whether the client declared this capability.
+    pub fn can(&self, capability: &str) -> bool {
+        let capabilities = self.capabilities.as_deref();
+        capabilities.is_some_and(|text| member(text, capability).is_some_and(is_object))
+    }
+
+    /// Keeps the client's capabilities and software from `initialize`.
+    pub fn introduce(&mut self, params: Option<&str>) -> Result<(), Error> {
+        let given = |name: &str| {
+            let said = params.and_then(|params| member(params, name));
+            let said = said.filter(|said| is_object(said));
+            if said.is_some_and(|said| said.len() > MAX_SAID) {
+                let text = format!("{name} is larger than {} KiB", MAX_SAID / 1024);
+                return Err(invalid(text));
+            }
+            Ok(said.map(str::to_owned))
+        };
+        (self.capabilities, self.software) = (given("capabilities")?, given("clientInfo")?);
+        Ok(())
+    }
+
+    /// How many bytes are kept for the client.
+    pub fn weight(&self) -> usize {
+        let texts = [&self.capabilities, &self.software].into_iter().flatten();
+        texts.map(String::len).sum::<usize>() + self.changes.filter.weight()
+    }
+
+    /// The params of a request, in the form of 2026-07-28.
+    pub fn stand_alone(&self, params: Option<&str>) -> Result<String, Error> {
+        let params = params.unwrap_or("{}");
+        if !is_object(params) {
+            return Err(invalid("params is an object"));
+        }
+        let meta = member(params, "_meta").filter(|meta| is_object(meta));
+        let mut meta = meta.unwrap_or("{}").to_owned();
+        let version = quoted(Version::Stateless.as_str());
+        for (key, value) in [
+            (key::VERSION, Some(&*version)),
+            (
+                key::CAPABILITIES,
+                self.capabilities.as_deref().or(Some("{}")),
+            ),
+            (key::CLIENT_INFO, self.software.as_deref()),
+            (key::LOG_LEVEL, self.level.map(quoted).as_deref()),
+        ] {
+            if value.is_some() {
+                meta = with_key(&meta, key, value);
+            }
+        }
+        Ok(with(params, "/_meta", Some(&meta)))
+    }
+
+    /// The subscription to the changes that the client subscribes to.
+    pub fn listen(&self) -> Said<'static> {
+        let filter = self.changes.filter.to_json();
+        let params = object(&[("notifications", Some(&filter))]);
+        let params = self.stand_alone(Some(&params)).unwrap_or(params);
+        Said::made("subscriptions/listen", params)
+    }
+
+    /// The result of `initialize` in this version, from that of `server/discover`. `name` is the server's.
+    pub fn begin(
+        &mut self,
+        version: Version,
+        discovered: &str,
+        name: &str,
+    ) -> Result<String, Error> {
+        if versions::speaks_stateless(discovered) == Some(false) {
+            let stateless = Version::Stateless.as_str();
+            let text = format!("The MCP server {name:?} does not speak {stateless}");
+            return Err(Error::new(protocol::code::BACKEND, text));
+        }
+        self.version = Some(version);
+        let capabilities = member(discovered, "capabilities").filter(|text| is_object(text));
+        let capabilities = capabilities.unwrap_or("{}");
+        let offered = |pointer: &str| resolve(capabilities, pointer) == Ok(Some("true"));
+        self.changes.filter.lists = LISTS.map(|(of, _, _)| offered(&format!("/{of}/listChanged")));
+        self.changes.subscribes = offered("/resources/subscribe");
+        let software = protocol::meta(Some(discovered), key::SERVER_INFO).filter(|software| {
+            let has = |name| protocol::string(Some(software), name).is_some();
+            has("name") && has("version")
+        });
+        let unknown = || {
+            object(&[
+                ("name", Some(&quoted(name))),
+                ("version", Some(r#""unknown""#)),
+            ])
+        };
+        let software = software.map_or_else(unknown, str::to_owned);
+        let instructions = member(discovered, "instructions").filter(|text| text.starts_with('"'));
+        Ok(object(&[
+            ("protocolVersion", Some(&quoted(version.as_str()))),
+            ("capabilities", Some(capabilities)),
+            ("serverInfo", Some(&software)),
+            ("instructions", instructions),
+        ]))
+    }
+}

@@ -1,0 +1,543 @@
+//! The edge between the callers of a server and a provider of requests that stand alone.
+//!
+//! Inside there is only MCP 2026-07-28: a [`Provider`] gets requests that stand alone, and answers them. Those of
+//! callers pass, whether or not they arrive on a connection. A client that begins with `initialize` is translated: see
+//! `client` for its requests and their results, `subscription` for notifications of changes, and `rounds` for requests
+//! to it during a call.
+//!
+//! Invariant beside those of every [seat](super::seat): a cancelled request is also answered, once.
+//!
+//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do calls that are too large together to
+//!   keep until they need no retry. The edge's own subscriptions do not count.
+//! - When the provider is restarted, clients stay connected. They get no notifications of changes until their next
+//!   `resources/subscribe`.
+
+mod client;
+mod rounds;
+mod subscription;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+
+pub use self::client::Client;
+use self::client::level;
+use self::rounds::Round;
+use self::subscription::Listen;
+use super::component::channel::FromComponent;
+use super::mirrored::Mirrored;
+use super::outputs::Outputs;
+use super::protocol::{self, Version, connection_version, invalid, is_object, no_method};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled, check_id, connected};
+use super::versions;
+use super::wire::Said;
+use super::{Asked, ConnectionId, Question};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+
+/// A request that stands alone, of MCP 2026-07-28.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub ask: Asked,
+    pub caller: Caller,
+    pub id: Option<Id>,
+    /// The version that the caller speaks. The edge translates the result.
+    pub version: Version,
+}
+
+/// The provider of a server. A returned error answers the request.
+pub trait Provider {
+    /// Whether it is the host. Then it asks clients on their connections, rather than by `input_required`, and does not
+    /// log.
+    const IS_HOST: bool;
+
+    /// The server's name, for errors.
+    fn name(&self) -> &str;
+
+    /// How many requests are open.
+    fn open(&self) -> usize;
+
+    /// How many bytes it keeps.
+    fn weight(&self) -> usize;
+
+    fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error>;
+
+    /// A subscription of the edge, to the changes that a client subscribes to.
+    fn listen(&mut self, request: Request, client: &Client, out: &mut Outputs) {
+        let ask = request.ask;
+        let done = self.request(request, &client.listen(), out);
+        out.settle(ask, done);
+    }
+
+    /// The open request with this id on a connection.
+    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked>;
+
+    fn withdraw(&mut self, ask: Asked, out: &mut Outputs);
+
+    /// Cancels all requests on a connection.
+    fn disconnect(&mut self, connection: ConnectionId, out: &mut Outputs);
+
+    fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs);
+
+    fn tells(&mut self, _params: &str, _out: &mut Outputs) {}
+
+    fn lost(&mut self, _waiting: &HashSet<Question>, _out: &mut Outputs) {}
+
+    fn component(&mut self, _says: FromComponent, _out: &mut Outputs) {}
+
+    fn has(&self, _request: &str) -> bool {
+        false
+    }
+
+    fn check_headers(&self, _params: &str, _headers: &Mirrored) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The seat of a provider of requests that stand alone.
+#[derive(Debug)]
+pub struct CallerEdge<P> {
+    pub(crate) provider: P,
+    clients: BTreeMap<ConnectionId, Client>,
+    /// The requests at the provider whose answers are translated.
+    open: BTreeMap<Asked, Of>,
+    /// The calls to retry once their client has answered.
+    rounds: BTreeMap<Asked, Round>,
+    /// The calls of requests to clients.
+    inputs: BTreeMap<Question, Asked>,
+    /// The number of the last subscription of the edge.
+    last: Asked,
+    /// The outputs of the provider, before they are translated.
+    made: Outputs,
+    out: Outputs,
+}
+
+/// The purpose of a translated request.
+#[derive(Debug)]
+enum Of {
+    /// `server/discover`, for the `initialize` of a connection.
+    Initialize(ConnectionId),
+    Call(Call),
+    /// `subscriptions/listen`, with a number of the edge.
+    Listen(Listen),
+}
+
+/// A translated call, which may be retried.
+#[derive(Debug)]
+struct Call {
+    request: Request,
+    connection: ConnectionId,
+    method: String,
+    /// The params for the provider; empty if the call is never retried.
+    params: String,
+    /// The number of retries.
+    rounds: usize,
+    withdrawn: bool,
+}
+
+impl Call {
+    /// The size in bytes.
+    fn weight(&self) -> usize {
+        self.method.len() + self.params.len()
+    }
+}
+
+impl Of {
+    fn connection(&self) -> ConnectionId {
+        match self {
+            Self::Initialize(connection) => *connection,
+            Self::Call(call) => call.connection,
+            Self::Listen(listen) => listen.connection,
+        }
+    }
+}
+
+impl<P: Provider + Send> Seat for CallerEdge<P> {
+    fn take(&mut self, input: Input) -> Vec<Output> {
+        match input {
+            Input::Connect { ask, .. } if self.clients.len() >= protocol::CONNECTIONS => {
+                self.out.fail(ask, &protocol::full(self.provider.name()));
+            }
+            Input::Connect {
+                ask, connection, ..
+            } => {
+                self.clients.insert(connection, Client::default());
+                self.out.answer(ask, connected(connection, None));
+            }
+            Input::Disconnect {
+                ask, connection, ..
+            } => {
+                self.forget(connection);
+                self.out.done(ask);
+            }
+            Input::Request(request) => {
+                let ask = request.ask;
+                let done = self.request(request);
+                self.out.settle(ask, done);
+            }
+            Input::Notification { connection, said } => match &*said.method {
+                protocol::CANCELLED => {
+                    let named = cancelled(&said).and_then(|id| self.named(connection, &id));
+                    if let Some(ask) = named {
+                        self.withdraw(ask);
+                    }
+                }
+                "notifications/initialized" => self.ready(connection),
+                // Others cannot be sent: the provider has no connections.
+                _ => {}
+            },
+            Input::Withdrawn { ask } => self.withdraw(ask),
+            Input::Answered { question, outcome } => match self.inputs.remove(&question) {
+                Some(ask) => self.input_answered(question, ask, outcome),
+                None => {
+                    self.provider.answered(question, outcome, &mut self.made);
+                    self.pass();
+                }
+            },
+            Input::ProviderRequest { ask, .. } => self.out.fail(ask, &no_method("mcp/message")),
+            Input::ProviderNotification { params } => {
+                self.provider.tells(params, &mut self.made);
+                self.pass();
+            }
+            Input::ProviderLost { waiting } => {
+                let lost = Message::error(&protocol::lost(self.provider.name()));
+                for round in std::mem::take(&mut self.rounds).into_values() {
+                    self.end_round(round, lost.clone());
+                }
+                self.provider.lost(waiting, &mut self.made);
+                self.pass();
+            }
+            Input::Component(says) => {
+                self.provider.component(says, &mut self.made);
+                self.pass();
+            }
+            Input::Over => {}
+        }
+        self.out.take()
+    }
+
+    fn weight(&self) -> usize {
+        let clients = self.clients.values().map(Client::weight);
+        self.kept() + clients.sum::<usize>() + self.provider.weight()
+    }
+
+    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+        self.provider.check_headers(params, headers)
+    }
+
+    fn has(&self, _: Option<&str>, request: Option<&str>) -> bool {
+        request.is_some_and(|request| self.provider.has(request))
+    }
+
+    fn has_caller(&self, connection: ConnectionId) -> bool {
+        self.clients.contains_key(&connection)
+    }
+}
+
+impl<P: Provider> CallerEdge<P> {
+    pub(crate) fn of(provider: P) -> Self {
+        Self {
+            provider,
+            clients: BTreeMap::new(),
+            open: BTreeMap::new(),
+            rounds: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+            // Callers' requests have small numbers.
+            last: 1 << 63,
+            made: Outputs::default(),
+            out: Outputs::default(),
+        }
+    }
+
+    /// How many bytes are kept for calls that may be retried.
+    fn kept(&self) -> usize {
+        let open = self.open.values().map(|of| match of {
+            Of::Call(call) => call.weight(),
+            Of::Initialize(_) | Of::Listen(_) => 0,
+        });
+        let rounds = self.rounds.values().map(Round::weight);
+        open.chain(rounds).sum()
+    }
+
+    /// An error if `more` further requests would be too many.
+    fn has_room(&self, more: usize) -> Result<(), Error> {
+        let own = self.open.values().filter(|of| matches!(of, Of::Listen(_)));
+        let open = self.provider.open() + self.inputs.len() - own.count();
+        if open + more > protocol::OPEN {
+            return Err(protocol::full(self.provider.name()));
+        }
+        Ok(())
+    }
+
+    /// An error if too much is kept for all clients together, including the latest message of this one.
+    fn has_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
+        let others = self.clients.iter().filter(|(id, _)| **id != connection);
+        let kept = others.map(|(_, client)| client.weight()).sum();
+        let own = self.clients.get(&connection).map_or(0, Client::weight);
+        if protocol::keeps(kept, own) {
+            Ok(())
+        } else {
+            Err(protocol::heavy(self.provider.name()))
+        }
+    }
+
+    fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
+        check_id(&request.caller)?;
+        self.has_room(1)?;
+        let CallerRequest {
+            ask,
+            caller,
+            id,
+            said,
+            ..
+        } = request;
+        let version = match &caller {
+            Caller::Request(_) => Version::Stateless,
+            Caller::Connection(connection) => {
+                let client = self.clients.get_mut(connection).ok_or_else(|| {
+                    Error::new(code::INVALID_REQUEST, "There is no such connection")
+                })?;
+                connection_version(&mut client.version, &said.method, said.params())?
+            }
+        };
+        let request = Request {
+            ask,
+            caller,
+            id,
+            version,
+        };
+        if let Caller::Connection(connection) = request.caller
+            && version < Version::Stateless
+        {
+            return self.translate(request, connection, &said);
+        }
+        let done = self.provider.request(request, &said, &mut self.made);
+        self.made.settle(ask, done);
+        self.pass();
+        Ok(())
+    }
+
+    /// Answers a request of a client that begins with `initialize`, or sends it to the provider.
+    fn translate(
+        &mut self,
+        request: Request,
+        connection: ConnectionId,
+        said: &Said,
+    ) -> Result<(), Error> {
+        let Some(client) = self.clients.get_mut(&connection) else {
+            return Err(Error::cancelled());
+        };
+        let (ask, params) = (request.ask, said.params());
+        match &*said.method {
+            "initialize" => {
+                let introduced = client.introduce(params);
+                let introduced = introduced.and_then(|()| self.has_room_for(connection));
+                let client = self.clients.entry(connection).or_default();
+                if let Err(error) = introduced {
+                    // The client may retry `initialize`.
+                    *client = Client::default();
+                    return Err(error);
+                }
+                let discover = Said::made("server/discover", client.stand_alone(None)?);
+                let request = Request {
+                    id: None,
+                    ..request
+                };
+                self.send(Of::Initialize(connection), request, &discover);
+            }
+            "ping" => self.out.result(ask, "{}"),
+            "logging/setLevel" if !P::IS_HOST => {
+                client.level = Some(level(params)?);
+                self.out.result(ask, "{}");
+            }
+            method @ ("resources/subscribe" | "resources/unsubscribe")
+                if client.changes.subscribes =>
+            {
+                let uri = protocol::string(params, "uri")
+                    .ok_or_else(|| invalid("the request lacks a uri, a string"))?;
+                self.subscribe(ask, connection, uri, method == "resources/subscribe")?;
+            }
+            method @ ("resources/subscribe"
+            | "resources/unsubscribe"
+            | "logging/setLevel"
+            | "server/discover"
+            | "subscriptions/listen") => return Err(no_method(method)),
+            method => {
+                let meta = params.and_then(|params| member(params, "_meta"));
+                let is_fine = |meta: &str| is_object(meta) || meta == "null";
+                // The host's own servers ignore a malformed one.
+                if !P::IS_HOST && !meta.is_none_or(is_fine) {
+                    return Err(invalid("params._meta is an object"));
+                }
+                let call = Call {
+                    request,
+                    connection,
+                    method: method.to_owned(),
+                    params: client.stand_alone(params)?,
+                    rounds: 0,
+                    withdrawn: false,
+                };
+                if !P::IS_HOST && !protocol::keeps(self.kept(), call.weight()) {
+                    return Err(protocol::heavy(self.provider.name()));
+                }
+                self.call(call, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a call to the provider. `again` are the params of a retry.
+    fn call(&mut self, mut call: Call, again: Option<String>) {
+        let params = again.unwrap_or_else(|| {
+            if P::IS_HOST {
+                std::mem::take(&mut call.params)
+            } else {
+                call.params.clone()
+            }
+        });
+        let (request, said) = (call.request.clone(), Said::made(&call.method, params));
+        self.send(Of::Call(call), request, &said);
+    }
+
+    /// Sends a request to the provider whose answer is translated.
+    fn send(&mut self, of: Of, request: Request, said: &Said) {
+        let ask = request.ask;
+        self.open.insert(ask, of);
+        let done = self.provider.request(request, said, &mut self.made);
+        self.made.settle(ask, done);
+        self.pass();
+    }
+
+    /// Passes on the outputs of the provider.
+    fn pass(&mut self) {
+        for output in self.made.take() {
+            match output {
+                Output::Answer {
+                    ask,
+                    outcome,
+                    meta,
+                    outer,
+                } => match self.open.remove(&ask) {
+                    Some(Of::Initialize(connection)) => self.initialized(ask, connection, outcome),
+                    Some(Of::Call(call)) => self.call_answered(call, outcome),
+                    Some(Of::Listen(listen)) => self.listened(ask, listen, outcome),
+                    None => self.out.push(Output::Answer {
+                        ask,
+                        outcome,
+                        meta,
+                        outer,
+                    }),
+                },
+                Output::TellCaller {
+                    of: Some(ask),
+                    caller,
+                    said,
+                } => match self.open.get(&ask) {
+                    // The notification has no recipient.
+                    Some(Of::Initialize(_)) => {}
+                    Some(Of::Listen(_)) => self.published(ask, &said),
+                    _ => self.out.tell_caller(caller, Some(ask), said),
+                },
+                output => self.out.push(output),
+            }
+        }
+    }
+
+    /// The provider answered `server/discover`: answers `initialize`.
+    fn initialized(&mut self, ask: Asked, connection: ConnectionId, outcome: Message) {
+        let Some(client) = self.clients.get_mut(&connection) else {
+            return self.out.fail(ask, &Error::cancelled());
+        };
+        // If this fails, the client may retry `initialize`.
+        let version = client.version.take();
+        let (Kind::Result, Some(version)) = (outcome.kind(), version) else {
+            return self.out.answer(ask, outcome);
+        };
+        match client.begin(version, outcome.body(), self.provider.name()) {
+            Ok(result) => self.out.result(ask, &result),
+            Err(error) => self.out.fail(ask, &error),
+        }
+    }
+
+    fn call_answered(&mut self, call: Call, outcome: Message) {
+        let (ask, body) = (call.request.ask, outcome.body());
+        if outcome.kind() != Kind::Result {
+            return self.out.answer(ask, outcome);
+        }
+        match member(body, "resultType") {
+            Some(r#""input_required""#) if call.withdrawn => {
+                self.out.fail(ask, &Error::cancelled());
+            }
+            Some(r#""input_required""#) => {
+                let begun = self.begin_round(call, body);
+                self.out.settle(ask, begun);
+            }
+            None | Some(r#""complete""#) => {
+                let outcome = match versions::older(&call.method, body) {
+                    Cow::Owned(older) => Message::result(&older),
+                    Cow::Borrowed(_) => outcome,
+                };
+                self.out.answer(ask, outcome);
+            }
+            Some(other) => {
+                let text = format!(
+                    "The MCP server {:?} gave a result of the type {}, which the client's version \
+                     of MCP does not have",
+                    self.provider.name(),
+                    protocol::clipped(other)
+                );
+                self.out.fail(ask, &Error::new(code::INTERNAL_ERROR, text));
+            }
+        }
+    }
+
+    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
+        let mut rounds = self.rounds.values().map(|round| &round.call);
+        let is_it =
+            |call: &&Call| call.connection == connection && call.request.id.as_ref() == Some(id);
+        let round = rounds.find(is_it).map(|call| call.request.ask);
+        round.or_else(|| self.provider.named(connection, id))
+    }
+
+    fn withdraw(&mut self, asked: Asked) {
+        if let Some(round) = self.rounds.remove(&asked) {
+            return self.end_round(round, Message::error(&Error::cancelled()));
+        }
+        let waits = self.open.values_mut().any(|of| match of {
+            Of::Listen(listen) => listen.ask.take_if(|(ask, _)| *ask == asked).is_some(),
+            _ => false,
+        });
+        if waits {
+            return self.out.fail(asked, &Error::cancelled());
+        }
+        self.withdraw_open(asked);
+    }
+
+    /// Cancels a request at the provider.
+    fn withdraw_open(&mut self, ask: Asked) {
+        if let Some(Of::Call(call)) = self.open.get_mut(&ask) {
+            call.withdrawn = true;
+        }
+        self.provider.withdraw(ask, &mut self.made);
+        self.pass();
+    }
+
+    /// Removes a disconnected client, and cancels its open requests.
+    fn forget(&mut self, connection: ConnectionId) {
+        self.clients.remove(&connection);
+        let open = self.open.iter();
+        let here = open.filter(|(_, of)| of.connection() == connection);
+        for ask in here.map(|(ask, _)| *ask).collect::<Vec<_>>() {
+            if let Some(Of::Listen(listen)) = self.open.get_mut(&ask)
+                && let Some((asked, _)) = listen.ask.take()
+            {
+                self.out.fail(asked, &Error::cancelled());
+            }
+            self.withdraw_open(ask);
+        }
+        self.provider.disconnect(connection, &mut self.made);
+        self.pass();
+        let here = |_: &Asked, round: &mut Round| round.call.connection == connection;
+        for (_, round) in self.rounds.extract_if(.., here).collect::<Vec<_>>() {
+            self.end_round(round, Message::error(&Error::cancelled()));
+        }
+    }
+}
