@@ -114,7 +114,7 @@ impl Mcp {
             return self.request_alone(core, link, id, &message, steps);
         }
         if let Some(message) = self.when_connected(core, link, message, steps) {
-            self.request_connected(core, link, id, &message, steps);
+            self.send_connected(core, link, &message, steps);
         }
     }
 
@@ -176,27 +176,6 @@ impl Mcp {
         let server = declaration::chain_id(server);
         let params = wire::alone(&server, &request, &Said::of(message));
         self.request_from(core, link, Origin::Link(link, id), true, &params, steps);
-    }
-
-    fn request_connected(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        id: Id,
-        message: &Message,
-        steps: &mut Steps,
-    ) {
-        if let Some(params) = self.wrapped(link, message) {
-            self.request_from(core, link, Origin::Link(link, id), false, &params, steps);
-        }
-    }
-
-    /// A client's message, wrapped for its connection.
-    fn wrapped(&self, link: LinkId, message: &Message) -> Option<String> {
-        let LinkState::Connected(connection) = self.servers.links.get(&link)?.state else {
-            return None;
-        };
-        Some(wire::on_own(connection, &Said::of(message)))
     }
 
     /// Returns the message if its client is connected. Otherwise the message waits for the connection, which is made if
@@ -355,18 +334,11 @@ impl Mcp {
             return core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
         }
         if let Some(message) = self.when_connected(core, link, message, steps) {
-            self.notify_connected(link, &message, steps);
+            self.send_connected(core, link, &message, steps);
         }
     }
 
-    fn notify_connected(&self, link: LinkId, message: &Message, steps: &mut Steps) {
-        if let Some(params) = self.wrapped(link, message) {
-            let message = Message::notification(MESSAGE, &params);
-            steps.extend(self.to_server(link, message).map(Step::Send));
-        }
-    }
-
-    /// Sends the messages that waited for a client's connection.
+    /// Sends a client's request or notification on its connection.
     pub(super) fn send_connected(
         &mut self,
         core: &mut Core,
@@ -374,9 +346,16 @@ impl Mcp {
         message: &Message,
         steps: &mut Steps,
     ) {
-        match message.id() {
-            Some(id) => self.request_connected(core, link, id, message, steps),
-            None => self.notify_connected(link, message, steps),
+        let entry = self.servers.links.get(&link);
+        let Some(LinkState::Connected(connection)) = entry.map(|entry| &entry.state) else {
+            return;
+        };
+        let params = wire::on_own(*connection, &Said::of(message));
+        if let Some(id) = message.id() {
+            self.request_from(core, link, Origin::Link(link, id), false, &params, steps);
+        } else {
+            let message = Message::notification(MESSAGE, &params);
+            steps.extend(self.to_server(link, message).map(Step::Send));
         }
     }
 

@@ -1,5 +1,7 @@
 //! Messages to the agent's MCP clients on the bridge, and clients that disconnect.
 
+use serde_json::json;
+
 use super::Mcp;
 use super::servers::LinkState;
 use crate::exchange::{ExchangeId, Stage};
@@ -52,7 +54,7 @@ impl Mcp {
 
     /// Sends a client the cancellation of a request to it.
     pub(in crate::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
-        let params = format!(r#"{{"requestId":{number}}}"#);
+        let params = json!({ "requestId": number }).to_string();
         self.bridge
             .send(link, &Message::notification(CANCELLED, &params), None);
     }
