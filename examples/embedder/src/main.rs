@@ -9,7 +9,7 @@ use std::process::{ExitCode, Stdio};
 
 use acp_chain::chain::{self, Chain, ChildIo, Settings};
 use acp_chain::extension::Installed;
-use acp_chain::host::{self, Host, Ready};
+use acp_chain::host::{self, Host, Ready, ReadyProxy};
 use acp_chain::limits::LINE;
 use acp_chain::manifest::{Manifest, User};
 use acp_chain::sandbox::Engine;
@@ -35,10 +35,12 @@ async fn host_chain() -> Result<(), Box<dyn Error>> {
     };
     let manifest = Manifest::read(path.as_ref(), &User::default(), &Installed::default())?;
     let host = Host::new(Engine::new(None)?);
-    let directories = host::open_directories(&manifest)?;
-    let loaded = host.load(&manifest, &directories, |_, load| load());
-    let proxies = loaded.into_iter().map(|loaded| match loaded {
-        Some(loaded) => Ok(Ready::loaded(loaded)?),
+    let loaded = host.load(host::plan(&manifest)?, |_, load| load());
+    let proxies = loaded.into_iter().map(|proxy| match proxy.component {
+        Some(component) => Ok(ReadyProxy {
+            entry: proxy.plan.entry,
+            ready: Ready::loaded(component)?,
+        }),
         None => Err("this program starts no native proxies".into()),
     });
     let proxies = proxies.collect::<Result<Vec<_>, Box<dyn Error>>>()?;

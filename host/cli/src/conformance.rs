@@ -10,8 +10,9 @@ use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
 use super::test::{check_directories, warn_of_draft};
-use super::{folders, open};
+use crate::Result;
 use acp_chain::host::Host;
+use acp_chain_app::{ProxyError, home, plan};
 use acp_chain_extension::Location;
 use acp_chain_kit::conformance::{self, CHECKS, Report, UnderTest, Verdict};
 use acp_chain_kit::transcript::junit;
@@ -81,15 +82,15 @@ impl Conformance {
     }
 
     /// Whether the component passes.
-    fn run(self) -> Result<bool, String> {
-        folders::check_owners()?;
+    fn run(self) -> Result<bool> {
+        home::check_owners()?;
         let under_test = self.load()?;
         let is_wanted = |check: &conformance::Check| {
             self.only.is_empty() || self.only.iter().any(|name| name == check.name)
         };
         let report = conformance::run(&under_test, is_wanted);
         if self.json {
-            say!("{}", report.to_json().map_err(|error| error.to_string())?);
+            say!("{}", report.to_json()?);
         } else {
             print(&report);
         }
@@ -103,22 +104,21 @@ impl Conformance {
             let written = junit::report("acp-chain conformance", &report.component, &cases)?;
             let shown = Untrusted::new(path.display());
             fs::write(path, written)
-                .map_err(|error| format!("{shown}: the file cannot be written: {error}"))?;
+                .map_err(|error| wrong!("{shown}: the file cannot be written: {error}"))?;
         }
         Ok(report.count(Verdict::Failed) == 0)
     }
 
     /// The component, with its terms.
-    fn load(&self) -> Result<UnderTest, String> {
-        let user = super::user().map_err(|error| error.to_string())?;
-        let installed = super::installed(&user)?;
+    fn load(&self) -> Result<UnderTest> {
+        let (user, installed) = home::settings()?;
         let shown = Untrusted::new(self.component.display());
         let component = std::path::absolute(&self.component);
-        let component = component.map_err(|error| format!("{shown}: {error}"))?;
+        let component = component.map_err(|error| wrong!("{shown}: {error}"))?;
         let mut manifest = match &self.manifest {
             Some(path) => {
                 let read = Manifest::read(path, &user, &installed);
-                let mut manifest = read.map_err(|error| error.to_string())?;
+                let mut manifest = read?;
                 let at = self.place(&manifest, path)?;
                 manifest.proxies = vec![manifest.proxies.swap_remove(at)];
                 manifest
@@ -127,7 +127,7 @@ impl Conformance {
                 let head = self.head()?;
                 let read =
                     Manifest::of_test(&head, &component, Some(&component), &user, &installed);
-                read.map_err(|error| error.to_string())?
+                read?
             }
         };
         for entry in &mut manifest.proxies {
@@ -135,22 +135,24 @@ impl Conformance {
                 terms.location = Location::File(component.clone());
             }
         }
-        let directories = open(&manifest)?;
-        check_directories(&manifest, &directories)?;
-        let host = Host::new(super::engine().map_err(|error| error.to_string())?);
-        let loaded = host.load(&manifest, &directories, |_, load| load());
+        let proxies = plan::proxies(&manifest)?;
+        check_directories(&manifest, &proxies)?;
+        let host = Host::new(home::engine()?);
+        let loaded = host.load(proxies, |_, load| load());
         let entry = &manifest.proxies[0];
-        let Some(Some(guest)) = loaded.into_iter().next() else {
-            return Err(manifest.about(entry, &"it is a program, not a component"));
+        let Some(Some(guest)) = loaded.into_iter().next().map(|proxy| proxy.component) else {
+            return Err(manifest
+                .about(entry, &"it is a program, not a component")
+                .into());
         };
-        let guest = guest.map_err(|error| manifest.about(entry, &error))?;
+        let guest = guest.map_err(|error| ProxyError(manifest.about(entry, &error)))?;
         warn_of_draft(&Location::File(component));
         let cases = usize::try_from(self.cases).unwrap_or(usize::MAX);
         Ok(UnderTest::new(guest, entry.on_failure, self.seed, cases))
     }
 
     /// The position in a manifest of the proxy whose terms apply.
-    fn place(&self, manifest: &Manifest, path: &Path) -> Result<usize, String> {
+    fn place(&self, manifest: &Manifest, path: &Path) -> Result<usize> {
         let shown = Untrusted::new(path.display());
         let is_component = |entry: &ProxyEntry| matches!(entry.kind, ProxyKind::Component(_));
         let is_meant = |entry: &ProxyEntry| match &self.proxy {
@@ -160,23 +162,23 @@ impl Conformance {
         let all = manifest.proxies.iter().enumerate();
         let mut meant = all.filter(|(_, entry)| is_meant(entry));
         match (meant.next(), meant.next(), &self.proxy) {
-            (Some((_, entry)), None, _) if !is_component(entry) => {
-                Err(manifest.about(entry, &"it is a program, not a component"))
-            }
+            (Some((_, entry)), None, _) if !is_component(entry) => Err(manifest
+                .about(entry, &"it is a program, not a component")
+                .into()),
             (Some((at, _)), None, _) => Ok(at),
-            (Some(_), Some(_), _) => Err(format!(
+            (Some(_), Some(_), _) => Err(wrong!(
                 "{shown}: it has several components; choose one with `--proxy ID`"
             )),
             (None, _, Some(id)) => {
                 let id = Untrusted::new(id);
-                Err(format!("{shown}: it has no proxy `{id}`"))
+                Err(wrong!("{shown}: it has no proxy `{id}`"))
             }
-            (None, _, None) => Err(format!("{shown}: it has no component")),
+            (None, _, None) => Err(wrong!("{shown}: it has no component")),
         }
     }
 
     /// The head of a manifest with the configuration.
-    fn head(&self) -> Result<String, String> {
+    fn head(&self) -> Result<String> {
         let Some(config) = &self.config else {
             return Ok(String::new());
         };
@@ -195,7 +197,7 @@ impl Conformance {
         let proxies = toml::Value::Array(vec![toml::Value::Table(proxy)]);
         let mut head = toml::Table::new();
         head.insert("proxy".to_owned(), proxies);
-        toml::to_string(&head).map_err(|error| wrong(&error))
+        Ok(toml::to_string(&head).map_err(|error| wrong(&error))?)
     }
 }
 

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
+use crate::Result;
 use acp_chain_remote::client::{self, Target, Token};
 use tokio::runtime::Runtime;
 
+use acp_chain_app::agent::RemoteAgent;
 use acp_chain_channel::limits::LINE;
-use acp_chain_conductor::native::CommandLine;
-use acp_chain_manifest::Remote;
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_rpc::{Error, Id, Message, code, one_line};
@@ -52,17 +52,16 @@ pub struct Way {
 }
 
 impl Way {
-    /// The command line that reaches the agent at this URL.
-    pub fn command(&self, url: &str) -> Result<CommandLine, String> {
-        let remote = Remote {
-            url,
+    /// The agent at this URL.
+    pub fn to(&self, url: &str) -> RemoteAgent {
+        RemoteAgent {
+            url: url.to_owned(),
             ca: self.connect_ca.clone(),
             token_file: self.connect_token_file.clone(),
-        };
-        remote.command().map_err(wrong)
+        }
     }
 
-    fn token(&self) -> Result<Option<Token>, String> {
+    fn token(&self) -> Result<Option<Token>> {
         let (from, token) = match &self.connect_token_file {
             Some(file) => {
                 let shown = Untrusted::new(file.display()).to_string();
@@ -73,11 +72,11 @@ impl Way {
             None => match std::env::var(TOKEN) {
                 Ok(token) if !token.is_empty() => (TOKEN.to_owned(), token),
                 Ok(_) | Err(std::env::VarError::NotPresent) => return Ok(None),
-                Err(error) => return Err(format!("{TOKEN}: {error}")),
+                Err(error) => return Err(wrong!("{TOKEN}: {error}")),
             },
         };
         let token = token.trim().parse();
-        token.map(Some).map_err(|error| format!("{from}: {error}"))
+        token.map(Some).map_err(|error| wrong!("{from}: {error}"))
     }
 }
 
@@ -112,12 +111,12 @@ impl Connect {
                 runtime.shutdown_background();
                 done
             }
-            Err(error) => Err(format!("the runtime does not start: {error}")),
+            Err(error) => Err(wrong!("the runtime does not start: {error}")),
         };
         super::finish(done)
     }
 
-    fn target(self) -> Result<Target, String> {
+    fn target(self) -> Result<Target> {
         Ok(Target {
             address: self.url.parse().map_err(wrong)?,
             token: self.way.token()?,
@@ -126,12 +125,12 @@ impl Connect {
     }
 
     /// Serves all streams passed to it, until the sender closes the socket.
-    fn serve_all(self, runtime: &Runtime) -> Result<(), String> {
+    fn serve_all(self, runtime: &Runtime) -> Result<()> {
         let target = Arc::new(self.target()?);
         let _within = runtime.enter();
         loop {
             let taken = handover::take();
-            let Some((input, output)) = taken.map_err(|error| error.to_string())? else {
+            let Some((input, output)) = taken? else {
                 return Ok(());
             };
             let target = target.clone();
@@ -139,7 +138,7 @@ impl Connect {
                 let client = Transport::lines(input, output, LINE);
                 let done = match client::connect(&target, LINE) {
                     Ok(agent) => join(client, agent).await,
-                    Err(error) => Err(error.to_string()),
+                    Err(error) => Err(error.into()),
                 };
                 if let Err(error) = done {
                     tracing::error!("{error}");
@@ -148,7 +147,7 @@ impl Connect {
         }
     }
 
-    async fn serve(self) -> Result<(), String> {
+    async fn serve(self) -> Result<()> {
         let target = self.target()?;
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let (input, output) = (
@@ -156,14 +155,14 @@ impl Connect {
             stdio::output().map_err(unusable)?,
         );
         let client = Transport::lines(input, output, LINE);
-        let agent = client::connect(&target, LINE).map_err(|error| error.to_string())?;
+        let agent = client::connect(&target, LINE)?;
         join(client, agent).await
     }
 }
 
 /// Copies messages both ways until either end disconnects. Fails if the agent caused that; if the agent has sent
 /// nothing, the client's first request is answered with the error.
-async fn join(client: Transport, agent: Transport) -> Result<(), String> {
+async fn join(client: Transport, agent: Transport) -> Result<()> {
     let (mut from_client, mut to_agent) = (client.incoming, agent.outgoing);
     let (mut from_agent, mut to_client) = (agent.incoming, client.outgoing);
     let first = OnceLock::new();
@@ -174,10 +173,7 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
             while let Some(frame) = from_client.next_frame() {
                 first.get_or_init(|| id(&frame));
                 push(frame, &mut outbox)?;
-                to_agent
-                    .write_all(&mut outbox)
-                    .await
-                    .map_err(|error| error.to_string())?;
+                to_agent.write_all(&mut outbox).await?;
             }
         }
         // The other direction ends, too.
@@ -186,7 +182,7 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
     };
     let received = async {
         let mut outbox = Outbox::default();
-        while from_agent.read().await.map_err(|error| error.to_string())? {
+        while from_agent.read().await? {
             while let Some(frame) = from_agent.next_frame() {
                 has_received = true;
                 push(frame, &mut outbox)?;
@@ -219,7 +215,7 @@ fn id(frame: &Frame) -> Option<Id> {
 }
 
 /// Appends a message to others.
-fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
+fn push(frame: Frame, outbox: &mut Outbox) -> Result<()> {
     match frame {
         Frame::Line(line) => {
             outbox.push(&one_line(line));
@@ -232,7 +228,7 @@ fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
         }
         // The peer disconnected in the middle of a message.
         Frame::Torn(_) => Ok(()),
-        Frame::TooLong { len, limit, .. } => Err(format!(
+        Frame::TooLong { len, limit, .. } => Err(wrong!(
             "a message has {len} bytes; at most {limit} are allowed"
         )),
     }

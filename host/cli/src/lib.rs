@@ -7,28 +7,22 @@ mod agent;
 mod author;
 mod check;
 mod colours;
-mod compile;
 mod completions;
 mod conformance;
 mod connect;
 mod dev;
 mod doctor;
 mod extension;
-mod folders;
-mod initialize;
 mod inspect;
 mod launched;
 mod limits;
 mod log;
 mod man;
 mod mcp_shim;
-mod otel;
 mod permissions;
-mod plan;
 mod powers;
 mod progress;
 mod project;
-mod protected;
 mod replay;
 mod run;
 mod serve;
@@ -38,7 +32,7 @@ mod test;
 mod tests;
 mod top;
 mod trace;
-mod trail;
+mod trust;
 mod r#try;
 mod typed;
 mod words;
@@ -50,13 +44,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::serve::settings::Serve;
-use acp_chain::host::open_directories as open;
-use acp_chain_extension::{Carried, Installed, Revoked, Store};
-use acp_chain_manifest::{ManifestError, User};
-use acp_chain_sandbox::{Directories, Engine, EngineError};
-use acp_chain_system::directory::Directory;
-use acp_chain_system::{Rights, Supervisor, files, rights, supervisor};
+use acp_chain_app::{compile, home, otel};
+use acp_chain_system::{Supervisor, supervisor};
+
+/// An error, as text for the user: those of our crates are typed, and end here.
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Puts sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
@@ -195,7 +189,7 @@ Exit codes:
     /// Show in your browser what a chain does, live or from a trace
     Inspect(inspect::Inspect),
     /// Decide whether the proxies of a project may run
-    Trust(project::trust::Trust),
+    Trust(trust::Trust),
     /// Explain what rules decide: `explain`
     #[command(
         subcommand,
@@ -237,10 +231,10 @@ Examples:
     Supervise,
     /// Find projects for `acp-chain run`, which starts this; not for people
     #[command(hide = true)]
-    FindProjects(project::find_projects::FindProjects),
+    FindProjects(project::FindProjects),
     /// Run the proxies of a project for `acp-chain run`, which starts this; not for people
     #[command(hide = true)]
-    ProjectChain(project::project_chain::ProjectChain),
+    ProjectChain(project::ProjectChain),
 }
 
 impl Command {
@@ -305,11 +299,11 @@ fn dispatch() -> ExitCode {
             appended
         }
     };
-    if let Err(error) = cli.settings.as_deref().map_or(Ok(()), folders::name_config) {
+    if let Err(error) = cli.settings.as_deref().map_or(Ok(()), home::name_config) {
         tell!("acp-chain: --settings: {error}");
         return ExitCode::from(2);
     }
-    if let Err(error) = cli.data.as_deref().map_or(Ok(()), folders::name_data) {
+    if let Err(error) = cli.data.as_deref().map_or(Ok(()), home::name_data) {
         tell!("acp-chain: --data: {error}");
         return ExitCode::from(2);
     }
@@ -333,13 +327,9 @@ fn dispatch() -> ExitCode {
     match cli.command {
         Command::Run(mut run) => {
             run.logging = logging;
-            run.supervisor = early;
-            run.main(log)
+            run.main(log, early)
         }
-        Command::Doctor(mut doctor) => {
-            doctor.log_file = cli.log_file;
-            doctor.main()
-        }
+        Command::Doctor(doctor) => doctor.main(cli.log_file),
         Command::Try(mut tried) => {
             tried.run.logging = logging;
             tried.main(log)
@@ -370,36 +360,45 @@ fn dispatch() -> ExitCode {
         Command::Gc => report(extension::gc::main()),
         Command::McpShim => mcp_shim::main(),
         Command::Connect(connect) => connect.main(),
-        Command::ExportOtel => otel::main(),
+        Command::ExportOtel => code_if(otel::serve()),
         Command::Supervise => supervisor::main(),
-        Command::Compile => compile::main(),
+        Command::Compile => code_if(compile::serve().is_ok()),
         Command::Agent(agent) => report(agent.main()),
         Command::Trace(trace) => trace.main(),
         Command::Permissions(permissions) => finish(permissions.main()),
         Command::Top(top) => finish(top.main()),
         Command::Serve(serve) => serve.main(log),
         Command::ServeToken(token) => finish(token.main()),
-        Command::WatchKeys => serve::keys::main(),
+        Command::WatchKeys => serve::watch_keys(),
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
         Command::Trust(trust) => report(trust.main()),
         Command::Setup(setup) => report(setup.main()),
-        Command::FindProjects(find) => report(find.main()),
+        Command::FindProjects(find) => finish(find.main()),
         Command::ProjectChain(chain) => chain.main(log),
     }
 }
 
 /// Reports the error of a command, if it failed. Returns the exit code.
-fn finish(done: Result<(), String>) -> ExitCode {
+fn finish(done: Result<()>) -> ExitCode {
     report(done.map(|()| ExitCode::SUCCESS))
 }
 
 /// Reports the error of a command, if it failed. Returns the exit code: on success, the one that the command chose.
-fn report(done: Result<ExitCode, String>) -> ExitCode {
+fn report(done: Result<ExitCode>) -> ExitCode {
     done.unwrap_or_else(|error| {
         tell!("acp-chain: {error}");
         ExitCode::FAILURE
     })
+}
+
+/// The exit code of a command that has reported its failures.
+fn code_if(succeeded: bool) -> ExitCode {
+    if succeeded {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// The log settings of this command line, and the files that it names, for another process of ours, which inherits the
@@ -413,10 +412,10 @@ fn logging(cli: &Cli) -> Vec<OsString> {
     let file = file
         .into_iter()
         .flat_map(|file| ["--log-file".into(), file.into()]);
-    let config = folders::config_file().filter(|_| folders::is_config_named());
+    let config = home::config_file().filter(|_| home::is_config_named());
     let config = config.into_iter();
     let config = config.flat_map(|file| ["--settings".into(), file.into()]);
-    let data = folders::named_data().into_iter();
+    let data = home::named_data().into_iter();
     let data = data.flat_map(|folder| ["--data".into(), folder.into()]);
     filter.chain(file).chain(config).chain(data).collect()
 }
@@ -437,60 +436,4 @@ fn with_appended(args: &[OsString]) -> Option<Cli> {
         run.appended = appended.to_vec();
         Some(cli)
     })
-}
-
-/// An engine with the user's cache of compiled code, if there is a place for it.
-fn engine() -> Result<Engine, EngineError> {
-    let Some(cache) = folders::code_cache() else {
-        tracing::warn!("there is no home folder: compiled components are not kept");
-        return Ok(Engine::new(None)?.compiling_by(compile::apart));
-    };
-    // `Engine::new` reports a folder that cannot be created.
-    let _ = files::make_private(&cache);
-    Ok(Engine::new(Some(&cache))?.compiling_by(compile::apart))
-}
-
-/// Gives up all rights except those granted to the proxies. Loading, compiling and starting programs need more, and
-/// precede this; code of proxies runs only after it. `live` is the folder of the sockets for watchers, which are
-/// removed at the end.
-fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Rights {
-    let kept: Vec<_> = directories.iter().flat_map(Directories::handles).collect();
-    let given_up = rights::give_up(&kept, live);
-    tracing::info!("from now on acp-chain itself {given_up}");
-    given_up
-}
-
-/// Extensions that are installed or built in, and those that must not run.
-fn installed(user: &User) -> Result<Installed, String> {
-    let folder = folders::extensions();
-    let revoked = match (&folder, &user.revocations) {
-        (Some(folder), Some(revocations)) => Revoked::read(folder, &revocations.key),
-        _ => Ok(Revoked::default()),
-    };
-    Ok(Installed {
-        store: folder.map(|folder| Store::open(&folder)),
-        carried: carried()?,
-        revoked: revoked.map_err(|error| error.to_string())?,
-    })
-}
-
-/// The built-in extensions.
-fn carried() -> Result<Carried, String> {
-    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
-    carried.map_err(|error| format!("this program cannot be read: {error}"))
-}
-
-/// The user's settings for all chains.
-fn user() -> Result<User, ManifestError> {
-    checked(match folders::config_file() {
-        Some(path) if folders::is_config_named() => User::read_named(&path),
-        Some(path) => User::read(&path),
-        None => Ok(User::default()),
-    }?)
-}
-
-/// Checks the settings that only `serve` uses, since a mistake should not wait until it runs.
-fn checked(user: User) -> Result<User, ManifestError> {
-    Serve::of(&user)?;
-    Ok(user)
 }

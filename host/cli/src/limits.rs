@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use acp_chain_app::home;
 use acp_chain_channel::limits;
 
 pub fn main() -> ExitCode {
-    match super::user() {
+    match home::user() {
         Ok(user) => {
             say!("{}", limits::markdown(&user.ceilings).trim_end());
             ExitCode::SUCCESS

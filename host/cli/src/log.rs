@@ -7,7 +7,8 @@ use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 
-use super::{folders, out};
+use super::out;
+use acp_chain_app::home;
 use acp_chain_rpc::untrusted::{Untrusted, plain};
 use acp_chain_system::files;
 
@@ -81,9 +82,9 @@ impl<W: Write> Write for Plain<W> {
 
 /// The user's log.
 fn users() -> Option<(PathBuf, File)> {
-    let path = folders::log_file()?;
+    let path = home::log_file()?;
     // Another user who could change it could make us append to any file.
-    folders::check_owner(&path).ok()?;
+    home::check_owner(&path).ok()?;
     files::make_private(path.parent()?).ok()?;
     if fs::metadata(&path).is_ok_and(|about| about.len() > LONGEST) {
         // Another process may do the same concurrently; then one of two old logs is lost.

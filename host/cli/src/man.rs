@@ -10,6 +10,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use super::out::print_all;
 use super::{Cli, finish};
+use crate::Result;
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -31,14 +32,14 @@ impl Man {
         finish(match &self.folder {
             Some(folder) => write(&whole, folder),
             None => page(&whole)
-                .map_err(|error| error.to_string())
-                .map(|page| print_all(&page)),
+                .map(|page| print_all(&page))
+                .map_err(Into::into),
         })
     }
 }
 
 /// Writes the pages of all commands for people.
-fn write(whole: &Command, folder: &Path) -> Result<(), String> {
+fn write(whole: &Command, folder: &Path) -> Result<()> {
     let commands = whole.get_subcommands();
     let shown = commands.filter(|command| !command.is_hide_set());
     for command in shown.chain([whole]) {
@@ -49,7 +50,7 @@ fn write(whole: &Command, folder: &Path) -> Result<(), String> {
             fs::write(&file, page)
         });
         let shown = Untrusted::new(file.display());
-        written.map_err(|error| format!("{shown} cannot be written: {error}"))?;
+        written.map_err(|error| wrong!("{shown} cannot be written: {error}"))?;
     }
     Ok(())
 }

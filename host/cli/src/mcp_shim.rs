@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use crate::Result;
+use crate::run::runtime;
 use acp_chain_mcp::bridge::pipe::{self, SECRET, SOCKET};
 use acp_chain_system::{local, stdio};
 
@@ -13,18 +15,12 @@ use acp_chain_system::{local, stdio};
 const BUFFER: usize = 64 * 1024;
 
 pub fn main() -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let done = match runtime {
-        Ok(runtime) => {
-            let done = runtime.block_on(serve());
-            // A thread that reads a terminal would delay the end.
-            runtime.shutdown_background();
-            done
-        }
-        Err(error) => Err(format!("the runtime does not start: {error}")),
-    };
+    let done = runtime().and_then(|runtime| {
+        let done = runtime.block_on(serve());
+        // A thread that reads a terminal would delay the end.
+        runtime.shutdown_background();
+        done
+    });
     match done {
         Ok(why) => {
             tell!("acp-chain: the MCP connection ends: {why}");
@@ -38,7 +34,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Serves until one side disconnects, and returns which.
-async fn serve() -> Result<&'static str, String> {
+async fn serve() -> Result<&'static str> {
     let variable = |name: &str| {
         std::env::var(name).map_err(|_| {
             format!(
@@ -53,7 +49,7 @@ async fn serve() -> Result<&'static str, String> {
     })?;
     pipe::enter(&mut host, &secret)
         .await
-        .map_err(|error| format!("the host at {socket} rejects the connection: {error}"))?;
+        .map_err(|error| wrong!("the host at {socket} rejects the connection: {error}"))?;
     let unusable = |error| format!("standard input or output cannot be used: {error}");
     let (mut input, mut output) = (
         stdio::input().map_err(unusable)?,
@@ -71,7 +67,7 @@ async fn serve() -> Result<&'static str, String> {
     };
     match ended {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("the connection broke: {error}"))
+            Err(wrong!("the connection broke: {error}"))
         }
         Err(_) => Ok("the other side has disconnected"),
         Ok(()) => Ok(why),

@@ -30,6 +30,13 @@ macro_rules! tell {
     };
 }
 
+/// The error of a command, with this text.
+macro_rules! wrong {
+    ($($words:tt)*) => {
+        $crate::Error::from(format!($($words)*))
+    };
+}
+
 /// The first error of writing to standard output, other than a closed pipe.
 static UNWRITTEN: OnceLock<io::Error> = OnceLock::new();
 

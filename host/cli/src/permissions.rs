@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::Result;
 use acp_chain_acp::{ELICITATION, PERMISSION, UPDATE};
 use acp_chain_trace as trace;
 use clap::Subcommand;
@@ -52,7 +53,7 @@ struct PermissionRequest {
 }
 
 impl Permissions {
-    pub fn main(self) -> Result<(), String> {
+    pub fn main(self) -> Result<()> {
         match self {
             Self::Explain(explain) => explain.explain(),
         }
@@ -60,16 +61,16 @@ impl Permissions {
 }
 
 impl Explain {
-    fn explain(self) -> Result<(), String> {
+    fn explain(self) -> Result<()> {
         let request = self.read()?;
         let cwd = match (&self.cwd, request.cwd) {
             (Some(cwd), _) => {
-                let cwd = std::path::absolute(cwd).map_err(|error| error.to_string())?;
+                let cwd = std::path::absolute(cwd)?;
                 cwd.display().to_string()
             }
             (None, Some(cwd)) => cwd,
             (None, None) => {
-                let here = std::env::current_dir().map_err(|error| error.to_string())?;
+                let here = std::env::current_dir()?;
                 here.display().to_string()
             }
         };
@@ -81,7 +82,7 @@ impl Explain {
                 name: name.map(str::to_owned),
                 body: Some(pattern(params)?),
             };
-            Ok::<_, String>(Act::Says(Peer::Agent, said))
+            Ok::<_, crate::Error>(Act::Says(Peer::Agent, said))
         };
         let mut acts = vec![session];
         for update in request.updates {
@@ -95,7 +96,7 @@ impl Explain {
         let script = Script::of(acts);
         let played = Stage::new(None)?.play_answering(&script, self.manifest.as_deref())?;
         if let Some(why) = played.stopped() {
-            return Err(Untrusted::new(why).to_string());
+            return Err(Untrusted::new(why).to_string().into());
         }
         let lines = played.said_last();
         for (proxy, text) in &lines {
@@ -109,7 +110,7 @@ impl Explain {
         Ok(())
     }
 
-    fn read(&self) -> Result<PermissionRequest, String> {
+    fn read(&self) -> Result<PermissionRequest> {
         let line = self.request.rsplit_once(':');
         let line = line.and_then(|(file, line)| Some((Path::new(file), line.parse().ok()?)));
         if let Some((file, line)) = line.filter(|_| !Path::new(&self.request).exists()) {
@@ -124,9 +125,9 @@ impl Explain {
                 .and_then(|file| file.take(LONGEST).read_to_string(&mut text)),
         }
         .map_err(unread)?;
-        let value = serde_json::from_str(&text).map_err(|error| format!("{shown}: {error}"))?;
+        let value = serde_json::from_str(&text).map_err(|error| wrong!("{shown}: {error}"))?;
         of_json(value).ok_or_else(|| {
-            format!("{shown}: this is no permission request: it has no `toolCall`, no `subject`, and no `title` of a call")
+            wrong!("{shown}: this is no permission request: it has no `toolCall`, no `subject`, and no `title` of a call")
         })
     }
 }
@@ -164,7 +165,7 @@ fn of_json(mut value: Value) -> Option<PermissionRequest> {
 }
 
 /// The request in a line of a trace.
-fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest, String> {
+fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest> {
     let (mut found, mut others) = (None, Vec::new());
     each(file, |number, line| {
         let method = line.method.as_deref().unwrap_or_default();
@@ -186,7 +187,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest, String> {
             format!("up to there the trace has them in the lines {others}")
         };
         let shown = Untrusted::new(file.display());
-        return Err(format!(
+        return Err(wrong!(
             "{shown}:{wanted}: this line is no permission request; {others}"
         ));
     };
@@ -243,7 +244,7 @@ fn in_session(mut params: Value) -> Value {
     params
 }
 
-fn pattern(value: Value) -> Result<JsonPattern, String> {
-    let json = Json::read(&value.to_string()).map_err(|error| error.to_string())?;
+fn pattern(value: Value) -> Result<JsonPattern> {
+    let json = Json::read(&value.to_string()).map_err(|error| wrong!("{error}"))?;
     Ok(JsonPattern::of(json))
 }

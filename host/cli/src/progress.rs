@@ -1,9 +1,12 @@
 //! Progress of slow operations: bars on a terminal, and elsewhere a line per download.
 
-use crate::out;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use acp_chain_app::Report;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::{dev, out};
 
 /// How often progress is redrawn.
 const TICK: Duration = Duration::from_millis(150);
@@ -11,6 +14,30 @@ const TICK: Duration = Duration::from_millis(150);
 /// The progress lines at the end of a terminal. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(MultiProgress);
+
+/// What the services report, on the terminal.
+pub struct Terminal(LazyLock<Progress>);
+
+/// The terminal of this process.
+pub static TERMINAL: Terminal = Terminal(LazyLock::new(Progress::default));
+
+impl Report for Terminal {
+    fn while_loading(&self, proxy: &str, load: &mut dyn FnMut()) {
+        self.0.while_loading(proxy, load);
+    }
+
+    fn listens(&self, url: &str) {
+        say!("listening on {url}");
+    }
+
+    fn has_metrics(&self, url: &str) {
+        say!("metrics at {url}");
+    }
+
+    fn news(&self, text: &str) {
+        dev::notices::send(text);
+    }
+}
 
 /// A download in progress. Dropping it removes it from the terminal.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_setup::{
     Agent, Change, EDITORS, Editor, Error, Folders, Launch, Runs, Store, Wanted, agents, plan,
     typed,
@@ -10,11 +11,10 @@ use acp_chain_setup::{
 use clap::builder::PossibleValuesParser;
 use similar::{ChangeTag, TextDiff};
 
-use super::agent;
-use super::extension::consent::{Answer, ask};
-use super::folders;
-use super::project::shell;
+use super::extension::consent::agrees;
+use acp_chain_app::{agent, home, shell};
 use acp_chain_disk as disk;
+use acp_chain_doctor::setup_command;
 use acp_chain_manifest::Manifest;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
@@ -59,7 +59,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let places = Folders::of_user().ok_or("there is no home folder to look for editors in")?;
         let Some(name) = &self.editor else {
             list(&places);
@@ -73,17 +73,17 @@ impl Setup {
         }
     }
 
-    fn set_up(&self, editor: &Editor, places: &Folders) -> Result<ExitCode, String> {
+    fn set_up(&self, editor: &Editor, places: &Folders) -> Result<ExitCode> {
         let has_chain = self.check_chain()?;
         let program = std::env::current_exe()
-            .map_err(|error| format!("this program cannot be found: {error}"))?;
+            .map_err(|error| wrong!("this program cannot be found: {error}"))?;
         let program = Launch::program(program);
         let launch = Launch::new(&program, self.with.clone()).map_err(shown)?;
         // The editor may have another environment: it would look for the settings elsewhere, and silently run no chain.
-        let begun = folders::moved_config().filter(|path| !path.exists());
-        let config = folders::config_file().filter(|path| path.exists());
+        let begun = home::moved_config().filter(|path| !path.exists());
+        let config = home::config_file().filter(|path| path.exists());
         let launch = launch.with_config(config.as_deref().or(begun.as_deref()));
-        let launch = launch.with_data(folders::moved_data().as_deref());
+        let launch = launch.with_data(home::moved_data().as_deref());
         let wanted = Wanted {
             file: self.file.clone(),
             agents: self.agents.clone(),
@@ -152,7 +152,7 @@ impl Setup {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn undo(&self, editor: &Editor, places: &Folders) -> Result<ExitCode, String> {
+    fn undo(&self, editor: &Editor, places: &Folders) -> Result<ExitCode> {
         let store = store()?;
         let undo = store
             .undo(editor, places, self.file.as_deref())
@@ -228,14 +228,14 @@ impl Setup {
     }
 
     /// Whether the chain has any proxies, besides those of projects. Fails if it cannot run.
-    fn check_chain(&self) -> Result<bool, String> {
-        let user = super::user().map_err(|error| error.to_string())?;
+    fn check_chain(&self) -> Result<bool> {
+        let user = home::user()?;
         if self.with.is_empty() {
             return Ok(user.has_chain());
         }
-        let installed = super::installed(&user)?;
+        let installed = home::installed(&user)?;
         let manifest = Manifest::of_user(&user, &installed);
-        let mut manifest = manifest.map_err(|error| error.to_string())?;
+        let mut manifest = manifest?;
         for name in manifest.add(&self.with, &user, &installed)? {
             say!(
                 "`{name}` is in your config.toml, so every editor has it: `--with {name}` adds nothing."
@@ -245,22 +245,12 @@ impl Setup {
     }
 
     /// Whether the user agrees to what was just shown.
-    fn is_agreed(&self, change: &Change) -> Result<bool, String> {
+    fn is_agreed(&self, change: &Change) -> Result<bool> {
         if self.print {
             return Ok(false);
         }
         change.check().map_err(shown)?;
-        if self.yes {
-            return Ok(true);
-        }
-        match ask("Change it like this?") {
-            Answer::Yes => Ok(true),
-            Answer::No => Ok(false),
-            Answer::Unasked => Err(
-                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
-                    .to_owned(),
-            ),
-        }
+        agrees(self.yes, "Change it like this?")
     }
 
     fn unchanged(&self) -> ExitCode {
@@ -277,23 +267,23 @@ fn shown(error: Error) -> String {
 }
 
 /// The store of backups.
-fn store() -> Result<Store, String> {
-    folders::check_owners()?;
-    let folder = folders::setups().ok_or(
+fn store() -> Result<Store> {
+    home::check_owners()?;
+    let folder = home::setups().ok_or(
         "there is no folder to keep a backup in; let XDG_DATA_HOME name a folder of yours",
     )?;
     files::make_private(&folder)
-        .map_err(|error| format!("{}: {error}", Untrusted::new(folder.display())))?;
+        .map_err(|error| wrong!("{}: {error}", Untrusted::new(folder.display())))?;
     Ok(Store::new(folder, disk::write))
 }
 
 /// Creates an empty `config.toml`, whose path goes into the configuration of the editor.
-fn begin(config: &Path) -> Result<(), String> {
+fn begin(config: &Path) -> Result<()> {
     let path = Untrusted::new(config.display());
     let folder = config.parent().unwrap_or(config);
     files::make_private(folder)
         .and_then(|()| disk::write(config, b""))
-        .map_err(|error| format!("{path}: {error}"))?;
+        .map_err(|error| wrong!("{path}: {error}"))?;
     say!("{path} is new and empty: what you put into it applies in every editor.");
     Ok(())
 }
@@ -335,7 +325,7 @@ fn list(places: &Folders) {
         for path in &editor.everywhere(places) {
             is_any = true;
             say!("{}: {}", editor.title, Untrusted::new(path.display()));
-            one(editor, path, &command(editor, path, &found));
+            one(editor, path, &setup_command(editor, path, &found));
         }
         if let Some(program) = editor.program() {
             is_any = true;
@@ -364,18 +354,9 @@ fn name_further(editor: &Editor, places: &Folders) {
             say!(
                 "{} has agents too, and stays as it is: `{}` puts acp-chain in front of them.",
                 Untrusted::new(path.display()),
-                command(editor, &path, &[])
+                setup_command(editor, &path, &[])
             );
         }
-    }
-}
-
-/// The command that changes one of the configurations found.
-pub fn command(editor: &Editor, path: &Path, found: &[PathBuf]) -> String {
-    let setup = format!("acp-chain setup {}", editor.name);
-    match found {
-        [only] if only == path => setup,
-        _ => format!("{setup} --file {}", shell::word(path)),
     }
 }
 

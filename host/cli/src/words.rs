@@ -2,6 +2,7 @@
 
 use acp_chain_powers::{Danger, NamedMethods, Power};
 
+use acp_chain_app::plan::not_granted;
 use acp_chain_channel::limits::{Limits, TABLE};
 use acp_chain_channel::{FailurePolicy, Grant, Offers};
 use acp_chain_manifest::{ComponentEntry, NativeEntry, User};
@@ -17,12 +18,7 @@ pub struct Abilities {
 }
 
 /// The terms of a native proxy, one line each.
-pub fn of_program(
-    entry: &NativeEntry,
-    policy: Option<FailurePolicy>,
-    user: &User,
-    config: Option<&std::path::Path>,
-) -> Vec<String> {
+pub fn of_program(entry: &NativeEntry, policy: Option<FailurePolicy>, user: &User) -> Vec<String> {
     let mut lines = vec![
         "! it is a program with all of your rights: it has no sandbox, grant or limits".to_owned(),
         "sees, changes and answers all messages; sends any message".to_owned(),
@@ -41,20 +37,11 @@ pub fn of_program(
     lines.push(if user.native {
         "would start: your config.toml has `native = true`".to_owned()
     } else {
-        format!("would not start: {}", not_granted(config))
+        format!("would not start: {}", not_granted())
     });
     let policy = policy.unwrap_or_default();
     lines.push(format!("when it breaks: {}", failure(Some(policy))));
     lines
-}
-
-/// Why a program is not accepted as a proxy, and how to allow it.
-pub fn not_granted(config: Option<&std::path::Path>) -> String {
-    let file = match config {
-        Some(path) => quote(&path.display().to_string(), MAX_QUOTE),
-        None => "your config.toml, for which you need a home folder".to_owned(),
-    };
-    format!("no sandbox holds it; to let programs be proxies, write `native = true` into {file}")
 }
 
 /// The terms of a component, one line each.

@@ -1,6 +1,7 @@
-//! Tests of proxies: transcripts, and the conformance check.
+//! Tests of proxies: transcripts, and the conformance check; and of both ends of a chain: replays of recordings.
 
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod replay;
 pub mod transcript;

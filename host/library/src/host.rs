@@ -25,10 +25,34 @@ pub struct Host {
     installed: Mutex<HashMap<Digest, Component>>,
 }
 
-/// The loaded component of a proxy; `None` for a native proxy.
-pub type Loaded = Option<Result<Guest, ComponentError>>;
+/// A proxy of a manifest, and the directories that it is granted.
+#[derive(Clone, Debug)]
+pub struct ProxyPlan {
+    /// The entry of the manifest.
+    pub entry: ProxyEntry,
+    /// Its opened directories; none for a native proxy.
+    pub directories: Directories,
+}
 
-/// A proxy that is ready to be started.
+/// A proxy of a manifest, after [`Host::load`].
+#[derive(Debug)]
+pub struct LoadedProxy {
+    /// What it was loaded from.
+    pub plan: ProxyPlan,
+    /// The loaded component; `None` for a native proxy.
+    pub component: Option<Result<Guest, ComponentError>>,
+}
+
+/// A proxy of a manifest that can be started.
+#[derive(Debug)]
+pub struct ReadyProxy {
+    /// The entry of the manifest.
+    pub entry: ProxyEntry,
+    /// What is started.
+    pub ready: Ready,
+}
+
+/// What is started of a proxy.
 #[derive(Debug)]
 pub enum Ready {
     /// A component.
@@ -76,33 +100,40 @@ impl Host {
         }
     }
 
-    /// Loads the components of a manifest concurrently. The result, and `directories`, are in the manifest's order.
-    /// `loading` gets each proxy's id and runs its load, which may take seconds.
+    /// Loads the components of proxies concurrently. `loading` gets each proxy's id and runs its load, which may take
+    /// seconds.
     pub fn load(
         &self,
-        manifest: &Manifest,
-        directories: &[Directories],
+        proxies: Vec<ProxyPlan>,
         loading: impl Fn(&str, &mut dyn FnMut()) + Sync,
-    ) -> Vec<Loaded> {
-        let load = |(entry, directories): (&ProxyEntry, &Directories)| match &entry.kind {
-            ProxyKind::Native(_) => None,
-            ProxyKind::Component(terms) => {
-                let mut component = None;
-                loading(&entry.id, &mut || {
-                    component = Some(self.component(&terms.location));
-                });
-                let guest = |component| Guest {
-                    config: terms.config.as_str().into(),
-                    limits: terms.limits.clone(),
-                    grant: terms.grant.clone(),
-                    directories: directories.clone(),
-                    ..Guest::new(&self.engine, component, &entry.id)
-                };
-                Some(component?.map(guest))
-            }
+    ) -> Vec<LoadedProxy> {
+        let load = |plan: ProxyPlan| LoadedProxy {
+            component: self.guest(&plan, &loading),
+            plan,
         };
-        let proxies: Vec<_> = manifest.proxies.iter().zip(directories).collect();
         proxies.into_par_iter().map(load).collect()
+    }
+
+    fn guest(
+        &self,
+        ProxyPlan { entry, directories }: &ProxyPlan,
+        loading: &impl Fn(&str, &mut dyn FnMut()),
+    ) -> Option<Result<Guest, ComponentError>> {
+        let ProxyKind::Component(terms) = &entry.kind else {
+            return None;
+        };
+        let mut component = None;
+        loading(&entry.id, &mut || {
+            component = Some(self.component(&terms.location));
+        });
+        let guest = |component| Guest {
+            config: terms.config.as_str().into(),
+            limits: terms.limits.clone(),
+            grant: terms.grant.clone(),
+            directories: directories.clone(),
+            ..Guest::new(&self.engine, component, &entry.id)
+        };
+        Some(component?.map(guest))
     }
 
     /// Loads a component from its location.
@@ -141,32 +172,38 @@ impl Host {
     }
 }
 
-/// Opens the directories granted to the proxies of a manifest, in its order.
+/// The proxies of a manifest, in its order, with their directories opened.
 ///
 /// # Errors
-/// If one is missing, or cannot be opened; the error names the manifest and the proxy.
-pub fn open_directories(manifest: &Manifest) -> Result<Vec<Directories>, String> {
-    let opened = manifest.proxies.iter().map(|entry| match &entry.kind {
-        ProxyKind::Component(component) => {
-            Directories::open(&component.directories).map_err(|error| manifest.about(entry, &error))
-        }
-        ProxyKind::Native(_) => Ok(Directories::default()),
+/// If a directory is missing, or cannot be opened; the error names the manifest and the proxy.
+pub fn plan(manifest: &Manifest) -> Result<Vec<ProxyPlan>, String> {
+    let opened = manifest.proxies.iter().map(|entry| {
+        let directories = match &entry.kind {
+            ProxyKind::Component(component) => Directories::open(&component.directories)
+                .map_err(|error| manifest.about(entry, &error))?,
+            ProxyKind::Native(_) => Directories::default(),
+        };
+        Ok(ProxyPlan {
+            entry: entry.clone(),
+            directories,
+        })
     });
     opened.collect()
 }
 
-/// Starts the proxies of a manifest, in its order: from here on their code runs. Those that may sleep are put to sleep
+/// Starts the proxies of a manifest: from here on their code runs. Those that may sleep are put to sleep
 /// after being idle for `sleep_after`.
 ///
 /// # Errors
 /// If a proxy does not start, or lacks the powers of a guard, and its `on-failure` is not `bypass`.
 pub async fn start(
     manifest: &Manifest,
-    proxies: impl IntoIterator<Item = Ready>,
+    proxies: impl IntoIterator<Item = ReadyProxy>,
     sleep_after: Option<Duration>,
 ) -> Result<StartedProxies, String> {
     let mut all = StartedProxies::default();
-    for (entry, ready) in manifest.proxies.iter().zip(proxies) {
+    for ReadyProxy { entry, ready } in proxies {
+        let entry = &entry;
         let is_uncompiled = matches!(ready, Ready::Uncompiled(_));
         let started = match entry.check_guard() {
             Ok(()) => member(entry, ready, sleep_after).await,

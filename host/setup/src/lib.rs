@@ -25,5 +25,5 @@ pub use editors::{EDITORS, Editor};
 pub use error::Error;
 pub use launch::Launch;
 pub use places::Folders;
-pub use plan::{Change, Plan, Wanted, agents, plan, typed};
+pub use plan::{Change, EditorAgent, Plan, Wanted, agents, all_agents, plan, typed};
 pub use store::{Store, UndoPlan, Write};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agents::{self, Agent, Dialect, Runs};
 use crate::block;
-use crate::editors::{Code, Editor, Kind};
+use crate::editors::{Code, EDITORS, Editor, Kind};
 use crate::error::{Error, Malformed};
 use crate::file::{read, resolved};
 use crate::launch::Launch;
@@ -164,6 +164,37 @@ pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<St
     } else {
         lines
     })
+}
+
+/// An agent in the configuration of an editor.
+#[derive(Debug)]
+pub struct EditorAgent {
+    /// The editor.
+    pub editor: &'static Editor,
+    /// The configuration.
+    pub path: PathBuf,
+    /// The agent.
+    pub agent: Agent,
+}
+
+/// The agents in all configurations of this user that can be read.
+#[must_use]
+pub fn all_agents() -> Vec<EditorAgent> {
+    let Some(places) = Folders::of_user() else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for editor in &EDITORS {
+        for path in editor.everywhere(&places) {
+            let (found, _) = agents(editor, &path).unwrap_or_default();
+            all.extend(found.into_iter().map(|agent| EditorAgent {
+                editor,
+                path: path.clone(),
+                agent,
+            }));
+        }
+    }
+    all
 }
 
 /// The agents of a configuration, or none if it does not name them; and whether acp-chain launches any of them, in that

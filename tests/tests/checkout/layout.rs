@@ -109,6 +109,7 @@ fn a_program_that_hosts_chains_builds_nothing_that_only_ours_needs() {
         "{tree}"
     );
     for ours in [
+        "acp-chain-app",
         "acp-chain-cli",
         "acp-chain-remote",
         "clap",

@@ -3,9 +3,9 @@
 use std::fs;
 
 use acp_chain::extension::{Installed, Location, Store};
-use acp_chain::host::{self, Host, Ready};
+use acp_chain::host::{self, Host, Ready, ReadyProxy};
 use acp_chain::manifest::{Manifest, User};
-use acp_chain::sandbox::{Directories, Engine};
+use acp_chain::sandbox::Engine;
 use acp_chain_tests::host::{InProcess, component, passes};
 use acp_chain_tests::transcript::Transcript;
 
@@ -35,15 +35,15 @@ async fn chains_of_one_host_know_nothing_of_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = passes(folder.path(), 2).unwrap();
     let manifest = Manifest::read(&path, &User::default(), &Installed::default()).unwrap();
-    let directories = vec![Directories::default(); 2];
     let host = new_host();
     let mut chains = Vec::new();
     for _ in 0..3 {
-        let loaded = host.load(&manifest, &directories, |_, load| load());
-        let guests = loaded.into_iter().flatten().map(Result::unwrap);
-        let started = host::start(&manifest, guests.map(Ready::Guest), None)
-            .await
-            .unwrap();
+        let loaded = host.load(host::plan(&manifest).unwrap(), |_, load| load());
+        let proxies = loaded.into_iter().map(|proxy| ReadyProxy {
+            entry: proxy.plan.entry,
+            ready: Ready::Guest(proxy.component.unwrap().unwrap()),
+        });
+        let started = host::start(&manifest, proxies, None).await.unwrap();
         assert!(started.notices.is_empty());
         chains.push(InProcess::of(started.proxies, &Transcript::new()));
     }

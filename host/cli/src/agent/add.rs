@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_agents::{Error, Install, Kind, own};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::place::{self, Fetcher, From, command, shown};
-use crate::extension::consent::{Answer, ask};
+use crate::extension::consent::agrees;
 
 #[derive(Debug, clap::Args)]
 pub struct Add {
@@ -36,12 +37,12 @@ fn kind(text: String) -> Kind {
 }
 
 impl Add {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
         // Obstacles are reported before anything is fetched.
         if let Some(there) = store.taken(&self.name).map_err(shown)? {
-            return Err(shown(Error::Taken(there)));
+            return Err(shown(Error::Taken(there)).into());
         }
         if !self.words.is_empty() {
             let record = own(&self.name, &self.words).map_err(shown)?;
@@ -63,30 +64,17 @@ impl Add {
             web: &fetcher,
         };
         let Some(staged) = install.stage().map_err(shown)? else {
-            return Err(shown(Error::Taken(self.name)));
+            return Err(shown(Error::Taken(self.name)).into());
         };
         place::show(&entry, &staged);
-        let answer = if self.yes {
-            Answer::Yes
-        } else {
-            ask(&format!("Install it as `{}`?", self.name))
-        };
-        match answer {
-            Answer::Yes => {
-                staged.put(&changing).map_err(shown)?;
-                say!("`{}` is installed.", self.name);
-                self.say_next();
-                Ok(ExitCode::SUCCESS)
-            }
-            Answer::No => {
-                say!("Nothing was changed.");
-                Ok(ExitCode::FAILURE)
-            }
-            Answer::Unasked => Err(
-                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
-                    .to_owned(),
-            ),
+        if !agrees(self.yes, &format!("Install it as `{}`?", self.name))? {
+            say!("Nothing was changed.");
+            return Ok(ExitCode::FAILURE);
         }
+        staged.put(&changing).map_err(shown)?;
+        say!("`{}` is installed.", self.name);
+        self.say_next();
+        Ok(ExitCode::SUCCESS)
     }
 
     fn say_next(&self) {

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::place::{self, Fetcher, From, command, shown};
+use super::place::{Fetcher, From, command, shown};
+use crate::Result;
+use acp_chain_app::agent::store;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
@@ -15,7 +17,7 @@ pub struct List {
 }
 
 impl List {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         if self.available {
             self.available()
         } else {
@@ -23,7 +25,7 @@ impl List {
         }
     }
 
-    fn available(&self) -> Result<ExitCode, String> {
+    fn available(&self) -> Result<ExitCode> {
         let registry = self.from.read(&Fetcher::new()?, None)?;
         for entry in registry.entries() {
             match entry {
@@ -44,8 +46,8 @@ impl List {
     }
 }
 
-fn installed() -> Result<ExitCode, String> {
-    let store = place::store()?;
+fn installed() -> Result<ExitCode> {
+    let store = store()?;
     let names = store.names().map_err(shown)?;
     for name in &names {
         let record = match store.find(name) {

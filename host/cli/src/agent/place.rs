@@ -3,16 +3,18 @@
 use std::io::Write;
 use std::path::Path;
 
+use crate::Result;
 use acp_chain_agents::{Entry, Error, Location, PUBLIC, Record, Registry, Staged, Store, Web};
 use reqwest::Url;
 use tokio::runtime::Runtime;
 
-use crate::folders;
 use crate::progress::Progress;
-use crate::protected::LOADERS;
+use crate::run::runtime;
 use acp_chain_address::is_local;
+use acp_chain_app::agent::{AgentError, store};
+use acp_chain_app::home;
+use acp_chain_app::protected::LOADERS;
 use acp_chain_channel::limits::about;
-use acp_chain_disk as disk;
 use acp_chain_fetch::{self as fetch, Patience};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
@@ -87,9 +89,9 @@ pub struct Fetcher {
 
 impl From {
     /// Reads the registry. `before` is the record of an installed agent, which names the registry that it came from.
-    pub fn read(&self, fetcher: &Fetcher, before: Option<&Record>) -> Result<Registry, String> {
-        let user = crate::user().map_err(|error| error.to_string())?;
-        let config = folders::config_file();
+    pub fn read(&self, fetcher: &Fetcher, before: Option<&Record>) -> Result<Registry> {
+        let user = home::user()?;
+        let config = home::config_file();
         let beside = config.as_deref().and_then(Path::parent);
         let recorded = before.and_then(|record| record.registry.as_ref());
         let (text, folder) = match (self.registry.as_ref().or(recorded), &user.agents) {
@@ -98,20 +100,17 @@ impl From {
             (None, None) => (PUBLIC, None),
         };
         let here = std::env::current_dir();
-        let here = here.map_err(|error| format!("the current folder: {error}"))?;
+        let here = here.map_err(|error| wrong!("the current folder: {error}"))?;
         let location = Location::parse(text, folder.unwrap_or(&here)).map_err(shown)?;
-        Registry::read(location, fetcher).map_err(shown)
+        Ok(Registry::read(location, fetcher).map_err(shown)?)
     }
 }
 
 impl Fetcher {
-    pub fn new() -> Result<Self, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+    pub fn new() -> Result<Self> {
         Ok(Self {
-            web: fetch::Web::new(Patience::default()).map_err(|error| error.to_string())?,
-            runtime: runtime.map_err(|error| format!("the runtime does not start: {error}"))?,
+            web: fetch::Web::new(Patience::default())?,
+            runtime: runtime()?,
             progress: Progress::default(),
         })
     }
@@ -132,31 +131,19 @@ impl Web for Fetcher {
     }
 }
 
-/// The installed agents. Only the user can write to the folder.
-pub fn store() -> Result<Store, String> {
-    let folder = folders::agents()
-        .ok_or("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")?;
-    Ok(Store::new(folder, disk::write))
-}
-
 /// The store, for commands that change it: checks the owners of the folders, and makes the store private.
-pub fn store_to_change() -> Result<Store, String> {
-    folders::check_owners()?;
-    if let Some(folder) = folders::agents() {
+pub fn store_to_change() -> Result<Store> {
+    home::check_owners()?;
+    if let Some(folder) = home::agents() {
         files::make_private(&folder)
-            .map_err(|error| format!("{}: {error}", Untrusted::new(folder.display())))?;
+            .map_err(|error| wrong!("{}: {error}", Untrusted::new(folder.display())))?;
     }
-    store()
+    Ok(store()?)
 }
 
-/// An error, for people, with a program's output line by line.
-pub fn shown(error: Error) -> String {
-    let mut text = Untrusted::new(&error).to_string();
-    for line in error.output().lines() {
-        text.push_str("\n  | ");
-        text.push_str(&Untrusted::new(line.trim_end()).to_string());
-    }
-    text
+/// An error, with a program's output line by line.
+pub fn shown(error: Error) -> AgentError {
+    error.into()
 }
 
 /// Prints an agent's description, its source, and its command line.

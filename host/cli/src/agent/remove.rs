@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use super::place::{self, shown};
+use crate::Result;
 use crate::launched;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_setup::{EditorAgent, all_agents};
 
 #[derive(Debug, clap::Args)]
 pub struct Remove {
@@ -14,18 +16,24 @@ pub struct Remove {
 }
 
 impl Remove {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
         changing.remove(&self.name).map_err(shown)?;
         say!("`{}` is removed.", self.name);
-        for launched in launched::all() {
-            if launched.agent.name() == Some(&*self.name) {
+        for EditorAgent {
+            editor,
+            path,
+            agent,
+        } in all_agents()
+        {
+            let options = launched::options(&agent);
+            if options.is_some_and(|options| options.agent.name.as_ref() == Some(&self.name)) {
                 say!(
                     "! `{}` in {} still launches it, and fails: remove it there, or let {} launch another.",
-                    quote(&launched.name, MAX_QUOTE),
-                    Untrusted::new(launched.path.display()),
-                    launched.editor.title
+                    quote(&agent.name, MAX_QUOTE),
+                    Untrusted::new(path.display()),
+                    editor.title
                 );
             }
         }

@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
 
 use super::place::{self, Fetcher, From, shown};
-use crate::extension::consent::{Answer, ask};
+use crate::code_if;
+use crate::extension::consent::agrees;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
@@ -21,7 +23,7 @@ pub struct Update {
 }
 
 impl Update {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
         let names = if self.names.is_empty() {
@@ -47,7 +49,7 @@ impl Update {
             record.kind != Kind::Command
         });
         if records.is_empty() {
-            return Ok(exit_code(succeeded));
+            return Ok(code_if(succeeded));
         }
         let fetcher = Fetcher::new()?;
         let mut registries: Vec<(Option<&String>, Registry)> = Vec::new();
@@ -68,7 +70,7 @@ impl Update {
                 succeeded = false;
             }
         }
-        Ok(exit_code(succeeded))
+        Ok(code_if(succeeded))
     }
 
     fn update(
@@ -77,7 +79,7 @@ impl Update {
         registry: &Registry,
         fetcher: &Fetcher,
         before: &Record,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         let name = &before.name;
         let entry = registry.named(name).map_err(shown)?;
         // Keeps the kind of the installed version, if the registry still offers it.
@@ -112,33 +114,12 @@ impl Update {
             );
         }
         place::show(&entry, &staged);
-        let answer = if self.yes {
-            Answer::Yes
+        if agrees(self.yes, "Install it?")? {
+            staged.put(changing).map_err(shown)?;
+            say!("`{name}` is updated; restart it where it is running.");
         } else {
-            ask("Install it?")
-        };
-        match answer {
-            Answer::Yes => {
-                staged.put(changing).map_err(shown)?;
-                say!("`{name}` is updated; restart it where it is running.");
-                Ok(())
-            }
-            Answer::No => {
-                say!("Nothing was changed.");
-                Ok(())
-            }
-            Answer::Unasked => Err(
-                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
-                    .to_owned(),
-            ),
+            say!("Nothing was changed.");
         }
-    }
-}
-
-fn exit_code(succeeded: bool) -> ExitCode {
-    if succeeded {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+        Ok(())
     }
 }

@@ -4,10 +4,12 @@ use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_author::{Purpose, Toolchains};
 
 use crate::extension::about;
-use crate::{finish, folders};
+use crate::finish;
+use acp_chain_app::home;
 use acp_chain_extension::Digest;
 use acp_chain_manifest::check_asks;
 use acp_chain_rpc::untrusted::Untrusted;
@@ -38,10 +40,10 @@ impl Build {
         finish(self.build())
     }
 
-    fn build(self) -> Result<(), String> {
+    fn build(self) -> Result<()> {
         let toolchains = Toolchains {
             path: env::var_os("PATH").unwrap_or_default(),
-            folder: folders::toolchains(),
+            folder: home::toolchains(),
             install: self.install,
             told: &|command| tell!("acp-chain: {}", Untrusted::new(command)),
         };
@@ -53,7 +55,7 @@ impl Build {
         let shown = |error| Untrusted::new(error).to_string();
         let built = acp_chain_author::build(&self.project, &toolchains, purpose).map_err(shown)?;
         let file = Untrusted::new(built.file.display()).to_string();
-        check_asks(&built.package).map_err(|error| format!("{file}: {error}"))?;
+        check_asks(&built.package).map_err(|error| wrong!("{file}: {error}"))?;
         built.write().map_err(shown)?;
         let (digest, size) = (Digest::of(&built.component), built.component.len() as u64);
         if self.json {

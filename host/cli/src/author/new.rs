@@ -3,6 +3,7 @@
 use std::env;
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_author::{LANGUAGES, Language, TEMPLATES};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
@@ -38,14 +39,14 @@ impl New {
         finish(self.new_project())
     }
 
-    fn new_project(self) -> Result<(), String> {
+    fn new_project(self) -> Result<()> {
         let Self {
             name,
             lang,
             template,
         } = self;
         let language = Language::named(&lang).ok_or("there is no such language")?;
-        let here = env::current_dir().map_err(|error| error.to_string())?;
+        let here = env::current_dir()?;
         let folder = here.join(&name);
         let begun = acp_chain_author::new(language, &template, &name, &folder);
         begun.map_err(|error| Untrusted::new(error).to_string())?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
 use crate::finish;
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -22,7 +23,7 @@ impl Sdk {
         finish(self.write())
     }
 
-    fn write(self) -> Result<(), String> {
+    fn write(self) -> Result<()> {
         let written = acp_chain_author::sdk(&self.project);
         let language = written.map_err(|error| Untrusted::new(error).to_string())?;
         let version = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! Messages to the developer, on standard error and in the log.
+//! Messages to the developer, on standard error.
 //!
 //! An editor may leave standard error unread, or close it; the chain never waits for it.
 
@@ -16,9 +16,8 @@ static QUEUE: LazyLock<Option<SyncSender<String>>> = LazyLock::new(|| {
     writer.ok().map(|_| sender)
 });
 
-/// Sends a message to the developer, and to the log. Text from outside must be escaped already.
-pub fn tell(what: &str) {
-    tracing::info!("{what}");
+/// Sends a message to the developer. Text from outside must be escaped already.
+pub fn send(what: &str) {
     if let Some(queue) = &*QUEUE {
         // A message that does not fit is in the log.
         let _ = queue.try_send(format!("acp-chain dev: {what}\n"));

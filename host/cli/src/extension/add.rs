@@ -7,7 +7,8 @@ use super::about;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Answer, Consent};
 use super::place::{Named, Place};
-use crate::carried;
+use crate::Result;
+use acp_chain_app::home;
 use acp_chain_extension::signature::signer;
 use acp_chain_extension::{Digest, Location, Lock, Locked, Signer, Source, is_name};
 use acp_chain_fetch::Fetched;
@@ -44,7 +45,7 @@ pub struct Add {
 }
 
 impl Add {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let place = self.named.clone().place()?;
         let source = relative(self.source.clone(), &place)?;
         if let Source::BuiltIn(name) = &source {
@@ -78,17 +79,19 @@ impl Add {
     }
 
     /// Adds a built-in extension to a manifest. Built-in extensions are not locked: they are part of the program.
-    fn use_built_in(&self, place: &Place, name: &str) -> Result<ExitCode, String> {
+    fn use_built_in(&self, place: &Place, name: &str) -> Result<ExitCode> {
         if self.id.is_some() || self.signer.is_some() {
-            return Err("`--id` and `--signer` are not for built-in extensions".to_owned());
+            return Err(wrong!(
+                "`--id` and `--signer` are not for built-in extensions"
+            ));
         }
-        let user = crate::user().map_err(|error| error.to_string())?;
-        let found = crate::installed(&user)?.find(name, &Lock::default());
+        let user = home::user()?;
+        let found = home::installed(&user)?.find(name, &Lock::default());
         let found = found.map_err(|error| {
             format!("{error}; `acp-chain list --available` shows what comes with acp-chain")
         })?;
         let Location::Carried(extension) = &found.location else {
-            return Err(format!("`{name}` does not come with acp-chain"));
+            return Err(wrong!("`{name}` does not come with acp-chain"));
         };
         about::print(&found.package, extension.digest, extension.size());
         say!("It comes with acp-chain");
@@ -97,38 +100,37 @@ impl Add {
             Answer::Yes => {}
             answer => return refused(answer, &extension.digest),
         }
-        let changing = place.store.change().map_err(|error| error.to_string())?;
+        let changing = place.store.change()?;
         let (lock, mut edit) = (place.lock()?, place.edit()?);
         if edit.has(name) || lock.get(name).is_some() {
             let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
-            return Err(format!(
+            return Err(wrong!(
                 "{manifest} has a proxy `{name}` already; nothing was changed"
             ));
         }
         edit.add(name);
-        let written = changing.write_manifest(&place.manifest, &edit.text());
-        written.map_err(|error| error.to_string())?;
+        changing.write_manifest(&place.manifest, &edit.text())?;
         let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
         say!("`{name}` is used by {manifest}.");
         Ok(ExitCode::SUCCESS)
     }
 
     /// The name of the candidate in the manifest.
-    fn name(&self, candidate: &Candidate) -> Result<String, String> {
+    fn name(&self, candidate: &Candidate) -> Result<String> {
         let claimed = &candidate.package.name;
         let (name, from) = match &self.id {
             Some(id) => (id, "--id"),
             None => (claimed, "it"),
         };
-        if OURS.contains(&&**name) || carried()?.named(name).is_some() {
-            return Err(format!(
+        if OURS.contains(&&**name) || home::carried()?.named(name).is_some() {
+            return Err(wrong!(
                 "{from} says `{name}`, which is the name of an extension that comes with acp-chain, and this \
                  one comes from {}; `--id NAME` gives it another name",
                 shown(&candidate.release.source)
             ));
         }
         if !is_name(name) || matches!(&**name, "client" | "agent") {
-            return Err(format!(
+            return Err(wrong!(
                 "{:?} cannot be the name of a proxy; `--id NAME` gives it one of 1 to 64 letters, digits, \
                  `-`, `_` or `.`",
                 quote(name, MAX_QUOTE)
@@ -139,18 +141,18 @@ impl Add {
 }
 
 /// An error if another extension has this name.
-fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<(), String> {
+fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<()> {
     let (lock, edit) = (place.lock()?, place.edit()?);
     let is_used = edit.uses().any(|used| used == name);
     match lock.get(name) {
         // An earlier attempt was stopped before the manifest was changed.
         Some(locked) if locked.agreed.digest == candidate.release.digest && !is_used => Ok(()),
-        Some(locked) => Err(format!(
+        Some(locked) => Err(wrong!(
             "`{name}` is installed already, from {}; `acp-chain update {name} --from SOURCE` puts another \
              in its place, and `--id NAME` gives this one another name",
             shown(&locked.agreed.source)
         )),
-        None if edit.has(name) && !is_used => Err(format!(
+        None if edit.has(name) && !is_used => Err(wrong!(
             "{} has a proxy `{name}` already; `--id NAME` gives this one another name",
             quote(&place.manifest.display().to_string(), MAX_QUOTE)
         )),
@@ -159,9 +161,9 @@ fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<(), Str
 }
 
 /// Reports that the user has not agreed.
-fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode, String> {
+fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode> {
     match answer {
-        Answer::Unasked => Err(format!(
+        Answer::Unasked => Err(wrong!(
             "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
              `--accept-powers {digest}`, or `--yes` to agree to any component"
         )),
@@ -173,11 +175,11 @@ fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode, String> {
 }
 
 /// The path of a file as in the lock: relative to the manifest's folder, if the file is beneath it.
-pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
+pub fn relative(source: Source, place: &Place) -> Result<Source> {
     let Source::File(path) = source else {
         return Ok(source);
     };
-    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+    let path = std::path::absolute(path)?;
     let inside = path.strip_prefix(place.folder());
     Ok(Source::File(inside.map_or(path.clone(), |inside| {
         PathBuf::from(".").join(inside)
@@ -185,25 +187,21 @@ pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
 }
 
 /// Writes the store, then the lock, then the manifest.
-fn install(place: &Place, name: &str, candidate: Candidate) -> Result<(), String> {
-    let wrong = |error: &dyn std::fmt::Display| error.to_string();
-    let changing = place.store.change().map_err(|error| wrong(&error))?;
+fn install(place: &Place, name: &str, candidate: Candidate) -> Result<()> {
+    let changing = place.store.change()?;
     // Another process may have installed one of this name before the user answered.
     check_new(place, name, &candidate)?;
     let (mut lock, mut edit) = (place.lock()?, place.edit()?);
-    changing
-        .add(&candidate.component)
-        .map_err(|error| wrong(&error))?;
+    changing.add(&candidate.component)?;
     lock.put(Locked {
         name: name.to_owned(),
         agreed: candidate.release,
         pending: None,
     });
-    changing.write(&lock).map_err(|error| wrong(&error))?;
+    changing.write(&lock)?;
     if !edit.uses().any(|used| used == name) {
         edit.add(name);
-        let written = changing.write_manifest(&place.manifest, &edit.text());
-        written.map_err(|error| wrong(&error))?;
+        changing.write_manifest(&place.manifest, &edit.text())?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_package::Package;
 
 use super::package;
@@ -31,21 +32,21 @@ impl Bundle {
         finish(self.bundle())
     }
 
-    fn bundle(self) -> Result<(), String> {
-        let engine = Engine::new(None).map_err(|error| error.to_string())?;
+    fn bundle(self) -> Result<()> {
+        let engine = Engine::new(None)?;
         let mut loads: Vec<Load> = Vec::new();
         for path in &self.extensions {
             let shown = Untrusted::new(path.display());
             let component = package::read(path)?;
             let package = Package::read(Cursor::new(&component));
-            let package = package.map_err(|error| format!("{shown}: {}", Untrusted::new(error)))?;
-            check_asks(&package).map_err(|error| format!("{shown}: {error}"))?;
+            let package = package.map_err(|error| wrong!("{shown}: {}", Untrusted::new(error)))?;
+            check_asks(&package).map_err(|error| wrong!("{shown}: {error}"))?;
             if loads.iter().any(|load| load.package.name == package.name) {
-                return Err(format!("{shown}: there is another `{}`", package.name));
+                return Err(wrong!("{shown}: there is another `{}`", package.name));
             }
             let compiled = Component::compile(&engine, &component);
             let code = compiled.and_then(|compiled| compiled.code());
-            let code = code.map_err(|error| format!("{shown}: {error}"))?;
+            let code = code.map_err(|error| wrong!("{shown}: {error}"))?;
             say!(
                 "{} {}, {} kB, {} kB compiled",
                 package.name,
@@ -63,7 +64,7 @@ impl Bundle {
         let written = program.and_then(|program| carried::write(&program, &loads, &self.output));
         written.map_err(|error| {
             let output = Untrusted::new(self.output.display());
-            format!("{output} cannot be written: {error}")
+            wrong!("{output} cannot be written: {error}")
         })
     }
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
+use crate::Result;
 use acp_chain_package::Package;
 use serde_json::Value;
 
 use super::place::Place;
-use crate::folders;
 use crate::progress::Progress;
+use crate::run::runtime;
+use acp_chain_app::home;
 use acp_chain_extension::{Digest, Reference, Release, Revoked, SignatureError, Signer, Source};
 use acp_chain_fetch::{Artifact, Fetched, Fetcher, Patience, Published, Web};
 use acp_chain_manifest::{User, check_asks};
@@ -35,20 +37,16 @@ pub struct Candidate {
 
 impl Checks {
     /// Reads the user's settings. Nothing is downloaded if `offline` is set.
-    pub fn new(offline: bool) -> Result<Self, String> {
+    pub fn new(offline: bool) -> Result<Self> {
         let web = (!offline).then(|| Web::new(Patience::default()));
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| format!("the runtime does not start: {error}"))?;
         Ok(Self {
-            user: crate::user().map_err(|error| error.to_string())?,
+            user: home::user()?,
             fetcher: Fetcher {
-                web: web.transpose().map_err(|error| error.to_string())?,
+                web: web.transpose()?,
             },
             progress: Progress::default(),
-            engine: crate::engine().map_err(|error| error.to_string())?,
-            runtime,
+            engine: home::engine()?,
+            runtime: runtime()?,
         })
     }
 
@@ -59,7 +57,7 @@ impl Checks {
         place: &Place,
         source: &Source,
         signer: impl Fn(&Fetched) -> Result<Option<Signer>, SignatureError>,
-    ) -> Result<Candidate, String> {
+    ) -> Result<Candidate> {
         let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", shown(source));
         let fetched = self.fetch(place, source)?;
         let unread = fetched.unread_signatures();
@@ -67,7 +65,7 @@ impl Checks {
         if self.user.require_signature && signer.is_none() {
             let unsigned = "it has no signature, and your config.toml has `require-signature = true`; ask its \
                         author for one";
-            return Err(wrong(&format!("{unsigned}{unread}")));
+            return Err(wrong(&format!("{unsigned}{unread}")).into());
         }
         self.check_revoked(place, &fetched.digest)
             .map_err(|error| wrong(&error))?;
@@ -99,66 +97,63 @@ impl Checks {
     }
 
     /// Fetches the current content of a source, without checks.
-    pub fn fetch(&self, place: &Place, source: &Source) -> Result<Fetched, String> {
+    pub fn fetch(&self, place: &Place, source: &Source) -> Result<Fetched> {
         self.read(&source.clone().from_folder(place.folder()))
     }
 
     /// Fetches the current content of a source, whose path is relative to the working directory.
-    pub fn read(&self, source: &Source) -> Result<Fetched, String> {
+    pub fn read(&self, source: &Source) -> Result<Fetched> {
         let download = self.progress.download(&shown(source));
         let seen = |there, whole| download.set(there, whole);
         let fetched = self.runtime.block_on(self.fetcher.fetch(source, &seen));
-        fetched.map_err(|error| error.to_string())
+        Ok(fetched?)
     }
 
     /// Uploads an extension to a registry.
-    pub fn publish(&self, to: &Reference, artifact: &Artifact) -> Result<Published, String> {
+    pub fn publish(&self, to: &Reference, artifact: &Artifact) -> Result<Published> {
         let published = self.runtime.block_on(self.fetcher.publish(to, artifact));
-        published.map_err(|error| error.to_string())
+        Ok(published?)
     }
 
     /// Compiles a component, so that no start has to. Components with unknown imports are rejected.
-    pub fn compile(&self, name: &str, component: &[u8]) -> Result<(), String> {
+    pub fn compile(&self, name: &str, component: &[u8]) -> Result<()> {
         let digest = Digest::of(component).to_string();
         let compile = || Component::compile_kept(&self.engine, &digest, component);
         let compiled = self.progress.while_loading(name, compile);
         compiled
             .map(drop)
-            .map_err(|error| format!("{name}: {error}"))
+            .map_err(|error| wrong!("{name}: {error}"))
     }
 
     /// An error if a component must not run.
-    pub fn check_revoked(&self, place: &Place, digest: &Digest) -> Result<(), String> {
+    pub fn check_revoked(&self, place: &Place, digest: &Digest) -> Result<()> {
         let Some(revocations) = &self.user.revocations else {
             return Ok(());
         };
         let revoked = Revoked::read(place.store.folder(), &revocations.key);
-        let revoked = revoked.map_err(|error| error.to_string())?;
-        revoked.check(digest).map_err(|revoked| revoked.to_string())
+        let revoked = revoked?;
+        Ok(revoked.check(digest)?)
     }
 
     /// Fetches the list of revocations, if the user names one. If that fails, nothing is installed: an attacker may
     /// withhold the list.
-    pub fn refresh_revoked(&self, place: &Place) -> Result<(), String> {
+    pub fn refresh_revoked(&self, place: &Place) -> Result<()> {
         let Some(revocations) = &self.user.revocations else {
             return Ok(());
         };
-        let base = folders::config_file();
+        let base = home::config_file();
         let base = base
             .as_deref()
             .and_then(std::path::Path::parent)
             .unwrap_or(place.folder());
         let list = self.fetcher.signed(&revocations.source, base);
-        let (text, signature) = self
-            .runtime
-            .block_on(list)
-            .map_err(|error| error.to_string())?;
+        let (text, signature) = self.runtime.block_on(list)?;
         // Another process may be about to store a newer list.
-        let changing = place.store.change().map_err(|error| error.to_string())?;
+        let changing = place.store.change()?;
         let kept = Revoked::read(place.store.folder(), &revocations.key);
-        let kept = kept.map_err(|error| error.to_string())?;
-        let replaced = kept.replace(&text, &signature, &revocations.key, &changing);
-        replaced.map(drop).map_err(|error| error.to_string())
+        let kept = kept?;
+        kept.replace(&text, &signature, &revocations.key, &changing)?;
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{BufRead, IsTerminal, stdin};
 
 use super::about;
 use super::candidate::{Candidate, shown};
+use crate::Result;
 use crate::out;
 use acp_chain_extension::{Digest, Release};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -30,11 +31,11 @@ pub enum Answer {
 
 impl Consent {
     /// Whether the user agrees to what was just shown. `is_more` means that `--yes` is not enough.
-    pub fn ask(self, question: &str, digest: &Digest, is_more: bool) -> Result<Answer, String> {
+    pub fn ask(self, question: &str, digest: &Digest, is_more: bool) -> Result<Answer> {
         match self.accept_powers {
             Some(accepted) if accepted == *digest => return Ok(Answer::Yes),
             Some(accepted) => {
-                return Err(format!(
+                return Err(wrong!(
                     "`--accept-powers {accepted}` was given, and this is {digest}: look at what it asks for, \
                      and give that digest if you agree; nothing was changed"
                 ));
@@ -46,8 +47,22 @@ impl Consent {
     }
 }
 
+/// Whether the user agrees, by `--yes` or when asked.
+pub fn agrees(yes: bool, question: &str) -> Result<bool> {
+    if yes {
+        return Ok(true);
+    }
+    match ask(question) {
+        Answer::Yes => Ok(true),
+        Answer::No => Ok(false),
+        Answer::Unasked => Err(wrong!(
+            "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
+        )),
+    }
+}
+
 /// Asks on the terminal, if there is one.
-pub fn ask(question: &str) -> Answer {
+fn ask(question: &str) -> Answer {
     if !stdin().is_terminal() || !out::has_error_terminal() {
         return Answer::Unasked;
     }

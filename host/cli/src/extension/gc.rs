@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use super::place::Named;
-use crate::project;
+use crate::Result;
+use acp_chain_app::project;
 
-pub fn main() -> Result<ExitCode, String> {
+pub fn main() -> Result<ExitCode> {
     let place = Named::default().place()?;
-    let changing = place.store.change().map_err(|error| error.to_string())?;
+    let changing = place.store.change()?;
     let collected = changing.collect(&project::locks()?);
-    let collected = collected.map_err(|error| error.to_string())?;
+    let collected = collected?;
     let (components, kilobytes) = (collected.components, collected.bytes.div_ceil(1000));
     let s = if components == 1 { "" } else { "s" };
     say!("{components} component{s} removed, {kilobytes} kB freed");

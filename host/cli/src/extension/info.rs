@@ -5,10 +5,12 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_package::Package;
 
 use super::{about, package};
-use crate::{finish, folders};
+use crate::finish;
+use acp_chain_app::home;
 use acp_chain_extension::{Digest, Location, Lock, Stored};
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -33,7 +35,7 @@ impl Info {
         finish(self.info())
     }
 
-    fn info(self) -> Result<(), String> {
+    fn info(self) -> Result<()> {
         let location = self.locate()?;
         let unreadable = |error: &dyn Display| {
             format!("{}: {}", Untrusted::new(&location), Untrusted::new(error))
@@ -62,7 +64,7 @@ impl Info {
         Ok(())
     }
 
-    fn locate(&self) -> Result<Location, String> {
+    fn locate(&self) -> Result<Location> {
         let name = &self.extension;
         let is_wasm = Path::new(name)
             .extension()
@@ -70,14 +72,14 @@ impl Info {
         if is_wasm || name.contains(std::path::is_separator) {
             return Ok(Location::File(name.into()));
         }
-        let manifest = self.manifest.clone().or_else(folders::config_file);
+        let manifest = self.manifest.clone().or_else(home::config_file);
         let lock = match manifest {
             Some(manifest) => Lock::read(&Lock::beside(&manifest)),
             None => Ok(Lock::default()),
         };
-        let lock = lock.map_err(|error| error.to_string())?;
-        let user = crate::user().map_err(|error| error.to_string())?;
-        let found = crate::installed(&user)?.find(name, &lock);
-        Ok(found.map_err(|error| error.to_string())?.location)
+        let lock = lock?;
+        let user = home::user()?;
+        let found = home::installed(&user)?.find(name, &lock);
+        Ok(found?.location)
     }
 }

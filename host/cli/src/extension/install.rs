@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use super::candidate::{Checks, shown};
 use super::place::{Named, Place};
-use crate::carried;
+use crate::Result;
+use crate::code_if;
+use acp_chain_app::home;
 use acp_chain_extension::signature::signer;
 use acp_chain_extension::{Lock, Locked, Reference, Release, Source};
 use acp_chain_manifest::Edit;
@@ -28,7 +30,7 @@ pub struct Install {
 
 impl Install {
     /// Never changes the lock.
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let place = self.named.place()?;
         let (lock, edit) = (place.lock()?, place.edit()?);
         if self.locked {
@@ -38,10 +40,8 @@ impl Install {
         if !self.offline {
             checks.refresh_revoked(&place)?;
         }
-        let changing = place.store.change().map_err(|error| error.to_string())?;
-        changing
-            .used_by(lock.path())
-            .map_err(|error| error.to_string())?;
+        let changing = place.store.change()?;
+        changing.used_by(lock.path())?;
         drop(changing);
         let mut succeeded = true;
         for locked in lock.extensions() {
@@ -59,16 +59,12 @@ impl Install {
                 }
             }
         }
-        Ok(if succeeded {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(code_if(succeeded))
     }
 }
 
 /// Fails unless the lock has exactly the extensions that the manifest uses, apart from built-in ones.
-fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
+fn match_up(lock: &Lock, edit: &Edit) -> Result<()> {
     let listed = |names: &[String]| {
         let names = names.iter().map(|name| quote(name, MAX_QUOTE));
         let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
@@ -80,18 +76,18 @@ fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
     let mut unused = locked.clone();
     unused.retain(|name| !edit.uses().any(|used| used == name));
     if !unused.is_empty() {
-        return Err(format!(
+        return Err(wrong!(
             "{path} names {}, which its manifest does not use; `acp-chain remove` removes it",
             listed(&unused)
         ));
     }
-    let carried = carried()?;
+    let carried = home::carried()?;
     let mut missing: Vec<_> = edit.uses().map(str::to_owned).collect();
     missing.retain(|name| !locked.contains(name) && carried.named(name).is_none());
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(format!(
+        Err(wrong!(
             "{path} lacks {}, which its manifest uses; `acp-chain add` adds it",
             listed(&missing)
         ))
@@ -99,12 +95,7 @@ fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
 }
 
 /// Fetches one extension, if it is missing; returns what was done.
-fn get(
-    place: &Place,
-    checks: &Checks,
-    lock: &Lock,
-    locked: &Locked,
-) -> Result<&'static str, String> {
+fn get(place: &Place, checks: &Checks, lock: &Lock, locked: &Locked) -> Result<&'static str> {
     let release = &locked.agreed;
     let check_size = |component: &[u8]| match component.len() as u64 {
         size if size == release.size => Ok(()),
@@ -112,11 +103,10 @@ fn get(
     };
     checks.check_revoked(place, &release.digest)?;
     if checks.user.require_signature && release.signer.is_none() {
-        return Err(
+        return Err(wrong!(
             "the lock names no signer for it, and your config.toml has `require-signature = true`; \
              `acp-chain add` looks for a signature, and records it"
-                .to_owned(),
-        );
+        ));
     }
     if let Ok(component) = place.store.read(&release.digest) {
         check_size(&component)?;
@@ -125,7 +115,7 @@ fn get(
     }
     let fetched = checks.fetch(place, &pinned(release))?;
     if fetched.digest != release.digest {
-        return Err(format!(
+        return Err(wrong!(
             "{} is {} now, and {} is locked: it was changed since. `acp-chain update` looks at the new one; \
              nothing was installed",
             shown(&release.source),
@@ -143,10 +133,8 @@ fn get(
         })?;
     }
     checks.compile(&shown(&release.source), &fetched.component)?;
-    let changing = place.store.change().map_err(|error| error.to_string())?;
-    changing
-        .add(&fetched.component)
-        .map_err(|error| error.to_string())?;
+    let changing = place.store.change()?;
+    changing.add(&fetched.component)?;
     Ok("installed")
 }
 

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::Result;
+use acp_chain_app::home;
 use acp_chain_package::Package;
 use serde_json::json;
 
@@ -29,7 +31,7 @@ pub struct List {
 }
 
 impl List {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         if self.available {
             return self.available();
         }
@@ -56,14 +58,14 @@ impl List {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn available(&self) -> Result<ExitCode, String> {
-        let user = crate::user().map_err(|error| error.to_string())?;
-        let carried = crate::installed(&user)?.carried;
+    fn available(&self) -> Result<ExitCode> {
+        let user = home::user()?;
+        let carried = home::installed(&user)?.carried;
         let mut all = Vec::new();
         for extension in carried.iter() {
-            let component = extension.component().map_err(|error| error.to_string())?;
+            let component = extension.component()?;
             let package = Package::read(component);
-            let package = package.map_err(|error| format!("{}: {error}", extension.name))?;
+            let package = package.map_err(|error| wrong!("{}: {error}", extension.name))?;
             if self.json {
                 all.push(about::json(&package, extension.digest, extension.size()));
             } else {

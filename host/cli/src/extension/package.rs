@@ -5,6 +5,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_package::{Package as Extension, Project};
 
 use super::about;
@@ -41,17 +42,17 @@ impl Package {
         finish(self.package())
     }
 
-    fn package(self) -> Result<(), String> {
-        let mut project = Project::read(&self.project).map_err(|error| error.to_string())?;
+    fn package(self) -> Result<()> {
+        let mut project = Project::read(&self.project)?;
         let file = project.file.display().to_string();
         if self.revision.is_some() {
             project.package.about.revision = self.revision;
         }
         let component = read(&self.component)?;
         let written = project.package.write(&component);
-        let written = written.map_err(|error| format!("{file}: {error}"))?;
-        let package = Extension::read(Cursor::new(&written)).map_err(|error| error.to_string())?;
-        check_asks(&package).map_err(|error| format!("{file}: {error}"))?;
+        let written = written.map_err(|error| wrong!("{file}: {error}"))?;
+        let package = Extension::read(Cursor::new(&written))?;
+        check_asks(&package).map_err(|error| wrong!("{file}: {error}"))?;
         let output = self.output.as_ref().unwrap_or(&self.component);
         write(output, &written).map_err(|error| {
             let output = Untrusted::new(output.display());
@@ -72,18 +73,18 @@ fn write(output: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Reads a file, which must not be larger than components may be.
-pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+pub fn read(path: &Path) -> Result<Vec<u8>> {
     let shown = Untrusted::new(path.display());
     let unreadable = |error: std::io::Error| format!("{shown}: the file cannot be read: {error}");
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(format!("{shown}: it is not a file"));
+        return Err(wrong!("{shown}: it is not a file"));
     }
     let file = fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     let read = file.take(COMPONENT as u64 + 1).read_to_end(&mut bytes);
     read.map_err(unreadable)?;
     if bytes.len() > COMPONENT {
-        Err(format!(
+        Err(wrong!(
             "{shown}: the file is larger than {}",
             Quantity::Size.show(COMPONENT as u64)
         ))

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::folders;
+use crate::Result;
+use acp_chain_app::home;
 use acp_chain_extension::{Lock, Store};
 use acp_chain_manifest::Edit;
 
@@ -24,17 +25,17 @@ pub struct Place {
 
 impl Named {
     /// Finds the files. Fails if there is no place for them, or if other users could change them.
-    pub fn place(self) -> Result<Place, String> {
-        folders::check_owners()?;
+    pub fn place(self) -> Result<Place> {
+        home::check_owners()?;
         let none = "there is no home folder to keep extensions in; let XDG_DATA_HOME and XDG_CONFIG_HOME \
                     name folders of yours";
         let manifest = match self.manifest {
-            Some(path) => std::path::absolute(path).map_err(|error| error.to_string())?,
-            None => folders::config_file().ok_or(none)?,
+            Some(path) => std::path::absolute(path)?,
+            None => home::config_file().ok_or(none)?,
         };
         Ok(Place {
             manifest,
-            store: Store::open(&folders::extensions().ok_or(none)?),
+            store: Store::open(&home::extensions().ok_or(none)?),
         })
     }
 }
@@ -46,12 +47,12 @@ impl Place {
     }
 
     /// The current lock.
-    pub fn lock(&self) -> Result<Lock, String> {
-        Lock::read(&Lock::beside(&self.manifest)).map_err(|error| error.to_string())
+    pub fn lock(&self) -> Result<Lock> {
+        Ok(Lock::read(&Lock::beside(&self.manifest))?)
     }
 
     /// The current manifest.
-    pub fn edit(&self) -> Result<Edit, String> {
-        Edit::read(&self.manifest).map_err(|error| error.to_string())
+    pub fn edit(&self) -> Result<Edit> {
+        Ok(Edit::read(&self.manifest)?)
     }
 }

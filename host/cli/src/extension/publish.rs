@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::Result;
 use acp_chain_package::Package;
 
 use super::candidate::Checks;
@@ -31,17 +32,19 @@ pub struct Publish {
 }
 
 impl Publish {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let shown = quote(&self.file.display().to_string(), MAX_QUOTE);
         if self.reference.digest.is_some() {
-            return Err("the registry determines the digest; name a version, as `:1.2`".to_owned());
+            return Err(wrong!(
+                "the registry determines the digest; name a version, as `:1.2`"
+            ));
         }
         let checks = Checks::new(false)?;
         let read = checks.read(&Source::File(self.file.clone()))?;
         let package = Package::read(Cursor::new(&read.component));
-        let package = package.map_err(|error| format!("{shown}: {error}"))?;
+        let package = package.map_err(|error| wrong!("{shown}: {error}"))?;
         if package.draft {
-            return Err(format!(
+            return Err(wrong!(
                 "{shown} is a draft, as `acp-chain dev` makes them, and slower than it has to be: `acp-chain build` \
                  makes the one to publish"
             ));
@@ -91,7 +94,7 @@ fn annotations(package: &Package) -> std::collections::BTreeMap<String, String> 
 
 /// Signs a file with the program `minisign`, which asks for the password.
 #[expect(clippy::disallowed_methods, reason = "minisign talks to the user")]
-fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
+fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String> {
     let shown = |path: &Path| quote(&path.display().to_string(), MAX_QUOTE);
     let public = key.with_extension("pub");
     let known = std::fs::read_to_string(&public).map_err(|error| {
@@ -104,8 +107,8 @@ fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
     })?;
     let known: Signer = known
         .parse()
-        .map_err(|error| format!("{}: {error}", shown(&public)))?;
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        .map_err(|error| wrong!("{}: {error}", shown(&public)))?;
+    let folder = tempfile::tempdir()?;
     let signature = folder.path().join("signature");
     let mut minisign = Command::new("minisign");
     minisign.arg("-S").arg("-s").arg(key).arg("-m").arg(file);
@@ -120,13 +123,13 @@ fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
         format!("`minisign` cannot be started: {error}; install it to sign what you publish")
     })?;
     if !status.success() {
-        return Err(format!(
+        return Err(wrong!(
             "`minisign` failed ({status}); nothing was published"
         ));
     }
-    let text = std::fs::read_to_string(&signature).map_err(|error| error.to_string())?;
+    let text = std::fs::read_to_string(&signature)?;
     // Check that the two keys match, before anything is published.
     let checked = signer(component, std::slice::from_ref(&text), Some(&known));
-    checked.map_err(|error| format!("{} and {}: {error}", shown(key), shown(&public)))?;
+    checked.map_err(|error| wrong!("{} and {}: {error}", shown(key), shown(&public)))?;
     Ok(text)
 }

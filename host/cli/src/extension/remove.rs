@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::place::Named;
+use crate::Result;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
@@ -20,25 +21,24 @@ pub struct Remove {
 
 impl Remove {
     /// Writes the manifest, then the lock. The store keeps the component until `acp-chain gc`.
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let place = self.named.place()?;
-        let changing = place.store.change().map_err(|error| error.to_string())?;
+        let changing = place.store.change()?;
         let (mut lock, mut edit) = (place.lock()?, place.edit()?);
         let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
         let was_used = edit.remove(&self.name);
         let was_locked = lock.remove(&self.name).is_some();
         let name = quote(&self.name, MAX_QUOTE);
         if !was_used && !was_locked {
-            return Err(format!(
+            return Err(wrong!(
                 "{manifest} uses no extension `{name}`; `acp-chain list` shows those that it uses"
             ));
         }
         if was_used {
-            let written = changing.write_manifest(&place.manifest, &edit.text());
-            written.map_err(|error| error.to_string())?;
+            changing.write_manifest(&place.manifest, &edit.text())?;
         }
         if was_locked {
-            changing.write(&lock).map_err(|error| error.to_string())?;
+            changing.write(&lock)?;
         }
         say!("{manifest} no longer uses `{name}`. `acp-chain gc` removes unused components.");
         Ok(ExitCode::SUCCESS)

@@ -9,6 +9,8 @@ use super::add::relative;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Answer, Consent};
 use super::place::{Named, Place};
+use crate::Result;
+use crate::code_if;
 use acp_chain_extension::signature::signer_after;
 use acp_chain_extension::{Change, Locked, Source};
 use acp_chain_fetch::Fetched;
@@ -38,7 +40,7 @@ pub struct Update {
 }
 
 impl Update {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let place = self.named.clone().place()?;
         let lock = place.lock()?;
         let all = self.names.is_empty();
@@ -50,9 +52,9 @@ impl Update {
             self.names.clone()
         };
         if names.len() > 1 && (self.from.is_some() || self.consent.accept_powers.is_some()) {
-            return Err(
-                "`--from` and `--accept-powers` are about one extension: name it".to_owned(),
-            );
+            return Err(wrong!(
+                "`--from` and `--accept-powers` are about one extension: name it"
+            ));
         }
         let checks = Checks::new(false)?;
         checks.refresh_revoked(&place)?;
@@ -70,14 +72,10 @@ impl Update {
                 succeeded = false;
             }
         }
-        Ok(if succeeded {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(code_if(succeeded))
     }
 
-    fn update(&self, place: &Place, checks: &Checks, locked: &Locked) -> Result<(), String> {
+    fn update(&self, place: &Place, checks: &Checks, locked: &Locked) -> Result<()> {
         let name = &locked.name;
         let source = match &self.from {
             Some(source) => relative(source.clone(), place)?,
@@ -130,11 +128,10 @@ impl Update {
             }
             Answer::No => say!("Nothing was changed."),
             Answer::Unasked => {
-                return Err(
+                return Err(wrong!(
                     "there is no terminal to ask on; nothing was changed. `--yes` updates what \
                             wants no more than before"
-                        .to_owned(),
-                );
+                ));
             }
         }
         Ok(())
@@ -142,7 +139,7 @@ impl Update {
 }
 
 /// Keeps an agreed release that is up to date: removes a pending one, and stores its component if that is missing.
-fn keep(place: &Place, locked: &Locked, candidate: Candidate) -> Result<(), String> {
+fn keep(place: &Place, locked: &Locked, candidate: Candidate) -> Result<()> {
     let mut done = String::new();
     if place.store.read(&locked.agreed.digest).is_err() {
         done.push_str("; its component was missing, and is installed");
@@ -158,21 +155,19 @@ fn keep(place: &Place, locked: &Locked, candidate: Candidate) -> Result<(), Stri
 }
 
 /// Records a release, as the agreed or the pending one.
-fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Result<(), String> {
-    let changing = place.store.change().map_err(|error| error.to_string())?;
+fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Result<()> {
+    let changing = place.store.change()?;
     let mut lock = place.lock()?;
     // The differences that the user saw are those from exactly this release.
     let Some(mut locked) = lock
         .remove(&old.name)
         .filter(|now| now.agreed == old.agreed)
     else {
-        return Err(
-            "another process changed the lock meanwhile; nothing was changed: retry".to_owned(),
-        );
+        return Err(wrong!(
+            "another process changed the lock meanwhile; nothing was changed: retry"
+        ));
     };
-    changing
-        .add(&candidate.component)
-        .map_err(|error| error.to_string())?;
+    changing.add(&candidate.component)?;
     if agreed {
         locked.agreed = candidate.release;
         locked.pending = None;
@@ -180,5 +175,5 @@ fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Resul
         locked.pending = Some(candidate.release);
     }
     lock.put(locked);
-    changing.write(&lock).map_err(|error| error.to_string())
+    Ok(changing.write(&lock)?)
 }

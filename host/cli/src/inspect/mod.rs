@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::Result;
 use acp_chain_inspect::{Log, Server};
 
 use super::run::on_a_runtime;
@@ -71,7 +72,7 @@ impl Inspect {
         }
     }
 
-    async fn serve(self, server: Server, log: Arc<Log>) -> Result<u8, String> {
+    async fn serve(self, server: Server, log: Arc<Log>) -> Result<u8> {
         let address = server.address();
         say!("{address}");
         tell!(
@@ -98,7 +99,7 @@ impl Inspect {
 
 /// Opens a page that redirects to the address. The address itself is on no command line, where other users could read
 /// it.
-fn open_in_browser(address: &str) -> Result<tempfile::TempPath, String> {
+fn open_in_browser(address: &str) -> Result<tempfile::TempPath> {
     let mut builder = tempfile::Builder::new();
     let page = builder.prefix("acp-chain-").suffix(".html").tempfile();
     let opened = page.and_then(|mut page| {
@@ -111,6 +112,6 @@ fn open_in_browser(address: &str) -> Result<tempfile::TempPath, String> {
         Ok(page.into_temp_path())
     });
     opened.map_err(|error| {
-        format!("no browser could be opened: {error}; open the address above yourself")
+        wrong!("no browser could be opened: {error}; open the address above yourself")
     })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use crate::Result;
 use acp_chain_inspect::{Entry, Log};
 use acp_chain_live::{Found, Stream, chains};
 use acp_chain_trace::{Reader, TraceError};
@@ -17,7 +18,7 @@ use acp_chain_rpc::untrusted::Untrusted;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Connects to the running chains, and to those that start later.
-pub fn begin(log: &Arc<Log>) -> Result<(), String> {
+pub fn begin(log: &Arc<Log>) -> Result<()> {
     let cannot = |error| {
         format!(
             "the chains that run cannot be found: {error}; `acp-chain inspect FILE` shows the trace of one"

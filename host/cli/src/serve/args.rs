@@ -1,17 +1,12 @@
 //! The settings for serving: the command line, over `[serve]` of the user's config.toml.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use acp_chain_remote::gate::{GateSettings, Host, Origin, TlsFiles};
+use acp_chain_app::serve::{Serve, ServeLimits};
+use acp_chain_remote::gate::{Host, Origin, TlsFiles};
 use acp_chain_remote::server::{Endpoint, Node};
-
-use super::settings::{Route, Serve, ServeLimits};
-use acp_chain_manifest::User;
-
-/// The default address.
-const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
 
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
@@ -63,33 +58,19 @@ pub struct ServeArgs {
     sleep_seconds: Option<u32>,
 }
 
-/// The effective settings.
-pub struct ServeSettings {
-    pub listen: SocketAddr,
-    pub metrics: Option<SocketAddr>,
-    pub access_log: Option<PathBuf>,
-    pub endpoint: Endpoint,
-    pub node: Option<Node>,
-    pub gate: GateSettings,
-    pub limits: ServeLimits,
-    pub routes: Vec<Route>,
-}
-
 impl ServeArgs {
-    /// The effective settings with this user's file. Fails if they are unsafe.
-    pub fn settings(self, user: &User) -> Result<ServeSettings, String> {
-        let serve = Serve::of(user).map_err(|error| error.to_string())?;
-        let mut gate = serve.gate;
+    /// The user's settings, and over them those of the command line.
+    pub fn over(self, mut serve: Serve) -> Serve {
+        let gate = &mut serve.gate;
         gate.hosts.extend(self.host);
         gate.origins.extend(self.origin);
         gate.plain |= self.plain;
-        gate.tokens = self.tokens.or(gate.tokens);
+        gate.tokens = self.tokens.or(gate.tokens.take());
         if let (Some(cert), Some(key)) = (self.tls_cert, self.tls_key) {
-            let client_ca = self.client_ca;
             gate.tls = Some(TlsFiles {
                 cert,
                 key,
-                client_ca,
+                client_ca: self.client_ca,
             });
         }
         let seconds = |given: Option<u32>| given.map(|seconds| Duration::from_secs(seconds.into()));
@@ -102,17 +83,14 @@ impl ServeArgs {
             },
             ..serve.limits
         };
-        let listen = self.listen.or(serve.listen).unwrap_or(LISTEN);
-        gate.check(listen).map_err(|error| error.to_string())?;
-        Ok(ServeSettings {
-            listen,
+        Serve {
+            listen: self.listen.or(serve.listen),
             metrics: self.metrics.or(serve.metrics),
             access_log: self.access_log.or(serve.access_log),
-            endpoint: self.path.unwrap_or(serve.path),
+            path: self.path.unwrap_or(serve.path),
             node: self.node.or(serve.node),
-            gate,
             limits,
-            routes: serve.routes,
-        })
+            ..serve
+        }
     }
 }

@@ -3,9 +3,10 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::Result;
 use acp_chain_remote::gate::tokens::{self, Token};
 
-use super::keys::LONGEST;
+use acp_chain_app::serve::keys::LONGEST;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::files;
 
@@ -28,14 +29,14 @@ pub struct ServeToken {
 
 impl ServeToken {
     /// Prints the token, and stores only its hash, in the file.
-    pub fn main(self) -> Result<(), String> {
+    pub fn main(self) -> Result<()> {
         let made = Token::make(&self.name, self.group);
-        let (token, secret) = made.map_err(|error| error.to_string())?;
+        let (token, secret) = made?;
         match &self.file {
             None => tell!("the line for the file of `serve --tokens`: {token}"),
             Some(path) => {
                 let shown = Untrusted::new(path.display());
-                append(path, &token).map_err(|error| format!("{shown}: {error}"))?;
+                append(path, &token).map_err(|error| wrong!("{shown}: {error}"))?;
                 tell!(
                     "{shown} admits `{}` by this token, which is shown only once:",
                     self.name
@@ -48,21 +49,21 @@ impl ServeToken {
 }
 
 /// Appends a line, whole or not at all; concurrent processes wait for each other.
-fn append(path: &Path, token: &Token) -> Result<(), String> {
+fn append(path: &Path, token: &Token) -> Result<()> {
     let cannot = |error| format!("it cannot be written: {error}");
     let mut file = files::append_shared(path).map_err(cannot)?;
     // Some file systems have no locks. Then two lines may lack the break between them, and `serve` reports that.
     let _ = file.lock();
     let mut text = String::new();
     let read = (&file).take(LONGEST as u64 + 1).read_to_string(&mut text);
-    let length = read.map_err(|error| format!("it cannot be read: {error}"))?;
+    let length = read.map_err(|error| wrong!("it cannot be read: {error}"))?;
     if length > LONGEST {
-        return Err(format!(
+        return Err(wrong!(
             "it has more than {LONGEST} bytes, which no server reads"
         ));
     }
     // With a malformed line in it, the server would accept no line of it.
-    tokens::read(&text).map_err(|error| error.to_string())?;
+    tokens::read(&text)?;
     let begin = if text.is_empty() || text.ends_with('\n') {
         ""
     } else {
@@ -76,5 +77,6 @@ fn append(path: &Path, token: &Token) -> Result<(), String> {
             // A partial line would be malformed.
             let _ = file.set_len(length as u64);
         })
-        .map_err(cannot)
+        .map_err(cannot)?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::Result;
 use acp_chain_package::{MetadataError, Project};
 
 use acp_chain_extension::Location;
@@ -15,7 +16,7 @@ const DEPTH: usize = 32;
 const SKIPPED: &[&str] = &["node_modules", "target"];
 
 /// The named files, and all transcripts in the named folders, each once, by path.
-pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -29,7 +30,7 @@ pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-fn look_through(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), String> {
+fn look_through(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
     let shown = Untrusted::new(folder.display());
     let unreadable = |error| format!("{shown}: the folder cannot be read: {error}");
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -64,21 +65,21 @@ pub fn warn_of_draft(component: &Location) {
 }
 
 /// The component built by the project in this folder.
-pub fn component() -> Result<PathBuf, String> {
+pub fn component() -> Result<PathBuf> {
     match Project::read(Path::new(".")) {
         Ok(project) => {
             let component = acp_chain_author::output(&project);
             return if component.exists() {
                 Ok(component)
             } else {
-                Err(format!(
+                Err(wrong!(
                     "{} is not there yet: `acp-chain build` makes it",
                     Untrusted::new(component.display())
                 ))
             };
         }
         Err(MetadataError::None(_)) => {}
-        Err(error) => return Err(quote(&error.to_string(), MAX_QUOTE)),
+        Err(error) => return Err(quote(&error.to_string(), MAX_QUOTE).into()),
     }
     let is_wasm = |path: &PathBuf| {
         path.extension()
@@ -91,7 +92,7 @@ pub fn component() -> Result<PathBuf, String> {
                transcript";
     match &files[..] {
         [component] => Ok(component.clone()),
-        [] => Err(format!("here is neither a project nor a component; {way}")),
-        _ => Err(format!("here are several components; {way}")),
+        [] => Err(wrong!("here is neither a project nor a component; {way}")),
+        _ => Err(wrong!("here are several components; {way}")),
     }
 }

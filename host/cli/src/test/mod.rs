@@ -15,6 +15,7 @@ use std::process::ExitCode;
 pub(super) use find::warn_of_draft;
 pub(super) use stage::{Stage, check_directories};
 
+use crate::Result;
 use acp_chain_disk as disk;
 use acp_chain_kit::transcript::{LONGEST, Played, Script, junit};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -89,11 +90,11 @@ impl Test {
     }
 
     /// Makes a transcript of a trace.
-    fn record(&self, trace: &Path) -> Result<(), String> {
+    fn record(&self, trace: &Path) -> Result<()> {
         let output = match &self.paths[..] {
             [] => None,
             [output] => Some(output.as_path()),
-            _ => return Err("one trace makes one transcript: name one file for it".to_owned()),
+            _ => return Err("one trace makes one transcript: name one file for it".into()),
         };
         let chain = match (&self.manifest, &self.component) {
             (Some(manifest), _) => Some(record::Chain::Manifest(manifest)),
@@ -103,7 +104,7 @@ impl Test {
         record::record(trace, output, chain)
     }
 
-    fn test(self) -> Result<ExitCode, String> {
+    fn test(self) -> Result<ExitCode> {
         let (paths, is_named) = if self.paths.is_empty() {
             (vec![PathBuf::from("tests")], false)
         } else {
@@ -120,7 +121,7 @@ impl Test {
             .collect();
         let paths = Untrusted::new(paths.join(", "));
         if files.is_empty() {
-            return Err(format!(
+            return Err(wrong!(
                 "there are no transcripts to play in {paths}; a transcript is a file `NAME.transcript`, and \
                  `acp-chain test --from TRACE FILE` makes one of a run"
             ));
@@ -129,7 +130,7 @@ impl Test {
             files.retain(|file| file.to_string_lossy().contains(filter));
             if files.is_empty() {
                 let filter = Untrusted::new(filter);
-                return Err(format!(
+                return Err(wrong!(
                     "of the transcripts in {paths}, none has `{filter}` in its path"
                 ));
             }
@@ -185,7 +186,7 @@ impl Test {
         });
         let (script, played) = match played {
             Ok(played) => played,
-            Err(wrong) => return Verdict::Wrong(wrong),
+            Err(wrong) => return Verdict::Wrong(wrong.to_string()),
         };
         if played.is_as_written() {
             return Verdict::Ok;
@@ -193,7 +194,7 @@ impl Test {
         if self.update && !played.has_stopped() {
             return match replace(file, &played.updated(&script)) {
                 Ok(()) => Verdict::Updated,
-                Err(wrong) => Verdict::Wrong(wrong),
+                Err(wrong) => Verdict::Wrong(wrong.to_string()),
             };
         }
         differs(&script, &played)
@@ -241,26 +242,26 @@ fn summary(all: usize, differ: usize, wrong: usize) -> String {
 }
 
 /// Reads a transcript.
-fn read(path: &Path) -> Result<Script, String> {
+fn read(path: &Path) -> Result<Script> {
     let shown = Untrusted::new(path.display());
     let unreadable = |error| format!("{shown}: the file cannot be read: {error}");
     // Checked first: opening a pipe would wait for a writer.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(format!("{shown}: it is not a file"));
+        return Err(wrong!("{shown}: it is not a file"));
     }
     let mut text = String::new();
     let file = File::open(path).map_err(unreadable)?;
     // One byte more detects files that are too long.
     let mut file = file.take(LONGEST as u64 + 1);
     file.read_to_string(&mut text).map_err(unreadable)?;
-    Script::read(&text).map_err(|wrong| format!("{shown}:{wrong}"))
+    Script::read(&text).map_err(|wrong| wrong!("{shown}:{wrong}"))
 }
 
 /// Replaces a transcript. A link to it stays one.
-fn replace(path: &Path, text: &str) -> Result<(), String> {
+fn replace(path: &Path, text: &str) -> Result<()> {
     let path_itself = path.canonicalize();
     let replaced = path_itself.and_then(|path| disk::write(&path, text.as_bytes()));
-    replaced.map_err(|error| not_written(path, &error))
+    Ok(replaced.map_err(|error| not_written(path, &error))?)
 }
 
 fn not_written(path: &Path, error: &io::Error) -> String {

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 
+use crate::Result;
 use acp_chain_trace::Reader;
 
 use super::stage::Stage;
@@ -29,13 +30,13 @@ pub enum Chain<'a> {
 }
 
 /// Makes a transcript, and prints it if no file is given.
-pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Result<(), String> {
+pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Result<()> {
     if let Some(output) = output.filter(|output| output.exists()) {
-        return Err(is_there(output));
+        return Err(is_there(output).into());
     }
     let shown = Untrusted::new(trace.display());
     let file =
-        File::open(trace).map_err(|error| format!("{shown}: the trace cannot be read: {error}"))?;
+        File::open(trace).map_err(|error| wrong!("{shown}: the trace cannot be read: {error}"))?;
     let mut reader = Reader::new(BufReader::new(file));
     let steps = recorded(&mut reader).map_err(|error| wrong(trace, &error))?;
     warn_of_cut(trace, reader.cut());
@@ -45,7 +46,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     let recorded = expected(&text);
     for attempt in 0.. {
         let script = Script::read(&text)
-            .map_err(|wrong| format!("{shown}: as a transcript, line {wrong}"))?;
+            .map_err(|wrong| wrong!("{shown}: as a transcript, line {wrong}"))?;
         let played = stage.play(&script, path, attempt > 0)?;
         if played.is_as_written() {
             break;
@@ -64,7 +65,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
         let lines = played.differences(&script).into_iter();
         let lines = lines.flat_map(|difference| difference.lines);
         let lines: Vec<_> = lines.map(|line| format!("\n  {line}")).collect();
-        return Err(format!("{shown}: {why}:{}", lines.concat()));
+        return Err(wrong!("{shown}: {why}:{}", lines.concat()));
     }
     match output {
         Some(output) => create(output, &text)?,
@@ -82,14 +83,14 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
 }
 
 /// Creates a new file.
-fn create(path: &Path, text: &str) -> Result<(), String> {
+fn create(path: &Path, text: &str) -> Result<()> {
     let shown = Untrusted::new(path.display());
     let file = File::create_new(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
+    Ok(written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => is_there(path),
         _ => format!("{shown}: the file cannot be written: {error}"),
-    })
+    })?)
 }
 
 fn is_there(path: &Path) -> String {
@@ -107,7 +108,7 @@ fn expected(text: &str) -> BTreeSet<String> {
 }
 
 /// The head of a transcript at `path`.
-fn head(chain: Option<Chain>, path: &Path) -> Result<String, String> {
+fn head(chain: Option<Chain>, path: &Path) -> Result<String> {
     // Resolved, since a `..` after a link would lead elsewhere.
     let real = |path: &Path| {
         let shown = Untrusted::new(path.display());

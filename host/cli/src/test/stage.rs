@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::find;
-use crate::{folders, open};
-use acp_chain::host::Host;
+use crate::Result;
+use acp_chain::host::{Host, LoadedProxy, ProxyPlan};
+use acp_chain_app::{ProxyError, home, plan};
 use acp_chain_extension::{Installed, Location};
 use acp_chain_kit::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use acp_chain_manifest::{Manifest, Order, ProxyKind, User};
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_sandbox::Directories;
 
 /// The power to answer permission requests.
 const ANSWERING: &str = "permissions.answer";
@@ -28,16 +28,16 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub fn new(component: Option<&Path>) -> Result<Self, String> {
-        folders::check_owners()?;
-        let user = crate::user().map_err(|error| error.to_string())?;
+    pub fn new(component: Option<&Path>) -> Result<Self> {
+        home::check_owners()?;
+        let user = home::user()?;
         let absolute = |path: &Path| {
             let shown = Untrusted::new(path.display());
-            std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))
+            std::path::absolute(path).map_err(|error| wrong!("{shown}: {error}"))
         };
         Ok(Self {
-            host: Host::new(crate::engine().map_err(|error| error.to_string())?),
-            installed: crate::installed(&user)?,
+            host: Host::new(home::engine()?),
+            installed: home::installed(&user)?,
             user,
             component: component.map(absolute).transpose()?,
             played: RefCell::default(),
@@ -45,7 +45,7 @@ impl Stage {
     }
 
     /// Plays the transcript at `path`.
-    pub fn play(&self, script: &Script, path: &Path, loosens: bool) -> Result<Played, String> {
+    pub fn play(&self, script: &Script, path: &Path, loosens: bool) -> Result<Played> {
         let manifest = self.manifest(script.head(), path)?;
         let setup = Setup {
             proxies: self.proxies(&manifest)?,
@@ -54,20 +54,16 @@ impl Stage {
             ..Setup::default()
         };
         let shown = Untrusted::new(path.display());
-        play(script, setup).map_err(|error: PlayError| format!("{shown}:{error}"))
+        play(script, setup).map_err(|error: PlayError| wrong!("{shown}:{error}"))
     }
 
     /// Plays a script with those proxies of a manifest, or of the user's chain, that may answer for the user.
-    pub fn play_answering(
-        &self,
-        script: &Script,
-        manifest: Option<&Path>,
-    ) -> Result<Played, String> {
+    pub fn play_answering(&self, script: &Script, manifest: Option<&Path>) -> Result<Played> {
         let manifest = match manifest {
             Some(path) => Manifest::read(path, &self.user, &self.installed),
             None => Manifest::of_user(&self.user, &self.installed),
         };
-        let mut manifest = manifest.map_err(|error| error.to_string())?;
+        let mut manifest = manifest?;
         manifest.proxies.retain(|entry| match &entry.kind {
             ProxyKind::Component(component) => component.grant.has(ANSWERING),
             ProxyKind::Native(_) => false,
@@ -83,40 +79,40 @@ impl Stage {
             is_as_written: manifest.order == Order::AsWritten,
             ..Setup::default()
         };
-        play(script, setup).map_err(|error| error.to_string())
+        play(script, setup).map_err(|error| wrong!("{error}"))
     }
 
     /// The chain that the head of a transcript names.
-    fn manifest(&self, head: &str, path: &Path) -> Result<Manifest, String> {
+    fn manifest(&self, head: &str, path: &Path) -> Result<Manifest> {
         let shown = Untrusted::new(path.display());
-        let absolute = std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))?;
+        let absolute = std::path::absolute(path).map_err(|error| wrong!("{shown}: {error}"))?;
         // Parse errors are reported below, with their place.
         let keys = toml::from_str::<toml::Table>(head).ok();
         if let Some(keys) = &keys
             && let Some(manifest) = keys.get("manifest")
         {
             let Some(manifest) = manifest.as_str().filter(|_| keys.len() == 1) else {
-                return Err(format!(
+                return Err(wrong!(
                     "{shown}:1: the head is either `manifest = \"FILE\"`, or all that a manifest has"
                 ));
             };
             let folder = absolute.parent().unwrap_or(Path::new("/"));
             let read = Manifest::read(&folder.join(manifest), &self.user, &self.installed);
-            let mut manifest = read.map_err(|error| error.to_string())?;
+            let mut manifest = read?;
             self.put_component(&mut manifest);
             return Ok(manifest);
         }
         let has_proxies = keys.is_none_or(|keys| keys.contains_key("proxy"));
         let component = match (&self.component, has_proxies) {
             (None, false) => {
-                let found = find::component().map_err(|error| format!("{shown}: {error}"))?;
-                Some(std::path::absolute(found).map_err(|error| format!("{shown}: {error}"))?)
+                let found = find::component().map_err(|error| wrong!("{shown}: {error}"))?;
+                Some(std::path::absolute(found).map_err(|error| wrong!("{shown}: {error}"))?)
             }
             (component, _) => component.clone(),
         };
         let (user, installed) = (&self.user, &self.installed);
         let manifest = Manifest::of_test(head, &absolute, component.as_deref(), user, installed);
-        manifest.map_err(|error| error.to_string())
+        Ok(manifest?)
     }
 
     /// Puts the tested component into a manifest that is also used for runs.
@@ -132,18 +128,18 @@ impl Stage {
         }
     }
 
-    fn proxies(&self, manifest: &Manifest) -> Result<Vec<Tested>, String> {
-        let directories = open(manifest)?;
-        check_directories(manifest, &directories)?;
-        let loaded = self.host.load(manifest, &directories, |_, load| load());
+    fn proxies(&self, manifest: &Manifest) -> Result<Vec<Tested>> {
+        let planned = plan::proxies(manifest)?;
+        check_directories(manifest, &planned)?;
         let mut proxies = Vec::new();
-        for (entry, loaded) in manifest.proxies.iter().zip(loaded) {
-            let Some(guest) = loaded else {
+        for LoadedProxy { plan, component } in self.host.load(planned, |_, load| load()) {
+            let entry = plan.entry;
+            let Some(guest) = component else {
                 let wrong =
                     "it is a program; a transcript is played with components only: leave it out";
-                return Err(manifest.about(entry, &wrong));
+                return Err(manifest.about(&entry, &wrong).into());
             };
-            let guest = guest.map_err(|error| manifest.about(entry, &error))?;
+            let guest = guest.map_err(|error| ProxyError(manifest.about(&entry, &error)))?;
             if let ProxyKind::Component(component) = &entry.kind
                 && let Some(path) = component.location.path()
                 && self.played.borrow_mut().insert(path.to_owned())
@@ -160,25 +156,22 @@ impl Stage {
 }
 
 /// Fails if a proxy may write to a directory, or read one outside the current folder: transcripts are untrusted.
-pub(crate) fn check_directories(
-    manifest: &Manifest,
-    directories: &[Directories],
-) -> Result<(), String> {
+pub(crate) fn check_directories(manifest: &Manifest, proxies: &[ProxyPlan]) -> Result<()> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
-    let here = here.map_err(|error| format!("the current folder cannot be used: {error}"))?;
-    for (entry, directories) in manifest.proxies.iter().zip(directories) {
+    let here = here.map_err(|error| wrong!("the current folder cannot be used: {error}"))?;
+    for ProxyPlan { entry, directories } in proxies {
         for opened in directories.iter() {
             let path = Untrusted::new(opened.directory.path.display());
             if opened.directory.write {
                 let wrong =
                     format!("it may write to {path}, which no test allows: leave out `write`");
-                return Err(manifest.about(entry, &wrong));
+                return Err(manifest.about(entry, &wrong).into());
             }
             if !opened.directory.path.starts_with(&here) {
                 let wrong = format!(
                     "its directory {path} is outside the current folder; tests grant no others"
                 );
-                return Err(manifest.about(entry, &wrong));
+                return Err(manifest.about(entry, &wrong).into());
             }
         }
     }

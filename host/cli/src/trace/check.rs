@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_trace::Findings;
 
 use super::{each, empty};
+use crate::code_if;
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +18,7 @@ pub struct Check {
 }
 
 impl Check {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let mut findings = Findings::default();
         let mut count = 0;
         each(&self.trace, |number, line| {
@@ -25,17 +27,13 @@ impl Check {
             true
         })?;
         if count == 0 {
-            return Err(empty(&self.trace));
+            return Err(empty(&self.trace).into());
         }
         let shown = Untrusted::new(self.trace.display());
         let found = findings.all();
         for (line, finding) in &found {
             say!("{shown}:{line}: {}", Untrusted::new(finding));
         }
-        Ok(if found.is_empty() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(code_if(found.is_empty()))
     }
 }

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_trace::{Run, Side, Turn, diff};
 use console::style;
 
 use super::{each, empty};
+use crate::code_if;
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// How many bytes of a step are shown.
@@ -26,7 +28,7 @@ pub struct Diff {
 }
 
 impl Diff {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let (first, second) = (run(&self.first)?, run(&self.second)?);
         let differences = diff(&first, &second);
         for difference in &differences {
@@ -46,22 +48,22 @@ impl Diff {
                 }
             }
         }
-        Ok(if differences.is_empty() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        Ok(code_if(differences.is_empty()))
     }
 }
 
-fn run(path: &Path) -> Result<Run, String> {
+fn run(path: &Path) -> Result<Run> {
     let (mut run, mut is_empty) = (Run::default(), true);
     each(path, |_, line| {
         run.take(&line);
         is_empty = false;
         true
     })?;
-    if is_empty { Err(empty(path)) } else { Ok(run) }
+    if is_empty {
+        Err(empty(path).into())
+    } else {
+        Ok(run)
+    }
 }
 
 fn place(Turn { session, turn }: Turn) -> String {

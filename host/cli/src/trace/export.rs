@@ -2,14 +2,15 @@
 
 use std::error::Error;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, ErrorKind, stdout};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acp_chain_trace::{ExportError, Format as Other, Reader, export};
+use crate::Result;
+use acp_chain_otel::otlp_json;
+use acp_chain_trace::{ExportError, Format as Other, Reader, TraceError, export};
 
 use super::{open, warn_of_cut, wrong};
-use crate::otel::spans;
 use crate::out::print_all;
 use acp_chain_kit::transcript::recorded;
 
@@ -39,7 +40,7 @@ enum Format {
 
 impl Export {
     #[expect(clippy::disallowed_methods, reason = "programs read it")]
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let format = match self.to {
             Format::Transcript => return self.whole(recorded),
             Format::Conductor => Other::Conductor,
@@ -58,10 +59,10 @@ impl Export {
             Err(ExportError::Unwritable(error)) if error.kind() == ErrorKind::BrokenPipe => {
                 return Ok(ExitCode::SUCCESS);
             }
-            done => done.map_err(|error| error.to_string())?,
+            done => done?,
         }
         match broken {
-            Some(error) => Err(wrong(&self.trace, &error)),
+            Some(error) => Err(wrong(&self.trace, &error).into()),
             None => {
                 warn_of_cut(&self.trace, reader.cut());
                 Ok(ExitCode::SUCCESS)
@@ -73,11 +74,32 @@ impl Export {
     fn whole<E: Error>(
         &self,
         turned: impl FnOnce(&mut Reader<BufReader<File>>) -> Result<String, E>,
-    ) -> Result<ExitCode, String> {
+    ) -> Result<ExitCode> {
         let mut reader = Reader::new(open(&self.trace)?);
         let text = turned(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
         warn_of_cut(&self.trace, reader.cut());
         print_all(text.as_bytes());
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The spans of a trace, as OTLP/JSON.
+fn spans(reader: &mut Reader<impl BufRead>) -> Result<String, TraceError> {
+    let mut wrong = None;
+    let lines = reader.map_while(|read| match read {
+        Ok((_, line)) => Some(line),
+        Err(error) => {
+            wrong = Some(error);
+            None
+        }
+    });
+    let mut text = Vec::new();
+    let written = otlp_json(lines, &mut text);
+    match wrong {
+        Some(error) => Err(error),
+        None => {
+            written?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        }
     }
 }

@@ -6,13 +6,13 @@
 //! | `check` | the problems of a run |
 //! | `diff` | the differences of two runs |
 //! | `export` | other formats |
-//! | `target` | the trace file of a run, and its socket for listeners |
+//! | `args` | the options for recording |
 
+mod args;
 mod check;
 mod diff;
 mod export;
 mod show;
-mod target;
 
 use std::error::Error;
 use std::fs::File;
@@ -20,9 +20,10 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_trace::{Line, Reader};
 
-pub use self::target::{Target, Traced, live_folder, open as open_target};
+pub use self::args::TraceArgs;
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Subcommand)]
@@ -56,7 +57,7 @@ impl Trace {
     }
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, String> {
+fn open(path: &Path) -> Result<BufReader<File>> {
     let opened = File::open(path).and_then(|file| {
         if file.metadata()?.is_dir() {
             Err(std::io::ErrorKind::IsADirectory.into())
@@ -66,14 +67,14 @@ fn open(path: &Path) -> Result<BufReader<File>, String> {
     });
     opened.map(BufReader::new).map_err(|error| {
         let path = Untrusted::new(path.display());
-        format!(
+        wrong!(
             "{path}: the trace cannot be read: {error}; `acp-chain try --trace FILE` or `run --trace FILE` writes one"
         )
     })
 }
 
 /// Calls `take` with each line of a trace, and its number, until it returns false. Partial lines are reported.
-pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), String> {
+pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<()> {
     let mut reader = Reader::new(open(path)?);
     for read in reader.by_ref() {
         let (number, line) = read.map_err(|error| wrong(path, &error))?;

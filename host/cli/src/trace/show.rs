@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::Result;
 use acp_chain_trace::{Decision, Kind, Line, State};
 use console::{measure_text_width, style};
 
@@ -40,7 +41,7 @@ pub struct Show {
 }
 
 impl Show {
-    pub fn main(self) -> Result<ExitCode, String> {
+    pub fn main(self) -> Result<ExitCode> {
         let (mut first, mut are_several) = (None, false);
         each(&self.trace, |_, line| {
             let first = first.get_or_insert_with(|| line.connection.clone());

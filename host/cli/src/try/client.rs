@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
+use crate::Result;
 use acp_chain_acp::{CANCEL, CANCEL_REQUEST, INITIALIZE, NEW, PERMISSION, PROMPT, UPDATE};
 use acp_chain_ends::client::{choose, new_session, prompt};
 use acp_chain_ends::{Arrival, End, Outcome, notification};
@@ -14,10 +15,10 @@ use tokio::io::{AsyncRead, DuplexStream};
 
 use super::question::Question;
 use super::shown::Shown;
-use crate::initialize::{self, Login, logins};
 use crate::typed::picture::Picture;
 use crate::typed::prompts::{Prompts, invite};
 use crate::typed::wire::Wire;
+use acp_chain_app::sign_in::{self, Login, logins};
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -100,7 +101,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     }
 
     /// Plays the client: one turn with this prompt, or one per typed line.
-    pub async fn run(mut self, prompt: Option<String>) -> Result<Ending, String> {
+    pub async fn run(mut self, prompt: Option<String>) -> Result<Ending> {
         let session = match self.begin().await? {
             Ok(session) => session,
             Err(ending) => return Ok(ending),
@@ -129,8 +130,8 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     }
 
     /// Sends `initialize`, and begins a session.
-    async fn begin(&mut self) -> Result<Result<Value, Ending>, String> {
-        match self.ask(INITIALIZE, initialize::params(), None).await? {
+    async fn begin(&mut self) -> Result<Result<Value, Ending>> {
+        match self.ask(INITIALIZE, sign_in::params(), None).await? {
             Ok(Ok(result)) => self.logins = logins(&result, &self.scene.agent),
             Ok(Err(error)) => return Ok(Err(failed(&error))),
             Err(ending) => return Ok(Err(ending)),
@@ -148,7 +149,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     }
 
     /// Takes a turn, and shows what the proxies did with it.
-    async fn turn(&mut self, session: &Value, text: &str) -> Result<Ending, String> {
+    async fn turn(&mut self, session: &Value, text: &str) -> Result<Ending> {
         let params = prompt(session, text);
         let answered = self.ask(PROMPT, params, Some(session)).await?;
         self.shown.end();
@@ -175,7 +176,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         method: &str,
         params: Value,
         session: Option<&Value>,
-    ) -> Result<Answered, String> {
+    ) -> Result<Answered> {
         let request = self.end.request(method, params, ());
         if self.wire.send(&request).await.is_err() {
             return Ok(Err(report_end()));
@@ -197,7 +198,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     }
 
     /// The next prompt; `None` at the end of the input.
-    async fn typed(&mut self) -> Result<Result<Option<String>, Ending>, String> {
+    async fn typed(&mut self) -> Result<Result<Option<String>, Ending>> {
         invite();
         loop {
             match self.event(true).await? {
@@ -217,7 +218,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     }
 
     /// The next event. Lines are read only when wanted.
-    async fn event(&mut self, reads: bool) -> Result<Event, String> {
+    async fn event(&mut self, reads: bool) -> Result<Event> {
         tokio::select! {
             biased;
             () = self.interrupts.next() => Ok(Event::Interrupt),

@@ -16,10 +16,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use self::client::{Client, Ending, Scene};
-use super::otel;
+use super::progress::TERMINAL;
 use super::run::{Run, on_a_runtime};
 use super::typed::picture::{Picture, columns};
 use super::typed::streams;
+use crate::Result;
+use acp_chain_app::otel;
+use acp_chain_app::run::ChainOptions;
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::Chain;
 use acp_chain_rpc::transport::Transport;
@@ -59,33 +62,38 @@ pub struct Try {
 impl Try {
     pub fn main(self, log: Option<PathBuf>) -> ExitCode {
         // Errors in the chain are reported at once.
-        match self.run.agent_command() {
+        match self.run.options().agent() {
             Ok(agent) => on_a_runtime(async {
                 let scene = Scene {
                     agent,
                     folder: std::env::current_dir()
-                        .map_err(|error| format!("the current folder cannot be used: {error}"))?,
+                        .map_err(|error| wrong!("the current folder cannot be used: {error}"))?,
                     columns: columns(),
                     has_terminal: super::has_terminal(),
                 };
                 Box::pin(self.serve(scene, log)).await
             }),
-            Err(failed) => {
-                tell!("acp-chain: {}", failed.error);
-                ExitCode::from(failed.exit_code)
+            Err(error) => {
+                tell!("acp-chain: {error}");
+                ExitCode::from(error.exit_code)
             }
         }
     }
 
-    async fn serve(mut self, scene: Scene, log: Option<PathBuf>) -> Result<u8, String> {
-        let unusable = |error| format!("standard input cannot be used: {error}");
+    async fn serve(self, scene: Scene, log: Option<PathBuf>) -> Result<u8> {
+        let unusable = |error| wrong!("standard input cannot be used: {error}");
         let input = stdio::input().map_err(unusable)?;
         // Everything that needs rights precedes the chain, which gives them up.
         let interrupts = Interrupts::listen()
-            .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
-        self.run.traced = self.run.target.traced();
-        let (trace, picture) = Picture::begin(self.run.traced.as_ref())?;
-        let trace = otel::exported(Some(trace), self.run.target.propagates(), log.as_deref());
+            .map_err(|error| wrong!("interrupts cannot be listened for: {error}"))?;
+        let options = ChainOptions {
+            target: self.run.trace.target(),
+            log,
+            ..self.run.options()
+        };
+        let (trace, picture) = Picture::begin(options.target.as_ref())?;
+        let propagates = self.run.trace.propagates();
+        let trace = otel::exported(Some(trace), propagates, options.log.as_deref());
         let (ours, theirs) = streams();
         let (reader, writer) = tokio::io::split(theirs);
         let transport = Transport::lines(reader, writer, LINE);
@@ -94,12 +102,10 @@ impl Try {
             let names = chain.proxies.iter().map(|proxy| proxy.name().to_owned());
             proxies.replace(names.collect());
         };
-        let served = self
-            .run
-            .serve_client(transport, trace, log, stop::ordered(), begun);
+        let stop = stop::ordered();
+        let served = options.serve(transport, trace, None, stop, begun, &TERMINAL);
         let client = Client::new(ours, input, interrupts, picture, &scene, &proxies);
-        let (served, ending) = tokio::join!(served, client.run(self.prompt));
-        served?;
+        let (_, ending) = tokio::join!(served, client.run(self.prompt));
         Ok(match ending? {
             Ending::Done => 0,
             // The failure has been reported already.

@@ -7,7 +7,7 @@ use acp_chain_picture::{Leg, legs};
 use acp_chain_trace::{Line, Sink};
 use console::Term;
 
-use crate::trace::{Traced, open_target};
+use acp_chain_app::trace::{self, TraceError, TraceTarget};
 use acp_chain_conductor::trace::{Flush, Trace};
 
 /// The width of the picture without a terminal, in columns.
@@ -33,9 +33,9 @@ struct Memory(Arc<Mutex<Seen>>);
 
 impl Picture {
     /// Starts a trace, also into a file if one is wanted, and its picture.
-    pub fn begin(traced: Option<&Traced>) -> Result<(Trace, Self), String> {
+    pub fn begin(target: Option<&TraceTarget>) -> Result<(Trace, Self), TraceError> {
         let seen = Arc::new(Mutex::default());
-        let trace = open_target(traced)?.unwrap_or_default();
+        let trace = trace::open(target)?.unwrap_or_default();
         let trace = trace.to(Memory(Arc::clone(&seen)));
         let written = trace.flush();
         Ok((trace, Self { written, seen }))

@@ -2,6 +2,7 @@
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
+use crate::Result;
 use crate::out;
 use acp_chain_channel::limits::LINE;
 
@@ -21,11 +22,11 @@ impl<R: AsyncRead + Unpin> Prompts<R> {
     }
 
     /// The next line that is not blank, if there is one. Cancel safe.
-    pub async fn next(&mut self) -> Result<Option<String>, String> {
+    pub async fn next(&mut self) -> Result<Option<String>> {
         loop {
             let mut reader = (&mut self.reader).take(LINE as u64);
             let read = reader.read_until(b'\n', &mut self.part).await;
-            read.map_err(|error| format!("standard input cannot be read: {error}"))?;
+            read.map_err(|error| wrong!("standard input cannot be read: {error}"))?;
             if self.part.is_empty() {
                 return Ok(None);
             }

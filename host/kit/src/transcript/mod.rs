@@ -32,7 +32,8 @@ pub use json::Json;
 pub use outcome::{Difference, Played};
 pub use pattern::JsonPattern;
 pub use play::{PlayError, Setup, Tested, play};
-pub use recorded::{RecordedError, Seen, ends, transcript as recorded};
+pub use recorded::{RecordedError, transcript as recorded};
+pub(crate) use recorded::{Seen, ends};
 
 /// Whether a request, a session or a value may have this name.
 fn is_name(name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::Result;
 use acp_chain_ends::client::Services;
 use acp_chain_ends::{Arrival, End, Outcome};
 use serde_json::Value;
@@ -26,9 +27,9 @@ impl Client {
 
     /// Sends a request, and serves incoming messages until it is answered by a result or an error. Fails if the chain
     /// has ended.
-    pub async fn ask(&mut self, method: &str, params: Value) -> Result<Outcome, String> {
+    pub async fn ask(&mut self, method: &str, params: Value) -> Result<Outcome> {
         let outcome = self.answered(method, params).await;
-        outcome.map_err(|error| format!("the chain has ended: {error}"))
+        outcome.map_err(|error| wrong!("the chain has ended: {error}"))
     }
 
     async fn answered(&mut self, method: &str, params: Value) -> io::Result<Outcome> {

@@ -4,6 +4,7 @@
 mod agent;
 mod client;
 
+use crate::Result;
 use acp_chain_acp::{INITIALIZE, NEW, PROMPT};
 use acp_chain_ends::client::{Services, new_session, prompt};
 use acp_chain_picture::{chain, turn};
@@ -12,17 +13,15 @@ use tokio::sync::watch;
 
 pub use self::agent::play_agent;
 use self::client::Client;
-use super::client::Disconnect;
-use super::cycle::Built;
-use super::developed::Developed;
-use super::notices::tell;
+use crate::progress::TERMINAL;
 use crate::typed::picture::{Picture, columns};
 use crate::typed::prompts::{Prompts, invite};
+use acp_chain_app::dev::{Built, DevProject, Disconnect, tell};
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// The parts of a trial.
 pub struct Trial {
-    pub developed: Developed,
+    pub project: DevProject,
     pub picture: Picture,
     pub built: watch::Receiver<Built>,
     /// Our end of the client's connection.
@@ -35,15 +34,15 @@ impl Trial {
         mut self,
         prompts: impl AsyncRead + Unpin,
         mut prompted: Disconnect,
-    ) -> Result<(), String> {
-        let folder = self.developed.folder.clone();
+    ) -> Result<()> {
+        let folder = self.project.folder.clone();
         let services = Services::new(
             Some(folder),
             "the client of a trial does not support this method",
         );
         let begin = services.initialize();
         let mut client = Client::new(self.client, services);
-        let is_over = |_| "the project is no longer built";
+        let is_over = |_| wrong!("the project is no longer built");
         loop {
             // A version built while the chain starts with this one is tried next.
             let built = self.built.wait_for(Option::is_some).await;
@@ -53,7 +52,7 @@ impl Trial {
             };
             // Build errors are reported already; the next version may start.
             if is_built {
-                tell(&Untrusted::new(error).to_string());
+                tell(&TERMINAL, &Untrusted::new(error).to_string());
             }
             tokio::select! {
                 biased;
@@ -64,12 +63,12 @@ impl Trial {
                 }
             }
         }
-        let manifest = self.developed.chain()?.manifest;
+        let manifest = self.project.chain()?.manifest;
         say!("{}", chain(manifest.proxies.iter().map(|entry| &*entry.id)));
-        let params = new_session(&self.developed.folder);
+        let params = new_session(&self.project.folder);
         let session = match client.ask(NEW, params).await? {
             Ok(result) => result["sessionId"].clone(),
-            Err(error) => return Err(format!("no session begins: {}", Untrusted::new(error))),
+            Err(error) => return Err(wrong!("no session begins: {}", Untrusted::new(error))),
         };
         let mut prompts = Prompts::new(prompts);
         invite();

@@ -1,0 +1,173 @@
+//! Agents by name, command or URL.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use acp_chain_agents::{Error, Kind, Record, Store};
+use acp_chain_conductor::native::CommandLine;
+use acp_chain_disk as disk;
+use acp_chain_manifest::Remote;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+use crate::home::{self, HomeError};
+
+/// How a command line names an agent.
+#[derive(Clone, Debug, Default)]
+pub struct AgentChoice {
+    /// The name of an installed agent.
+    pub name: Option<String>,
+    /// More arguments for it; without a name, the agent's command.
+    pub words: Vec<OsString>,
+    /// A remote agent, instead of these.
+    pub remote: Option<RemoteAgent>,
+}
+
+/// A remote agent, and how it is reached.
+#[derive(Clone, Debug)]
+pub struct RemoteAgent {
+    pub url: String,
+    pub ca: Option<PathBuf>,
+    pub token_file: Option<PathBuf>,
+}
+
+/// Why an agent cannot be launched.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error("--connect: {0}")]
+    Remote(String),
+    #[error("{}", shown(.0))]
+    Store(#[from] Error),
+    #[error(transparent)]
+    Home(#[from] HomeError),
+}
+
+/// An error, for people, with a program's output line by line.
+fn shown(error: &Error) -> String {
+    let mut text = Untrusted::new(error).to_string();
+    for line in error.output().lines() {
+        let _ = write!(text, "\n  | {}", Untrusted::new(line.trim_end()));
+    }
+    text
+}
+
+impl AgentChoice {
+    /// Whether no agent is named.
+    pub fn is_empty(&self) -> bool {
+        self.name.is_none() && self.words.is_empty() && self.remote.is_none()
+    }
+
+    /// The named agent, if any. An installed one is launched exactly as its record says.
+    pub fn command(&self) -> Result<Option<CommandLine>, AgentError> {
+        if let Some(RemoteAgent {
+            url,
+            ca,
+            token_file,
+        }) = &self.remote
+        {
+            let (ca, token_file) = (ca.clone(), token_file.clone());
+            let remote = Remote {
+                url,
+                ca,
+                token_file,
+            };
+            return remote.command().map(Some).map_err(AgentError::Remote);
+        }
+        let Some(name) = &self.name else {
+            return Ok(self.words.split_first().map(|(program, args)| CommandLine {
+                program: program.clone(),
+                args: args.to_vec(),
+                env: Vec::new(),
+            }));
+        };
+        let mut command = installed(name)?;
+        command.args.extend(self.words.iter().cloned());
+        Ok(Some(command))
+    }
+
+    /// Removes an unknown name, with everything after it: arguments that an editor added for an agent named elsewhere.
+    pub fn take_unknown(&mut self) -> Vec<OsString> {
+        match self.name.take_if(|name| is_unknown(name)) {
+            Some(name) => [name.into()]
+                .into_iter()
+                .chain(self.words.drain(..))
+                .collect(),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// The installed agents. Only the user can write to the folder.
+pub fn store() -> Result<Store, HomeError> {
+    let folder = home::agents().ok_or(HomeError::NoAgents)?;
+    Ok(Store::new(folder, disk::write))
+}
+
+/// The names of the installed agents.
+pub fn names() -> Result<Vec<String>, AgentError> {
+    Ok(store()?.names()?)
+}
+
+/// Whether no agent of this name is installed.
+pub fn is_unknown(name: &str) -> bool {
+    let found = store().map(|store| store.find(name));
+    matches!(found, Ok(Err(Error::NotInstalled { .. })))
+}
+
+/// The command line of the agent of this name.
+pub fn installed(name: &str) -> Result<CommandLine, AgentError> {
+    let record = store()?.find(name)?;
+    record.check()?;
+    Ok(launched(&record))
+}
+
+/// The command line of an installed agent.
+fn launched(record: &Record) -> CommandLine {
+    let mut words = record.words().map(OsString::from);
+    let env = record.env.iter();
+    CommandLine {
+        program: words.next().unwrap_or_default(),
+        args: words.collect(),
+        env: env.map(|(key, value)| (key.into(), value.into())).collect(),
+    }
+}
+
+/// An installed agent that cannot be launched.
+pub struct Unusable {
+    pub why: String,
+    /// The command that repairs it.
+    pub remedy: String,
+}
+
+/// The command line of each installed agent. Without a folder for them, there are none.
+pub fn all() -> Vec<Result<CommandLine, Unusable>> {
+    let Ok(store) = store() else {
+        return Vec::new();
+    };
+    let unusable = |name: &str, kind: Option<Kind>, error: Error| {
+        let does = match kind {
+            Some(Kind::Command) | None => "remove",
+            Some(_) => "update",
+        };
+        Unusable {
+            why: AgentError::from(error).to_string(),
+            remedy: format!("acp-chain agent {does} {name}"),
+        }
+    };
+    let names = store.names().unwrap_or_default();
+    let agents = names.iter().map(|name| {
+        let record = store.find(name);
+        let record = record.map_err(|error| unusable(name, None, error))?;
+        let usable = record.check();
+        usable.map_err(|error| unusable(name, Some(record.kind), error))?;
+        Ok(launched(&record))
+    });
+    agents.collect()
+}
+
+/// A command, for people.
+pub fn command_line(command: &CommandLine) -> String {
+    let words = std::iter::once(&command.program).chain(&command.args);
+    let words = words.map(|word| quote(&word.to_string_lossy(), MAX_QUOTE));
+    words.collect::<Vec<_>>().join(" ")
+}

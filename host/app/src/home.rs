@@ -1,0 +1,269 @@
+//! The user's folders of this program, with their settings and extensions. There may be no home folder at all.
+
+use std::env;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use directories::{BaseDirs, ProjectDirs};
+
+use crate::serve::Serve;
+use crate::{compile, trail};
+use acp_chain_extension::{Carried, Installed, Revoked, RevokedError, Store};
+use acp_chain_manifest::{ManifestError, User};
+use acp_chain_project::Records;
+use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_sandbox::{Engine, EngineError};
+use acp_chain_system::{files, local};
+
+/// Why the user's folders or files cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    #[error(
+        "--data {0}: there is no such folder, so nothing runs; `acp-chain setup` writes where it is now"
+    )]
+    NoData(String),
+    /// Other users could change a file.
+    #[error("{what} is not safe at {path}: {why}, or let {variable} name a folder of yours")]
+    Exposed {
+        what: &'static str,
+        path: String,
+        why: String,
+        variable: &'static str,
+    },
+    #[error(transparent)]
+    Settings(#[from] ManifestError),
+    #[error(transparent)]
+    Revoked(#[from] RevokedError),
+    #[error("this program cannot be read: {0}")]
+    Program(io::Error),
+    #[error("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")]
+    NoAgents,
+    #[error(
+        "there is no home folder to remember trusted projects in; let XDG_DATA_HOME name a folder of yours"
+    )]
+    NoTrust,
+}
+
+/// The folders of the system; `None` if they would depend on the working directory.
+fn folders() -> Option<ProjectDirs> {
+    let folders = ProjectDirs::from("", "", "acp-chain")?;
+    let all = [
+        folders.config_dir(),
+        folders.cache_dir(),
+        folders.data_local_dir(),
+    ];
+    all.iter()
+        .all(|folder| folder.is_absolute())
+        .then_some(folders)
+}
+
+/// The settings that the command line names.
+static NAMED: OnceLock<PathBuf> = OnceLock::new();
+
+/// Takes the settings from this file, which must exist, instead of the usual one.
+pub fn name_config(path: &Path) -> io::Result<()> {
+    // Set once, before anything is read.
+    let _ = NAMED.set(std::path::absolute(path)?);
+    Ok(())
+}
+
+/// Whether the command line names the user's own settings.
+pub fn is_config_named() -> bool {
+    NAMED.get().is_some()
+}
+
+/// The folder of the user's data that the command line names.
+static NAMED_DATA: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps the user's data in this folder, instead of the usual one.
+pub fn name_data(path: &Path) -> io::Result<()> {
+    // Set once, before anything is read.
+    let _ = NAMED_DATA.set(std::path::absolute(path)?);
+    Ok(())
+}
+
+/// The folder of the user's data, if the command line names one.
+pub fn named_data() -> Option<&'static Path> {
+    NAMED_DATA.get().map(PathBuf::as_path)
+}
+
+/// The folder of installed extensions and agents, and of the user's decisions.
+fn data() -> Option<PathBuf> {
+    match named_data() {
+        Some(folder) => Some(folder.to_owned()),
+        None => folders().map(|folders| folders.data_local_dir().to_owned()),
+    }
+}
+
+/// The folder of the user's data, if only the environment says where it is.
+pub fn moved_data() -> Option<PathBuf> {
+    let moved = PathBuf::from(env::var_os("XDG_DATA_HOME")?);
+    let is_moved = moved != BaseDirs::new()?.home_dir().join(".local/share");
+    data().filter(|data| named_data().is_some() || is_moved && data.starts_with(&moved))
+}
+
+/// The user's own settings, if only the environment says where they are.
+pub fn moved_config() -> Option<PathBuf> {
+    let moved = PathBuf::from(env::var_os("XDG_CONFIG_HOME")?);
+    let is_moved = moved != BaseDirs::new()?.home_dir().join(".config");
+    config_file().filter(|file| is_moved && file.starts_with(&moved))
+}
+
+/// The user's own settings.
+pub fn config_file() -> Option<PathBuf> {
+    if let Some(path) = NAMED.get() {
+        return Some(path.clone());
+    }
+    folders().map(|folders| folders.config_dir().join("config.toml"))
+}
+
+/// Compiled components.
+pub fn code_cache() -> Option<PathBuf> {
+    folders().map(|folders| folders.cache_dir().join("compiled"))
+}
+
+/// Installed extensions.
+pub fn extensions() -> Option<PathBuf> {
+    data().map(|data| data.join("extensions"))
+}
+
+/// Installed agents.
+pub fn agents() -> Option<PathBuf> {
+    data().map(|data| data.join("agents"))
+}
+
+/// Toolchains installed for authors.
+pub fn toolchains() -> Option<PathBuf> {
+    data().map(|data| data.join("toolchains"))
+}
+
+/// The user's decisions about projects.
+pub fn trust() -> Option<PathBuf> {
+    data().map(|data| data.join("trust"))
+}
+
+/// Backups of editors' configurations.
+pub fn setups() -> Option<PathBuf> {
+    data().map(|data| data.join("setup"))
+}
+
+/// The default log file.
+pub fn log_file() -> Option<PathBuf> {
+    let folders = folders()?;
+    // Only Linux has a place for such state.
+    let folder = folders
+        .state_dir()
+        .unwrap_or_else(|| folders.data_local_dir());
+    Some(folder.join("acp-chain.log"))
+}
+
+/// The folders in which the socket for MCP clients may be.
+pub fn sockets() -> Vec<PathBuf> {
+    local::places()
+}
+
+/// An error if other users could change the user's files, or this program's, or if a named folder does not exist.
+pub fn check_owners() -> Result<(), HomeError> {
+    // Otherwise decisions about projects would be missing without an error.
+    if let Some(data) = named_data().filter(|data| !data.is_dir()) {
+        return Err(HomeError::NoData(
+            Untrusted::new(data.display()).to_string(),
+        ));
+    }
+    let files = [
+        ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
+        ("compiled code", code_cache(), "XDG_CACHE_HOME"),
+        ("installed extensions", extensions(), "XDG_DATA_HOME"),
+        ("installed agents", agents(), "XDG_DATA_HOME"),
+        ("your decisions about projects", trust(), "XDG_DATA_HOME"),
+        ("backups of configurations", setups(), "XDG_DATA_HOME"),
+        ("the log", log_file(), "XDG_STATE_HOME"),
+    ];
+    let files = files.into_iter();
+    let files = files.filter_map(|(what, path, variable)| Some((what, path?, variable)));
+    let sockets = sockets().into_iter();
+    let sockets = sockets.map(|place| ("the socket for MCP clients", place, "XDG_RUNTIME_DIR"));
+    for (what, path, variable) in files.chain(sockets) {
+        check_owner(&path).map_err(|why| HomeError::Exposed {
+            what,
+            path: Untrusted::new(path.display()).to_string(),
+            why,
+            variable,
+        })?;
+    }
+    Ok(())
+}
+
+/// An error if other users can change a file or directory, or replace it. The folders up to the user's home are
+/// checked; those above belong to the system.
+pub fn check_owner(path: &Path) -> Result<(), String> {
+    let home = BaseDirs::new().map(|folders| trail::names(folders.home_dir()));
+    let home = home.and_then(|mut names| names.pop()).unwrap_or_default();
+    let names = trail::names(path).into_iter();
+    let mut below = names.filter(|name| *name == home || !home.starts_with(name));
+    below.try_for_each(|name| files::check_owner(&name).map_err(|exposed| exposed.to_string()))
+}
+
+/// The user's settings for all chains. Those of `serve` are checked, too: a mistake should not wait until it runs.
+pub fn user() -> Result<User, ManifestError> {
+    match config_file() {
+        Some(path) if is_config_named() => named_user(&path),
+        Some(path) => checked(User::read(&path)?),
+        None => Ok(User::default()),
+    }
+}
+
+/// The settings in this file, which must exist.
+pub fn named_user(path: &Path) -> Result<User, ManifestError> {
+    checked(User::read_named(path)?)
+}
+
+fn checked(user: User) -> Result<User, ManifestError> {
+    Serve::of(&user)?;
+    Ok(user)
+}
+
+/// The user's settings, and the extensions.
+pub fn settings() -> Result<(User, Installed), HomeError> {
+    let user = user()?;
+    let installed = installed(&user)?;
+    Ok((user, installed))
+}
+
+/// Extensions that are installed or built in, and those that must not run.
+pub fn installed(user: &User) -> Result<Installed, HomeError> {
+    let folder = extensions();
+    let revoked = match (&folder, &user.revocations) {
+        (Some(folder), Some(revocations)) => Revoked::read(folder, &revocations.key)?,
+        _ => Revoked::default(),
+    };
+    Ok(Installed {
+        store: folder.map(|folder| Store::open(&folder)),
+        carried: carried()?,
+        revoked,
+    })
+}
+
+/// The built-in extensions.
+pub fn carried() -> Result<Carried, HomeError> {
+    let carried = env::current_exe().and_then(|program| Carried::by(&program));
+    carried.map_err(HomeError::Program)
+}
+
+/// The user's decisions about projects.
+pub fn records() -> Result<Records, HomeError> {
+    let folder = trust().ok_or(HomeError::NoTrust)?;
+    Ok(Records::open(&folder))
+}
+
+/// An engine with the user's cache of compiled code, if there is a place for it.
+pub fn engine() -> Result<Engine, EngineError> {
+    let cache = code_cache();
+    match &cache {
+        // `Engine::new` reports a folder that cannot be created.
+        Some(cache) => drop(files::make_private(cache)),
+        None => tracing::warn!("there is no home folder: compiled components are not kept"),
+    }
+    Ok(Engine::new(cache.as_deref())?.compiling_by(compile::apart))
+}

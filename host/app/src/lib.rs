@@ -1,0 +1,43 @@
+//! What the program `acp-chain` does, without its command line: it takes values, and [reports](report::Report) instead
+//! of printing.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `serve` | a server: a chain for each client |
+//! | `dev` | builds a project whenever its sources change, and swaps the result into the running chain |
+//! | `project` | projects of sessions: found, and run in processes of their own |
+//! | `run` | a chain as a command line describes it, for one client |
+//! | `plan` | the steps until a chain runs: planned, loaded, started |
+//! | `protected` | files that no proxy may write to |
+//! | `trace` | the file of a trace, and its socket for listeners |
+//! | `otel` | exporting a trace, from a process of its own |
+//! | `sign_in` | an agent's ways to sign in |
+//! | `agent` | agents by name, command or URL |
+//! | `home` | the user's folders, settings and extensions |
+//! | `compile` | compiling a component, in a process of its own |
+//! | `report` | what services report |
+//! | `error` | why a chain does not run |
+//! | `shell` | paths as words of a shell |
+//! | `trail` | the names that resolving a path looks up |
+
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod compile;
+pub mod dev;
+mod error;
+pub mod home;
+pub mod otel;
+pub mod plan;
+pub mod project;
+pub mod protected;
+mod report;
+pub mod run;
+pub mod serve;
+pub mod shell;
+pub mod sign_in;
+pub mod trace;
+mod trail;
+
+pub use self::error::{ChainError, ProxyError};
+pub use self::report::{Report, Silent};

@@ -1,0 +1,116 @@
+//! The process that finds the projects of sessions, for the host that starts it.
+//!
+//! It has the rights of its user, since a session may be anywhere, and so runs no code of projects: it reads manifests,
+//! locks, and the user's decisions.
+
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::locator::{Locator, Look};
+use super::refuses;
+use super::state::State;
+use super::watch::{self, Watch};
+use super::wire::{LINE, Reply, line};
+use crate::home::{self, HomeError};
+use acp_chain_extension::{Carried, Digest};
+use acp_chain_project::{Bounds, Found, Keep, Records, around, find, folders};
+use acp_chain_system::files;
+
+/// Why no projects are found.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error("no thread can be started: {0}")]
+    Thread(io::Error),
+    #[error("`find-projects` is for acp-chain itself to start; `acp-chain trust` is for you")]
+    Misused,
+}
+
+/// Reads this system's disks.
+struct Disk {
+    project: Option<PathBuf>,
+    bounds: Bounds,
+    records: Records,
+    carried: Carried,
+    watch: Watch,
+}
+
+/// Finds projects until standard input ends; with `project`, all sessions have that one. Lookups that hang then are
+/// abandoned.
+#[expect(clippy::disallowed_methods, reason = "the host reads it")]
+pub fn serve(project: Option<PathBuf>) -> Result<(), FindError> {
+    let (watch, notifications) = watch::begin();
+    let disk = Disk {
+        project,
+        bounds: super::bounds(),
+        records: home::records()?,
+        carried: home::carried()?,
+        watch,
+    };
+    let user = home::user().map_err(HomeError::from)?;
+    let output = Mutex::new(io::stdout());
+    let locator = Locator::new(disk, refuses(&user), move |said: &Reply| {
+        // The host may have ended; then our input ends, too.
+        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = output.write_all(&line(said)).and_then(|()| output.flush());
+    });
+    let changes = locator.clone();
+    let watching = thread::Builder::new().spawn(move || {
+        while notifications.wait() {
+            changes.again();
+        }
+    });
+    watching.map_err(FindError::Thread)?;
+    let mut input = io::stdin().lock();
+    loop {
+        let mut line = Vec::new();
+        let mut bounded = input.by_ref().take(LINE as u64);
+        match bounded.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return Ok(()),
+            Ok(_) => {
+                let lookup = serde_json::from_slice(&line);
+                locator.begin(lookup.map_err(|_| FindError::Misused)?);
+            }
+        }
+    }
+}
+
+impl Look for Disk {
+    fn find(&self, cwd: &Path) -> Vec<PathBuf> {
+        let is_known = |folder: &Path| self.records.know(folder);
+        let folder = self.project.as_deref().unwrap_or(cwd);
+        match find(folder, &self.bounds, &is_known) {
+            Found::Project(root) => {
+                let others = around(&root, &self.bounds, &is_known);
+                [root].into_iter().chain(others).collect()
+            }
+            Found::None(end) => {
+                tracing::info!("a session has no project: {end}");
+                Vec::new()
+            }
+        }
+    }
+
+    fn kept(&self, root: &Path) -> Option<Digest> {
+        let kept = self.records.kept(root, &self.carried, Keep::Digests);
+        kept.map(|(_, content)| content.key())
+    }
+
+    fn state(&self, root: &Path) -> State {
+        State::of(root, &self.records, &self.carried)
+    }
+
+    fn begin(&self, root: &Path) {
+        self.watch.add(root);
+        for folder in folders(root) {
+            self.watch.add(&folder);
+        }
+        // Later decisions must be noticed, even if there are none yet.
+        if files::make_private(self.records.folder()).is_ok() {
+            self.watch.add(self.records.folder());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Projects: finding them, and running their proxies.
+//!
+//! The host that serves an editor reads nothing of a project. It starts two other processes for that through its
+//! supervisor: `find-projects` finds the projects of sessions, with all of the user's rights, and runs no code of
+//! projects; `project-chain` has the components of one project, and gives up its rights before they run.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `wire` | the protocol between the host and the two processes |
+//! | `state` | the current state of a project, and the notices about it |
+//! | `opened` | an opened project: its manifest and proxies |
+//! | `locator` | finding projects, any number of them concurrently |
+//! | `watch` | notifications of changes |
+//! | `find_projects` | the process that finds projects |
+//! | `project_chain` | the process that runs the proxies of a project |
+//! | `client` | the host's side of both processes |
+
+mod client;
+pub mod find_projects;
+mod locator;
+mod opened;
+pub mod project_chain;
+mod state;
+mod watch;
+mod wire;
+
+pub use self::client::{Client, Finder, FinderOptions};
+pub use self::opened::{OpenProject, check_installed};
+pub use self::state::State;
+
+use std::path::{Path, PathBuf};
+
+use directories::BaseDirs;
+
+use crate::home::{self, HomeError};
+use crate::{ProxyError, shell};
+use acp_chain_extension::Lock;
+use acp_chain_manifest::{ManifestError, UntrustedPolicy, User};
+use acp_chain_project::{Bounds, Found, MANIFEST, ProjectError, Records, TrustError, find};
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// Why a project is not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    #[error(transparent)]
+    Content(#[from] ProjectError),
+    #[error(transparent)]
+    Records(#[from] TrustError),
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+    #[error("there is no project at {folder}: {end}")]
+    None { folder: String, end: String },
+    #[error("{0}")]
+    Path(std::io::Error),
+    #[error("you have not agreed to it; {} asks you", trust(.0))]
+    NotAgreed(PathBuf),
+    #[error(
+        "its files are no longer those that you agreed to, so its proxies cannot start: {} shows what is different, \
+         and sessions that begin after your yes have the new ones",
+        trust(.0)
+    )]
+    OtherFiles(PathBuf),
+    #[error(
+        "its proxies ask for more than you agreed to, though its files are the same; {} shows what it is",
+        trust(.0)
+    )]
+    MorePowers(PathBuf),
+    #[error(
+        "{names} locked, and not installed here; `acp-chain install --manifest {manifest}` fetches what is locked, \
+         and runs nothing"
+    )]
+    Missing { names: String, manifest: String },
+}
+
+/// The command by which a user agrees to a project.
+pub fn trust(root: &Path) -> String {
+    format!("`acp-chain trust {}`", shell::word(root))
+}
+
+/// The folders at which a search upwards ends.
+pub fn bounds() -> Bounds {
+    let home = BaseDirs::new();
+    let settings = home::config_file();
+    Bounds::new(
+        home.as_ref().map(BaseDirs::home_dir),
+        settings.as_deref().and_then(Path::parent),
+    )
+}
+
+/// The project that contains a folder. A project that was trusted counts even without its manifest.
+pub fn locate(folder: &Path, records: Option<&Records>) -> Found {
+    let is_known = |folder: &Path| records.is_some_and(|records| records.know(folder));
+    find(folder, &bounds(), &is_known)
+}
+
+/// The root of the project that contains a folder. Fails if there is none.
+pub fn root(folder: &Path) -> Result<PathBuf, OpenError> {
+    let folder = std::path::absolute(folder).map_err(OpenError::Path)?;
+    match locate(&folder, home::records().ok().as_ref()) {
+        Found::Project(root) => Ok(root),
+        Found::None(end) => Err(OpenError::None {
+            folder: Untrusted::new(folder.display()).to_string(),
+            end: end.to_string(),
+        }),
+    }
+}
+
+/// The paths of the locks of trusted projects; the files need not exist.
+pub fn locks() -> Result<Vec<PathBuf>, OpenError> {
+    let records = home::records()?;
+    let all = records.all()?;
+    let trusted = all.iter().filter(|record| record.agreed().is_some());
+    let locks = trusted.map(|record| Lock::beside(&Path::new(&record.root).join(MANIFEST)));
+    Ok(locks.chain(records.kept_locks()?).collect())
+}
+
+/// Whether sessions must not begin in projects that are not trusted as they are.
+pub fn refuses(user: &User) -> bool {
+    user.untrusted == UntrustedPolicy::Refuse
+}

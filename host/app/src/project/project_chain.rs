@@ -1,0 +1,123 @@
+//! The process that runs the proxies of one project, as a proxy of the host that starts it.
+//!
+//! It does not trust its parent: it rereads the project and the user's decision, and runs the project only if its key
+//! is the expected one, and the user agreed to it. Before a component runs, it gives up its rights.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::OpenError;
+use super::opened::OpenProject;
+use super::wire::{Begin, first_line};
+use crate::plan::Plan;
+use crate::run::{self, Broken, written};
+use crate::trace::{self, TraceError, TraceTarget};
+use crate::{ChainError, Report, home};
+use acp_chain_channel::limits::LINE;
+use acp_chain_conductor::trace::Trace;
+use acp_chain_conductor::{Role, Settings};
+use acp_chain_mcp::reach::Reach;
+use acp_chain_project::{Content, Keep, Standing, is_signed, vouched};
+use acp_chain_rpc::transport::Transport;
+use acp_chain_system::{descriptors, stdio, stop};
+
+/// Why the proxies of a project do not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectChainError {
+    #[error("standard input or output cannot be used: {0}")]
+    Streams(io::Error),
+    #[error("`project-chain` is for acp-chain itself to start")]
+    Misused,
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// Serves the host on standard input and output. Returns the exit code.
+pub async fn serve(
+    target: Option<TraceTarget>,
+    log: Option<PathBuf>,
+    report: &'static dyn Report,
+) -> Result<u8, ProjectChainError> {
+    let mut reader = stdio::input().map_err(ProjectChainError::Streams)?;
+    let writer = stdio::output().map_err(ProjectChainError::Streams)?;
+    let begin = first_line(&mut reader).await;
+    let begin = begin.and_then(|line| serde_json::from_slice::<Begin>(&line).ok());
+    let begin = begin.ok_or(ProjectChainError::Misused)?;
+    let trace = trace::open(target.as_ref())?;
+    let live = trace.as_ref().and_then(trace::live_folder);
+    let files = written(log.as_deref(), target.as_ref());
+    let settings = Settings {
+        trace: trace.map(Trace::tracer),
+        log,
+        ..Settings::default()
+    };
+    let start = async |role| {
+        // Components open files.
+        descriptors::raise();
+        let loaded = plan(role, &begin, &files)?.load(None, report).await?;
+        let started = loaded.start(live.as_ref()).await;
+        started.map_err(Broken::AfterRights)
+    };
+    let client = Transport::lines(reader, writer, LINE);
+    Ok(run::serve(client, start, "", stop::requested(), settings).await)
+}
+
+/// The chain to run, if the user agreed to it.
+fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, ChainError> {
+    if role == Role::Agent {
+        return Err(ChainError::unfit("the proxies of a project are no agent"));
+    }
+    let mut project = agreed(begin, files)?;
+    if begin.guards_only {
+        project.retain_guards();
+    }
+    Ok(Plan {
+        manifest: Some(project.manifest),
+        proxies: project.proxies,
+        agent: None,
+        reach: Reach::default(),
+        projects: None,
+        engine: None,
+    })
+}
+
+fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<OpenProject, OpenError> {
+    home::check_owners()?;
+    let root = Path::new(&begin.root);
+    let (user, installed) = home::settings()?;
+    let records = home::records()?;
+    let (content, standing) = match Content::read(root, &installed.carried, Keep::Components) {
+        Ok(content) if content.key() == begin.key => {
+            let standing = records.standing(root, Some(&content))?;
+            (content, standing)
+        }
+        other => match records.kept(root, &installed.carried, Keep::Components) {
+            Some((record, kept)) if kept.key() == begin.key => (kept, Standing::Trusted(record)),
+            _ => {
+                other?;
+                return Err(OpenError::OtherFiles(root.to_owned()));
+            }
+        },
+    };
+    let may_run = match &standing {
+        Standing::Trusted(_) => true,
+        Standing::Changed(_) | Standing::Unknown => is_signed(&content, &user.signers),
+        Standing::Denied(_) => false,
+    };
+    if !may_run {
+        return Err(OpenError::NotAgreed(root.to_owned()));
+    }
+    let files = files.iter().map(PathBuf::as_path);
+    let named = begin.beside.clone().written(files);
+    let project = OpenProject::new(content, &user, &installed, &named)?;
+    let agreed = project.agreed();
+    let is_trusted = match &standing {
+        Standing::Trusted(record) => record.lets(&agreed),
+        _ => vouched(&project.content, &agreed, &user.signers).is_some(),
+    };
+    if is_trusted {
+        Ok(project)
+    } else {
+        Err(OpenError::MorePowers(root.to_owned()))
+    }
+}

@@ -1,0 +1,271 @@
+//! A chain as a command line describes it: how it is planned, and served to one client.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use acp_chain_conductor::native::{self, CommandLine, Supervisor};
+use acp_chain_conductor::trace::Trace;
+use acp_chain_conductor::{self as chain, Chain, Exit, Role, Settings};
+use acp_chain_manifest::{Manifest, User};
+use acp_chain_rpc::transport::Transport;
+use acp_chain_system::descriptors;
+
+use crate::agent::AgentChoice;
+use crate::plan::{self, Plan, check_grant, supervise};
+use crate::project::{self, Finder, FinderOptions, OpenError};
+use crate::protected::{self, NamedFiles};
+use crate::trace::{self, TraceTarget};
+use crate::{ChainError, ProxyError, Report, home};
+
+/// What a command line says about a chain.
+#[derive(Clone, Debug, Default)]
+pub struct ChainOptions {
+    /// The manifest; by default, the chain in the user's config.toml.
+    pub manifest: Option<PathBuf>,
+    /// Extensions that are appended to the chain.
+    pub with: Vec<String>,
+    /// The project of every session.
+    pub project: Option<PathBuf>,
+    /// Whether no session gets the proxies of a project.
+    pub no_project: bool,
+    pub agent: AgentChoice,
+    /// The trace file.
+    pub target: Option<TraceTarget>,
+    /// The log file.
+    pub log: Option<PathBuf>,
+    /// Further files that no proxy may write to, each with its description.
+    pub protected: Vec<(&'static str, PathBuf)>,
+    /// The log arguments, for programs of ours that this starts.
+    pub logging: Vec<OsString>,
+    /// The settings that an editor's command line names.
+    pub settings: Option<PathBuf>,
+}
+
+impl ChainOptions {
+    /// The user's settings, and the chain if there is one.
+    pub fn read(&self) -> Result<(User, Option<Manifest>), ChainError> {
+        let user = home::user()?;
+        if self.manifest.is_none() && self.with.is_empty() && !user.has_chain() {
+            return Ok((user, None));
+        }
+        let installed = home::installed(&user)?;
+        let mut manifest = match &self.manifest {
+            Some(path) => Manifest::read(path, &user, &installed)?,
+            None => Manifest::of_user(&user, &installed)?,
+        };
+        let present = manifest.add(&self.with, &user, &installed);
+        for name in present.map_err(ChainError::new)? {
+            tracing::info!("`--with {name}` adds nothing: the chain has `{name}` already");
+        }
+        Ok((user, Some(manifest)))
+    }
+
+    /// Checks the chain without starting it. The user's own chain is not checked if the command line adds nothing to it.
+    pub fn check(&self) -> Result<(), ChainError> {
+        if let Some(settings) = &self.settings {
+            home::named_user(settings)?;
+        }
+        let own = || {
+            let (user, installed) = home::settings().ok()?;
+            Manifest::of_user(&user, &installed).ok()
+        };
+        if self.manifest.is_none() && (self.with.is_empty() || own().is_none()) {
+            return Ok(());
+        }
+        let (user, Some(manifest)) = self.read()? else {
+            return Ok(());
+        };
+        check_grant(&manifest, &user)?;
+        manifest.check_guards().map_err(ProxyError)?;
+        let proxies = plan::proxies(&manifest)?;
+        Ok(protected::check(
+            &manifest,
+            &proxies,
+            &NamedFiles::default(),
+        )?)
+    }
+
+    /// The agent's command line.
+    pub fn agent(&self) -> Result<CommandLine, ChainError> {
+        self.command(self.read()?.1.as_ref())
+    }
+
+    /// The agent's command line, with this manifest.
+    pub fn command(&self, manifest: Option<&Manifest>) -> Result<CommandLine, ChainError> {
+        let named = self.agent.command().map_err(ChainError::misuse)?;
+        named
+            .or_else(|| manifest.and_then(|manifest| manifest.agent.clone()))
+            .ok_or_else(|| {
+                ChainError::misuse(
+                    "no agent is named; give the name of one that `acp-chain agent list` shows, or a command after \
+                     `--`, or a URL with `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
+                )
+            })
+    }
+
+    /// The plan of the chain in this role.
+    pub fn plan(&self, role: Role) -> Result<Plan, ChainError> {
+        home::check_owners()?;
+        let (user, manifest) = self.read()?;
+        let proxies = match &manifest {
+            Some(manifest) => {
+                check_grant(manifest, &user)?;
+                self.open(manifest)?
+            }
+            None => Vec::new(),
+        };
+        let agent = match role {
+            Role::Agent => Some(self.command(manifest.as_ref())?),
+            Role::Proxy(_) if self.agent.is_empty() => None,
+            Role::Proxy(dialect) => {
+                return Err(ChainError::unfit(format_args!(
+                    "an agent is named, so this chain is not a proxy, and does not support {}; leave out its \
+                     name, and the command after `--`",
+                    dialect.initialize()
+                )));
+            }
+        };
+        let reach = manifest.as_ref().map(|manifest| manifest.reach);
+        let projects = match role {
+            Role::Agent if self.has_projects() => Some(self.finder(manifest.as_ref(), &user)?),
+            // The parent decides about projects.
+            Role::Agent | Role::Proxy(_) => None,
+        };
+        Ok(Plan {
+            manifest,
+            proxies,
+            agent,
+            reach: user.reach.or(reach.unwrap_or_default()),
+            projects,
+            engine: None,
+        })
+    }
+
+    /// Whether sessions get the proxies of their projects.
+    fn has_projects(&self) -> bool {
+        // Without a home folder, no project can be trusted.
+        let may_be_trusted = home::trust().is_some();
+        may_be_trusted && !self.no_project && (self.manifest.is_none() || self.project.is_some())
+    }
+
+    /// How to find projects, and the files that their proxies may not write to.
+    fn finder(&self, manifest: Option<&Manifest>, user: &User) -> Result<Finder, ChainError> {
+        let project = self.project.as_deref().map(project::root).transpose();
+        let project = project
+            .map_err(|error: OpenError| ChainError::new(format_args!("--project: {error}")))?;
+        let options = FinderOptions {
+            project: project.as_deref(),
+            logging: &self.logging,
+            refuses: project::refuses(user),
+            target: self.target.as_ref(),
+        };
+        let beside = NamedFiles::new(self.command(manifest).ok(), None);
+        let beside = match manifest {
+            Some(manifest) => beside.and(manifest),
+            None => beside,
+        };
+        let program = std::env::current_exe();
+        program
+            .and_then(|program| Finder::new(&program, &options, beside))
+            .map_err(|error| ChainError::new(format_args!("projects cannot be found: {error}")))
+    }
+
+    /// Opens the directories of all proxies, in the manifest's order.
+    fn open(&self, manifest: &Manifest) -> Result<Vec<acp_chain::host::ProxyPlan>, ProxyError> {
+        let proxies = plan::proxies(manifest)?;
+        let files: Vec<_> = written(self.log.as_deref(), self.target.as_ref());
+        let files = files.iter().map(PathBuf::as_path);
+        let named = NamedFiles::new(self.command(Some(manifest)).ok(), files).with(&self.protected);
+        protected::check(manifest, &proxies, &named)?;
+        Ok(proxies)
+    }
+
+    /// Serves a client, until either end disconnects, or until `stop`; `begun` is called with the chain once it has
+    /// started. A supervisor may be running already. Returns the exit code.
+    pub async fn serve(
+        &self,
+        client: Transport,
+        trace: Option<Trace>,
+        mut supervisor: Option<Supervisor>,
+        stop: impl Future<Output = ()>,
+        begun: impl Fn(&Chain),
+        report: &'static dyn Report,
+    ) -> u8 {
+        let live = trace.as_ref().and_then(trace::live_folder);
+        let settings = Settings {
+            trace: trace.map(Trace::tracer),
+            log: self.log.clone(),
+            tells_of_unused_tools: true,
+            ..Settings::default()
+        };
+        let program = settings.program.clone();
+        let start = async |role| {
+            let plan = self.plan(role)?;
+            let supervisor = match supervisor.take() {
+                Some(early) => early,
+                None => supervise(&program)?,
+            };
+            // Components open files. Programs that the supervisor starts keep the usual limit.
+            descriptors::raise();
+            let loaded = plan.load(Some(supervisor), report).await?;
+            let started = loaded.start(live.as_ref()).await.inspect(&begun);
+            started.map_err(Broken::AfterRights)
+        };
+        let advice = ". To try again, restart acp-chain";
+        serve(client, start, advice, stop, settings).await
+    }
+}
+
+/// The files that a process of a chain writes: its log, and its trace.
+pub fn written(log: Option<&Path>, target: Option<&TraceTarget>) -> Vec<PathBuf> {
+    let traces = target.map(TraceTarget::files).into_iter().flatten();
+    log.map(Path::to_owned).into_iter().chain(traces).collect()
+}
+
+/// Why a chain does not start.
+pub(crate) enum Broken {
+    BeforeRights(ChainError),
+    /// Rights are given up for good, so no other chain can start.
+    AfterRights(ChainError),
+}
+
+impl<E: Into<ChainError>> From<E> for Broken {
+    fn from(error: E) -> Self {
+        Self::BeforeRights(error.into())
+    }
+}
+
+/// Serves a client with the chain that starts in its role. A chain that breaks after rights were given up breaks all
+/// later ones, with this advice in the error. Returns the exit code.
+pub(crate) async fn serve(
+    client: Transport,
+    mut start: impl AsyncFnMut(Role) -> Result<Chain, Broken>,
+    advice: &str,
+    stop: impl Future<Output = ()>,
+    settings: Settings,
+) -> u8 {
+    let mut broken: Option<ChainError> = None;
+    let mut exit_code = 0;
+    let start = async |role| {
+        let started = match &broken {
+            Some(error) => Err(error.clone()),
+            None => start(role).await.map_err(|error| match error {
+                Broken::BeforeRights(error) => error,
+                Broken::AfterRights(error) => {
+                    let mut advised = error.clone();
+                    advised.error.message.push_str(advice);
+                    broken = Some(advised);
+                    error
+                }
+            }),
+        };
+        started.map_err(|error| {
+            exit_code = error.exit_code;
+            error.error
+        })
+    };
+    match chain::serve(client, start, stop, settings).await {
+        Exit::NeverBegan => exit_code,
+        Exit::Ended { agent } => agent.map_or(0, native::exit_code),
+    }
+}

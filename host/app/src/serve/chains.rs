@@ -1,0 +1,272 @@
+//! The shared parts of all clients' chains, and how a chain is made of them.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::plan::{self, Plan, start_native};
+use crate::{ChainError, Report, home};
+use acp_chain::host::{self, Host, LoadedProxy, Ready, ReadyProxy, StartedProxies};
+use acp_chain_channel::{Failure, Registration};
+use acp_chain_conductor::native::{Startable, Supervisor};
+use acp_chain_conductor::{Chain, ChildIo, Member, Role, StartError};
+use acp_chain_manifest::serve::Route;
+use acp_chain_manifest::{Manifest, ProxyEntry, ProxyKind, Remote};
+use acp_chain_mcp::reach::Reach;
+use acp_chain_rpc::code;
+use acp_chain_sandbox::{Gauge, Guest, Total, apart};
+use acp_chain_system::handover::Taker;
+
+use acp_chain_remote::User;
+use serde_json::json;
+
+/// The chains of all users.
+pub struct Chains {
+    /// A user gets the first chain whose route fits.
+    routes: Vec<(Route, Template)>,
+    /// The chain of all other users.
+    others: Template,
+    total: Arc<Total>,
+}
+
+/// Everything needed to start a chain, loaded once.
+struct Template {
+    supervisor: Supervisor,
+    reach: Reach,
+    agent: Agent,
+    manifest: Option<Manifest>,
+    /// The proxies of the manifest, in order, to be started for each chain.
+    proxies: Vec<Proxy>,
+    sleep_after: Option<Duration>,
+}
+
+enum Agent {
+    Program(Startable),
+    /// A remote agent, which one process reaches for all chains.
+    Shared(Taker),
+}
+
+struct Proxy {
+    entry: ProxyEntry,
+    code: Code,
+}
+
+/// What is started of a proxy.
+enum Code {
+    /// A component, with its registration after the check. It is started when a message for it arrives.
+    Component(Guest, Option<Registration>),
+    Program(Startable),
+    /// A component that cannot be compiled, for this reason.
+    Uncompiled(String),
+}
+
+impl Chains {
+    /// Loads the plans, and allows the supervisor to start only their programs.
+    pub async fn load(
+        routes: Vec<(Route, Plan)>,
+        others: Plan,
+        supervisor: Supervisor,
+        sleep_after: Option<Duration>,
+        report: &'static dyn Report,
+    ) -> Result<Self, ChainError> {
+        let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
+        let allowed = supervisor.allow(plans.flat_map(Plan::commands).collect());
+        let allowed = allowed.map_err(ChainError::new)?;
+        // There may be thousands of connections.
+        let mut programs = allowed.into_iter().map(Startable::over_socket);
+        let engine = home::engine().map_err(ChainError::new)?;
+        let total = engine.total();
+        let host = Arc::new(Host::new(engine));
+        let mut load = async |plan| {
+            let programs = &mut programs;
+            Template::load(&host, plan, &supervisor, programs, sleep_after, report).await
+        };
+        let mut loaded = Vec::new();
+        for (route, plan) in routes {
+            loaded.push((route, load(plan).await?));
+        }
+        Ok(Self {
+            routes: loaded,
+            others: load(others).await?,
+            total,
+        })
+    }
+
+    /// Starts the proxies of each chain once, before clients connect: the operator, not a client, should see their
+    /// errors.
+    pub async fn check(&mut self) -> Result<(), ChainError> {
+        let routes = self.routes.iter_mut().map(|(_, template)| template);
+        for template in routes.chain([&mut self.others]) {
+            template.check().await?;
+        }
+        Ok(())
+    }
+
+    /// The total of all chains' instances.
+    pub fn total(&self) -> Arc<Total> {
+        self.total.clone()
+    }
+
+    /// A new chain for a client.
+    pub async fn start(&self, role: Role, user: &User) -> Result<Chain, StartError> {
+        if role != Role::Agent {
+            let message =
+                "an agent is served here, so this chain is not a proxy; begin with `initialize`";
+            return Err(StartError {
+                message: message.to_owned(),
+                code: code::INVALID_REQUEST,
+            });
+        }
+        let mut routes = self.routes.iter();
+        let route = routes.find(|(route, _)| route.fits(&user.name, &user.groups));
+        let template = route.map_or(&self.others, |(_, template)| template);
+        template.chain(user).await.map_err(|error| error.error)
+    }
+}
+
+impl Agent {
+    /// Starts the process that all chains share, if the agent is remote.
+    fn begin(program: Startable) -> io::Result<Self> {
+        let command = program.command();
+        if !Remote::is_behind(command) {
+            return Ok(Self::Program(program));
+        }
+        let mut shared = command.clone();
+        shared.args.push("--shared".into());
+        Ok(match Taker::start(&shared)? {
+            Some(taker) => Self::Shared(taker),
+            None => Self::Program(program),
+        })
+    }
+
+    /// The agent of one chain.
+    fn start(&self) -> Result<ChildIo, ChainError> {
+        match self {
+            Self::Program(program) => plan::start_agent(program),
+            Self::Shared(taker) => {
+                let (output, input) = taker.open().map_err(|error| {
+                    ChainError::new(format_args!(
+                        "the process that connects to the agent has ended: {error}"
+                    ))
+                })?;
+                Ok(ChildIo::over(output, input))
+            }
+        }
+    }
+}
+
+impl Template {
+    async fn load(
+        host: &Arc<Host>,
+        plan: Plan,
+        supervisor: &Supervisor,
+        programs: &mut impl Iterator<Item = Startable>,
+        sleep_after: Option<Duration>,
+        report: &'static dyn Report,
+    ) -> Result<Self, ChainError> {
+        let program = programs.next();
+        let program = program.ok_or_else(|| ChainError::new("no agent is named"))?;
+        let agent = Agent::begin(program).map_err(ChainError::new)?;
+        let mut proxies = Vec::new();
+        if !plan.proxies.is_empty() {
+            let host = host.clone();
+            let loaded = apart(move || plan::load_by(&host, plan.proxies, report)).await;
+            for LoadedProxy {
+                plan: proxy,
+                component,
+            } in loaded.map_err(ChainError::new)?
+            {
+                let entry = proxy.entry;
+                let code = match component {
+                    Some(Ok(guest)) => Some(Code::Component(guest, None)),
+                    Some(Err(error)) if error.is_of_compiling() => {
+                        Some(Code::Uncompiled(error.to_string()))
+                    }
+                    Some(Err(error)) => {
+                        let about = plan::about(plan.manifest.as_ref(), &entry, &error);
+                        return Err(ChainError::new(about));
+                    }
+                    None => programs.next().map(Code::Program),
+                };
+                proxies.extend(code.map(|code| Proxy { entry, code }));
+            }
+        }
+        Ok(Self {
+            supervisor: supervisor.clone(),
+            reach: plan.reach,
+            agent,
+            manifest: plan.manifest,
+            proxies,
+            sleep_after,
+        })
+    }
+
+    /// Starts the proxies once, and keeps their registrations.
+    async fn check(&mut self) -> Result<(), ChainError> {
+        let mut registrations: HashMap<_, _> = self
+            .proxies(None)
+            .await?
+            .proxies
+            .into_iter()
+            .filter_map(|member| match member {
+                Member::Component(proxy) => Some((proxy.name, proxy.started.registration)),
+                Member::Asleep(_) | Member::Native(_) => None,
+            })
+            .collect();
+        for Proxy { entry, code } in &mut self.proxies {
+            if let Code::Component(_, registration) = code {
+                *registration = registrations.remove(&entry.id);
+            }
+        }
+        Ok(())
+    }
+
+    async fn chain(&self, user: &User) -> Result<Chain, ChainError> {
+        let agent = self.agent.start()?;
+        let started = self.proxies(Some(user)).await?;
+        Ok(Chain {
+            proxies: started.proxies,
+            notices: started.notices,
+            supervisor: Some(self.supervisor.clone()),
+            reach: self.reach,
+            ..Chain::new(Vec::new(), agent)
+        })
+    }
+
+    async fn proxies(&self, user: Option<&User>) -> Result<StartedProxies, ChainError> {
+        let Some(manifest) = &self.manifest else {
+            return Ok(StartedProxies::default());
+        };
+        // Without authentication, users have no name.
+        let user = user.filter(|user| !user.name.is_empty());
+        let user = user.map(|user| json!({"name": user.name, "groups": user.groups}).to_string());
+        let user: Option<Arc<str>> = user.map(Into::into);
+        let ready = self.proxies.iter().filter_map(|Proxy { entry, code }| {
+            let ready = match (code, &entry.kind) {
+                (Code::Component(guest, registration), _) => {
+                    let guest = Guest {
+                        // Each instance has its own memory, counted separately.
+                        gauge: Gauge::default(),
+                        user: user.clone(),
+                        ..guest.clone()
+                    };
+                    match registration {
+                        Some(registration) => Ready::Asleep(guest, registration.clone()),
+                        None => Ready::Guest(guest),
+                    }
+                }
+                (Code::Uncompiled(why), _) => Ready::Uncompiled(Failure::new(why.clone())),
+                (Code::Program(program), ProxyKind::Native(native)) => {
+                    Ready::Native(start_native(entry, native, program.clone()))
+                }
+                (Code::Program(_), ProxyKind::Component(_)) => return None,
+            };
+            let entry = entry.clone();
+            Some(ReadyProxy { entry, ready })
+        });
+        let ready: Vec<_> = ready.collect();
+        let started = host::start(manifest, ready, self.sleep_after).await;
+        started.map_err(ChainError::new)
+    }
+}

@@ -1,0 +1,142 @@
+//! The watched files.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use acp_chain_remote::gate::tokens::{self, Token};
+use acp_chain_remote::gate::{Jwks, JwksSource, Keys, PemPair};
+
+use super::{KeySources, LONGEST};
+use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files::Stamp;
+
+/// The files, and their state when last read.
+pub struct Files {
+    tokens: Option<PathBuf>,
+    /// The files of key sets, with the names of their issuers.
+    jwks: Vec<(String, PathBuf)>,
+    /// The certificate and its key.
+    tls: Option<(PathBuf, PathBuf)>,
+    seen: Vec<Option<Stamp>>,
+}
+
+/// An error in a file.
+pub struct Wrong<'p> {
+    path: &'p Path,
+    what: String,
+}
+
+impl fmt::Display for Wrong<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let path = Untrusted::new(self.path.display());
+        write!(f, "{path}: {}", Untrusted::new(&self.what))
+    }
+}
+
+impl Files {
+    pub fn of(watched: &KeySources) -> Self {
+        let jwks = watched.issuers.iter();
+        let jwks = jwks.filter_map(|(issuer, source)| match source {
+            JwksSource::File(path) => Some((issuer.clone(), path.clone())),
+            JwksSource::Url(_) => None,
+        });
+        Self {
+            tokens: watched.tokens.clone(),
+            jwks: jwks.collect(),
+            tls: watched.tls.clone(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// Rereads the files if one has changed. Errors are reported, and a malformed file's previous content stays valid.
+    pub fn read(&mut self, keys: &mut Keys) {
+        // Taken before the files are read, so that changes meanwhile are noticed.
+        let seen = self.look();
+        if seen == self.seen {
+            return;
+        }
+        self.seen = seen;
+        if let Some(path) = &self.tokens {
+            put(read_tokens(path), &mut keys.tokens);
+        }
+        for (issuer, path) in &self.jwks {
+            match read_jwks(path) {
+                Ok(jwks) => drop(keys.jwks.insert(issuer.clone(), jwks)),
+                Err(wrong) => tell(&wrong),
+            }
+        }
+        if let Some((cert, key)) = &self.tls {
+            put(read_pair(cert, key).map(Some), &mut keys.certificate);
+        }
+    }
+
+    fn look(&self) -> Vec<Option<Stamp>> {
+        let jwks = self.jwks.iter().map(|(_, path)| path);
+        let tls = self.tls.iter().flat_map(|(cert, key)| [cert, key]);
+        let all = jwks.chain(&self.tokens).chain(tls);
+        all.map(|path| Stamp::of(path)).collect()
+    }
+}
+
+/// Fails if a file is malformed. This is for the start; later, the previous content of a malformed file stays valid.
+pub fn check(watched: &KeySources) -> Result<(), String> {
+    let files = Files::of(watched);
+    let wrong = |wrong: Wrong<'_>| wrong.to_string();
+    if let Some(path) = &files.tokens {
+        read_tokens(path).map_err(wrong)?;
+    }
+    for (_, path) in &files.jwks {
+        read_jwks(path).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+fn read_tokens(path: &Path) -> Result<Vec<Token>, Wrong<'_>> {
+    let read = tokens::read(&text(path)?);
+    read.map_err(|error| wrong(path, &error))
+}
+
+fn read_jwks(path: &Path) -> Result<Jwks, Wrong<'_>> {
+    let read = Jwks::read(text(path)?.as_bytes());
+    read.map_err(|error| wrong(path, &error))
+}
+
+fn read_pair<'p>(cert: &'p Path, key: &'p Path) -> Result<PemPair, Wrong<'p>> {
+    Ok(PemPair {
+        cert: text(cert)?,
+        key: text(key)?,
+    })
+}
+
+fn text(path: &Path) -> Result<String, Wrong<'_>> {
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| wrong(path, &error))?;
+    let read = file.take(LONGEST as u64 + 1).read_to_string(&mut text);
+    match read {
+        Ok(count) if count > LONGEST => {
+            Err(wrong(path, &format!("it has more than {LONGEST} bytes")))
+        }
+        Ok(_) => Ok(text),
+        Err(error) => Err(wrong(path, &error)),
+    }
+}
+
+fn wrong<'p>(path: &'p Path, what: &dyn fmt::Display) -> Wrong<'p> {
+    Wrong {
+        path,
+        what: what.to_string(),
+    }
+}
+
+fn put<T>(read: Result<T, Wrong<'_>>, place: &mut T) {
+    match read {
+        Ok(read) => *place = read,
+        Err(wrong) => tell(&wrong),
+    }
+}
+
+fn tell(wrong: &Wrong<'_>) {
+    tracing::error!("{wrong}; its previous content stays valid");
+}

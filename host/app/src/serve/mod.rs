@@ -1,0 +1,202 @@
+//! A server: a chain for each client that connects over HTTP or WebSocket.
+//!
+//! Everything that needs rights is done before the first client connects: manifests are read, components compiled,
+//! ports opened, and the programs that the supervisor may start are fixed. Then the rights are given up, for all
+//! chains.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `settings` | `[serve]` of the user's config.toml |
+//! | `server` | the server that has opened everything: gives up rights, and serves |
+//! | `chains` | the parts that all chains share, and starting a chain |
+//! | `pressure` | when new connections are rejected |
+//! | `access` | the file of the access log |
+//! | `numbers` | further metrics |
+//! | `keys` | the credentials that verify users, as they change |
+
+mod access;
+mod chains;
+pub mod keys;
+mod numbers;
+mod pressure;
+mod server;
+mod settings;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use acp_chain_remote::gate::{Gate, JwksSource};
+use acp_chain_remote::server::metrics::Metrics;
+use acp_chain_remote::server::{BODIES, Files, Limits, Node, Server, Settings, tls};
+
+use self::chains::Chains;
+use self::keys::KeysFeed;
+use crate::plan::{Plan, supervise};
+use crate::run::ChainOptions;
+use crate::{ChainError, Report, otel, trace};
+use acp_chain_channel::limits::LINE;
+use acp_chain_conductor::trace::Trace;
+use acp_chain_conductor::{self as chain, Role};
+use acp_chain_extension::Lock;
+use acp_chain_system::descriptors;
+
+pub use self::server::OpenServer;
+pub use self::settings::{Serve, ServeLimits};
+
+/// The default address.
+const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
+
+/// The number of files that are reserved for the server itself.
+const OWN_FILES: usize = 64;
+
+/// Opens and loads everything that needs rights. `options` describe the chain of users without a route; if it
+/// `propagates`, agents receive the exported spans of their turns.
+pub fn open(
+    set: Serve,
+    options: ChainOptions,
+    propagates: bool,
+    report: &'static dyn Report,
+) -> Result<OpenServer, ChainError> {
+    let address = set.listen.unwrap_or(LISTEN);
+    set.gate.check(address).map_err(ChainError::misuse)?;
+    let access = set.access_log.as_deref().map(access::open).transpose()?;
+    let options = ChainOptions {
+        protected: protected_files(&set),
+        ..options
+    };
+    let others = options.plan(Role::Agent)?;
+    let routes = set.routes.into_iter().map(|route| {
+        let manifest = Some(route.manifest.clone());
+        let options = ChainOptions {
+            manifest,
+            ..options.clone()
+        };
+        let plan = options.plan(Role::Agent)?;
+        Ok((route, plan))
+    });
+    let routes: Vec<_> = routes.collect::<Result<_, ChainError>>()?;
+    let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
+    // Each program is connected over one socket.
+    let of_chain = plans.clone().map(|plan| plan.commands().count()).max();
+    let settings = Settings {
+        access: access.as_ref().map(|(access, _)| access.clone()),
+        endpoint: set.path,
+        node: match set.node {
+            Some(node) => node,
+            None => Node::random().map_err(ChainError::new)?,
+        },
+        line: LINE,
+        resume: set.limits.resume,
+        limits: limits(
+            &set.limits,
+            set.gate.requires_auth(),
+            of_chain.unwrap_or_default(),
+        ),
+    };
+    let proxies = plans.flat_map(|plan: &Plan| &plan.proxies);
+    let directories = proxies.map(|proxy| proxy.directories.clone()).collect();
+    let tls = set.gate.tls.as_ref();
+    let tls = tls.map(|tls| tls::load(&tls.cert, &tls.key, tls.client_ca.as_deref()));
+    let tls = tls.transpose().map_err(ChainError::new)?;
+    let program = chain::Settings::default().program;
+    let log = options.log;
+    let keys = KeysFeed::begin(&set.gate, &program, log.as_deref());
+    let mut keys = keys.map_err(ChainError::new)?;
+    let config = tls.as_ref().map(|tls| tls.config.clone());
+    let server = Server::open(address, settings, config).map_err(|error| {
+        ChainError::new(format_args!("{address} cannot be listened at: {error}"))
+    })?;
+    let metrics = set.metrics.map(Metrics::open).transpose();
+    let metrics = metrics
+        .map_err(|error| ChainError::new(format_args!("metrics cannot be served: {error}")))?;
+    let gate = Arc::new(Gate::new(set.gate, server.address()));
+    if let Some(keys) = &mut keys {
+        let first = keys.first();
+        gate.update(
+            first.map_err(|error| ChainError::new(format_args!("there are no keys: {error}")))?,
+        );
+    }
+    let trace = trace::open(options.target.as_ref()).map_err(ChainError::misuse)?;
+    let live = trace.as_ref().and_then(trace::live_folder);
+    let tracer = otel::exported(trace, propagates, log.as_deref()).map(Trace::tracer);
+    let supervisor = supervise(&program)?;
+    // The loading runtime ends here, and no thread keeps rights.
+    let runtime = server::runtime(None).map_err(ChainError::new)?;
+    let sleep_after = set.limits.sleep;
+    let loading = Chains::load(routes, others, supervisor, sleep_after, report);
+    let loaded = runtime.block_on(loading);
+    drop(runtime);
+    let chains = loaded?;
+    chains.total().bound(pressure::bounds(&set.limits));
+    Ok(OpenServer {
+        directories,
+        live,
+        server,
+        gate,
+        tls,
+        keys,
+        metrics,
+        access,
+        tracer,
+        chains,
+        drain: set.limits.drain,
+        program,
+        log,
+    })
+}
+
+/// The files of a server that no proxy may write to, each with its description.
+fn protected_files(set: &Serve) -> Vec<(&'static str, PathBuf)> {
+    let mut all = Vec::new();
+    let mut add = |what, path: &Path| all.push((what, path.to_owned()));
+    if let Some(tokens) = &set.gate.tokens {
+        add("the tokens of users", tokens);
+    }
+    if let Some(tls) = &set.gate.tls {
+        add("the server's certificate", &tls.cert);
+        add("the server's key", &tls.key);
+        if let Some(authority) = &tls.client_ca {
+            add("the authority of clients' certificates", authority);
+        }
+    }
+    for issuer in &set.gate.issuers {
+        if let JwksSource::File(keys) = &issuer.jwks {
+            add("the keys of an issuer", keys);
+        }
+    }
+    if let Some(log) = &set.access_log {
+        add("the access log", log);
+        add("the old access log", &acp_chain_trace::kept(log));
+    }
+    for route in &set.routes {
+        add("the manifest of other users", &route.manifest);
+        add("its lock", &Lock::beside(&route.manifest));
+    }
+    all
+}
+
+/// The limits, within the number of files that the system allows.
+fn limits(set: &ServeLimits, requires_auth: bool, of_chain: usize) -> Limits {
+    let files = Files {
+        all: descriptors::raise().saturating_sub(OWN_FILES),
+        of_chain,
+    };
+    let bounded = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut limits = Limits {
+        connections: bounded(set.connections),
+        connections_per_user: bounded(set.connections_per_user),
+        sessions_per_user: bounded(set.sessions_per_user),
+        bodies_per_user: BODIES / 4,
+        pace: set.bytes_per_second_per_user,
+        files,
+    };
+    if !requires_auth {
+        // All clients count as one user.
+        limits.connections_per_user = usize::MAX;
+        limits.sessions_per_user = usize::MAX;
+        limits.bodies_per_user = BODIES;
+        limits.pace = None;
+    }
+    limits
+}

@@ -1,0 +1,100 @@
+//! The settings and the project that apply in a folder, for `acp-chain check` without a manifest.
+
+use std::path::Path;
+
+use crate::Result;
+use acp_chain_app::home;
+use acp_chain_app::project::{OpenProject, State, locate, trust};
+use acp_chain_app::protected::NamedFiles;
+use acp_chain_extension::{Installed, Lock};
+use acp_chain_manifest::{Manifest, User};
+use acp_chain_project::{Content, Found, Keep, MANIFEST, Records, Standing, vouched};
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// Prints, file by file, what applies in a folder. Returns the project, if its proxies would run. Fails if the folder
+/// has a project that cannot be used.
+pub fn print(
+    folder: &Path,
+    own: &Manifest,
+    user: &User,
+    installed: &Installed,
+    named: &NamedFiles,
+) -> Result<Option<OpenProject>> {
+    let show = |path: &Path| Untrusted::new(path.display()).to_string();
+    match home::config_file() {
+        Some(path) if path.exists() => {
+            let proxies = match own.proxies.len() {
+                0 => "no proxies".to_owned(),
+                1 => "1 proxy".to_owned(),
+                count => format!("{count} proxies"),
+            };
+            say!("config.toml  {}: {proxies} of your own", show(&path));
+        }
+        Some(path) => say!("config.toml  {} is not there", show(&path)),
+        None => say!("config.toml  there is no home folder for one"),
+    }
+    let records = home::trust().map(|folder| Records::open(&folder));
+    let root = match locate(folder, records.as_ref()) {
+        Found::Project(root) => root,
+        Found::None(end) => {
+            say!("project      none: {end}");
+            return Ok(None);
+        }
+    };
+    say!(
+        "project      {}, the nearest folder upwards with {MANIFEST}",
+        show(&root)
+    );
+    let manifest = root.join(MANIFEST);
+    say!("manifest     {}", show(&manifest));
+    let lock = Lock::beside(&manifest);
+    if lock.symlink_metadata().is_ok() {
+        say!("lock         {}", show(&lock));
+    } else {
+        say!("lock         {} is not there", show(&lock));
+    }
+    let Some(records) = &records else {
+        say!("trust        none: there is no home folder to remember it in");
+        return Ok(None);
+    };
+    let command = trust(&root);
+    match State::of(&root, records, &installed.carried) {
+        State::Trusted(_) => {}
+        State::Changed => {
+            say!(
+                "trust        none: it has changed since you agreed to it; {command} shows what is different"
+            );
+            return Ok(None);
+        }
+        State::Unknown | State::Gone => {
+            say!("trust        none: its proxies do not run; {command} shows them, and asks you");
+            return Ok(None);
+        }
+        State::Denied => {
+            say!("trust        denied: its proxies never run; {command} asks again");
+            return Ok(None);
+        }
+        State::Wrong(error) => return Err(error.into()),
+    }
+    let content = Content::read(&root, &installed.carried, Keep::Components);
+    let content = content?;
+    let opened = OpenProject::new(content, user, installed, named)?;
+    let standing = records.standing(&root, Some(&opened.content));
+    let agreed = opened.agreed();
+    match standing? {
+        Standing::Trusted(record) if record.lets(&agreed) => {
+            say!("trust        since {}", Untrusted::new(record.since));
+        }
+        Standing::Trusted(_) => {
+            say!(
+                "trust        none: its proxies ask for more than you agreed to; {command} shows what it is"
+            );
+            return Ok(None);
+        }
+        _ => match vouched(&opened.content, &agreed, &user.signers) {
+            Some(key) => say!("trust        signed by {key}, whom your config.toml trusts"),
+            None => return Err(wrong!("it was changed just now; retry")),
+        },
+    }
+    Ok(Some(opened))
+}

@@ -1,0 +1,302 @@
+//! The agents: whether each starts, and answers `initialize` in time.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::Doctor;
+use super::answer::{Answer, Response, initialize};
+use super::finding::Finding;
+use super::runtime::{self, Runtime};
+use acp_chain_app::agent::{self, command_line};
+use acp_chain_app::plan::supervise;
+use acp_chain_app::sign_in::{Login, logins};
+use acp_chain_app::{ChainError, home, shell};
+use acp_chain_conductor::native::{CommandLine, SpawnError, Startable};
+use acp_chain_manifest::Manifest;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_setup::all_agents;
+
+/// The shortest timeout of the known editors: avante's.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// How many lines of an agent's standard error are shown.
+const LINES: usize = 8;
+
+/// The version of the protocol that acp-chain speaks.
+const PROTOCOL: u64 = 1;
+
+/// An agent to start, and its interpreter.
+struct Target {
+    command: CommandLine,
+    runtime: Option<Runtime>,
+}
+
+/// The answer of an agent, and the version of its interpreter.
+struct Reply {
+    response: Response,
+    version: Option<semver::Version>,
+}
+
+pub fn look(doctor: &Doctor) -> Vec<Finding> {
+    let (commands, mut findings) = match doctor.agent.command() {
+        Ok(Some(command)) => (vec![command], Vec::new()),
+        Ok(None) => known(doctor),
+        Err(error) => return vec![Finding::problem(error).run("acp-chain agent list")],
+    };
+    if commands.is_empty() && findings.is_empty() {
+        return vec![
+            Finding::note(
+                "there is no agent to check: none is installed, and no editor launches one through acp-chain",
+            )
+            .run("acp-chain doctor -- AGENT"),
+        ];
+    }
+    let targets = commands.into_iter().map(|command| Target {
+        runtime: runtime::of(&command),
+        command,
+    });
+    let targets: Vec<_> = targets.collect();
+    let wrong = |error: String| {
+        vec![Finding::problem(error).step("install acp-chain again: `cargo xtask install`")]
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let replies = match runtime {
+        Ok(runtime) => runtime.block_on(check_all(&targets, doctor.patience)),
+        Err(error) => return wrong(format!("the runtime does not start: {error}")),
+    };
+    match replies {
+        Ok(replies) => {
+            let targets = targets.iter().zip(replies);
+            findings.extend(
+                targets.flat_map(|(target, reply)| target.findings(reply, doctor.patience)),
+            );
+            findings
+        }
+        Err(error) => wrong(error.to_string()),
+    }
+}
+
+/// The commands of the agents to check by default, each once: the manifest's, the installed ones, and those that
+/// editors launch through acp-chain. Also findings about those that cannot be started.
+fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
+    let mut all: Vec<CommandLine> = of_manifest(doctor).into_iter().collect();
+    let mut wrong = Vec::new();
+    for agent in agent::all() {
+        match agent {
+            Ok(command) => all.push(command),
+            Err(agent) => wrong.push(Finding::problem(agent.why).run(agent.remedy)),
+        }
+    }
+    // `editors` reports errors in configurations.
+    let launched = all_agents().into_iter();
+    let launched = launched.filter_map(|launched| (doctor.options)(&launched.agent));
+    all.extend(launched.filter_map(|options| options.agent.command().ok().flatten()));
+    let mut seen: Vec<(OsString, Vec<OsString>)> = Vec::new();
+    all.retain(|command| {
+        let words = (command.program.clone(), command.args.clone());
+        let is_new = !seen.contains(&words);
+        seen.push(words);
+        is_new
+    });
+    (all, wrong)
+}
+
+/// The agent of the named manifest. `chain` reports errors in that.
+fn of_manifest(doctor: &Doctor) -> Option<CommandLine> {
+    let path = doctor.manifest.as_ref()?;
+    let (user, installed) = home::settings().ok()?;
+    Manifest::read(path, &user, &installed).ok()?.agent
+}
+
+/// Starts all agents concurrently, and sends each `initialize`.
+async fn check_all(targets: &[Target], patience: Duration) -> Result<Vec<Reply>, ChainError> {
+    let program = std::env::current_exe()
+        .map_err(|error| ChainError::new(format_args!("this program cannot be found: {error}")))?;
+    let supervisor = supervise(&program)?;
+    let commands = targets.iter().map(|target| target.command.clone());
+    let versions = targets.iter().filter_map(Target::version_command).cloned();
+    let allowed = supervisor.allow(commands.chain(versions).collect());
+    let mut programs = allowed.map_err(ChainError::new)?;
+    let mut versions = programs.split_off(targets.len()).into_iter();
+    let mut running = JoinSet::new();
+    for (at, (target, program)) in targets.iter().zip(programs).enumerate() {
+        let version = target.version_command().and_then(|_| versions.next());
+        running.spawn(async move { (at, reply(program, version, patience).await) });
+    }
+    let mut replies = running.join_all().await;
+    replies.sort_by_key(|(at, _)| *at);
+    Ok(replies.into_iter().map(|(_, reply)| reply).collect())
+}
+
+async fn reply(program: Startable, version: Option<Startable>, patience: Duration) -> Reply {
+    let version = async {
+        match version {
+            Some(version) => runtime::version(version, patience).await,
+            None => None,
+        }
+    };
+    let (response, version) = tokio::join!(initialize(program, patience), version);
+    Reply { response, version }
+}
+
+impl Target {
+    /// The command that prints the version of the interpreter, if the agent requires one.
+    fn version_command(&self) -> Option<&CommandLine> {
+        let runtime = self.runtime.as_ref()?;
+        runtime
+            .command
+            .as_ref()
+            .filter(|_| runtime.wanted.is_some())
+    }
+
+    fn findings(&self, reply: Reply, patience: Duration) -> Vec<Finding> {
+        let mut findings = vec![self.finding(&reply.response, patience)];
+        let is_answered = matches!(reply.response.answer, Answer::Result(..));
+        findings.extend(self.of_runtime(reply.version.as_ref(), is_answered));
+        let shown = command_line(&self.command);
+        if reply.response.is_noisy {
+            findings.push(
+                Finding::note(format!(
+                    "`{shown}` writes something other than messages to standard output; acp-chain drops it, but editors may not"
+                ))
+                .step("report it to its authors; logs belong on standard error"),
+            );
+        }
+        if let Answer::Result(result, _) = &reply.response.answer {
+            let ways = logins(result, &self.command);
+            findings.extend((!ways.is_empty()).then(|| self.logins(&ways)));
+        }
+        findings
+    }
+
+    fn finding(&self, response: &Response, patience: Duration) -> Finding {
+        let shown = command_line(&self.command);
+        let by_hand = || {
+            let words = std::iter::once(&self.command.program).chain(&self.command.args);
+            let words: Vec<_> = words.map(|word| shell::word(Path::new(word))).collect();
+            words.join(" ")
+        };
+        match &response.answer {
+            Answer::Result(result, took) => {
+                let about = &result["agentInfo"];
+                let name = about["name"].as_str();
+                let name = name.unwrap_or("an agent that gives no name");
+                let version = about["version"].as_str();
+                let version = version.map_or(String::new(), |version| format!(" {version}"));
+                let protocol = result["protocolVersion"].as_u64();
+                let says = format!(
+                    "`{shown}` is {}{}, speaks version {} of the protocol, and answered in {:.1} s",
+                    quote(name, MAX_QUOTE),
+                    quote(&version, MAX_QUOTE),
+                    protocol.map_or("?".to_owned(), |version| version.to_string()),
+                    took.as_secs_f64()
+                );
+                match (protocol, *took > SLOW) {
+                    (Some(PROTOCOL), false) => Finding::fine(says),
+                    (Some(PROTOCOL), true) => Finding::note(says).step(format!(
+                        "some editors wait {} s only; install the agent rather than have `npx` or `uvx` look for it",
+                        SLOW.as_secs()
+                    )),
+                    _ => Finding::problem(says).step(format!(
+                        "use a version of the agent that speaks version {PROTOCOL}"
+                    )),
+                }
+            }
+            Answer::Error(error) => Finding::problem(format!(
+                "`{shown}` answers `initialize` with an error: {}",
+                quote(&error.to_string(), MAX_QUOTE)
+            ))
+            .with_lines(last_lines(&response.stderr))
+            .step("use a version of the agent that speaks the Agent Client Protocol"),
+            Answer::Ended(how) => Finding::problem(format!(
+                "`{shown}` {how} before it answered `initialize`"
+            ))
+            .with_lines(last_lines(&response.stderr))
+            .step(format!(
+                "run it by hand, and fix what it reports: {}. Some agents need an argument, such as `--acp`, to speak the \
+                 protocol",
+                by_hand()
+            )),
+            Answer::Silent => Finding::problem(format!(
+                "`{shown}` did not answer `initialize` within {} s, and was ended",
+                patience.as_secs()
+            ))
+            .with_lines(last_lines(&response.stderr))
+            .step(
+                "check whether it waits for a login, the network or an argument such as `--acp`; `--timeout SECONDS` \
+                 waits longer",
+            ),
+            Answer::NotStarted(error) => {
+                let finding = Finding::problem(error);
+                match error {
+                    SpawnError::NotFound { .. } => finding.step(
+                        "install it, or give its full path; editors that are started from a desktop have a shorter PATH \
+                         than your shell",
+                    ),
+                    SpawnError::NotRunnable { .. } => finding.step(
+                        "make it executable (`chmod +x`), or name the program that runs it before it",
+                    ),
+                }
+            }
+        }
+    }
+
+    /// The problem with the interpreter, if there is one.
+    fn of_runtime(&self, version: Option<&semver::Version>, is_answered: bool) -> Option<Finding> {
+        let runtime = self.runtime.as_ref()?;
+        let (name, script) = (quote(&runtime.name, MAX_QUOTE), runtime.script.display());
+        if runtime.command.is_none() {
+            return Some(
+                Finding::problem(format!("{script} is run by `{name}`, which was not found")).step(
+                    format!(
+                        "install `{name}`, or let PATH name its folder where the editor is started"
+                    ),
+                ),
+            );
+        }
+        let wanted = runtime.wanted.as_deref()?;
+        let version = version?;
+        if runtime::fits(version, wanted)? {
+            return None;
+        }
+        let says = format!(
+            "{script} is run by `{name}` {version}, and its package asks for Node {wanted}"
+        );
+        let finding = if is_answered {
+            Finding::note(says)
+        } else {
+            Finding::problem(says)
+        };
+        Some(finding.step(format!("install Node {wanted}, and put it first in PATH")))
+    }
+
+    fn logins(&self, ways: &[Login]) -> Finding {
+        let names: Vec<_> = ways.iter().map(|login| &*login.name).collect();
+        let says = format!(
+            "`{}` may want you to sign in, in one of these ways: {}",
+            command_line(&self.command),
+            names.join(", ")
+        );
+        match ways.iter().find_map(|login| login.command.as_ref()) {
+            Some(command) => Finding::note(says).run(command),
+            None => Finding::note(says).step(
+                "sign in with the agent's own program, as its authors say; `acp-chain try` shows whether that is enough",
+            ),
+        }
+    }
+}
+
+/// The end of an agent's output.
+fn last_lines(words: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<_> = words
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let first = lines.len().saturating_sub(LINES);
+    lines.into_iter().skip(first)
+}

@@ -1,0 +1,150 @@
+//! The editors found, and what each launches.
+
+use std::path::{Path, PathBuf};
+
+use acp_chain_setup::{Agent, EDITORS, Editor, Folders, Runs, agents};
+
+use super::Doctor;
+use super::finding::Finding;
+use acp_chain_app::agent::is_unknown;
+use acp_chain_app::shell;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+pub fn look(doctor: &Doctor) -> Vec<Finding> {
+    let Some(places) = Folders::of_user() else {
+        return vec![Finding::note(
+            "there is no home folder to look for configurations of editors in",
+        )];
+    };
+    let mut findings = Vec::new();
+    for editor in &EDITORS {
+        let found = editor.found(&places);
+        for path in &editor.everywhere(&places) {
+            let setup = setup_command(editor, path, &found);
+            findings.extend(configuration(doctor, editor, path, &setup));
+        }
+        findings.extend(editor.program().map(|program| {
+            let program = Untrusted::new(program.display());
+            Finding::note(format!(
+                "{} ({program}) takes the agent to launch on its command line",
+                editor.title
+            ))
+            .run(format!("acp-chain setup {}", editor.name))
+        }));
+    }
+    if findings.is_empty() {
+        let names: Vec<_> = EDITORS.iter().map(|editor| editor.title).collect();
+        findings.push(Finding::note(format!(
+            "no configuration of an editor was found; these are known: {}",
+            names.join(", ")
+        )));
+    }
+    findings
+}
+
+/// One configuration, and the command that changes it.
+fn configuration(doctor: &Doctor, editor: &Editor, path: &Path, setup: &str) -> Vec<Finding> {
+    let at = format!("{}, {}", editor.title, Untrusted::new(path.display()));
+    let (found, is_chained) = match agents(editor, path) {
+        Ok(found) => found,
+        Err(error) => {
+            return vec![
+                Finding::problem(format!("{}: {error}", editor.title))
+                    .step("fix the file; its editor may not read it either"),
+            ];
+        }
+    };
+    if editor.is_code() {
+        return vec![if is_chained {
+            Finding::fine(format!("{at}: launches acp-chain"))
+        } else {
+            Finding::note(format!("{at}: does not launch acp-chain")).run(setup)
+        }];
+    }
+    if found.is_empty() {
+        return vec![Finding::note(format!("{at}: has no agents"))];
+    }
+    let findings = found
+        .iter()
+        .map(|agent| one(doctor, &at, path, setup, agent));
+    findings.collect()
+}
+
+fn one(doctor: &Doctor, at: &str, path: &Path, setup: &str, agent: &Agent) -> Finding {
+    let name = quote(&agent.name, MAX_QUOTE);
+    let only = format!("{setup} --agent {}", shell::word(Path::new(&agent.name)));
+    match &agent.runs {
+        Runs::Chain | Runs::ByHand => {
+            let program = agent.words.first().map(Path::new);
+            let is_missing = |program: &&Path| program.is_absolute() && !program.is_file();
+            let Some(program) = program.filter(is_missing) else {
+                return behind(doctor, at, &name, agent);
+            };
+            let finding = Finding::problem(format!(
+                "{at}: `{name}` launches {}, which does not exist",
+                Untrusted::new(program.display())
+            ));
+            match agent.runs {
+                Runs::Chain => finding.run(only + &with(agent)),
+                // `acp-chain setup` leaves it alone.
+                _ => finding.step(format!(
+                    "correct the path of acp-chain in {}",
+                    path.display()
+                )),
+            }
+        }
+        Runs::Other(command) => Finding::note(format!(
+            "{at}: `{name}` launches {}, without acp-chain",
+            quote(command, MAX_QUOTE)
+        ))
+        .run(only),
+        Runs::Unfit(why) => Finding::note(format!("{at}: `{name}` {why}")),
+    }
+}
+
+/// The extensions of an entry that `acp-chain setup` wrote, for its command line: without them, they would be removed.
+fn with(agent: &Agent) -> String {
+    let words = agent.words.get(2..).unwrap_or_default();
+    let pairs = words.chunks(2).map_while(|pair| match pair {
+        [option, value] if option != "--" && option.starts_with("--") => Some((option, value)),
+        _ => None,
+    });
+    let names = pairs.filter(|(option, _)| *option == "--with");
+    let options = names.map(|(_, name)| format!(" --with {}", shell::word(Path::new(name))));
+    options.collect()
+}
+
+/// The agent behind acp-chain.
+fn behind(doctor: &Doctor, at: &str, name: &str, agent: &Agent) -> Finding {
+    let options = (doctor.options)(agent);
+    if let Some(why) = options.as_ref().and_then(|options| options.check().err()) {
+        return Finding::problem(format!(
+            "{at}: the chain of `{name}` would not start: {why}"
+        ))
+        .step("change that entry, or the file that the message names");
+    }
+    match options
+        .as_ref()
+        .and_then(|options| options.agent.name.as_deref())
+    {
+        Some(missing) if is_unknown(missing) => Finding::problem(format!(
+            "{at}: `{name}` launches the agent `{}`, which is not installed",
+            quote(missing, MAX_QUOTE)
+        ))
+        .run(format!(
+            "acp-chain agent add {}",
+            shell::word(Path::new(missing))
+        )),
+        _ => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
+    }
+}
+
+/// The command that changes one of the configurations found.
+#[must_use]
+pub fn setup_command(editor: &Editor, path: &Path, found: &[PathBuf]) -> String {
+    let setup = format!("acp-chain setup {}", editor.name);
+    match found {
+        [only] if only == path => setup,
+        _ => format!("{setup} --file {}", shell::word(path)),
+    }
+}

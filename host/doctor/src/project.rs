@@ -1,0 +1,106 @@
+//! The project of the current folder, and whether its user trusts it.
+
+use std::path::Path;
+
+use super::Doctor;
+use super::finding::Finding;
+use acp_chain_app::home;
+use acp_chain_app::project::{self, OpenError, OpenProject, State, check_installed};
+use acp_chain_app::protected::NamedFiles;
+use acp_chain_app::shell;
+use acp_chain_extension::Installed;
+use acp_chain_manifest::{Manifest, User};
+use acp_chain_project::{Content, Found, Keep, MANIFEST, Records};
+use acp_chain_rpc::untrusted::Untrusted;
+
+pub fn look(doctor: &Doctor) -> Vec<Finding> {
+    if doctor.manifest.is_some() {
+        return vec![Finding::fine(
+            "not checked: the named manifest is the whole chain",
+        )];
+    }
+    let here = match std::env::current_dir() {
+        Ok(here) => here,
+        Err(error) => {
+            return vec![
+                Finding::problem(format!("the current folder cannot be used: {error}"))
+                    .step("go to another folder"),
+            ];
+        }
+    };
+    let records = home::trust().map(|folder| Records::open(&folder));
+    let root = match project::locate(&here, records.as_ref()) {
+        Found::Project(root) => root,
+        Found::None(end) => return vec![Finding::fine(format!("none here: {end}"))],
+    };
+    let shown = Untrusted::new(root.display());
+    let Some(records) = &records else {
+        return vec![
+            Finding::problem(format!(
+                "{shown} is a project, and without a home folder it cannot be trusted"
+            ))
+            .step("let HOME, or XDG_DATA_HOME, name a folder of yours"),
+        ];
+    };
+    vec![standing(&root, records)]
+}
+
+fn standing(root: &Path, records: &Records) -> Finding {
+    let shown = Untrusted::new(root.display());
+    let (user, installed) = match home::settings() {
+        Ok(settings) => settings,
+        Err(error) => {
+            return Finding::problem(format!("{shown} cannot be looked at: {error}"))
+                .step("fix that first");
+        }
+    };
+    let word = shell::word(root);
+    let trust = format!("acp-chain trust {word}");
+    match State::of(root, records, &installed.carried) {
+        State::Trusted(_) => match opened(root, &user, &installed) {
+            Ok(opened) => {
+                let count = opened.proxies.len();
+                Finding::fine(format!(
+                    "{shown} is trusted, as it is now; sessions here have its proxies ({count})"
+                ))
+            }
+            Err(error) => {
+                let finding =
+                    Finding::problem(format!("{shown} is trusted, and does not run: {error}"));
+                if matches!(error, OpenError::Missing { .. }) {
+                    finding.run(format!(
+                        "acp-chain install --manifest {}",
+                        shell::word(&root.join(MANIFEST))
+                    ))
+                } else {
+                    finding.step(format!("fix that in the project, then `{trust}`"))
+                }
+            }
+        },
+        State::Changed => Finding::problem(format!(
+            "{shown} has changed since you agreed to it: its proxies, as they are now, do not run"
+        ))
+        .run(trust),
+        State::Unknown => Finding::problem(format!(
+            "{shown} is not trusted: its proxies do not run before you have seen them and agreed"
+        ))
+        .run(trust),
+        State::Denied => Finding::fine(format!(
+            "{shown} is denied: its proxies never run. `{trust}` asks you again"
+        )),
+        State::Wrong(error) => Finding::problem(format!("{shown} cannot be used: {error}")).step(
+            format!("fix that in the project, or run `acp-chain trust --deny {word}`"),
+        ),
+        State::Gone => Finding::fine(format!("{shown} no longer has an {MANIFEST}")),
+    }
+}
+
+/// A trusted project, checked as far as possible without running it.
+fn opened(root: &Path, user: &User, installed: &Installed) -> Result<OpenProject, OpenError> {
+    let content = Content::read(root, &installed.carried, Keep::Components)?;
+    check_installed(&content, installed)?;
+    // `chain` reports errors in the user's own chain.
+    let own = Manifest::of_user(user, installed).ok();
+    let named = own.map_or_else(NamedFiles::default, |own| NamedFiles::default().and(&own));
+    OpenProject::new(content, user, installed, &named)
+}

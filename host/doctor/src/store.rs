@@ -1,0 +1,101 @@
+//! Installed extensions, and compiled code.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::Doctor;
+use super::finding::Finding;
+use acp_chain_app::{home, shell};
+use acp_chain_extension::{Store, StoreError, Stored};
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// How many bytes of components are read; the rest is only counted.
+const MOST: u64 = 256 << 20;
+
+pub fn look(_: &Doctor) -> Vec<Finding> {
+    let (Some(folder), Some(cache)) = (home::extensions(), home::code_cache()) else {
+        return vec![Finding::note(
+            "there is no place for extensions, nor for compiled components: what comes with acp-chain runs all the \
+             same",
+        )];
+    };
+    let mut findings = store(&Store::open(&folder));
+    findings.push(code(&cache));
+    findings
+}
+
+fn store(store: &Store) -> Vec<Finding> {
+    let shown = Untrusted::new(store.folder().display()).to_string();
+    let all = match store.all() {
+        Ok(all) => all,
+        Err(error) => {
+            return vec![
+                Finding::problem(error).step(format!("let {shown} be a folder that you can read")),
+            ];
+        }
+    };
+    let (mut findings, mut read) = (Vec::new(), 0);
+    for stored in &all {
+        read += fs::metadata(&stored.path).map_or(0, |about| about.len());
+        if read > MOST {
+            findings.push(Finding::note(format!(
+                "{shown} has more components than were checked; those in the chain are checked above"
+            )));
+            break;
+        }
+        findings.extend(
+            stored
+                .read()
+                .err()
+                .map(|error| damaged(store, stored, &error)),
+        );
+    }
+    if findings.is_empty() {
+        findings.push(Finding::fine(match all.len() {
+            0 => format!("nothing is installed in {shown}"),
+            1 => format!("1 component in {shown}, intact"),
+            count => format!("{count} components in {shown}, all intact"),
+        }));
+    }
+    findings
+}
+
+fn damaged(store: &Store, stored: &Stored, error: &StoreError) -> Finding {
+    let finding = Finding::problem(error);
+    let users = store.users_of(&stored.digest).unwrap_or_default();
+    let own = home::config_file();
+    match users.first().map(|lock| lock.with_extension("toml")) {
+        Some(manifest) if Some(&manifest) == own.as_ref() => finding.run("acp-chain install"),
+        Some(manifest) => finding.run(format!(
+            "acp-chain install --manifest {}",
+            shell::word(&manifest)
+        )),
+        None => finding.run("acp-chain gc"),
+    }
+}
+
+/// The compiled code. Damaged code is recompiled, and no problem.
+fn code(cache: &Path) -> Finding {
+    let shown = Untrusted::new(cache.display());
+    let entries = match fs::read_dir(cache) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Finding::fine(format!("nothing is compiled yet in {shown}"));
+        }
+        Err(error) => {
+            return Finding::problem(format!("compiled components: {shown}: {error}"))
+                .step("let it be a folder of yours, or let XDG_CACHE_HOME name one");
+        }
+    };
+    let files = entries.flatten().filter_map(|entry| entry.metadata().ok());
+    let (count, bytes) = files.fold((0u64, 0), |(count, bytes), about| {
+        (count + 1, bytes + about.len())
+    });
+    // One file is the key.
+    let count = count.saturating_sub(1);
+    Finding::fine(format!(
+        "compiled components: {count}, {} MB, in {shown}",
+        bytes / 1_000_000
+    ))
+}
