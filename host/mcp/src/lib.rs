@@ -7,13 +7,14 @@
 //! agent's end of the chain.
 //!
 //! Every MCP message is a [`wire::Said`], whatever carries it: [`wire`] reads it from the params of ACP messages, and
-//! writes it there. Inside there are only requests that stand alone, of MCP 2026-07-28: a [component] and a [stateless]
-//! provider get nothing else. Everything else is translated, by `edge` for callers, and by `connected::own` for
+//! writes it there. Requests stand alone, as in MCP 2026-07-28: a [component] and a [stateless]
+//! provider get nothing else. Everything else is translated, by `edge` for callers, and by `connected::server` for
 //! providers:
 //!
 //! | caller | a [component] or a [stateless] provider | a [connected] provider |
 //! |---|---|---|
 //! | a request that stands alone | passes | passes on one connection, or is translated for a server that begins with `initialize` |
+//! | one of 2026-07-28 on a connection | passes | passes on its own connection |
 //! | a client that begins with `initialize` | is translated | passes on its own connection |
 //!
 //! A provider that declares itself in the stateless dialect may speak the other: its dialect is [undecided] until its

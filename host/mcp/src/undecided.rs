@@ -7,7 +7,7 @@
 
 use super::connected::ConnectedProvider;
 use super::protocol;
-use super::seat::{Caller, CallerRequest, Input, Output, Seat};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled};
 use super::stateless::StatelessProvider;
 use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Kind, Message, code, member};
@@ -120,6 +120,17 @@ impl Trial {
                 self.cancel(|request| request.ask == *ask);
                 return true;
             }
+            Input::Notification { connection, said } if said.method == protocol::CANCELLED => {
+                let (caller, id) = (Caller::Connection(*connection), cancelled(said));
+                // MCP: `initialize` cannot be cancelled.
+                self.cancel(|request| {
+                    id.is_some()
+                        && request.id == id
+                        && request.caller == caller
+                        && request.said.method != "initialize"
+                });
+                return true;
+            }
             Input::Disconnect { connection, .. } => {
                 self.connects.retain(|(of, _)| of != connection);
                 let over = Caller::Connection(*connection);
@@ -229,5 +240,23 @@ mod tests {
         table.alone("r", "tools/list", "");
         table.withdraw(1);
         assert_eq!(table.error(1, WANTS), [format!("answer 1: error {WANTS}")]);
+    }
+
+    #[test]
+    fn a_request_that_its_client_cancels_is_not_sent_again() {
+        let mut table = seat();
+        table.connect(7);
+        table.on(7, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
+        table.on(7, "ping", "null");
+        table.on(7, "tools/call", &crate::tests::transcript::alone(""));
+        table.tell(7, "notifications/cancelled", r#"{"requestId":"m4"}"#);
+        let out = table.error(1, WANTS);
+        assert!(out[0].starts_with("ask provider 3: mcp/connect"), "{out:?}");
+        assert_eq!(out[1..], [format!("answer 4: error {WANTS}")]);
+        let sent = table.result(3, r#"{"connectionId":"c"}"#);
+        assert!(
+            sent.len() == 1 && sent[0].contains(r#""method":"initialize""#),
+            "{sent:?}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Translation of clients that begin with `initialize`, to and from MCP 2026-07-28.
 //!
-//! - The result of `initialize` is that of `server/discover`, of which a request has no other trace.
+//! - The result of `initialize` is made of that of `server/discover`, which the edge sends the provider for it.
 //! - The client's capabilities and software are added to the `_meta` of every request, and so is the level of
 //!   `logging/setLevel`: the provider sends log messages for the request.
 //! - Of results, `crate::versions` removes what older clients do not know.

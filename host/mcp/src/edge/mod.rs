@@ -1,16 +1,17 @@
 //! The edge between the callers of a server and a provider of requests that stand alone.
 //!
-//! Inside there is only MCP 2026-07-28: a [`Provider`] gets requests that stand alone, and answers them. Those of
-//! callers pass, whether or not they arrive on a connection. A client that begins with `initialize` is translated: see
+//! Inside there is only MCP 2026-07-28: a [`Provider`] gets requests that stand alone, and answers them. Requests that
+//! stand alone pass, whether or not they arrive on a connection. A client that begins with `initialize` is translated: see
 //! `client` for its requests and their results, `subscription` for notifications of changes, and `rounds` for requests
 //! to it during a call.
 //!
 //! Invariant beside those of every [seat](super::seat): a cancelled request is also answered, once.
 //!
 //! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do calls that are too large together to
-//!   keep until they need no retry. The edge's own subscriptions do not count.
-//! - When the provider is restarted, clients stay connected. They get no notifications of changes until their next
-//!   `resources/subscribe`.
+//!   keep until they need no retry. The edge's own subscriptions do not count, one for each client that is connected;
+//!   those that a provider has not ended after it should have, do.
+//! - When a provider outside the host is restarted, clients stay connected. They get no notifications of changes until
+//!   their next `resources/subscribe`.
 
 mod client;
 mod rounds;
@@ -22,7 +23,7 @@ use std::collections::{BTreeMap, HashSet};
 pub use self::client::Client;
 use self::client::level;
 use self::rounds::Round;
-use self::subscription::Listen;
+use self::subscription::{Changes, Listen};
 use super::component::channel::FromComponent;
 use super::mirrored::Mirrored;
 use super::outputs::Outputs;
@@ -258,9 +259,10 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// An error if `more` further requests would be too many.
-    fn has_room(&self, more: usize) -> Result<(), Error> {
-        let own = self.open.values().filter(|of| matches!(of, Of::Listen(_)));
-        let open = self.provider.open() + self.inputs.len() - own.count();
+    fn check_room(&self, more: usize) -> Result<(), Error> {
+        let clients = self.clients.values();
+        let own = clients.filter(|client| client.changes.is_open()).count();
+        let open = (self.provider.open() + self.inputs.len()).saturating_sub(own);
         if open + more > protocol::OPEN {
             return Err(protocol::full(self.provider.name()));
         }
@@ -268,7 +270,7 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// An error if too much is kept for all clients together, including the latest message of this one.
-    fn has_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
+    fn check_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
         let others = self.clients.iter().filter(|(id, _)| **id != connection);
         let kept = others.map(|(_, client)| client.weight()).sum();
         let own = self.clients.get(&connection).map_or(0, Client::weight);
@@ -281,7 +283,7 @@ impl<P: Provider> CallerEdge<P> {
 
     fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
         check_id(&request.caller)?;
-        self.has_room(1)?;
+        self.check_room(1)?;
         let CallerRequest {
             ask,
             caller,
@@ -329,7 +331,7 @@ impl<P: Provider> CallerEdge<P> {
         match &*said.method {
             "initialize" => {
                 let introduced = client.introduce(params);
-                let introduced = introduced.and_then(|()| self.has_room_for(connection));
+                let introduced = introduced.and_then(|()| self.check_room_for(connection));
                 let client = self.clients.entry(connection).or_default();
                 if let Err(error) = introduced {
                     // The client may retry `initialize`.
@@ -449,11 +451,18 @@ impl<P: Provider> CallerEdge<P> {
         // If this fails, the client may retry `initialize`.
         let version = client.version.take();
         let (Kind::Result, Some(version)) = (outcome.kind(), version) else {
+            client.changes = Changes::default();
             return self.out.answer(ask, outcome);
         };
         match client.begin(version, outcome.body(), self.provider.name()) {
-            Ok(result) => self.out.result(ask, &result),
-            Err(error) => self.out.fail(ask, &error),
+            Ok(result) => {
+                self.out.result(ask, &result);
+                self.listen_to_lists(connection);
+            }
+            Err(error) => {
+                client.changes = Changes::default();
+                self.out.fail(ask, &error);
+            }
         }
     }
 
@@ -511,7 +520,7 @@ impl<P: Provider> CallerEdge<P> {
         self.withdraw_open(asked);
     }
 
-    /// Cancels a request at the provider.
+    /// Cancels a request, at the provider as well.
     fn withdraw_open(&mut self, ask: Asked) {
         if let Some(Of::Call(call)) = self.open.get_mut(&ask) {
             call.withdrawn = true;

@@ -100,7 +100,7 @@ impl<P: Provider> CallerEdge<P> {
             let params = member(input.get(), "params").filter(|params| *params != "null");
             requests.push((name, method, params.map(str::to_owned)));
         }
-        self.has_room(requests.len())?;
+        self.check_room(requests.len())?;
         let mut round = Round {
             state: state.map(str::to_owned),
             missing: BTreeMap::new(),

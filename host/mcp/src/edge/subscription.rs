@@ -28,6 +28,13 @@ pub struct Changes {
     listens: Vec<Asked>,
 }
 
+impl Changes {
+    /// Whether the client has an open `subscriptions/listen`.
+    pub fn is_open(&self) -> bool {
+        !self.listens.is_empty()
+    }
+}
+
 /// A `subscriptions/listen` for a client.
 #[derive(Debug)]
 pub(super) struct Listen {
@@ -45,8 +52,28 @@ impl<P: Provider> CallerEdge<P> {
         };
         let is_first =
             client.version.is_some() && !std::mem::replace(&mut client.changes.ready, true);
-        if is_first && client.changes.filter.lists.contains(&true) {
-            self.listen(connection, None);
+        if is_first {
+            self.listen_to_lists(connection);
+        }
+    }
+
+    /// Subscribes to changes of lists, once `initialize` is answered and `notifications/initialized` has arrived: a
+    /// client may send the notification without waiting.
+    pub(super) fn listen_to_lists(&mut self, connection: ConnectionId) {
+        let client = self.clients.get(&connection);
+        let wants = client.is_some_and(|client| {
+            let changes = &client.changes;
+            changes.ready && !changes.is_open() && changes.filter.lists.contains(&true)
+        });
+        if !wants {
+            return;
+        }
+        match self.check_room(1) {
+            Ok(()) => self.listen(connection, None),
+            Err(error) => {
+                let why = format!("a client is not notified of changes: {}", error.message);
+                self.out.push(Output::Drop { why });
+            }
         }
     }
 
@@ -58,7 +85,7 @@ impl<P: Provider> CallerEdge<P> {
         uri: String,
         adds: bool,
     ) -> Result<(), Error> {
-        let has_room = self.has_room_for(connection);
+        let has_room = self.check_room_for(connection);
         let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Error::cancelled());
         };
@@ -70,13 +97,21 @@ impl<P: Provider> CallerEdge<P> {
         } else {
             filter.resources.remove(&uri)
         };
-        if is_changed && !filter.is_empty() {
+        // A subscription that the provider ended is opened again.
+        let is_ended = adds && client.changes.listens.is_empty();
+        if (is_changed || is_ended) && !client.changes.filter.is_empty() {
             self.listen(connection, Some((ask, adds.then_some(uri))));
             return Ok(());
         }
         if is_changed {
-            for listen in std::mem::take(&mut client.changes.listens) {
-                self.withdraw_open(listen);
+            for number in std::mem::take(&mut client.changes.listens) {
+                // It is subscribed no longer; the request was served until now.
+                if let Some(Of::Listen(listen)) = self.open.get_mut(&number)
+                    && let Some((waiting, _)) = listen.ask.take()
+                {
+                    self.out.result(waiting, "{}");
+                }
+                self.withdraw_open(number);
             }
         }
         self.out.result(ask, "{}");

@@ -583,6 +583,109 @@ fn open_requests_fail_when_the_provider_is_restarted() {
     assert!(asked[0].contains(r#"{"toolsListChanged":true,"resourceSubscriptions":["c:d"]}"#));
 }
 
+/// The number of the request in a line of a seat that asks the provider.
+fn number(line: &str) -> u64 {
+    let rest = line.strip_prefix("ask provider ").expect(line);
+    rest.split_once(':').expect(line).0.parse().expect(line)
+}
+
+#[test]
+fn subscriptions_that_the_provider_does_not_end_count_as_open() {
+    let mut table = seat();
+    let rejected = (1..2000).find(|connection| {
+        table.connect(*connection);
+        let begun = table.on(
+            *connection,
+            "initialize",
+            r#"{"protocolVersion":"2025-06-18"}"#,
+        );
+        if begun[0].contains("-33000") {
+            return true;
+        }
+        table.result(number(&begun[0]), DISCOVERED);
+        let listens = table.tell(*connection, "notifications/initialized", "null");
+        assert!(listens[0].contains("subscriptions/listen"), "{listens:?}");
+        table.disconnect(*connection);
+        false
+    });
+    assert_eq!(rejected, Some(1025));
+}
+
+#[test]
+fn a_client_that_does_not_wait_for_initialize_is_notified_of_changes() {
+    let mut table = seat();
+    table.connect(1);
+    table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
+    assert!(
+        table
+            .tell(1, "notifications/initialized", "null")
+            .is_empty()
+    );
+    let begun = table.result(1, DISCOVERED);
+    assert!(begun[0].starts_with("answer 2: result"), "{begun:?}");
+    assert!(
+        begun[1].contains(r#""method":"subscriptions/listen""#),
+        "{begun:?}"
+    );
+
+    // A handshake that failed does not count.
+    let mut table = seat();
+    table.connect(1);
+    table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
+    table.tell(1, "notifications/initialized", "null");
+    table.error(1, r#"{"code":-32603,"message":"busy"}"#);
+    table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
+    assert_eq!(table.result(2, DISCOVERED).len(), 1);
+    let listens = table.tell(1, "notifications/initialized", "null");
+    assert!(listens[0].contains("subscriptions/listen"), "{listens:?}");
+}
+
+#[test]
+fn a_resource_can_be_subscribed_to_again_after_a_restart() {
+    let mut table = initialized(DISCOVERED);
+    let first = table.on(1, "resources/subscribe", r#"{"uri":"a:b"}"#);
+    let text = format!(
+        r#"{{"serverId":"srv","requestId":"acp-chain-{}","method":"notifications/subscriptions/acknowledged"}}"#,
+        number(&first[0])
+    );
+    assert_eq!(table.provider_tells(&text), ["answer 3: result {}"]);
+    table.lost(&[]);
+    let again = table.on(1, "resources/subscribe", r#"{"uri":"a:b"}"#);
+    assert!(
+        again[0].contains(r#""resourceSubscriptions":["a:b"]"#),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn a_subscription_that_is_removed_before_its_acknowledgement_is_answered_and_leaves_nothing() {
+    let mut table = initialized(r#"{"result":{"capabilities":{"resources":{"subscribe":true}}}}"#);
+    let subscribe = |table: &mut Table<StatelessProvider>, what: &str, uri: &str| {
+        table.on(
+            1,
+            &format!("resources/{what}"),
+            &format!(r#"{{"uri":"{uri}"}}"#),
+        )
+    };
+    let first = subscribe(&mut table, "subscribe", "a:b");
+    let first = number(&first[0]);
+    assert_eq!(
+        subscribe(&mut table, "unsubscribe", "a:b"),
+        [
+            "answer 3: result {}".to_owned(),
+            format!("withdraw {first}"),
+            "answer 4: result {}".to_owned()
+        ]
+    );
+    subscribe(&mut table, "subscribe", "a:b");
+    table.error(first, r#"{"code":-32800,"message":"Request cancelled"}"#);
+    let both = subscribe(&mut table, "subscribe", "c:d");
+    assert!(
+        both[0].contains(r#""resourceSubscriptions":["a:b","c:d"]"#),
+        "{both:?}"
+    );
+}
+
 #[test]
 fn requests_to_a_client_end_with_its_connection() {
     let mut table = initialized(QUIET);
