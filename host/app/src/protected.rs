@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProxyError, home, trail};
+use crate::{ProxyError, home, plan, trail};
 use acp_chain::host::ProxyPlan;
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_extension::Lock;
@@ -126,6 +126,14 @@ struct Writable<'a> {
     top: Option<Identity>,
     /// The mount points in it: they may show another file system a second time.
     mounts: Vec<Option<Identity>>,
+}
+
+/// Fails if a chain cannot run as written, whatever is named beside it: its guards, the directories of its proxies, or
+/// the files that they may write to.
+pub fn check_chain(manifest: &Manifest) -> Result<(), ProxyError> {
+    manifest.check_guards().map_err(ProxyError)?;
+    let proxies = plan::proxies(manifest)?;
+    check(manifest, &proxies, &NamedFiles::default())
 }
 
 /// Fails if a proxy of a manifest may write to a protected file.

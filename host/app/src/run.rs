@@ -76,13 +76,7 @@ impl ChainOptions {
             return Ok(());
         };
         check_grant(&manifest, &user)?;
-        manifest.check_guards().map_err(ProxyError)?;
-        let proxies = plan::proxies(&manifest)?;
-        Ok(protected::check(
-            &manifest,
-            &proxies,
-            &NamedFiles::default(),
-        )?)
+        Ok(protected::check_chain(&manifest)?)
     }
 
     /// The agent's command line.

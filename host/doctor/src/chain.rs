@@ -9,8 +9,7 @@ use acp_chain_package::PackageError;
 use super::Doctor;
 use super::finding::Finding;
 use acp_chain_app::project::OpenError;
-use acp_chain_app::protected::{self, NamedFiles};
-use acp_chain_app::{ProxyError, home, plan};
+use acp_chain_app::{home, plan, protected};
 use acp_chain_extension::{Installed, Location, Lock, NotInstalled, StoreError};
 use acp_chain_manifest::{Manifest, ManifestError, ProxyEntry, ProxyKind, Single, User};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -241,13 +240,7 @@ impl Chain<'_> {
             Some(path) => Manifest::read(path, &self.user, &self.installed)?,
             None => Manifest::of_user(&self.user, &self.installed)?,
         };
-        manifest.check_guards().map_err(ProxyError)?;
-        let proxies = plan::proxies(&manifest)?;
-        Ok(protected::check(
-            &manifest,
-            &proxies,
-            &NamedFiles::default(),
-        )?)
+        Ok(protected::check_chain(&manifest)?)
     }
 }
 
