@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::num::NonZeroU16;
 use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{Winsize, tcgetwinsize, tcsetwinsize};
 
 /// A pseudo-terminal. A program has it open while it runs; the process that started the program has to close it.
 #[derive(Debug)]
@@ -80,6 +81,29 @@ impl Terminal {
             match self.user.read(&mut bytes)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 count => shown.extend_from_slice(&bytes[..count]),
+            }
+        }
+    }
+
+    /// Waits until the screen shows these words. Returns the screen's text.
+    ///
+    /// A program that redraws its screen writes only the cells that change, so its output need not have the words.
+    ///
+    /// # Errors
+    /// If the terminal has no size, or no program has it open any more.
+    pub fn draws(&mut self, words: &str) -> io::Result<String> {
+        let size = tcgetwinsize(&self.user)?;
+        let cells = |count| NonZeroU16::new(count).ok_or(io::ErrorKind::InvalidInput);
+        let mut screen = vt100::Parser::new(cells(size.ws_row)?, cells(size.ws_col)?, 0);
+        let mut bytes = [0; 4096];
+        loop {
+            let text = screen.screen().contents();
+            if text.contains(words) {
+                return Ok(text);
+            }
+            match self.user.read(&mut bytes)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => screen.process(&bytes[..count]),
             }
         }
     }

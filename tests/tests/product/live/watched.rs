@@ -203,13 +203,13 @@ async fn top_draws_what_runs_on_a_terminal_until_its_user_has_seen_enough() {
     let chain = Chain::begin(|_| {}).await;
     let (mut running, mut terminal) = on_a_terminal(chain.folder.path());
     let seen = tokio::task::spawn_blocking(move || {
-        let shown = terminal.shows("second")?;
+        let screen = terminal.draws("second")?;
         terminal.types("q")?;
-        Ok::<_, std::io::Error>((shown, terminal.shown()))
+        Ok::<_, std::io::Error>((screen, terminal.shown()))
     });
-    let (shown, _) = in_time("the screen of top", seen).await.unwrap().unwrap();
+    let (screen, _) = in_time("the screen of top", seen).await.unwrap().unwrap();
     let process = chain.client.id().unwrap();
-    assert!(shown.contains(&format!("process {process}: ")), "{shown}");
+    assert!(screen.contains(&format!("process {process}: ")), "{screen}");
     let status = in_time("the end of top", running.wait()).await.unwrap();
     assert!(status.success());
 }
