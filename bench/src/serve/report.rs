@@ -85,7 +85,7 @@ impl Report {
             "CPU to begin one (ms)",
             "begun (/s)",
         ];
-        section(text, "Connections that do nothing", &head, rows);
+        section(text, "Idle connections", &head, rows);
     }
 
     fn busy(&self, text: &mut String) {

@@ -34,7 +34,7 @@ fn page(peaks: &BTreeMap<(&str, Policy), u64>) -> String {
         let _ = write!(
             page,
             "\n## {family}\n\n\
-             | It | by | under these limits | `restart` | `bypass` | `refuse` | peak | bound |\n\
+             | Attack | By | Limits | `restart` | `bypass` | `refuse` | Peak | Bound |\n\
              |---|---|---|---|---|---|---|---|\n"
         );
         for (name, row) in *rows {
