@@ -81,10 +81,9 @@ pub enum Arrival {
 pub struct Bridge {
     shim: PathBuf,
     supervisor: Option<Supervisor>,
-    registry: Option<Arc<Registry>>,
+    registry: Arc<Registry>,
     socket: Option<Socket>,
     http: Option<Listener>,
-    kept: Account,
 }
 
 impl Bridge {
@@ -94,10 +93,9 @@ impl Bridge {
         Self {
             shim,
             supervisor: None,
-            registry: None,
+            registry: Arc::new(Registry::new(kept)),
             socket: None,
             http: None,
-            kept: kept.clone(),
         }
     }
 
@@ -119,16 +117,12 @@ impl Bridge {
         transport: BridgeKind,
     ) -> io::Result<Value> {
         tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
-        let registry = match &self.registry {
-            Some(registry) => Arc::clone(registry),
-            None => Arc::clone(self.registry.insert(Arc::new(Registry::new(&self.kept)?))),
-        };
-        let by = self.supervisor.as_ref();
+        let (registry, by) = (&self.registry, self.supervisor.as_ref());
         match transport {
             BridgeKind::Http => {
                 let port = match &self.http {
                     Some(http) => http.port(),
-                    None => self.http.insert(Listener::open(&registry, by)?).port(),
+                    None => self.http.insert(Listener::open(registry, by)?).port(),
                 };
                 let (token, secret) = registry.offer(server, transport)?;
                 let bearer = format!("Bearer {}", secret.reveal());
@@ -142,7 +136,7 @@ impl Bridge {
             BridgeKind::Stdio => {
                 let socket = match &self.socket {
                     Some(socket) => socket,
-                    None => self.socket.insert(Socket::open(&registry, by)?),
+                    None => self.socket.insert(Socket::open(registry, by)?),
                 };
                 let not_utf8 = || io::Error::other("a path that is not UTF-8 cannot be declared");
                 let path = socket.path().to_str().ok_or_else(not_utf8)?;
@@ -163,33 +157,28 @@ impl Bridge {
 
     /// Rejects new clients of this server, and closes its links.
     pub fn close(&mut self, server: ServerId) {
-        if let Some(registry) = &self.registry {
-            registry.withdraw(server);
-        }
+        self.registry.withdraw(server);
     }
 
     /// The next event. Cancel safe. Pending until a server is offered. While it is not called, clients wait.
     pub async fn next(&mut self) -> Arrival {
-        match &self.registry {
-            Some(registry) => registry.next().await,
-            None => std::future::pending().await,
+        // No client can come, so that a chain without servers pays nothing.
+        if self.socket.is_none() && self.http.is_none() {
+            return std::future::pending().await;
         }
+        self.registry.next().await
     }
 
     /// Sends a message to a client. `id` (JSON text) replaces the message's own id. Over HTTP an answer goes to its
     /// request. If more than [`limits::MCP_UNREAD`](acp_chain_channel::limits::MCP_UNREAD) bytes wait for the client,
     /// its link is closed. Does nothing if the link is closed already.
     pub fn send(&mut self, link: LinkId, message: &Message, id: Option<&str>) {
-        if let Some(registry) = &self.registry {
-            let (message, id) = (message.clone(), id.map(Box::from));
-            registry.send(link, OutboundMessage { message, id });
-        }
+        let (message, id) = (message.clone(), id.map(Box::from));
+        self.registry.send(link, OutboundMessage { message, id });
     }
 
     /// Closes a link. Messages sent before are still delivered.
     pub fn hang_up(&mut self, link: LinkId) {
-        if let Some(registry) = &self.registry {
-            registry.close(link);
-        }
+        self.registry.close(link);
     }
 }

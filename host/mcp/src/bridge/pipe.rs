@@ -18,6 +18,7 @@ use super::outbound::OutboundEnd;
 use super::registry::{Attachment, NotAdmitted, Registry};
 use super::stream::Role;
 use crate::LinkId;
+use crate::mirrored::Mirrored;
 use acp_chain_channel::limits;
 use acp_chain_http::Visitor;
 use acp_chain_rpc::Message;
@@ -156,7 +157,8 @@ async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin
             match inbound {
                 Ok(inbound) => {
                     for message in inbound.into_messages() {
-                        if !registry.receive(link, message).await {
+                        let received = registry.receive(link, message, Mirrored::default());
+                        if !received.await {
                             // Earlier messages to the client are still being sent.
                             return std::future::pending().await;
                         }

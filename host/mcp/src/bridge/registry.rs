@@ -54,10 +54,8 @@ pub enum NotAdmitted {
     Full,
 }
 
-struct News {
-    arrival: Arrival,
-    _room: Option<(OwnedSemaphorePermit, Charge)>,
-}
+/// The room that a queued message takes.
+type Room = (OwnedSemaphorePermit, Charge);
 
 #[derive(Default)]
 struct Table {
@@ -68,7 +66,7 @@ struct Table {
     /// How many links are closed but not yet reported.
     closing: usize,
     clock: u64,
-    news: VecDeque<News>,
+    arrivals: VecDeque<(Arrival, Option<Room>)>,
 }
 
 /// The state shared by all tasks of the bridge.
@@ -82,8 +80,6 @@ pub struct Registry {
     loads: Account,
     /// The account of messages that wait for clients.
     unread: Account,
-    /// Compared instead of a server's secret if there is no such server, so that timing does not reveal it.
-    decoy: Secret,
     refusals: AtomicUsize,
 }
 
@@ -121,17 +117,16 @@ impl Drop for Attachment {
 
 impl Registry {
     /// An empty registry. Messages are charged to `kept`.
-    pub fn new(kept: &Account) -> io::Result<Self> {
-        Ok(Self {
+    pub fn new(kept: &Account) -> Self {
+        Self {
             table: Mutex::default(),
             arrived: Notify::new(),
             room: Arc::new(Semaphore::new(UNITS)),
             received: kept.clone(),
             loads: kept.part(limits::MCP_LOAD),
             unread: kept.part(limits::MCP_UNREAD_OF_ALL),
-            decoy: Secret::new()?,
             refusals: AtomicUsize::new(0),
-        })
+        }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -167,24 +162,22 @@ impl Registry {
 
     /// The server with this secret.
     pub fn opened_by(&self, secret: &str) -> Option<ServerId> {
-        let table = self.table();
-        let offered = table.servers.iter();
-        let mut offered = offered.filter(|(_, server)| server.takes(BridgeKind::Stdio));
-        offered
-            .find(|(_, server)| server.secret.is(secret))
-            .map(|(id, _)| *id)
+        self.offered(BridgeKind::Stdio, |server| server.secret.is(secret))
     }
 
-    /// The server with this token in its URL and this secret. Timing does not reveal whether the token is valid.
+    /// The server with this token in its URL and this secret. Timing does not reveal whether the token is valid: the
+    /// secret is compared in any case.
     pub fn opened_at(&self, token: &str, secret: &str) -> Option<ServerId> {
+        let opens = |server: &Offered| server.token.is(token) & server.secret.is(secret);
+        self.offered(BridgeKind::Http, opens)
+    }
+
+    fn offered(&self, transport: BridgeKind, opens: impl Fn(&Offered) -> bool) -> Option<ServerId> {
         let table = self.table();
         let mut offered = table.servers.iter();
-        let found = offered
-            .find(|(_, server)| server.takes(BridgeKind::Http) && server.token.is(token))
-            .map(|(id, server)| (*id, &server.secret));
-        let wanted = found.map_or(&self.decoy, |(_, secret)| secret);
-        let opens = wanted.is(secret);
-        found.filter(|_| opens).map(|(id, _)| id)
+        let found =
+            offered.find(|(_, server)| server.transports.contains(&transport) && opens(server));
+        found.map(|(id, _)| *id)
     }
 
     /// Opens a link. If there are too many, evicts one.
@@ -299,19 +292,9 @@ impl Registry {
         Load::new(&self.loads)
     }
 
-    /// Queues a client's message, as soon as there is room. `false` if its link is closed.
-    pub async fn receive(&self, link: LinkId, message: Message) -> bool {
-        self.receive_mirrored(link, message, Mirrored::default())
-            .await
-    }
-
-    /// Like [`receive`](Self::receive), with the headers that repeat parts of the message.
-    pub async fn receive_mirrored(
-        &self,
-        link: LinkId,
-        message: Message,
-        mirrored: Mirrored,
-    ) -> bool {
+    /// Queues a client's message, as soon as there is room. `mirrored` are the headers that repeat parts of it. `false`
+    /// if its link is closed.
+    pub async fn receive(&self, link: LinkId, message: Message, mirrored: Mirrored) -> bool {
         let units = (message.len() / UNIT + 1).min(UNITS);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
@@ -396,34 +379,26 @@ impl Registry {
         self.queue(table, Arrival::Closed { link: id }, None);
     }
 
-    fn queue(
-        &self,
-        table: &mut Table,
-        arrival: Arrival,
-        room: Option<(OwnedSemaphorePermit, Charge)>,
-    ) {
-        table.news.push_back(News {
-            arrival,
-            _room: room,
-        });
+    fn queue(&self, table: &mut Table, arrival: Arrival, room: Option<Room>) {
+        table.arrivals.push_back((arrival, room));
         self.arrived.notify_one();
     }
 
     /// The next arrival. Cancel safe.
     pub async fn next(&self) -> Arrival {
         loop {
-            let news = {
-                let mut table = self.table();
-                let news = table.news.pop_front();
-                let closed = |news: &News| matches!(news.arrival, Arrival::Closed { .. });
-                table.closing -= usize::from(news.as_ref().is_some_and(closed));
-                news
-            };
-            match news {
-                Some(news) => return news.arrival,
-                None => self.arrived.notified().await,
+            if let Some(arrival) = self.try_next() {
+                return arrival;
             }
+            self.arrived.notified().await;
         }
+    }
+
+    fn try_next(&self) -> Option<Arrival> {
+        let mut table = self.table();
+        let (arrival, _room) = table.arrivals.pop_front()?;
+        table.closing -= usize::from(matches!(arrival, Arrival::Closed { .. }));
+        Some(arrival)
     }
 
     /// Logs that a client was rejected.
@@ -437,11 +412,5 @@ impl Registry {
             }
             _ => {}
         }
-    }
-}
-
-impl Offered {
-    fn takes(&self, transport: BridgeKind) -> bool {
-        self.transports.contains(&transport)
     }
 }

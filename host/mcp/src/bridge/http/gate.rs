@@ -71,7 +71,7 @@ mod tests {
     use acp_chain_channel::limits::Account;
 
     fn passes(headers: &[(&str, &str)]) -> Result<ServerId, u16> {
-        let registry = Registry::new(&Account::new(0)).unwrap();
+        let registry = Registry::new(&Account::new(0));
         let (token, secret) = registry.offer(7, BridgeKind::Http).unwrap();
         let fill = |text: &str| {
             let text = text.replace("TOKEN", token.reveal());
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_secret_for_stdio_is_rejected_over_http() {
-        let registry = Registry::new(&Account::new(0)).unwrap();
+        let registry = Registry::new(&Account::new(0));
         let (token, secret) = registry.offer(1, BridgeKind::Stdio).unwrap();
         assert_eq!(registry.opened_at(token.reveal(), secret.reveal()), None);
         assert_eq!(registry.opened_by(secret.reveal()), Some(1));

@@ -81,10 +81,8 @@ pub async fn ask(
     let link = visit.admit(server, Shape::Single, id.as_ref())?;
     let place = visit.open_for(link, slice::from_ref(&message), accepts)?;
     let is_request = message.kind() == Kind::Request;
-    let received = visit
-        .registry
-        .receive_mirrored(link, message, mirrored(headers))
-        .await;
+    let received = visit.registry.receive(link, message, mirrored(headers));
+    let received = received.await;
     drop(load);
     if received && !is_request {
         return Ok(bare(StatusCode::ACCEPTED));

@@ -1,7 +1,7 @@
 //! POST: the messages of a client. The headers or the body determine the form of the transport.
 
 use acp_chain_http::answer::{EVENTS, JSON};
-use acp_chain_http::body::{self, BodyError, Budget};
+use acp_chain_http::body::{self, BodyError};
 use acp_chain_http::headers::{Accepts, CODED, is_coded, media_type, single};
 use hyper::body::Incoming;
 use hyper::{Request, StatusCode, header};
@@ -63,26 +63,10 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
     }
 }
 
-/// The charge for a body that is being read.
-struct Loading {
-    load: Load,
-    bytes: usize,
-}
-
-impl Budget for Loading {
-    async fn take(&mut self, more: usize) -> bool {
-        self.bytes += more;
-        self.load.holds(self.bytes)
-    }
-}
-
 /// Reads and parses a body. The load counts until its messages are received by their link.
 async fn read(registry: &Registry, body: Incoming) -> Result<(Inbound, Load), Refusal> {
-    let mut loading = Loading {
-        load: registry.load(),
-        bytes: 0,
-    };
-    let text = body::read(body, limits::MCP_MESSAGE, &mut loading).await;
+    let mut load = registry.load();
+    let text = body::read(body, limits::MCP_MESSAGE, &mut load).await;
     let text = text.map_err(|why| match why {
         BodyError::NoRoom => {
             registry.rejected(FULL);
@@ -93,5 +77,5 @@ async fn read(registry: &Registry, body: Incoming) -> Result<(Inbound, Load), Re
     })?;
     let inbound = Inbound::read(text);
     let inbound = inbound.map_err(|error| reply::error(StatusCode::BAD_REQUEST, None, &error))?;
-    Ok((inbound, loading.load))
+    Ok((inbound, load))
 }

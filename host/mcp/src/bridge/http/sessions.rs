@@ -16,6 +16,7 @@ use crate::bridge::link::Shape;
 use crate::bridge::load::Load;
 use crate::bridge::outbound::Sent;
 use crate::bridge::stream::Role;
+use crate::mirrored::Mirrored;
 use crate::protocol::CANCELLED;
 use crate::secret::Secret;
 use crate::{LinkId, ServerId};
@@ -41,7 +42,8 @@ pub async fn begin(
     let id = message.id();
     let link = visit.admit(server, shape, id.as_ref())?;
     let mut place = visit.open_for(link, slice::from_ref(&message), accepts)?;
-    visit.registry.receive(link, message).await;
+    let registry = &visit.registry;
+    registry.receive(link, message, Mirrored::default()).await;
     drop(load);
     // The head of the response has the session id only if the server accepts the session, so wait for the answer.
     let mut said = Vec::new();
@@ -164,7 +166,8 @@ async fn receive(
     };
     for message in messages {
         let withdrawn = withdrawn(&message);
-        if !visit.registry.receive(link, message).await {
+        let received = visit.registry.receive(link, message, Mirrored::default());
+        if !received.await {
             return Err(unknown_session());
         }
         if let Some(id) = withdrawn {
@@ -219,7 +222,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_without_streams_that_cancels_its_call_keeps_its_session() {
-        let registry = Registry::new(&Account::new(1 << 24)).unwrap();
+        let registry = Registry::new(&Account::new(1 << 24));
         registry.offer(1, BridgeKind::Http).unwrap();
         let shape = Shape::Session {
             key: "k".into(),
