@@ -43,14 +43,18 @@ impl Version {
         }
     }
 
+    /// The version with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
+
     /// The version for a client that requests this one in `initialize`: the requested version if the host supports it,
     /// otherwise the newest that has `initialize` (MCP lifecycle, version negotiation).
     #[must_use]
     pub fn negotiated(asked: &str) -> Self {
-        let mut legacy = Self::ALL.into_iter().skip(1);
-        legacy
-            .find(|version| version.as_str() == asked)
-            .unwrap_or(Self::V2025November)
+        let legacy = Self::named(asked).filter(|version| *version < Self::Stateless);
+        legacy.unwrap_or(Self::V2025November)
     }
 }
 

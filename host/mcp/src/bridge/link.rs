@@ -10,14 +10,12 @@ use std::sync::{Arc, Weak};
 
 use super::message::OutboundMessage;
 use super::outbound::{OutboundEnd, Sent, outbound};
-use super::stream::{Asked, Cut, Role, Stream, is_of_no_request, progress};
+use super::stream::{Cut, PendingRequest, Role, Stream, is_of_no_request, progress};
 use super::window::{Event, StreamId, Window};
 use crate::ServerId;
+use crate::protocol::{self, Version};
 use acp_chain_channel::limits::{Account, MCP_FREE, MCP_UNREAD, MCP_WINDOW};
-use acp_chain_rpc::{self as rpc, Id, Kind, Message};
-
-/// The version of MCP that has batches, as JSON.
-const WITH_BATCHES: &str = r#""2025-03-26""#;
+use acp_chain_rpc::{Id, Kind, Message};
 
 /// How a client is connected.
 #[derive(Debug)]
@@ -40,14 +38,15 @@ pub enum Shape {
 /// How many lost streams of a session are kept.
 const LOST: usize = 8;
 
-/// The version of MCP in which a stream begins with an event.
-const BEGINS_WITH_EVENT: &str = r#""2025-11-25""#;
-
-/// Why a stream cannot be opened.
+/// Why a link or a stream is not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotOpened {
+pub enum Rejection {
+    /// The server is closed.
+    ServerClosed,
+    /// There are too many links.
+    Full,
     /// The link is closed.
-    Closed,
+    LinkClosed,
     /// Another open request has this id.
     IdInUse,
 }
@@ -69,10 +68,8 @@ pub struct Link {
     pub shape: Shape,
     /// The unanswered `initialize`.
     begins: Option<Id>,
-    /// Whether the negotiated version has batches.
-    batches: bool,
-    /// Whether a stream begins with an event in the negotiated version.
-    primes: bool,
+    /// The negotiated version, if `initialize` succeeded.
+    version: Option<Version>,
     streams: BTreeMap<StreamId, Stream>,
     opened: StreamId,
     /// Messages that arrived while no stream was open.
@@ -94,8 +91,7 @@ impl Link {
             server,
             shape,
             begins: None,
-            batches: false,
-            primes: false,
+            version: None,
             streams: BTreeMap::new(),
             opened: 0,
             backlog: VecDeque::new(),
@@ -118,7 +114,12 @@ impl Link {
 
     /// Whether the client may send batches (MCP 2025-03-26).
     pub fn takes_batches(&self) -> bool {
-        self.batches
+        self.version == Some(Version::V2025March)
+    }
+
+    /// Whether a stream begins with an event (MCP 2025-11-25).
+    fn begins_with_event(&self) -> bool {
+        self.version == Some(Version::V2025November)
     }
 
     /// Notes a message from the client.
@@ -132,12 +133,12 @@ impl Link {
         &mut self,
         role: Role,
         cut: &Arc<Cut>,
-    ) -> Result<(StreamId, OutboundEnd), NotOpened> {
+    ) -> Result<(StreamId, OutboundEnd), Rejection> {
         if let Role::Answers { asked, .. } = &role {
             let repeated = |at: usize| asked[..at].iter().any(|one| one.id == asked[at].id);
-            let in_use = |one: &Asked| self.asking(|open| open.id == one.id).is_some();
+            let in_use = |one: &PendingRequest| self.asking(|open| open.id == one.id).is_some();
             if asked.iter().any(in_use) || (0..asked.len()).any(repeated) {
-                return Err(NotOpened::IdInUse);
+                return Err(Rejection::IdInUse);
             }
         }
         let (outbound, end) = outbound();
@@ -147,7 +148,7 @@ impl Link {
             role,
             outbound: Some(outbound),
             cut: Arc::downgrade(cut),
-            begun: self.primes,
+            begun: self.begins_with_event(),
             lost: false,
         };
         let takes_all = stream.takes_all();
@@ -168,7 +169,7 @@ impl Link {
     /// The event with which a stream begins, in versions that require one.
     pub fn beginning(&self, stream: StreamId) -> Option<Event> {
         let number = 0;
-        self.primes.then_some(Event { stream, number })
+        self.begins_with_event().then_some(Event { stream, number })
     }
 
     /// Resumes a lost stream after this event: the missed messages are sent again, and the stream continues. `None` if
@@ -280,10 +281,9 @@ impl Link {
             .take_if(|begins| outgoing.id().as_ref() == Some(begins))
             .is_some()
         {
-            let version = rpc::member(outgoing.message.body(), "protocolVersion");
-            let version = version.filter(|_| kind == Kind::Result);
-            self.batches = version == Some(WITH_BATCHES);
-            self.primes = version == Some(BEGINS_WITH_EVENT);
+            let result = Some(outgoing.message.body()).filter(|_| kind == Kind::Result);
+            let version = protocol::string(result, "protocolVersion");
+            self.version = version.and_then(|version| Version::named(&version));
         }
         let answered = self.send_answer(outgoing);
         match &mut self.shape {
@@ -352,10 +352,7 @@ impl Link {
         let changes = message.kind() == Kind::Notification && is_of_no_request(message.method());
         let first = changes.then(listening).flatten();
         let answering = |stream: &Stream| matches!(stream.role, Role::Answers { events: true, .. });
-        first
-            .or_else(|| self.newest(answering))
-            .or_else(listening)
-            .or_else(|| self.newest(|stream| matches!(stream.role, Role::Pipe)))
+        first.or_else(|| self.newest(answering)).or_else(listening)
     }
 
     /// Queues a message on a stream, or in the backlog.
@@ -386,12 +383,12 @@ impl Link {
     }
 
     /// The open stream of a matching request.
-    fn asking(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
+    fn asking(&self, wanted: impl Fn(&PendingRequest) -> bool) -> Option<StreamId> {
         self.newest(|stream| stream.answers(&wanted))
     }
 
     /// The stream of a matching request: an open one, or else the one lost last.
-    fn waiting_for(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
+    fn waiting_for(&self, wanted: impl Fn(&PendingRequest) -> bool) -> Option<StreamId> {
         let mut lost = self.lost.iter().rev();
         let asks = |id: &&StreamId| {
             let stream = self.streams.get(id);
@@ -452,7 +449,9 @@ mod tests {
                 ))
             };
             let asked = ids.iter().map(request);
-            let asked = asked.filter_map(|request| Asked::of(&request)).collect();
+            let asked = asked
+                .filter_map(|request| PendingRequest::of(&request))
+                .collect();
             self.open(Role::Answers { asked, events })
         }
 
@@ -554,7 +553,7 @@ mod tests {
             "x".repeat(MCP_FREE)
         );
         let (mut one, mut other) = (new(), new());
-        one.open(Role::Pipe);
+        one.open(Role::Listening);
         for _ in 0..3 {
             assert_eq!(one.0.send(outgoing(&long)), Fate::Open);
         }
@@ -696,15 +695,15 @@ mod tests {
     #[test]
     fn ids_that_are_in_use_are_refused() {
         let mut client = Client::new();
-        let asks = || Asked::of(&message(ASKS)).unwrap();
+        let asks = || PendingRequest::of(&message(ASKS)).unwrap();
         let role = |asked| Role::Answers {
             asked,
             events: true,
         };
         let twice = client.0.open(role(vec![asks(), asks()]), &client.2);
-        assert_eq!(twice.err(), Some(NotOpened::IdInUse));
+        assert_eq!(twice.err(), Some(Rejection::IdInUse));
         client.open(role(vec![asks()]));
         let again = client.0.open(role(vec![asks()]), &client.2);
-        assert_eq!(again.err(), Some(NotOpened::IdInUse));
+        assert_eq!(again.err(), Some(Rejection::IdInUse));
     }
 }

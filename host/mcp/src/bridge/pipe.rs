@@ -11,11 +11,11 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::sync::Notify;
 
 use super::inbound::Inbound;
-use super::link::Shape;
+use super::link::{Rejection, Shape};
 use super::load::FULL;
 use super::message::OutboundMessage;
 use super::outbound::OutboundEnd;
-use super::registry::{Attachment, NotAdmitted, Registry};
+use super::registry::{Attachment, Registry};
 use super::stream::Role;
 use crate::LinkId;
 use crate::mirrored::Mirrored;
@@ -121,16 +121,14 @@ async fn admit(
     let server = registry
         .opened_by(secret)
         .ok_or("its secret opens no MCP server; the server may be closed")?;
-    let link = registry
-        .admit(server, Shape::Pipe)
-        .map_err(|why| match why {
-            NotAdmitted::Closed => "the MCP server is closed",
-            NotAdmitted::Full => "there are too many MCP clients",
-        })?;
+    let rejected = |why| match why {
+        Rejection::Full => "there are too many MCP clients",
+        _ => "the MCP server is closed",
+    };
+    let link = registry.admit(server, Shape::Pipe).map_err(rejected)?;
     let cut = Arc::new(Notify::new());
-    let place = registry
-        .open(link, Role::Pipe, &cut)
-        .map_err(|_| "the MCP server is closed")?;
+    let place = registry.open(link, Role::Listening, &cut);
+    let place = place.map_err(rejected)?;
     Ok((link, place, cut))
 }
 

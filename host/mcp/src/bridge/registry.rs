@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::link::{Fate, Link, NotOpened, Shape};
+use super::link::{Fate, Link, Rejection, Shape};
 use super::load::Load;
 use super::message::OutboundMessage;
 use super::outbound::OutboundEnd;
@@ -43,15 +43,6 @@ struct Offered {
     token: Secret,
     secret: Secret,
     transports: Vec<BridgeKind>,
-}
-
-/// Why a link is not opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAdmitted {
-    /// The server is closed.
-    Closed,
-    /// There are too many links.
-    Full,
 }
 
 /// The room that a queued message takes.
@@ -181,10 +172,10 @@ impl Registry {
     }
 
     /// Opens a link. If there are too many, evicts one.
-    pub fn admit(&self, server: ServerId, mut shape: Shape) -> Result<LinkId, NotAdmitted> {
+    pub fn admit(&self, server: ServerId, mut shape: Shape) -> Result<LinkId, Rejection> {
         let mut table = self.table();
         if !table.servers.contains_key(&server) {
-            return Err(NotAdmitted::Closed);
+            return Err(Rejection::ServerClosed);
         }
         let stands_alone = matches!(shape, Shape::Single);
         // A request that stands alone has a connection while it is open, and connections are limited.
@@ -199,7 +190,7 @@ impl Registry {
             }
         }
         if table.closing >= limits::MCP_LINKS + limits::MCP_CONNECTIONS {
-            return Err(NotAdmitted::Full);
+            return Err(Rejection::Full);
         }
         table.admitted += 1;
         let link = table.admitted;
@@ -220,14 +211,14 @@ impl Registry {
     }
 
     /// Closes the least recently used HTTP session without a client.
-    fn make_room(&self, table: &mut Table, of: Option<ServerId>) -> Result<(), NotAdmitted> {
+    fn make_room(&self, table: &mut Table, of: Option<ServerId>) -> Result<(), Rejection> {
         let links = table.links.iter();
         let idle = links.filter_map(|(id, link)| match link.shape {
             Shape::Session { used, .. } if link.is_idle() => Some((used, link.server, *id)),
             _ => None,
         });
         let idle = idle.filter(|(_, server, _)| of.is_none_or(|of| *server == of));
-        let (_, _, link) = idle.min().ok_or(NotAdmitted::Full)?;
+        let (_, _, link) = idle.min().ok_or(Rejection::Full)?;
         tracing::info!(link, "evicted the least recently used MCP session");
         self.end(table, link);
         Ok(())
@@ -252,9 +243,9 @@ impl Registry {
         id: LinkId,
         role: Role,
         connection: &Arc<Notify>,
-    ) -> Result<Attachment, NotOpened> {
+    ) -> Result<Attachment, Rejection> {
         let mut table = self.table();
-        let link = table.links.get_mut(&id).ok_or(NotOpened::Closed)?;
+        let link = table.links.get_mut(&id).ok_or(Rejection::LinkClosed)?;
         let cut = Arc::new(Cut(Arc::clone(connection)));
         let (stream, outbound) = link.open(role, &cut)?;
         Ok(Attachment {

@@ -10,27 +10,25 @@ use acp_chain_rpc::{self as rpc, Id, Kind, Message};
 /// Which messages a stream carries.
 #[derive(Debug)]
 pub enum Role {
-    /// Everything.
-    Pipe,
     /// The answers to requests; also other messages, if it is a stream of events.
     Answers {
         /// The unanswered requests.
-        asked: Vec<Asked>,
+        asked: Vec<PendingRequest>,
         /// Whether the stream also carries other messages.
         events: bool,
     },
-    /// Messages that belong to no request.
+    /// Messages that belong to no request; over stdio, all messages.
     Listening,
 }
 
 /// An unanswered request.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct PendingRequest {
     pub id: Id,
     pub progress_token: Option<Id>,
 }
 
-impl Asked {
+impl PendingRequest {
     /// `None` if the message has no id.
     pub fn of(request: &Message) -> Option<Self> {
         let token = rpc::resolve(request.body(), "/_meta/progressToken");
@@ -71,7 +69,7 @@ impl Stream {
     }
 
     /// Whether the stream is for the answer to a matching request.
-    pub fn answers(&self, wanted: impl Fn(&Asked) -> bool) -> bool {
+    pub fn answers(&self, wanted: impl Fn(&PendingRequest) -> bool) -> bool {
         matches!(&self.role, Role::Answers { asked, .. } if asked.iter().any(wanted))
     }
 }

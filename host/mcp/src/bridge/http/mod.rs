@@ -25,12 +25,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use self::refusals::{not_admitted, not_opened};
+use self::refusals::rejected;
 use self::reply::{Refusal, refuse};
 use super::connections::welcome;
 use super::link::Shape;
 use super::registry::{Attachment, Registry};
-use super::stream::{Asked, Role};
+use super::stream::{PendingRequest, Role};
 use crate::{LinkId, ServerId};
 use acp_chain_channel::limits::MCP_CONNECTIONS;
 use acp_chain_rpc::{Id, Kind, Message};
@@ -38,15 +38,6 @@ pub use acp_chain_system::{Supervisor, local};
 
 /// The suffix of every path, after the random part: one agent appends it to any path without it.
 pub const ENDPOINT: &str = "/mcp";
-
-/// The version of MCP with batches.
-const WITH_BATCHES: &str = "2025-03-26";
-
-/// The versions with sessions, and 2024-11-05: it had another transport, but some clients name it in this one.
-const WITH_SESSIONS: [&str; 4] = [WITH_BATCHES, "2025-06-18", "2025-11-25", "2024-11-05"];
-
-/// The version without sessions.
-const MODERN: &str = "2026-07-28";
 
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -149,7 +140,7 @@ impl Visit {
     /// Opens a link for a request with this id.
     fn admit(&self, server: ServerId, shape: Shape, id: Option<&Id>) -> Result<LinkId, Refusal> {
         let admitted = self.registry.admit(server, shape);
-        admitted.map_err(|why| not_admitted(why, id))
+        admitted.map_err(|why| rejected(why, id))
     }
 
     /// Opens a stream of a link, for the answers to the requests among these messages.
@@ -162,7 +153,7 @@ impl Visit {
         let requests = messages.iter();
         let requests = requests.filter(|message| message.kind() == Kind::Request);
         let role = Role::Answers {
-            asked: requests.filter_map(Asked::of).collect(),
+            asked: requests.filter_map(PendingRequest::of).collect(),
             events: accepts.events,
         };
         let id = messages.iter().find_map(Message::id);
@@ -172,7 +163,7 @@ impl Visit {
     /// Opens a stream of a link, for a request with this id.
     fn open(&self, link: LinkId, role: Role, id: Option<&Id>) -> Result<Attachment, Refusal> {
         let opened = self.registry.open(link, role, &self.cut);
-        opened.map_err(|why| not_opened(why, id))
+        opened.map_err(|why| rejected(why, id))
     }
 }
 

@@ -14,12 +14,12 @@ use hyper::{HeaderMap, StatusCode};
 use super::answer::{SOON, answer};
 use super::refusals::server_closed;
 use super::reply::{self, refuse};
-use super::{Answered, MODERN, VERSION, Visit, WITH_SESSIONS};
+use super::{Answered, VERSION, Visit};
 use crate::ServerId;
 use crate::bridge::link::Shape;
 use crate::bridge::load::Load;
 use crate::mirrored::{Mirrored, PREFIX, decode};
-use crate::protocol;
+use crate::protocol::{self, Version};
 use acp_chain_rpc::{self as rpc, Error, Kind, Message};
 
 static METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -34,11 +34,12 @@ const UNTIL_STREAM: Duration = Duration::from_secs(5);
 /// Whether a request without a session is of 2026-07-28, or of an unknown version.
 pub fn is_meant(headers: &HeaderMap, message: &Message) -> bool {
     let named = single(headers, &VERSION).ok().flatten();
+    let is_modern = |named| Version::named(named) == Some(Version::Stateless);
     match (named, said_version(message)) {
         (Some(named), Some(said)) if named != said => true,
         // Older clients may name their preferred version there.
-        (Some(named), said) if is_initialize(message) => named == MODERN || said.is_some(),
-        (Some(named), _) => !WITH_SESSIONS.contains(&named),
+        (Some(named), said) if is_initialize(message) => is_modern(named) || said.is_some(),
+        (Some(named), _) => is_modern(named) || Version::named(named).is_none(),
         (None, said) => said.is_some(),
     }
 }
@@ -193,7 +194,10 @@ mod tests {
 
     #[test]
     fn headers_must_match_the_body() {
-        let (version, method) = ((&VERSION, MODERN), (&METHOD, "tools/call"));
+        let (version, method) = (
+            (&VERSION, Version::Stateless.as_str()),
+            (&METHOD, "tools/call"),
+        );
         let name = (&NAME, "add");
         assert_eq!(checked(&[version, method, name], CALL), Ok(()));
         let wrapped = (&NAME, "=?base64?YWRk?=");

@@ -8,14 +8,13 @@ use hyper::{Request, StatusCode, header};
 
 use super::refusals::unavailable;
 use super::reply::{self, Refusal, refuse};
-use super::{Answered, SESSION, VERSION, Visit, WITH_BATCHES, modern, sessions};
+use super::{Answered, SESSION, VERSION, Visit, modern, sessions};
 use crate::ServerId;
 use crate::bridge::inbound::Inbound;
 use crate::bridge::load::{FULL, Load};
 use crate::bridge::registry::Registry;
-use crate::protocol;
+use crate::protocol::{self, Version};
 use acp_chain_channel::limits;
-use acp_chain_rpc::{Error, code};
 
 pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -> Answered {
     let (parts, body) = request.into_parts();
@@ -34,12 +33,10 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
         return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
     }
     let (inbound, load) = read(&visit.registry, body).await?;
-    let invalid = |why: &str| {
-        let error = Error::new(code::INVALID_REQUEST, why);
-        reply::error(StatusCode::BAD_REQUEST, None, &error)
-    };
-    let named = single(headers, &VERSION).map_err(|why| invalid(&why.to_string()))?;
-    if matches!(inbound, Inbound::Batch(_)) && named.is_some_and(|named| named != WITH_BATCHES) {
+    let version = single(headers, &VERSION);
+    let version = version.map_err(|why| refuse(StatusCode::BAD_REQUEST, &why.to_string()))?;
+    let has_batches = version.is_none_or(|version| version == Version::V2025March.as_str());
+    if matches!(inbound, Inbound::Batch(_)) && !has_batches {
         return Err(sessions::no_batches());
     }
     match inbound {

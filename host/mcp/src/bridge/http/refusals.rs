@@ -3,18 +3,23 @@
 use hyper::StatusCode;
 
 use super::reply::{self, Refusal, refuse};
-use crate::bridge::link::NotOpened;
-use crate::bridge::registry::NotAdmitted;
+use crate::bridge::link::Rejection;
 use crate::protocol;
 use acp_chain_rpc::{Error, Id, code};
 
-/// The response to a request for which no link is opened.
-pub fn not_admitted(why: NotAdmitted, id: Option<&Id>) -> Refusal {
+/// The response to a request for which no link or stream is opened.
+pub fn rejected(why: Rejection, id: Option<&Id>) -> Refusal {
     match why {
-        NotAdmitted::Closed => server_closed(id),
-        NotAdmitted::Full => {
+        Rejection::ServerClosed => server_closed(id),
+        Rejection::Full => {
             let why = "there are too many MCP clients; close some";
             unavailable(protocol::code::LIMIT, why, id)
+        }
+        Rejection::LinkClosed => refuse(StatusCode::NOT_FOUND, "the session is closed"),
+        Rejection::IdInUse => {
+            let why = "another unanswered request has this id";
+            let error = Error::new(code::INVALID_REQUEST, why);
+            reply::error(StatusCode::BAD_REQUEST, id, &error)
         }
     }
 }
@@ -28,16 +33,4 @@ pub fn server_closed(id: Option<&Id>) -> Refusal {
 pub fn unavailable(code: i64, why: &str, id: Option<&Id>) -> Refusal {
     let error = Error::new(code, why);
     reply::error(StatusCode::SERVICE_UNAVAILABLE, id, &error)
-}
-
-/// The response to a request for which no stream is opened.
-pub fn not_opened(why: NotOpened, id: Option<&Id>) -> Refusal {
-    match why {
-        NotOpened::Closed => refuse(StatusCode::NOT_FOUND, "the session is closed"),
-        NotOpened::IdInUse => {
-            let why = "another unanswered request has this id";
-            let error = Error::new(code::INVALID_REQUEST, why);
-            reply::error(StatusCode::BAD_REQUEST, id, &error)
-        }
-    }
 }

@@ -10,14 +10,14 @@ use hyper::{HeaderMap, StatusCode};
 use super::answer::{SOON, answer};
 use super::refusals::server_closed;
 use super::reply::{self, Form, Refusal, refuse};
-use super::{Answered, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
+use super::{Answered, LAST_EVENT, SESSION, VERSION, Visit, not_allowed};
 use crate::bridge::inbound::Inbound;
 use crate::bridge::link::Shape;
 use crate::bridge::load::Load;
 use crate::bridge::outbound::Sent;
 use crate::bridge::stream::Role;
 use crate::mirrored::Mirrored;
-use crate::protocol::CANCELLED;
+use crate::protocol::{CANCELLED, Version};
 use crate::secret::Secret;
 use crate::{LinkId, ServerId};
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message};
@@ -122,14 +122,15 @@ fn find(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Result<LinkId, 
     let bad = |why: &str| refuse(StatusCode::BAD_REQUEST, why);
     let wrong = |wrong: WrongHeader| bad(&wrong.to_string());
     let version = single(headers, &VERSION).map_err(wrong)?;
+    let version = version.map(Version::named);
     let Some(key) = single(headers, &SESSION).map_err(wrong)? else {
         return Err(match version {
-            Some(MODERN) => not_allowed("POST"),
+            Some(Some(Version::Stateless)) => not_allowed("POST"),
             _ => bad("the header Mcp-Session-Id is missing; a session begins with `initialize`"),
         });
     };
-    // 2026-07-28 has no sessions, but a server may negotiate it in one.
-    if version.is_some_and(|version| !WITH_SESSIONS.contains(&version) && version != MODERN) {
+    // 2024-11-05 and 2026-07-28 have no sessions, but some clients name the one, and a server may negotiate the other.
+    if version == Some(None) {
         return Err(bad(
             "the header MCP-Protocol-Version names an unknown version",
         ));
