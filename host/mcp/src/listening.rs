@@ -1,13 +1,11 @@
 //! `subscriptions/listen` of MCP 2026-07-28, for seats that send or answer it.
 
-use super::Asked;
 use super::edge::Request;
 use super::outputs::Outputs;
 use super::protocol::{self, LISTS, invalid, is_object, key, object, with_meta};
-use super::seat::Caller;
 use super::uris::Uris;
 use super::wire::Said;
-use acp_chain_rpc::{Error, Id, member};
+use acp_chain_rpc::{Error, member};
 
 /// The notifications that a client subscribes to.
 #[derive(Clone, Debug, Default)]
@@ -62,51 +60,32 @@ impl Filter {
 /// An open `subscriptions/listen` of a caller that the seat answers.
 #[derive(Debug)]
 pub struct Listener {
-    pub ask: Asked,
-    pub caller: Caller,
-    /// The subscription id; `None` if it is the edge's own subscription.
-    pub id: Option<Id>,
+    /// Its id is the subscription id; `None` if it is the edge's own subscription.
+    pub request: Request,
     pub filter: Filter,
 }
 
 impl Listener {
     /// Reads a caller's request. Unsupported lists and resources are left out of the filter.
     pub fn read(
-        ask: Asked,
-        caller: Caller,
-        id: Option<Id>,
+        request: Request,
         params: Option<&str>,
         lists: [bool; 3],
         has_resources: bool,
     ) -> Result<Self, Error> {
         let filter = Filter::read(params, lists, has_resources)?;
-        if id.is_none() {
+        if request.id.is_none() {
             return Err(invalid(
                 "the id of subscriptions/listen is none or too long",
             ));
         }
-        Ok(Self {
-            ask,
-            caller,
-            id,
-            filter,
-        })
-    }
-
-    /// A subscription of the edge.
-    pub fn of_edge(request: Request, filter: &Filter) -> Self {
-        Self {
-            ask: request.ask,
-            caller: request.caller,
-            id: None,
-            filter: filter.clone(),
-        }
+        Ok(Self { request, filter })
     }
 
     /// Sends the caller the acknowledgement, with the filter.
     pub fn acknowledge(&self, out: &mut Outputs) {
-        let accepted = self.id.as_ref().map(|_| self.filter.to_json());
         let meta = self.meta();
+        let accepted = meta.as_ref().map(|_| self.filter.to_json());
         let members = [
             ("_meta", meta.as_deref()),
             ("notifications", accepted.as_deref()),
@@ -116,7 +95,7 @@ impl Listener {
 
     /// Sends the caller a notification, with the subscription id.
     pub fn tell(&self, method: &str, params: Option<&str>, out: &mut Outputs) {
-        let params = match &self.id {
+        let params = match &self.request.id {
             Some(id) => Some(with_meta(params, key::SUBSCRIPTION, Some(id.as_str()))),
             None => params.map(str::to_owned),
         };
@@ -129,7 +108,8 @@ impl Listener {
             params: params.map(Into::into),
             meta: None,
         };
-        out.tell_caller(self.caller.clone(), Some(self.ask), said);
+        let Request { ask, caller, .. } = &self.request;
+        out.tell_caller(caller.clone(), Some(*ask), said);
     }
 
     /// The result that ends the subscription.
@@ -139,7 +119,7 @@ impl Listener {
     }
 
     fn meta(&self) -> Option<String> {
-        let id = self.id.as_ref()?.as_str();
+        let id = self.request.id.as_ref()?.as_str();
         Some(object(&[(key::SUBSCRIPTION, Some(id))]))
     }
 }

@@ -60,7 +60,7 @@ use super::seat::{Caller, Output};
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::{Offer, Offers};
-use acp_chain_rpc::{Error, Id, Kind, Message, member};
+use acp_chain_rpc::{Error, Kind, Message, member};
 
 /// The seat of one component.
 pub type ComponentProvider = CallerEdge<Component>;
@@ -159,14 +159,8 @@ impl Provider for Component {
     }
 
     fn listen(&mut self, request: Request, client: &Client, out: &mut Outputs) {
-        self.add_listener(Listener::of_edge(request, &client.changes.filter), out);
-    }
-
-    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
-        let here = Caller::Connection(connection);
-        let mut open = self.requests();
-        let found = open.find(|(_, caller, of)| **caller == here && *of == Some(id));
-        found.map(|(ask, ..)| ask)
+        let filter = client.changes.filter.clone();
+        self.add_listener(Listener { request, filter }, out);
     }
 
     fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
@@ -175,7 +169,7 @@ impl Provider for Component {
             self.waiting.remove(at);
             return out.fail(ask, &Error::cancelled());
         }
-        if let Some(at) = self.listeners.iter().position(|of| of.ask == ask) {
+        if let Some(at) = self.listeners.iter().position(|of| of.request.ask == ask) {
             let listener = self.listeners.remove(at);
             return out.result(ask, &listener.result());
         }
@@ -192,12 +186,8 @@ impl Provider for Component {
         }
     }
 
-    fn disconnect(&mut self, connection: ConnectionId, out: &mut Outputs) {
+    fn disconnected(&mut self, connection: ConnectionId, out: &mut Outputs) {
         let closed = Caller::Connection(connection);
-        let open = self.requests().filter(|(_, caller, _)| **caller == closed);
-        for ask in open.map(|(ask, ..)| ask).collect::<Vec<_>>() {
-            self.withdraw(ask, out);
-        }
         // A closed connection cannot retry with the answers.
         for (question, call) in &mut self.calls {
             if call.state.is_some() && call.request.caller == closed {
@@ -252,16 +242,6 @@ impl Component {
     fn kept_for_listeners(&self) -> usize {
         let listeners = self.listeners.iter();
         listeners.map(|listener| listener.filter.weight()).sum()
-    }
-
-    /// All unanswered requests, with their callers and the callers' ids.
-    fn requests(&self) -> impl Iterator<Item = (Asked, &Caller, Option<&Id>)> {
-        let waiting = self.waiting.iter().map(|waiting| &waiting.request);
-        let calls = self.calls.values().filter(|call| call.state.is_none());
-        let requests = waiting.chain(calls.map(|call| &call.request));
-        let requests = requests.map(|request| (request.ask, &request.caller, request.id.as_ref()));
-        let listeners = self.listeners.iter();
-        requests.chain(listeners.map(|of| (of.ask, &of.caller, of.id.as_ref())))
     }
 
     /// Serves a request, at once or when the list that it needs arrives.

@@ -23,10 +23,7 @@ impl Component {
     ) -> Result<(), Error> {
         let lists = OF_LISTS.map(|offer| self.offers.has(offer));
         let has_resources = self.offers.has(Offer::Resources);
-        let Request {
-            ask, caller, id, ..
-        } = request;
-        let listener = Listener::read(ask, caller, id, params, lists, has_resources)?;
+        let listener = Listener::read(request, params, lists, has_resources)?;
         if !protocol::keeps(self.kept_for_listeners(), listener.filter.weight()) {
             return Err(protocol::heavy(&self.name));
         }

@@ -16,9 +16,10 @@
 use super::server::{LegacyServer, discover, initialize};
 use super::{CallerRequest, ConnectedProvider, Open, Owner, Waits};
 use crate::Asked;
+use crate::edge::Request;
 use crate::listening::Listener;
 use crate::outputs::Outputs;
-use crate::protocol::{self, LISTS, invalid, key, no_method, with};
+use crate::protocol::{self, LISTS, Version, invalid, key, no_method, with};
 use crate::versions;
 use crate::wire::{self, Said};
 use acp_chain_rpc::{Error, Kind, Message, member};
@@ -42,9 +43,9 @@ impl Legacy {
         match &*said.method {
             "server/discover" => out.result(request.ask, &self.server.discovered),
             "subscriptions/listen" => {
-                let (caller, id) = (request.caller.clone(), request.id.clone());
-                let (params, lists) = (said.params(), self.server.lists);
-                let listener = Listener::read(request.ask, caller, id, params, lists, false)?;
+                let listens = Request::of(request, Version::Stateless);
+                let (params, lists) = (request.said.params(), self.server.lists);
+                let listener = Listener::read(listens, params, lists, false)?;
                 listener.acknowledge(out);
                 self.listeners.push(listener);
             }
@@ -54,12 +55,12 @@ impl Legacy {
     }
 
     pub fn asks(&self) -> impl Iterator<Item = Asked> {
-        self.listeners.iter().map(|listener| listener.ask)
+        self.listeners.iter().map(|listener| listener.request.ask)
     }
 
     /// Ends a subscription, with its result.
     pub fn forget(&mut self, ask: Asked) -> Option<String> {
-        let at = self.listeners.iter().position(|of| of.ask == ask)?;
+        let at = self.listeners.iter().position(|of| of.request.ask == ask)?;
         Some(self.listeners.remove(at).result())
     }
 }

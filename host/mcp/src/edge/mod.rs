@@ -44,6 +44,18 @@ pub struct Request {
     pub version: Version,
 }
 
+impl Request {
+    /// A caller's request, of this version.
+    pub fn of(request: &CallerRequest, version: Version) -> Self {
+        Self {
+            ask: request.ask,
+            caller: request.caller.clone(),
+            id: request.id.clone(),
+            version,
+        }
+    }
+}
+
 /// The provider of a server. A returned error answers the request.
 pub trait Provider {
     /// Whether it is the host. Then it asks clients on their connections, rather than by `input_required`, and does not
@@ -68,13 +80,10 @@ pub trait Provider {
         out.settle(ask, done);
     }
 
-    /// The open request with this id on a connection.
-    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked>;
-
     fn withdraw(&mut self, ask: Asked, out: &mut Outputs);
 
-    /// Cancels all requests on a connection.
-    fn disconnect(&mut self, connection: ConnectionId, out: &mut Outputs);
+    /// A connection was closed, after its open requests were cancelled.
+    fn disconnected(&mut self, _connection: ConnectionId, _out: &mut Outputs) {}
 
     fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs);
 
@@ -98,8 +107,8 @@ pub trait Provider {
 pub struct CallerEdge<P> {
     pub(crate) provider: P,
     clients: BTreeMap<ConnectionId, Client>,
-    /// The requests at the provider whose answers are translated.
-    open: BTreeMap<Asked, Of>,
+    /// The open requests at the provider.
+    open: BTreeMap<Asked, Open>,
     /// The calls to retry once their client has answered.
     rounds: BTreeMap<Asked, Round>,
     /// The calls of requests to clients.
@@ -111,9 +120,18 @@ pub struct CallerEdge<P> {
     out: Outputs,
 }
 
-/// The purpose of a translated request.
+/// An open request at the provider.
+#[derive(Debug)]
+struct Open {
+    request: Request,
+    of: Of,
+}
+
+/// The purpose of a request at the provider.
 #[derive(Debug)]
 enum Of {
+    /// A request that stands alone, whose answer passes.
+    Request,
     /// `server/discover`, for the `initialize` of a connection.
     Initialize(ConnectionId),
     Call(Call),
@@ -141,16 +159,6 @@ impl Call {
     }
 }
 
-impl Of {
-    fn connection(&self) -> ConnectionId {
-        match self {
-            Self::Initialize(connection) => *connection,
-            Self::Call(call) => call.connection,
-            Self::Listen(listen) => listen.connection,
-        }
-    }
-}
-
 impl<P: Provider + Send> Seat for CallerEdge<P> {
     fn take(&mut self, input: Input) -> Vec<Output> {
         match input {
@@ -170,9 +178,8 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
                 self.out.done(ask);
             }
             Input::Request(request) => {
-                let ask = request.ask;
-                let done = self.request(request);
-                self.out.settle(ask, done);
+                let done = self.request(&request);
+                self.out.settle(request.ask, done);
             }
             Input::Notification { connection, said } => match &*said.method {
                 protocol::CANCELLED => {
@@ -250,9 +257,9 @@ impl<P: Provider> CallerEdge<P> {
 
     /// How many bytes are kept for calls that may be retried.
     fn kept(&self) -> usize {
-        let open = self.open.values().map(|of| match of {
+        let open = self.open.values().map(|open| match &open.of {
             Of::Call(call) => call.weight(),
-            Of::Initialize(_) | Of::Listen(_) => 0,
+            _ => 0,
         });
         let rounds = self.rounds.values().map(Round::weight);
         open.chain(rounds).sum()
@@ -281,17 +288,11 @@ impl<P: Provider> CallerEdge<P> {
         }
     }
 
-    fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
-        check_id(&request.caller)?;
+    fn request(&mut self, of_caller: &CallerRequest) -> Result<(), Error> {
+        let CallerRequest { caller, said, .. } = of_caller;
+        check_id(caller)?;
         self.check_room(1)?;
-        let CallerRequest {
-            ask,
-            caller,
-            id,
-            said,
-            ..
-        } = request;
-        let version = match &caller {
+        let version = match caller {
             Caller::Request(_) => Version::Stateless,
             Caller::Connection(connection) => {
                 let client = self.clients.get_mut(connection).ok_or_else(|| {
@@ -300,20 +301,13 @@ impl<P: Provider> CallerEdge<P> {
                 connection_version(&mut client.version, &said.method, said.params())?
             }
         };
-        let request = Request {
-            ask,
-            caller,
-            id,
-            version,
-        };
+        let request = Request::of(of_caller, version);
         if let Caller::Connection(connection) = request.caller
             && version < Version::Stateless
         {
-            return self.translate(request, connection, &said);
+            return self.translate(request, connection, said);
         }
-        let done = self.provider.request(request, &said, &mut self.made);
-        self.made.settle(ask, done);
-        self.pass();
+        self.send(Of::Request, request, said);
         Ok(())
     }
 
@@ -399,10 +393,11 @@ impl<P: Provider> CallerEdge<P> {
         self.send(Of::Call(call), request, &said);
     }
 
-    /// Sends a request to the provider whose answer is translated.
+    /// Sends a request to the provider.
     fn send(&mut self, of: Of, request: Request, said: &Said) {
         let ask = request.ask;
-        self.open.insert(ask, of);
+        let open = request.clone();
+        self.open.insert(ask, Open { request: open, of });
         let done = self.provider.request(request, said, &mut self.made);
         self.made.settle(ask, done);
         self.pass();
@@ -417,11 +412,11 @@ impl<P: Provider> CallerEdge<P> {
                     outcome,
                     meta,
                     outer,
-                } => match self.open.remove(&ask) {
+                } => match self.open.remove(&ask).map(|open| open.of) {
                     Some(Of::Initialize(connection)) => self.initialized(ask, connection, outcome),
                     Some(Of::Call(call)) => self.call_answered(call, outcome),
                     Some(Of::Listen(listen)) => self.listened(ask, listen, outcome),
-                    None => self.out.push(Output::Answer {
+                    Some(Of::Request) | None => self.out.push(Output::Answer {
                         ask,
                         outcome,
                         meta,
@@ -432,7 +427,7 @@ impl<P: Provider> CallerEdge<P> {
                     of: Some(ask),
                     caller,
                     said,
-                } => match self.open.get(&ask) {
+                } => match self.open.get(&ask).map(|open| &open.of) {
                     // The notification has no recipient.
                     Some(Of::Initialize(_)) => {}
                     Some(Of::Listen(_)) => self.published(ask, &said),
@@ -499,18 +494,18 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
-        let mut rounds = self.rounds.values().map(|round| &round.call);
-        let is_it =
-            |call: &&Call| call.connection == connection && call.request.id.as_ref() == Some(id);
-        let round = rounds.find(is_it).map(|call| call.request.ask);
-        round.or_else(|| self.provider.named(connection, id))
+        let caller = Caller::Connection(connection);
+        let open = self.open.values().map(|open| &open.request);
+        let mut all = open.chain(self.rounds.values().map(|round| &round.call.request));
+        let named = all.find(|of| of.caller == caller && of.id.as_ref() == Some(id));
+        named.map(|request| request.ask)
     }
 
     fn withdraw(&mut self, asked: Asked) {
         if let Some(round) = self.rounds.remove(&asked) {
             return self.end_round(round, Message::error(&Error::cancelled()));
         }
-        let waits = self.open.values_mut().any(|of| match of {
+        let waits = self.open.values_mut().any(|open| match &mut open.of {
             Of::Listen(listen) => listen.ask.take_if(|(ask, _)| *ask == asked).is_some(),
             _ => false,
         });
@@ -520,9 +515,14 @@ impl<P: Provider> CallerEdge<P> {
         self.withdraw_open(asked);
     }
 
+    /// The purpose of an open request.
+    fn purpose(&mut self, ask: Asked) -> Option<&mut Of> {
+        self.open.get_mut(&ask).map(|open| &mut open.of)
+    }
+
     /// Cancels a request, at the provider as well.
     fn withdraw_open(&mut self, ask: Asked) {
-        if let Some(Of::Call(call)) = self.open.get_mut(&ask) {
+        if let Some(Of::Call(call)) = self.purpose(ask) {
             call.withdrawn = true;
         }
         self.provider.withdraw(ask, &mut self.made);
@@ -532,17 +532,18 @@ impl<P: Provider> CallerEdge<P> {
     /// Removes a disconnected client, and cancels its open requests.
     fn forget(&mut self, connection: ConnectionId) {
         self.clients.remove(&connection);
+        let caller = Caller::Connection(connection);
         let open = self.open.iter();
-        let here = open.filter(|(_, of)| of.connection() == connection);
+        let here = open.filter(|(_, open)| open.request.caller == caller);
         for ask in here.map(|(ask, _)| *ask).collect::<Vec<_>>() {
-            if let Some(Of::Listen(listen)) = self.open.get_mut(&ask)
+            if let Some(Of::Listen(listen)) = self.purpose(ask)
                 && let Some((asked, _)) = listen.ask.take()
             {
                 self.out.fail(asked, &Error::cancelled());
             }
             self.withdraw_open(ask);
         }
-        self.provider.disconnect(connection, &mut self.made);
+        self.provider.disconnected(connection, &mut self.made);
         self.pass();
         let here = |_: &Asked, round: &mut Round| round.call.connection == connection;
         for (_, round) in self.rounds.extract_if(.., here).collect::<Vec<_>>() {

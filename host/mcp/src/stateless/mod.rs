@@ -26,7 +26,7 @@ use super::outputs::Outputs;
 use super::protocol::{self, invalid, key, quoted};
 use super::seat::{Caller, Output};
 use super::wire::{self, Said};
-use super::{Asked, ConnectionId, Question};
+use super::{Asked, Question};
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
 /// The seat of one provider.
@@ -121,20 +121,13 @@ impl Provider for Stateless {
         Ok(())
     }
 
-    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
-        let on = Caller::Connection(connection);
-        let mut open = self.questions.values().map(|open| &open.request);
-        let named = open.find(|open| open.caller == on && open.id.as_ref() == Some(id));
-        named.map(|open| open.ask)
-    }
-
     fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
-        self.withdraw_all(|request| request.ask == ask, out);
-    }
-
-    fn disconnect(&mut self, connection: ConnectionId, out: &mut Outputs) {
-        let on = Caller::Connection(connection);
-        self.withdraw_all(|request| request.caller == on, out);
+        let is_it = |open: &Open| open.request.ask == ask && !open.withdrawn;
+        let mut open = self.questions.iter_mut();
+        if let Some((question, open)) = open.find(|(_, open)| is_it(open)) {
+            open.withdrawn = true;
+            out.withdraw(*question);
+        }
     }
 
     fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs) {
@@ -202,15 +195,5 @@ impl Provider for Stateless {
     fn has(&self, request: &str) -> bool {
         // A longer id cannot exist. It is not looked up, as it may come from any caller.
         request.len() <= protocol::TOKEN && self.requests.contains_key(request)
-    }
-}
-
-impl Stateless {
-    fn withdraw_all(&mut self, those: impl Fn(&Request) -> bool, out: &mut Outputs) {
-        for (question, open) in &mut self.questions {
-            if those(&open.request) && !std::mem::replace(&mut open.withdrawn, true) {
-                out.withdraw(*question);
-            }
-        }
     }
 }
