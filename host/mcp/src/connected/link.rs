@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::own::Legacy;
+use super::server::LegacyServer;
 use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, Waits};
 use crate::protocol;
 use crate::seat::connected;
@@ -211,22 +211,18 @@ impl ConnectedProvider {
 impl ProviderConnection {
     /// The size of the waiting messages, in bytes.
     pub(super) fn weight(&self) -> usize {
-        let listens = self.listens.waiting.iter();
-        let listens = listens.map(|request| request.said.weight());
-        let waiting = self.waiting.iter().map(Waits::weight);
-        waiting.chain(listens).sum()
+        self.waiting.iter().map(Waits::weight).sum()
     }
 
     /// The waiting requests.
     pub(super) fn requests(&self) -> impl Iterator<Item = &CallerRequest<'static>> {
-        let waiting = self.waiting.iter().filter_map(Waits::request);
-        waiting.chain(&self.listens.waiting)
+        self.waiting.iter().filter_map(Waits::request)
     }
 
     /// The unanswered requests that the provider has not received.
     pub(super) fn asks(&self) -> impl Iterator<Item = Asked> {
         let requests = self.requests().map(|request| request.ask);
-        let listeners = self.legacy.iter().flat_map(Legacy::asks);
+        let listeners = self.legacy.iter().flat_map(LegacyServer::asks);
         self.ask.into_iter().chain(requests).chain(listeners)
     }
 
@@ -240,15 +236,11 @@ impl ProviderConnection {
     /// Cancels a waiting request or a local subscription, and returns its answer.
     pub(super) fn forget(&mut self, ask: Asked) -> Option<Message> {
         let waits = |waits: &Waits| waits.request().is_some_and(|request| request.ask == ask);
-        let listens = &mut self.listens.waiting;
         if let Some(at) = self.waiting.iter().position(waits) {
             self.waiting.remove(at);
-        } else if let Some(at) = listens.iter().position(|request| request.ask == ask) {
-            listens.remove(at);
-        } else {
-            let result = self.legacy.as_mut()?.forget(ask)?;
-            return Some(Message::result(&result));
+            return Some(Message::error(&Error::cancelled()));
         }
-        Some(Message::error(&Error::cancelled()))
+        let result = self.legacy.as_mut()?.forget(ask)?;
+        Some(Message::result(&result))
     }
 }

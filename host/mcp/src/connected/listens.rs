@@ -4,35 +4,21 @@
 //! acknowledgement is the first message with this id. So while one request is unacknowledged, no other is sent, and the
 //! next acknowledgement with an unknown id belongs to it.
 
-use std::collections::VecDeque;
-
-use super::CallerRequest;
 use crate::Question;
 use acp_chain_rpc::Id;
 
 /// The subscriptions of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Listens {
-    asking: Option<Question>,
+    /// The request that is unacknowledged.
+    pub asking: Option<Question>,
     known: Vec<(Id, Question)>,
-    /// The requests that are not sent yet.
-    pub waiting: VecDeque<CallerRequest<'static>>,
 }
 
 impl Listens {
-    /// Whether a request is unacknowledged.
-    pub fn is_asking(&self) -> bool {
-        self.asking.is_some()
-    }
-
     /// Whether any request is open at the provider.
     pub fn is_used(&self) -> bool {
-        self.is_asking() || !self.known.is_empty()
-    }
-
-    /// Notes a sent request.
-    pub fn ask(&mut self, question: Question) {
-        self.asking = Some(question);
+        self.asking.is_some() || !self.known.is_empty()
     }
 
     /// The request with this id at the provider. An acknowledgement assigns an unknown id.

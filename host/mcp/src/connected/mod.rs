@@ -33,7 +33,6 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use self::listens::Listens;
-use self::own::Legacy;
 use self::server::LegacyServer;
 use super::outputs::Outputs;
 use super::protocol::{self, key, quoted};
@@ -73,14 +72,15 @@ enum Owner {
 struct ProviderConnection {
     /// The provider's id, once it has accepted the connection.
     theirs: Option<Id>,
-    /// Whether messages are sent at once, rather than wait.
+    /// Whether messages are sent at once, rather than wait. Only a `subscriptions/listen` may still wait then, for the
+    /// acknowledgement of another.
     open: bool,
     /// The caller's `mcp/connect`, until it is answered.
     ask: Option<Asked>,
     waiting: VecDeque<Waits>,
     listens: Listens,
-    /// The state of a legacy provider, on the seat's own connection.
-    legacy: Option<Legacy>,
+    /// The legacy provider, on the seat's own connection.
+    legacy: Option<LegacyServer>,
 }
 
 /// A message that waits for a connection.
@@ -259,7 +259,7 @@ impl ConnectedProvider {
             let text = "There is no such connection, or it is closed";
             Error::new(code::INVALID_REQUEST, text)
         })?;
-        let waits = !link.open || (request.said.method == LISTEN && link.listens.is_asking());
+        let waits = !link.open || (request.said.method == LISTEN && link.listens.asking.is_some());
         if waits && !protocol::keeps(self.weight(), request.said.weight()) {
             return Err(protocol::heavy(&self.name));
         }
@@ -353,10 +353,8 @@ impl ConnectedProvider {
     }
 
     fn is_full(&self) -> bool {
-        let wait = |link: &ProviderConnection| {
-            link.waiting.len() + link.listens.waiting.len() + link.local()
-        };
-        let waiting: usize = self.links.values().map(wait).sum();
+        let links = self.links.values();
+        let waiting: usize = links.map(|link| link.waiting.len() + link.local()).sum();
         self.questions.len() + waiting >= protocol::OPEN
     }
 
@@ -374,13 +372,10 @@ impl ConnectedProvider {
         let Some(link) = self.links.get_mut(&place) else {
             return;
         };
-        let Some(theirs) = link.theirs.clone() else {
-            return;
-        };
         let listens = request.said.method == LISTEN;
-        if listens && link.listens.is_asking() {
-            link.listens.waiting.push_back(request.into_owned());
-            return;
+        if listens && link.listens.asking.is_some() {
+            let request = request.into_owned();
+            return link.waiting.push_back(Waits::Request(request));
         }
         let adapted = link.legacy.is_some();
         let mut said = request.said;
@@ -393,7 +388,7 @@ impl ConnectedProvider {
                 said.params = Some(replaced.into());
             }
         }
-        let question = self.ask(Open::Caller(Relayed {
+        let relayed = Relayed {
             ask: request.ask,
             place,
             caller: request.caller,
@@ -402,12 +397,20 @@ impl ConnectedProvider {
             token,
             withdrawn: false,
             cacheable: adapted && protocol::is_cacheable(&said.method),
-        }));
+        };
+        let question = self.ask_on(place, Open::Caller(relayed), &said);
         if listens && let Some(link) = self.links.get_mut(&place) {
-            link.listens.ask(question);
+            link.listens.asking = question;
         }
-        let params = wire::on_connection(theirs.as_str(), &said);
+    }
+
+    /// Sends an MCP request to the provider on a connection that the provider has accepted. Returns its number.
+    fn ask_on(&mut self, place: Owner, open: Open, said: &Said) -> Option<Question> {
+        let theirs = self.links.get(&place)?.theirs.as_ref()?;
+        let params = wire::on_connection(theirs.as_str(), said);
+        let question = self.ask(open);
         self.out.ask_provider(question, "mcp/message", params);
+        Some(question)
     }
 
     /// Sends the next `subscriptions/listen`, unless one is unacknowledged.
@@ -415,8 +418,9 @@ impl ConnectedProvider {
         let Some(link) = self.links.get_mut(&place) else {
             return;
         };
-        if !link.listens.is_asking()
-            && let Some(request) = link.listens.waiting.pop_front()
+        if link.open
+            && link.listens.asking.is_none()
+            && let Some(Waits::Request(request)) = link.waiting.pop_front()
         {
             self.send(place, request);
         }

@@ -21,35 +21,28 @@ use crate::listening::Listener;
 use crate::outputs::Outputs;
 use crate::protocol::{self, LISTS, Version, invalid, key, no_method, with};
 use crate::versions;
-use crate::wire::{self, Said};
+use crate::wire::Said;
 use acp_chain_rpc::{Error, Kind, Message, member};
 
-/// The state of a legacy provider.
-#[derive(Debug)]
-pub(super) struct Legacy {
-    server: LegacyServer,
-    listeners: Vec<Listener>,
-}
-
-impl Legacy {
+impl LegacyServer {
     /// Answers a request that stands alone, or translates it for the provider. Returns whether to send it to the
     /// provider.
-    fn answer(&mut self, request: &mut CallerRequest, out: &mut Outputs) -> Result<bool, Error> {
+    fn serve(&mut self, request: &mut CallerRequest, out: &mut Outputs) -> Result<bool, Error> {
         let said = &mut request.said;
         protocol::stands_alone(said.params())?;
         if request.falls_back {
             return Err(no_method(&said.method));
         }
         match &*said.method {
-            "server/discover" => out.result(request.ask, &self.server.discovered),
+            "server/discover" => out.result(request.ask, &self.discovered),
             "subscriptions/listen" => {
                 let listens = Request::of(request, Version::Stateless);
-                let (params, lists) = (request.said.params(), self.server.lists);
+                let (params, lists) = (request.said.params(), self.lists);
                 let listener = Listener::read(listens, params, lists, false)?;
                 listener.acknowledge(out);
                 self.listeners.push(listener);
             }
-            _ => return LegacyServer::request(said).map(|()| true),
+            _ => return Self::request(said).map(|()| true),
         }
         Ok(false)
     }
@@ -71,7 +64,8 @@ impl ConnectedProvider {
         let capabilities = self.first_meta(key::CAPABILITIES);
         let software = self.first_meta(key::CLIENT_INFO);
         let params = discover(capabilities.as_deref(), software.as_deref());
-        self.ask_own(Open::Probe, "server/discover", params);
+        let discover = Said::made("server/discover", params);
+        self.ask_on(Owner::Own, Open::Probe, &discover);
     }
 
     pub(super) fn probed(&mut self, outcome: &Message) {
@@ -97,7 +91,8 @@ impl ConnectedProvider {
             return self.fail(Owner::Own, &refusal);
         }
         let params = initialize(self.first_meta(key::CLIENT_INFO));
-        self.ask_own(Open::Initialize, "initialize", params);
+        let initialize = Said::made("initialize", params);
+        self.ask_on(Owner::Own, Open::Initialize, &initialize);
     }
 
     pub(super) fn initialized(&mut self, outcome: &Message) {
@@ -114,10 +109,7 @@ impl ConnectedProvider {
             return self.fail(Owner::Own, &Message::error(&error));
         }
         if let Some(link) = self.links.get_mut(&Owner::Own) {
-            link.legacy = Some(Legacy {
-                server: LegacyServer::new(outcome.body()),
-                listeners: Vec::new(),
-            });
+            link.legacy = Some(LegacyServer::new(outcome.body()));
         }
         let initialized = Said::new("notifications/initialized", None);
         self.tell(Owner::Own, &initialized);
@@ -131,16 +123,6 @@ impl ConnectedProvider {
         protocol::meta(first.said.params(), key).map(str::to_owned)
     }
 
-    fn ask_own(&mut self, open: Open, method: &str, params: String) {
-        let link = self.links.get(&Owner::Own);
-        let Some(theirs) = link.and_then(|link| link.theirs.clone()) else {
-            return;
-        };
-        let params = wire::on_connection(theirs.as_str(), &Said::made(method, params));
-        let question = self.ask(open);
-        self.out.ask_provider(question, "mcp/message", params);
-    }
-
     /// Translates a request that stands alone for a legacy provider, or answers it.
     pub(super) fn adapt<'a>(
         &mut self,
@@ -152,7 +134,7 @@ impl ConnectedProvider {
             return Some(request);
         };
         let ask = request.ask;
-        match legacy.answer(&mut request, &mut self.out) {
+        match legacy.serve(&mut request, &mut self.out) {
             Ok(true) => return Some(request),
             Ok(false) => {}
             Err(error) => self.out.fail(ask, &error),

@@ -8,6 +8,7 @@
 //! There are no subscriptions to resources, and no log messages: neither names a call. Tasks are not supported: they
 //! differ from those of 2026-07-28.
 
+use crate::listening::Listener;
 use crate::protocol::{
     self, LISTS, Version, array, key, no_method, object, quoted, software, with, with_meta,
 };
@@ -30,6 +31,8 @@ pub(super) struct LegacyServer {
     pub discovered: String,
     /// Whether the server reports changes, for each of [`LISTS`].
     pub lists: [bool; 3],
+    /// The open subscriptions, which the seat answers.
+    pub listeners: Vec<Listener>,
 }
 
 impl LegacyServer {
@@ -59,7 +62,11 @@ impl LegacyServer {
             ("instructions", member(initialized, "instructions")),
             ("_meta", meta.as_deref()),
         ]);
-        Self { discovered, lists }
+        Self {
+            discovered,
+            lists,
+            listeners: Vec::new(),
+        }
     }
 
     /// Translates a request for the server. Not for requests that the seat answers.
