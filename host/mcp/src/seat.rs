@@ -161,23 +161,16 @@ pub trait Seat: Send {
 
     /// Checks that the headers of a `tools/call` over HTTP match its params. Only the server of a component can check
     /// this.
-    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
-        let _ = (params, headers);
+    fn check_headers(&self, _params: &str, _headers: &Mirrored) -> Result<(), Error> {
         Ok(())
     }
 
     /// Whether one of the provider's ids is that of an open connection, or of an open request that stands alone. A seat
     /// has only one of the two.
-    fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {
-        let _ = (connection, request);
-        false
-    }
+    fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool;
 
     /// Whether a caller is connected or connecting. `false` once a restart of the provider has closed the connection.
-    fn has_caller(&self, connection: ConnectionId) -> bool {
-        let _ = connection;
-        false
-    }
+    fn has_caller(&self, connection: ConnectionId) -> bool;
 }
 
 /// Checks the length of a `requestId`.

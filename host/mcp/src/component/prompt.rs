@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::section::Item;
-use crate::protocol::{clipped, is_object, string};
+use crate::protocol::{clipped, string};
 use acp_chain_rpc::member;
 
 /// The maximum length of a prompt's name, in bytes.
@@ -32,9 +32,6 @@ impl Item for Prompt {
     const WORD: &'static str = "prompt";
 
     fn read(text: &str, place: usize, _: &mut usize) -> Result<(Box<str>, Self), String> {
-        if !is_object(text) {
-            return Err(format!("prompt {place} of its list is not an object"));
-        }
         let is_name =
             |name: &str| (1..=NAME).contains(&name.len()) && !name.contains(char::is_control);
         let name = string(Some(text), "name").filter(|name| is_name(name));

@@ -2,7 +2,7 @@
 //! unlisted resources.
 
 use super::section::Item;
-use crate::protocol::{is_object, string};
+use crate::protocol::string;
 use crate::uris::LONGEST;
 
 #[derive(Debug)]
@@ -38,9 +38,6 @@ impl Item for Template {
 
 /// The identifier of an item. An error if the item lacks it or a name.
 fn identified(text: &str, key: &str, word: &str, place: usize) -> Result<Box<str>, String> {
-    if !is_object(text) {
-        return Err(format!("{word} {place} of its list is not an object"));
-    }
     let uri = string(Some(text), key).filter(|uri| (1..=LONGEST).contains(&uri.len()));
     let uri = uri.ok_or_else(|| {
         format!("{word} {place} of its list lacks a {key} of 1 to {LONGEST} bytes")

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::protocol::array;
+use crate::protocol::{array, is_object};
 use acp_chain_channel::limits::MCP_LIST_COUNT as MAX_ITEMS;
 
 /// How many items a page has.
@@ -15,26 +15,25 @@ pub trait Item: Sized {
     /// The kind's name in error messages.
     const WORD: &'static str;
 
-    /// Parses a component's text, and returns the item's key, unique among its kind. `place` is the item's index in the
-    /// list, for errors. `weight` is the remaining weight for schemas of the catalog.
+    /// Parses an object of a component, and returns the item's key, unique among its kind. `place` is the item's index in
+    /// the list, for errors. `weight` is the remaining weight for schemas of the catalog.
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String>;
 }
 
 /// All items of one kind.
 #[derive(Debug)]
 pub struct Section<T> {
-    items: Vec<Arc<T>>,
+    /// The items by their keys.
+    items: HashMap<Box<str>, Arc<T>>,
     /// The items' texts for clients. Kept apart from the items, because open calls keep items longer than the catalog.
     texts: Vec<Box<str>>,
-    places: HashMap<Box<str>, usize>,
 }
 
 impl<T> Default for Section<T> {
     fn default() -> Self {
         Self {
-            items: Vec::new(),
+            items: HashMap::new(),
             texts: Vec::new(),
-            places: HashMap::new(),
         }
     }
 }
@@ -43,25 +42,27 @@ impl<T: Item> Section<T> {
     /// Adds an item. The error describes why it is invalid.
     pub fn add(&mut self, text: &str, place: usize, weight: &mut usize) -> Result<(), String> {
         let word = T::WORD;
-        if self.items.len() == MAX_ITEMS {
+        if self.texts.len() == MAX_ITEMS {
             return Err(format!(
                 "{word} {place} of its list is one of more than {MAX_ITEMS}"
             ));
         }
+        if !is_object(text) {
+            return Err(format!("{word} {place} of its list is not an object"));
+        }
         let (key, item) = T::read(text, place, weight)?;
-        match self.places.entry(key) {
-            Entry::Vacant(vacant) => vacant.insert(self.items.len()),
+        match self.items.entry(key) {
+            Entry::Vacant(vacant) => vacant.insert(Arc::new(item)),
             Entry::Occupied(other) => {
                 return Err(format!("it lists two {word}s {:?}", other.key()));
             }
         };
-        self.items.push(Arc::new(item));
         self.texts.push(text.into());
         Ok(())
     }
 
     pub fn get(&self, key: &str) -> Option<&Arc<T>> {
-        self.places.get(key).and_then(|at| self.items.get(*at))
+        self.items.get(key)
     }
 
     /// The JSON array of the items on the page that starts at this index, and the start of the next page.

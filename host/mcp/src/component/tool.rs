@@ -2,7 +2,7 @@
 
 use super::mirrors::{self, Mirror};
 use super::section::Item;
-use crate::protocol::is_object;
+use crate::protocol::string;
 use crate::schema::Schema;
 use acp_chain_rpc::member;
 
@@ -23,29 +23,21 @@ impl Item for Tool {
     const WORD: &'static str = "tool";
 
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String> {
-        if !is_object(text) {
-            return Err(format!("tool {place} of its list is not an object"));
-        }
-        let name: Option<String> =
-            member(text, "name").and_then(|name| serde_json::from_str(name).ok());
+        let name = string(Some(text), "name");
         let Some(name) = name.filter(|name| is_name(name)) else {
             return Err(format!(
                 "tool {place} of its list lacks a name of 1 to {NAME} of the characters \
                  A-Z a-z 0-9 _ - . /"
             ));
         };
-        let Some(input) = member(text, "inputSchema") else {
+        let Some(schema) = member(text, "inputSchema") else {
             return Err(format!("its tool {name:?} lacks an inputSchema"));
         };
-        let input = Schema::of_objects(input, weight)
-            .map_err(|reason| format!("the inputSchema of its tool {name:?} {reason}"))?;
-        let output = member(text, "outputSchema").map(|schema| {
-            Schema::read(schema, weight)
-                .map_err(|reason| format!("the outputSchema of its tool {name:?} {reason}"))
-        });
-        let output = output.transpose()?;
-        let mirrors = mirrors::read(member(text, "inputSchema").unwrap_or_default())
-            .map_err(|reason| format!("the inputSchema of its tool {name:?} {reason}"))?;
+        let wrong = |of: &str, why: String| format!("the {of}Schema of its tool {name:?} {why}");
+        let input = Schema::of_objects(schema, weight).map_err(|why| wrong("input", why))?;
+        let output = member(text, "outputSchema").map(|schema| Schema::read(schema, weight));
+        let output = output.transpose().map_err(|why| wrong("output", why))?;
+        let mirrors = mirrors::read(schema).map_err(|why| wrong("input", why))?;
         let tool = Self {
             input,
             output,
