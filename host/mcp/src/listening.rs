@@ -5,28 +5,31 @@ use super::outputs::Outputs;
 use super::protocol::{self, LISTS, invalid, is_object, key, object, with_meta};
 use super::uris::Uris;
 use super::wire::Said;
+use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, member};
 
 /// The notifications that a client subscribes to.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Changes of these [`LISTS`].
-    pub lists: [bool; 3],
+    /// Changes of these lists.
+    pub lists: Offers,
     /// Changes of these resources.
     pub resources: Uris,
 }
 
 impl Filter {
     /// Reads the filter in a caller's params. Unsupported lists and resources are left out.
-    fn read(params: Option<&str>, lists: [bool; 3], has_resources: bool) -> Result<Self, Error> {
+    fn read(params: Option<&str>, lists: Offers, has_resources: bool) -> Result<Self, Error> {
         let filter = params.and_then(|params| member(params, "notifications"));
         let Some(filter) = filter.filter(|filter| is_object(filter)) else {
             return Err(invalid("subscriptions/listen lacks `notifications`"));
         };
-        let mut wanted = Self::default();
-        for (at, (_, name, _)) in LISTS.into_iter().enumerate() {
-            wanted.lists[at] = lists[at] && member(filter, name) == Some("true");
-        }
+        let is_wanted = |list: &Offer| member(filter, &in_filter(*list)) == Some("true");
+        let lists = LISTS.into_iter().filter(|list| lists.has(*list));
+        let mut wanted = Self {
+            lists: lists.filter(is_wanted).collect(),
+            resources: Uris::default(),
+        };
         let named = member(filter, "resourceSubscriptions").filter(|named| *named != "null");
         if let Some(named) = named.filter(|_| has_resources) {
             let named: Vec<String> = serde_json::from_str(named)
@@ -39,7 +42,7 @@ impl Filter {
     }
 
     pub fn is_empty(&self) -> bool {
-        !self.lists.contains(&true) && self.resources.is_empty()
+        self.lists.is_empty() && self.resources.is_empty()
     }
 
     /// The size in bytes.
@@ -50,11 +53,17 @@ impl Filter {
     /// The filter as in MCP's `notifications`.
     pub fn to_json(&self) -> String {
         let resources = (!self.resources.is_empty()).then(|| self.resources.to_json());
-        let wanted = LISTS.into_iter().zip(self.lists);
-        let lists = wanted.map(|((_, name, _), wanted)| (name, wanted.then_some("true")));
+        let lists = LISTS.into_iter().filter(|list| self.lists.has(*list));
+        let lists: Vec<_> = lists.map(in_filter).collect();
+        let lists = lists.iter().map(|name| (&**name, Some("true")));
         let resources = ("resourceSubscriptions", resources.as_deref());
         object(&lists.chain([resources]).collect::<Vec<_>>())
     }
+}
+
+/// The member of the filter for changes of a list.
+fn in_filter(list: Offer) -> String {
+    format!("{}ListChanged", list.as_str())
 }
 
 /// An open `subscriptions/listen` of a caller that the seat answers.
@@ -70,7 +79,7 @@ impl Listener {
     pub fn read(
         request: Request,
         params: Option<&str>,
-        lists: [bool; 3],
+        lists: Offers,
         has_resources: bool,
     ) -> Result<Self, Error> {
         let filter = Filter::read(params, lists, has_resources)?;

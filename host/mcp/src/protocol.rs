@@ -3,7 +3,7 @@
 //! Versions up to 2025-11-25 begin a connection with `initialize`, and are called legacy here. In 2026-07-28 every
 //! request stands alone, and its `_meta` has the version and the sender's capabilities.
 
-use acp_chain_channel::limits;
+use acp_chain_channel::{Offer, Offers, limits};
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
 
 /// The versions that the host supports, the oldest first.
@@ -334,25 +334,22 @@ pub(super) fn is_cacheable(method: &str) -> bool {
     )
 }
 
-/// The notifications that a list has changed: the capability whose `listChanged` offers it, its name in the filter of
-/// `subscriptions/listen`, and its method.
-pub(super) const LISTS: [(&str, &str, &str); 3] = [
-    (
-        "tools",
-        "toolsListChanged",
-        "notifications/tools/list_changed",
-    ),
-    (
-        "prompts",
-        "promptsListChanged",
-        "notifications/prompts/list_changed",
-    ),
-    (
-        "resources",
-        "resourcesListChanged",
-        "notifications/resources/list_changed",
-    ),
-];
+/// The lists whose changes a server may report.
+pub(super) const LISTS: [Offer; 3] = [Offer::Tools, Offer::Prompts, Offer::Resources];
+
+/// The method of the notification that a list has changed.
+pub(super) fn list_changed(list: Offer) -> String {
+    format!("notifications/{}/list_changed", list.as_str())
+}
+
+/// The lists whose changes a server with these capabilities reports.
+pub(super) fn reported_lists(capabilities: &str) -> Offers {
+    let reports = |list: &Offer| {
+        let pointer = format!("/{}/listChanged", list.as_str());
+        rpc::resolve(capabilities, &pointer) == Ok(Some("true"))
+    };
+    LISTS.into_iter().filter(reports).collect()
+}
 
 /// The notification that acknowledges a subscription, with its filter.
 pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";

@@ -55,7 +55,7 @@ use super::edge::{CallerEdge, Client, Provider, Request};
 use super::listening::Listener;
 use super::mirrored::Mirrored;
 use super::outputs::Outputs;
-use super::protocol::{self, Version, no_method};
+use super::protocol::{self, LISTS, Version, no_method};
 use super::seat::{Caller, Output};
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
@@ -69,8 +69,7 @@ impl ComponentProvider {
     /// The server of the component with this id, which is also the server's name, and these offers.
     #[must_use]
     pub fn new(name: &str, offers: Offers) -> Self {
-        let lists = [Offer::Tools, Offer::Resources, Offer::Prompts].into_iter();
-        let lists = lists.filter(|offer| offers.has(*offer));
+        let lists = LISTS.into_iter().filter(|offer| offers.has(*offer));
         Self::of(Component {
             name: name.to_owned(),
             offers,

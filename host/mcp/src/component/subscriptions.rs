@@ -4,12 +4,9 @@
 use super::{Component, List, Request};
 use crate::listening::{Filter, Listener};
 use crate::outputs::Outputs;
-use crate::protocol::{self, LISTS, object, quoted};
+use crate::protocol::{self, object, quoted};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::Error;
-
-/// The interfaces with the lists of [`LISTS`].
-const OF_LISTS: [Offer; 3] = [Offer::Tools, Offer::Prompts, Offer::Resources];
 
 /// The notification of a changed resource.
 const UPDATED: &str = "notifications/resources/updated";
@@ -21,9 +18,8 @@ impl Component {
         params: Option<&str>,
         out: &mut Outputs,
     ) -> Result<(), Error> {
-        let lists = OF_LISTS.map(|offer| self.offers.has(offer));
         let has_resources = self.offers.has(Offer::Resources);
-        let listener = Listener::read(request, params, lists, has_resources)?;
+        let listener = Listener::read(request, params, self.offers, has_resources)?;
         if !protocol::keeps(self.kept_for_listeners(), listener.filter.weight()) {
             return Err(protocol::heavy(&self.name));
         }
@@ -40,10 +36,9 @@ impl Component {
         match change {
             Change::List(offer) => {
                 let list = self.lists.get_mut(offer);
-                let at = OF_LISTS.iter().position(|of| of == offer);
-                if let Some(at) = at.filter(|_| list.is_some_and(List::changed)) {
-                    let (_, _, method) = LISTS[at];
-                    self.tell(method, None, |filter| filter.lists[at], out);
+                if list.is_some_and(List::changed) {
+                    let method = protocol::list_changed(*offer);
+                    self.tell(&method, None, |filter| filter.lists.has(*offer), out);
                 }
             }
             Change::Resource(uri) => {

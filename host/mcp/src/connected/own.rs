@@ -165,11 +165,11 @@ impl ConnectedProvider {
         }
         let link = self.links.get(&Owner::Own);
         if let Some(legacy) = link.and_then(|link| link.legacy.as_ref()) {
-            let Some(list) = LISTS.iter().position(|(_, _, name)| *name == said.method) else {
-                return Err(unassigned(&said.method));
-            };
+            let mut lists = LISTS.into_iter();
+            let list = lists.find(|list| protocol::list_changed(*list) == said.method);
+            let list = list.ok_or_else(|| unassigned(&said.method))?;
             let listeners = legacy.listeners.iter();
-            for listener in listeners.filter(|listener| listener.filter.lists[list]) {
+            for listener in listeners.filter(|listener| listener.filter.lists.has(list)) {
                 listener.tell(&said.method, said.params(), &mut self.out);
             }
             return Ok(());

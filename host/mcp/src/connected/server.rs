@@ -10,11 +10,12 @@
 
 use crate::listening::Listener;
 use crate::protocol::{
-    self, LISTS, Version, array, key, no_method, object, quoted, software, with, with_meta,
+    self, Version, array, key, no_method, object, quoted, software, with, with_meta,
 };
 use crate::versions;
 use crate::wire::Said;
-use acp_chain_rpc::{Error, Kind, Message, member, resolve};
+use acp_chain_channel::Offers;
+use acp_chain_rpc::{Error, Kind, Message, member};
 
 /// The keys in the `_meta` of requests that 2026-07-28 added.
 const ADDED: [&str; 4] = [
@@ -29,8 +30,8 @@ const ADDED: [&str; 4] = [
 pub(super) struct LegacyServer {
     /// The result of `server/discover`.
     pub discovered: String,
-    /// Whether the server reports changes, for each of [`LISTS`].
-    pub lists: [bool; 3],
+    /// The lists whose changes the server reports.
+    pub lists: Offers,
     /// The open subscriptions, which the seat answers.
     pub listeners: Vec<Listener>,
 }
@@ -39,10 +40,7 @@ impl LegacyServer {
     /// The server with this result of `initialize`.
     pub fn new(initialized: &str) -> Self {
         let capabilities = member(initialized, "capabilities").unwrap_or("{}");
-        let lists = LISTS.map(|(of, _, _)| {
-            let offered = resolve(capabilities, &format!("/{of}/listChanged"));
-            offered == Ok(Some("true"))
-        });
+        let lists = protocol::reported_lists(capabilities);
         // These do not exist in 2026-07-28, or need a connection.
         let mut capabilities = capabilities.to_owned();
         for unsupported in ["/resources/subscribe", "/logging", "/tasks"] {

@@ -10,7 +10,7 @@
 
 use super::subscription::Changes;
 use crate::protocol::{
-    self, LISTS, MAX_SAID, Version, invalid, is_object, key, object, quoted, with, with_key,
+    self, MAX_SAID, Version, invalid, is_object, key, object, quoted, with, with_key,
 };
 use crate::versions;
 use crate::wire::Said;
@@ -125,9 +125,9 @@ impl Client {
         self.version = Some(version);
         let capabilities = member(discovered, "capabilities").filter(|text| is_object(text));
         let capabilities = capabilities.unwrap_or("{}");
-        let offered = |pointer: &str| resolve(capabilities, pointer) == Ok(Some("true"));
-        self.changes.filter.lists = LISTS.map(|(of, _, _)| offered(&format!("/{of}/listChanged")));
-        self.changes.subscribes = offered("/resources/subscribe");
+        self.changes.filter.lists = protocol::reported_lists(capabilities);
+        let subscribes = resolve(capabilities, "/resources/subscribe");
+        self.changes.subscribes = subscribes == Ok(Some("true"));
         let software = protocol::meta(Some(discovered), key::SERVER_INFO).filter(|software| {
             let has = |name| protocol::string(Some(software), name).is_some();
             has("name") && has("version")

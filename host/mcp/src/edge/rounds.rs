@@ -55,7 +55,7 @@ impl<P: Provider> CallerEdge<P> {
     /// Sends the provider's requests to the client. `required` is the `InputRequiredResult`.
     pub(super) fn begin_round(&mut self, mut call: Call, required: &str) -> Result<(), Error> {
         let name = self.provider.name();
-        let fault = |reason: String| {
+        let fault = |reason: &str| {
             let text = format!("The MCP server {name:?} is at fault: {reason}");
             Error::new(code::INTERNAL_ERROR, text)
         };
@@ -63,27 +63,23 @@ impl<P: Provider> CallerEdge<P> {
         let state = member(required, "requestState").filter(|text| *text != "null");
         let inputs: BTreeMap<String, &RawValue> = match inputs {
             Some(inputs) => serde_json::from_str(inputs)
-                .map_err(|_| fault(String::from("its inputRequests are not an object")))?,
+                .map_err(|_| fault("its inputRequests are not an object"))?,
             None if state.is_some() => BTreeMap::new(),
             None => {
-                return Err(fault(String::from(
-                    "it requires input, but does not say which",
-                )));
+                return Err(fault("it requires input, but does not say which"));
             }
         };
         call.rounds += 1;
         if call.rounds > ROUNDS {
-            return Err(fault(format!(
-                "it asked for input more than {ROUNDS} times"
-            )));
+            let reason = format!("it asked for input more than {ROUNDS} times");
+            return Err(fault(&reason));
         }
         if inputs.len() > INPUTS {
-            return Err(fault(format!(
-                "it asked for more than {INPUTS} inputs at once"
-            )));
+            let reason = format!("it asked for more than {INPUTS} inputs at once");
+            return Err(fault(&reason));
         }
         if state.is_some_and(|state| !state.starts_with('"')) {
-            return Err(fault(String::from("its requestState is not a string")));
+            return Err(fault("its requestState is not a string"));
         }
         let Some(client) = self.clients.get(&call.connection) else {
             return Err(Error::cancelled());
@@ -93,9 +89,9 @@ impl<P: Provider> CallerEdge<P> {
             let method = protocol::string(Some(input.get()), "method").unwrap_or_default();
             if !capability(&method).is_some_and(|needed| client.can(needed)) {
                 let method = protocol::clipped(&method);
-                return Err(fault(format!(
-                    "it asks the client for {method:?}, which the client does not support"
-                )));
+                let reason =
+                    format!("it asks the client for {method:?}, which the client does not support");
+                return Err(fault(&reason));
             }
             let params = member(input.get(), "params").filter(|params| *params != "null");
             requests.push((name, method, params.map(str::to_owned)));

@@ -63,7 +63,7 @@ impl<P: Provider> CallerEdge<P> {
         let client = self.clients.get(&connection);
         let wants = client.is_some_and(|client| {
             let changes = &client.changes;
-            changes.ready && !changes.is_open() && changes.filter.lists.contains(&true)
+            changes.ready && !changes.is_open() && !changes.filter.lists.is_empty()
         });
         if !wants {
             return;

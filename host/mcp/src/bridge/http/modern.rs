@@ -54,13 +54,8 @@ pub async fn ask(
     load: Load,
 ) -> Answered {
     let id = message.id();
-    if let Err(mismatch) = check(headers, &message) {
-        return Err(reply::error(
-            StatusCode::BAD_REQUEST,
-            id.as_ref(),
-            &mismatch,
-        ));
-    }
+    let checked = check(headers, &message);
+    checked.map_err(|wrong| reply::error(StatusCode::BAD_REQUEST, id.as_ref(), &wrong))?;
     if message.kind().is_response() {
         let why = "without a session, the server sends no requests to respond to";
         return Err(refuse(StatusCode::BAD_REQUEST, why));

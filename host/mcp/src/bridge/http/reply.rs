@@ -12,7 +12,6 @@ use hyper::StatusCode;
 use hyper::body::{Body, Frame};
 use hyper::header::HeaderName;
 
-use crate::bridge::message::OutboundMessage;
 use crate::bridge::outbound::Sent;
 use crate::bridge::registry::Attachment;
 use crate::protocol::object;
@@ -120,7 +119,9 @@ impl Stream {
             Form::Answer => {}
         }
         self.begun = true;
-        write_line(&outgoing, &mut self.out);
+        // Without its final line feed, which would end the event.
+        let message = &outgoing.message;
+        message.write_text(outgoing.id.as_deref(), &mut self.out);
         self.messages.push(outgoing);
         if self.form == Form::Events {
             self.out.push_str("\n\n");
@@ -132,16 +133,6 @@ impl Stream {
         if self.form == Form::Answers {
             self.out.push_str(if self.begun { "]" } else { "[]" });
         }
-    }
-}
-
-/// Writes a message without its final line feed, which would end the event.
-fn write_line(outgoing: &OutboundMessage, out: &mut Outbox) {
-    let mut line = Outbox::default();
-    outgoing.write(&mut line);
-    while line.remaining() > 1 {
-        let count = line.chunk().len().min(line.remaining() - 1);
-        out.push(&line.copy_to_bytes(count));
     }
 }
 

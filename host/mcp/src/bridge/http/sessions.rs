@@ -160,11 +160,9 @@ async fn receive(
     let messages = inbound.into_messages();
     let id = messages.iter().find_map(Message::id);
     let is_request = |message: &Message| message.kind() == Kind::Request;
-    let place = if messages.iter().any(is_request) {
-        Some(visit.open_for(link, &messages, accepts)?)
-    } else {
-        None
-    };
+    let asks = messages.iter().any(is_request);
+    let place = asks.then(|| visit.open_for(link, &messages, accepts));
+    let place = place.transpose()?;
     for message in messages {
         let withdrawn = withdrawn(&message);
         let received = visit.registry.receive(link, message, Mirrored::default());
