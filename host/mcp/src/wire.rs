@@ -51,11 +51,6 @@ impl<'a> Said<'a> {
         self.params.as_deref()
     }
 
-    /// The `_meta` of ACP.
-    pub(crate) fn meta(&self) -> Option<&str> {
-        self.meta.as_deref()
-    }
-
     pub(crate) fn into_owned(self) -> Said<'static> {
         let owned = |text: Cow<str>| Cow::Owned(text.into_owned());
         Said {
@@ -67,8 +62,8 @@ impl<'a> Said<'a> {
 
     /// The size in bytes.
     pub(crate) fn weight(&self) -> usize {
-        let texts = [self.params(), self.meta()].into_iter().flatten();
-        self.method.len() + texts.map(str::len).sum::<usize>()
+        let texts = [&self.params, &self.meta].into_iter().flatten();
+        self.method.len() + texts.map(|text| text.len()).sum::<usize>()
     }
 }
 
@@ -155,7 +150,7 @@ pub(crate) fn on_connection(connection: &str, said: &Said) -> String {
         ("connectionId", Some(connection)),
         ("method", Some(&quoted(&said.method))),
         ("params", said.params()),
-        ("_meta", said.meta()),
+        ("_meta", said.meta.as_deref()),
     ])
 }
 
@@ -182,7 +177,7 @@ pub fn alone(server: &str, request: &str, said: &Said) -> String {
         ("requestId", Some(&quoted(request))),
         ("method", Some(&quoted(&said.method))),
         ("params", said.params()),
-        ("_meta", said.meta()),
+        ("_meta", said.meta.as_deref()),
     ])
 }
 

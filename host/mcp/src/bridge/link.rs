@@ -665,7 +665,7 @@ mod tests {
         }
         let mut end = client.1.remove(0);
         let read = end.try_next().and_then(|sent| sent.event);
-        assert!(!client.0.disconnected(stream, end.has_ended()));
+        assert!(!client.0.disconnected(stream, end.ended));
         while let Some(unread) = end.try_next() {
             client.0.move_on(unread);
         }
@@ -681,7 +681,7 @@ mod tests {
         let stream = client.ask(&[1], true);
         client.0.send(outgoing(ANSWER));
         assert_eq!(client.arrived(), [(1, true)]);
-        client.0.disconnected(stream, client.1[0].has_ended());
+        client.0.disconnected(stream, client.1[0].ended);
         assert!(client.0.lost.is_empty());
     }
 

@@ -121,8 +121,8 @@ impl Bridge {
         match transport {
             BridgeKind::Http => {
                 let port = match &self.http {
-                    Some(http) => http.port(),
-                    None => self.http.insert(Listener::open(registry, by)?).port(),
+                    Some(http) => http.port,
+                    None => self.http.insert(Listener::open(registry, by)?).port,
                 };
                 let (token, secret) = registry.offer(server, transport)?;
                 let bearer = format!("Bearer {}", secret.reveal());
@@ -139,7 +139,7 @@ impl Bridge {
                     None => self.socket.insert(Socket::open(registry, by)?),
                 };
                 let not_utf8 = || io::Error::other("a path that is not UTF-8 cannot be declared");
-                let path = socket.path().to_str().ok_or_else(not_utf8)?;
+                let path = socket.address.path().to_str().ok_or_else(not_utf8)?;
                 let command = self.shim.to_str().ok_or_else(not_utf8)?;
                 let (_, secret) = registry.offer(server, transport)?;
                 Ok(json!({

@@ -61,7 +61,8 @@ pub type Outbound = mpsc::UnboundedSender<Sent>;
 #[derive(Debug)]
 pub struct OutboundEnd {
     messages: mpsc::UnboundedReceiver<Sent>,
-    ended: bool,
+    /// Whether `next` or `poll_next` has returned the end.
+    pub ended: bool,
 }
 
 /// A new queue.
@@ -87,10 +88,5 @@ impl OutboundEnd {
         let next = self.messages.poll_recv(context);
         self.ended |= matches!(next, Poll::Ready(None));
         next.map(|sent| sent.map(Sent::taken))
-    }
-
-    /// Whether `next` or `poll_next` has returned the end.
-    pub fn has_ended(&self) -> bool {
-        self.ended
     }
 }

@@ -96,7 +96,7 @@ impl Drop for Attachment {
         if !link.is_carried_by(self.stream, &self.cut) {
             return;
         }
-        if link.disconnected(self.stream, self.outbound.has_ended()) {
+        if link.disconnected(self.stream, self.outbound.ended) {
             return self.registry.end(&mut table, self.link);
         }
         // The server's requests do not wait until the stream is resumed.

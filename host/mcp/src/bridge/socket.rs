@@ -1,7 +1,6 @@
 //! The Unix socket that `acp-chain mcp-shim` connects to, or the system's equivalent.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use acp_chain_http::Connections;
@@ -19,7 +18,7 @@ pub use acp_chain_system::local::{Address, Listener};
 const NAME: usize = 16;
 
 pub struct Socket {
-    address: Address,
+    pub address: Address,
     /// Dropping it ends the task.
     _task: JoinSet<()>,
 }
@@ -38,10 +37,6 @@ impl Socket {
             address,
             _task: task,
         })
-    }
-
-    pub fn path(&self) -> &Path {
-        self.address.path()
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Clients leave out a tool with an invalid annotation. So does the host, which also reports the reason.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::mirrored::{Header, Mirrored, PREFIX};
 use crate::protocol::clipped;
@@ -29,19 +29,24 @@ pub struct Mirror {
 pub fn read(schema: &str) -> Result<Vec<Mirror>, String> {
     let mut found = Vec::new();
     if schema.contains(ANNOTATION)
-        && let Ok(Value::Object(schema)) = serde_json::from_str(schema)
+        && let Ok(schema) = serde_json::from_str::<Value>(schema)
     {
         look(&schema, Some(""), &mut found)?;
     }
     Ok(found)
 }
 
-/// Searches a schema. `place` is the pointer to the parameter that it describes, if it describes one.
-fn look(
-    schema: &Map<String, Value>,
-    place: Option<&str>,
-    found: &mut Vec<Mirror>,
-) -> Result<(), String> {
+/// Searches a schema, or an array of them. `place` is the pointer to the parameter that it describes, if it describes
+/// one.
+fn look(value: &Value, place: Option<&str>, found: &mut Vec<Mirror>) -> Result<(), String> {
+    let schema = match value {
+        Value::Object(schema) => schema,
+        Value::Array(schemas) => {
+            let mut schemas = schemas.iter();
+            return schemas.try_for_each(|schema| look(schema, None, found));
+        }
+        _ => return Ok(()),
+    };
     if let Some(annotation) = schema.get(ANNOTATION) {
         found.push(annotated(annotation, schema.get("type"), place, found)?);
     }
@@ -51,7 +56,7 @@ fn look(
                 for (name, schema) in parameters {
                     let name = name.replace('~', "~0").replace('/', "~1");
                     let place = place.map(|place| format!("{place}/{name}"));
-                    look_at(schema, place.as_deref(), found)?;
+                    look(schema, place.as_deref(), found)?;
                 }
             }
             // The keys are names of schemas, not keywords.
@@ -60,25 +65,15 @@ fn look(
                 Value::Object(all),
             ) => {
                 for schema in all.values() {
-                    look_at(schema, None, found)?;
+                    look(schema, None, found)?;
                 }
             }
             // The contents are values, not schemas.
             ("const" | "enum" | "default" | "examples", _) => {}
-            (_, value) => look_at(value, None, found)?,
+            (_, value) => look(value, None, found)?,
         }
     }
     Ok(())
-}
-
-fn look_at(value: &Value, place: Option<&str>, found: &mut Vec<Mirror>) -> Result<(), String> {
-    match value {
-        Value::Object(schema) => look(schema, place, found),
-        Value::Array(schemas) => schemas
-            .iter()
-            .try_for_each(|schema| look_at(schema, None, found)),
-        _ => Ok(()),
-    }
 }
 
 fn annotated(

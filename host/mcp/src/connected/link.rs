@@ -226,13 +226,6 @@ impl ProviderConnection {
         self.ask.into_iter().chain(requests).chain(listeners)
     }
 
-    /// The number of open subscriptions that the seat answers for a legacy provider.
-    pub(super) fn local(&self) -> usize {
-        self.legacy
-            .as_ref()
-            .map_or(0, |legacy| legacy.asks().count())
-    }
-
     /// Cancels a waiting request or a local subscription, and returns its answer.
     pub(super) fn forget(&mut self, ask: Asked) -> Option<Message> {
         let waits = |waits: &Waits| waits.request().is_some_and(|request| request.ask == ask);

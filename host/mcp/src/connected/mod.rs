@@ -353,9 +353,11 @@ impl ConnectedProvider {
     }
 
     fn is_full(&self) -> bool {
-        let links = self.links.values();
-        let waiting: usize = links.map(|link| link.waiting.len() + link.local()).sum();
-        self.questions.len() + waiting >= protocol::OPEN
+        let waiting: usize = self.links.values().map(|link| link.waiting.len()).sum();
+        // The subscriptions that the seat answers for a legacy provider.
+        let legacy = self.links.values().filter_map(|link| link.legacy.as_ref());
+        let answered: usize = legacy.map(|legacy| legacy.listeners.len()).sum();
+        self.questions.len() + waiting + answered >= protocol::OPEN
     }
 
     fn ask(&mut self, open: Open) -> Question {

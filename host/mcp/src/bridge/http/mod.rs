@@ -53,7 +53,7 @@ const TERMS: Terms = Terms {
 };
 
 pub struct Listener {
-    port: u16,
+    pub port: u16,
     /// Dropping it ends the task.
     _task: JoinSet<()>,
 }
@@ -69,10 +69,6 @@ impl Listener {
         let mut task = JoinSet::new();
         task.spawn(async move { accept(&registry, &listener, port).await });
         Ok(Self { port, _task: task })
-    }
-
-    pub fn port(&self) -> u16 {
-        self.port
     }
 }
 
