@@ -137,7 +137,7 @@ impl Schema {
             })?;
         }
         let allowed = HEAVIEST.min(*left);
-        let mut scales = Scales {
+        let mut scales = Weigher {
             schema: &schema,
             left: allowed,
             alternatives: false,
@@ -276,7 +276,7 @@ fn wrong(error: &jsonschema::ValidationError) -> String {
 }
 
 /// Weighs a schema.
-struct Scales<'s> {
+struct Weigher<'s> {
     schema: &'s Value,
     /// The remaining number of values.
     left: usize,
@@ -284,7 +284,7 @@ struct Scales<'s> {
     alternatives: bool,
 }
 
-impl<'s> Scales<'s> {
+impl<'s> Weigher<'s> {
     /// Counts the values in a part of the schema, references expanded. `None` if there are too many or they are too
     /// deep, or if a keyword is unsupported.
     fn weigh(&mut self, part: &'s Value, depth: usize) -> Option<()> {

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 use super::message::OutboundMessage;
-use super::outbound::{OutboundEnd, Sent, outbound};
-use super::stream::{Cut, PendingRequest, Role, Stream, is_of_no_request, progress};
+use super::outbound::{OutboundEnd, QueuedMessage, outbound};
+use super::stream::{Closer, PendingRequest, Role, Stream, is_of_no_request, progress};
 use super::window::{Event, StreamId, Window};
 use crate::ServerId;
 use crate::protocol::{self, Version};
@@ -19,7 +19,7 @@ use acp_chain_rpc::{Id, Kind, Message};
 
 /// How a client is connected.
 #[derive(Debug)]
-pub enum Shape {
+pub enum LinkKind {
     /// One bidirectional stream. When it ends, the link ends.
     Pipe,
     /// An HTTP session, in which every request has a stream.
@@ -53,7 +53,7 @@ pub enum Rejection {
 
 /// The state of a link after a message was sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Status {
     /// The link stays open.
     Open,
     /// The last message was sent.
@@ -65,7 +65,7 @@ pub enum Fate {
 #[derive(Debug)]
 pub struct Link {
     pub server: ServerId,
-    pub shape: Shape,
+    pub shape: LinkKind,
     /// The unanswered `initialize`.
     begins: Option<Id>,
     /// The negotiated version, if `initialize` succeeded.
@@ -73,7 +73,7 @@ pub struct Link {
     streams: BTreeMap<StreamId, Stream>,
     opened: StreamId,
     /// Messages that arrived while no stream was open.
-    backlog: VecDeque<Sent>,
+    backlog: VecDeque<QueuedMessage>,
     /// The messages sent in a session, for a client that resumes.
     window: Window,
     /// The streams that the client lost, the oldest first.
@@ -86,7 +86,7 @@ pub struct Link {
 
 impl Link {
     /// A link without streams. `unread` is the account of messages that wait for any client.
-    pub fn new(server: ServerId, shape: Shape, unread: Account) -> Self {
+    pub fn new(server: ServerId, shape: LinkKind, unread: Account) -> Self {
         Self {
             server,
             shape,
@@ -104,7 +104,7 @@ impl Link {
 
     /// Whether it is more than a single request.
     pub fn is_client(&self) -> bool {
-        !matches!(self.shape, Shape::Single)
+        !matches!(self.shape, LinkKind::Single)
     }
 
     /// Whether the client is currently disconnected.
@@ -132,7 +132,7 @@ impl Link {
     pub fn open(
         &mut self,
         role: Role,
-        cut: &Arc<Cut>,
+        cut: &Arc<Closer>,
     ) -> Result<(StreamId, OutboundEnd), Rejection> {
         if let Role::Answers { asked, .. } = &role {
             let repeated = |at: usize| asked[..at].iter().any(|one| one.id == asked[at].id);
@@ -174,12 +174,12 @@ impl Link {
 
     /// Resumes a lost stream after this event: the missed messages are sent again, and the stream continues. `None` if
     /// the stream is unknown, or a missed message is no longer kept.
-    pub fn resume(&mut self, last: Event, cut: &Arc<Cut>) -> Option<OutboundEnd> {
+    pub fn resume(&mut self, last: Event, cut: &Arc<Closer>) -> Option<OutboundEnd> {
         let stream = self.streams.get_mut(&last.stream)?;
         let missed = self.window.behind(last).filter(|_| stream.takes_all())?;
         let (outbound, end) = outbound();
         for (event, outgoing) in missed {
-            let mut outgoing = Sent::new(outgoing, None);
+            let mut outgoing = QueuedMessage::new(outgoing, None);
             outgoing.event = Some(event);
             outgoing.waits(&self.waiting);
             let _ = outbound.send(outgoing);
@@ -196,7 +196,7 @@ impl Link {
     }
 
     /// Whether this connection still carries a stream. `false` once the client has resumed the stream on another.
-    pub fn is_carried_by(&self, stream: StreamId, cut: &Arc<Cut>) -> bool {
+    pub fn is_carried_by(&self, stream: StreamId, cut: &Arc<Closer>) -> bool {
         let stream = self.streams.get(&stream);
         stream.is_some_and(|stream| stream.cut.ptr_eq(&Arc::downgrade(cut)))
     }
@@ -204,7 +204,7 @@ impl Link {
     /// The connection of a stream was closed. `ended` says whether the stream had ended before. Returns whether the
     /// link ends.
     pub fn disconnected(&mut self, id: StreamId, ended: bool) -> bool {
-        if !matches!(self.shape, Shape::Session { .. }) {
+        if !matches!(self.shape, LinkKind::Session { .. }) {
             self.streams.remove(&id);
             return true;
         }
@@ -235,7 +235,7 @@ impl Link {
 
     /// Moves an unsent message from a disconnected stream to another. Answers stay, and so does progress while the
     /// stream can be resumed.
-    pub fn move_on(&mut self, outgoing: Sent) {
+    pub fn move_on(&mut self, outgoing: QueuedMessage) {
         if outgoing.message.kind().is_response() {
             return;
         }
@@ -257,24 +257,24 @@ impl Link {
     }
 
     /// Sends a message to the client.
-    pub fn send(&mut self, outgoing: OutboundMessage) -> Fate {
+    pub fn send(&mut self, outgoing: OutboundMessage) -> Status {
         // One message of any size may wait, if the account of all clients has room for it.
         if self.waiting.is_full() {
-            return Fate::Flooded;
+            return Status::Flooded;
         }
         let cost = outgoing.cost();
         let unread = match self.waiting.kept() + cost {
             ..=MCP_FREE => None,
             _ => match self.unread.charge(cost) {
                 Some(charge) => Some(charge),
-                None => return Fate::Flooded,
+                None => return Status::Flooded,
             },
         };
-        let outgoing = Sent::new(outgoing, unread);
+        let outgoing = QueuedMessage::new(outgoing, unread);
         let kind = outgoing.message.kind();
         if !kind.is_response() {
             self.pass_on(outgoing);
-            return Fate::Open;
+            return Status::Open;
         }
         if self
             .begins
@@ -287,31 +287,31 @@ impl Link {
         }
         let answered = self.send_answer(outgoing);
         match &mut self.shape {
-            Shape::Single if answered => Fate::Over,
+            LinkKind::Single if answered => Status::Over,
             // The server rejected the session.
-            Shape::Session { settled: false, .. } if kind == Kind::Error => Fate::Over,
-            Shape::Session { settled, .. } => {
+            LinkKind::Session { settled: false, .. } if kind == Kind::Error => Status::Over,
+            LinkKind::Session { settled, .. } => {
                 *settled = true;
-                Fate::Open
+                Status::Open
             }
-            Shape::Pipe | Shape::Single => Fate::Open,
+            LinkKind::Pipe | LinkKind::Single => Status::Open,
         }
     }
 
     /// Sends a request or a notification to the client.
-    pub fn pass_on(&mut self, outgoing: Sent) {
+    pub fn pass_on(&mut self, outgoing: QueuedMessage) {
         let stream = self.place(&outgoing.message);
         self.put(stream, outgoing);
     }
 
     /// The handles that close the connections of the streams.
-    pub fn cuts(&self) -> impl Iterator<Item = Weak<Cut>> {
+    pub fn cuts(&self) -> impl Iterator<Item = Weak<Closer>> {
         self.streams.values().map(|stream| stream.cut.clone())
     }
 
     /// Sends an answer. Returns `false` if no request waits for it.
-    fn send_answer(&mut self, outgoing: Sent) -> bool {
-        if matches!(self.shape, Shape::Pipe) {
+    fn send_answer(&mut self, outgoing: QueuedMessage) -> bool {
+        if matches!(self.shape, LinkKind::Pipe) {
             let stream = self.newest(|_| true);
             self.put(stream, outgoing);
             return true;
@@ -356,14 +356,14 @@ impl Link {
     }
 
     /// Queues a message on a stream, or in the backlog.
-    fn put(&mut self, stream: Option<StreamId>, mut outgoing: Sent) {
+    fn put(&mut self, stream: Option<StreamId>, mut outgoing: QueuedMessage) {
         outgoing.waits(&self.waiting);
         outgoing.event = None;
         let stream = stream.and_then(|id| Some((id, self.streams.get_mut(&id)?)));
         let Some((id, stream)) = stream else {
             return self.backlog.push_back(outgoing);
         };
-        if matches!(self.shape, Shape::Session { .. }) && stream.takes_all() {
+        if matches!(self.shape, LinkKind::Session { .. }) && stream.takes_all() {
             outgoing.event = Some(self.window.keep(id, &outgoing));
             stream.begun |= stream.outbound.is_some();
         }
@@ -420,11 +420,11 @@ mod tests {
     }
 
     /// A link over HTTP, and its streams.
-    struct Client(Link, Vec<OutboundEnd>, Arc<Cut>);
+    struct Client(Link, Vec<OutboundEnd>, Arc<Closer>);
 
     impl Client {
         fn new() -> Self {
-            let shape = Shape::Session {
+            let shape = LinkKind::Session {
                 key: "k".into(),
                 settled: true,
                 used: 0,
@@ -432,7 +432,7 @@ mod tests {
             Self(
                 Link::new(1, shape, Account::new(2 * MCP_UNREAD)),
                 Vec::new(),
-                Arc::new(Cut(Arc::default())),
+                Arc::new(Closer(Arc::default())),
             )
         }
 
@@ -482,7 +482,7 @@ mod tests {
         client.ask(&[3], true);
         for id in [3, 1, 7] {
             let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-            assert_eq!(client.0.send(outgoing(&answer)), Fate::Open);
+            assert_eq!(client.0.send(outgoing(&answer)), Status::Open);
         }
         assert_eq!(client.arrived(), [(1, false), (1, true)]);
         client.0.withdrawn(&Id::from(2));
@@ -530,12 +530,12 @@ mod tests {
             r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#,
             "x".repeat(MCP_UNREAD)
         );
-        assert_eq!(away.0.send(outgoing(&long)), Fate::Open);
-        assert_eq!(away.0.send(outgoing(ASKS)), Fate::Flooded);
+        assert_eq!(away.0.send(outgoing(&long)), Status::Open);
+        assert_eq!(away.0.send(outgoing(ASKS)), Status::Flooded);
         // The long message no longer waits: it is being written.
         away.open(Role::Listening);
         let _taken = away.1[0].try_next();
-        assert_eq!(away.0.send(outgoing(ASKS)), Fate::Open);
+        assert_eq!(away.0.send(outgoing(ASKS)), Status::Open);
     }
 
     #[test]
@@ -543,9 +543,9 @@ mod tests {
         let all = Account::new(4 * MCP_FREE);
         let new = || {
             Client(
-                Link::new(1, Shape::Pipe, all.clone()),
+                Link::new(1, LinkKind::Pipe, all.clone()),
                 Vec::new(),
-                Arc::new(Cut(Arc::default())),
+                Arc::new(Closer(Arc::default())),
             )
         };
         let long = format!(
@@ -555,22 +555,26 @@ mod tests {
         let (mut one, mut other) = (new(), new());
         one.open(Role::Listening);
         for _ in 0..3 {
-            assert_eq!(one.0.send(outgoing(&long)), Fate::Open);
+            assert_eq!(one.0.send(outgoing(&long)), Status::Open);
         }
-        assert_eq!(other.0.send(outgoing(ASKS)), Fate::Open, "a little is free");
-        assert_eq!(other.0.send(outgoing(&long)), Fate::Flooded);
+        assert_eq!(
+            other.0.send(outgoing(ASKS)),
+            Status::Open,
+            "a little is free"
+        );
+        assert_eq!(other.0.send(outgoing(&long)), Status::Flooded);
         let written = one.1[0].try_next();
         assert_eq!(
             other.0.send(outgoing(&long)),
-            Fate::Flooded,
+            Status::Flooded,
             "it is being written"
         );
         drop(written);
-        assert_eq!(other.0.send(outgoing(&long)), Fate::Open);
+        assert_eq!(other.0.send(outgoing(&long)), Status::Open);
         one.1.clear();
         drop(other);
         assert_eq!(all.kept(), 0);
-        assert_eq!(one.0.send(outgoing(&long)), Fate::Open);
+        assert_eq!(one.0.send(outgoing(&long)), Status::Open);
         assert_eq!(all.kept(), 0, "no client will read it");
     }
 

@@ -14,7 +14,7 @@ use acp_chain_channel::limits::{Account, Charge};
 
 /// A queued message.
 #[derive(Debug)]
-pub struct Sent {
+pub struct QueuedMessage {
     outgoing: OutboundMessage,
     /// The message's event, if the client can resume after it.
     pub event: Option<Event>,
@@ -24,7 +24,7 @@ pub struct Sent {
     _unread: Option<Charge>,
 }
 
-impl Sent {
+impl QueuedMessage {
     /// `unread` is the charge to the account of all links.
     pub fn new(outgoing: OutboundMessage, unread: Option<Charge>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Sent {
     }
 }
 
-impl Deref for Sent {
+impl Deref for QueuedMessage {
     type Target = OutboundMessage;
 
     fn deref(&self) -> &OutboundMessage {
@@ -55,12 +55,12 @@ impl Deref for Sent {
 }
 
 /// The sending half of the queue.
-pub type Outbound = mpsc::UnboundedSender<Sent>;
+pub type Outbound = mpsc::UnboundedSender<QueuedMessage>;
 
 /// The receiving half of the queue.
 #[derive(Debug)]
 pub struct OutboundEnd {
-    messages: mpsc::UnboundedReceiver<Sent>,
+    messages: mpsc::UnboundedReceiver<QueuedMessage>,
     /// Whether `next` or `poll_next` has returned the end.
     pub ended: bool,
 }
@@ -74,19 +74,19 @@ pub fn outbound() -> (Outbound, OutboundEnd) {
 
 impl OutboundEnd {
     /// Waits for the next message; `None` at the end. Cancel safe.
-    pub async fn next(&mut self) -> Option<Sent> {
+    pub async fn next(&mut self) -> Option<QueuedMessage> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
     /// The next message, if one is queued.
-    pub fn try_next(&mut self) -> Option<Sent> {
-        self.messages.try_recv().ok().map(Sent::taken)
+    pub fn try_next(&mut self) -> Option<QueuedMessage> {
+        self.messages.try_recv().ok().map(QueuedMessage::taken)
     }
 
     /// Polls [`OutboundEnd::next`].
-    pub fn poll_next(&mut self, context: &mut Context) -> Poll<Option<Sent>> {
+    pub fn poll_next(&mut self, context: &mut Context) -> Poll<Option<QueuedMessage>> {
         let next = self.messages.poll_recv(context);
         self.ended |= matches!(next, Poll::Ready(None));
-        next.map(|sent| sent.map(Sent::taken))
+        next.map(|sent| sent.map(QueuedMessage::taken))
     }
 }

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 use tokio::sync::Notify;
 
 use super::inbound::Inbound;
-use super::link::{Rejection, Shape};
+use super::link::{LinkKind, Rejection};
 use super::load::FULL;
 use super::message::OutboundMessage;
 use super::outbound::OutboundEnd;
@@ -125,7 +125,7 @@ async fn admit(
         Rejection::Full => "there are too many MCP clients",
         _ => "the MCP server is closed",
     };
-    let link = registry.admit(server, Shape::Pipe).map_err(rejected)?;
+    let link = registry.admit(server, LinkKind::Pipe).map_err(rejected)?;
     let cut = Arc::new(Notify::new());
     let place = registry.open(link, Role::Listening, &cut);
     let place = place.map_err(rejected)?;

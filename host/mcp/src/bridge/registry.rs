@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::link::{Fate, Link, Rejection, Shape};
+use super::link::{Link, LinkKind, Rejection, Status};
 use super::load::Load;
 use super::message::OutboundMessage;
 use super::outbound::OutboundEnd;
-use super::stream::{Cut, Role};
+use super::stream::{Closer, Role};
 use super::window::Event;
 use super::window::StreamId;
 use super::{Arrival, BridgeKind};
@@ -38,7 +38,7 @@ const LOGGED: usize = 100;
 
 /// An offered server.
 #[derive(Debug)]
-struct Offered {
+struct OfferedServer {
     /// The random part of the server's URL.
     token: Secret,
     secret: Secret,
@@ -50,7 +50,7 @@ type Room = (OwnedSemaphorePermit, Charge);
 
 #[derive(Default)]
 struct Table {
-    servers: HashMap<ServerId, Offered>,
+    servers: HashMap<ServerId, OfferedServer>,
     links: HashMap<LinkId, Link>,
     sessions: HashMap<Box<str>, LinkId>,
     admitted: LinkId,
@@ -83,7 +83,7 @@ pub struct Attachment {
     stream: StreamId,
     /// The event with which the stream begins.
     pub beginning: Option<Event>,
-    cut: Arc<Cut>,
+    cut: Arc<Closer>,
 }
 
 impl Drop for Attachment {
@@ -128,7 +128,7 @@ impl Registry {
     pub fn offer(&self, server: ServerId, transport: BridgeKind) -> io::Result<(Secret, Secret)> {
         let mut table = self.table();
         let (token, secret) = (Secret::new()?, Secret::new()?);
-        let server = table.servers.entry(server).or_insert(Offered {
+        let server = table.servers.entry(server).or_insert(OfferedServer {
             token,
             secret,
             transports: Vec::new(),
@@ -159,11 +159,15 @@ impl Registry {
     /// The server with this token in its URL and this secret. Timing does not reveal whether the token is valid: the
     /// secret is compared in any case.
     pub fn opened_at(&self, token: &str, secret: &str) -> Option<ServerId> {
-        let opens = |server: &Offered| server.token.is(token) & server.secret.is(secret);
+        let opens = |server: &OfferedServer| server.token.is(token) & server.secret.is(secret);
         self.offered(BridgeKind::Http, opens)
     }
 
-    fn offered(&self, transport: BridgeKind, opens: impl Fn(&Offered) -> bool) -> Option<ServerId> {
+    fn offered(
+        &self,
+        transport: BridgeKind,
+        opens: impl Fn(&OfferedServer) -> bool,
+    ) -> Option<ServerId> {
         let table = self.table();
         let mut offered = table.servers.iter();
         let found =
@@ -172,12 +176,12 @@ impl Registry {
     }
 
     /// Opens a link. If there are too many, evicts one.
-    pub fn admit(&self, server: ServerId, mut shape: Shape) -> Result<LinkId, Rejection> {
+    pub fn admit(&self, server: ServerId, mut shape: LinkKind) -> Result<LinkId, Rejection> {
         let mut table = self.table();
         if !table.servers.contains_key(&server) {
             return Err(Rejection::ServerClosed);
         }
-        let stands_alone = matches!(shape, Shape::Single);
+        let stands_alone = matches!(shape, LinkKind::Single);
         // A request that stands alone has a connection while it is open, and connections are limited.
         if !stands_alone {
             let clients = || table.links.values().filter(|link| link.is_client());
@@ -194,7 +198,7 @@ impl Registry {
         }
         table.admitted += 1;
         let link = table.admitted;
-        if let Shape::Session { key, used, .. } = &mut shape {
+        if let LinkKind::Session { key, used, .. } = &mut shape {
             table.clock += 1;
             *used = table.clock;
             table.sessions.insert(key.clone(), link);
@@ -214,7 +218,7 @@ impl Registry {
     fn make_room(&self, table: &mut Table, of: Option<ServerId>) -> Result<(), Rejection> {
         let links = table.links.iter();
         let idle = links.filter_map(|(id, link)| match link.shape {
-            Shape::Session { used, .. } if link.is_idle() => Some((used, link.server, *id)),
+            LinkKind::Session { used, .. } if link.is_idle() => Some((used, link.server, *id)),
             _ => None,
         });
         let idle = idle.filter(|(_, server, _)| of.is_none_or(|of| *server == of));
@@ -231,7 +235,7 @@ impl Registry {
         table.clock += 1;
         let clock = table.clock;
         let link = table.links.get_mut(&id)?;
-        if let Shape::Session { used, .. } = &mut link.shape {
+        if let LinkKind::Session { used, .. } = &mut link.shape {
             *used = clock;
         }
         (link.server == server).then_some(id)
@@ -246,7 +250,7 @@ impl Registry {
     ) -> Result<Attachment, Rejection> {
         let mut table = self.table();
         let link = table.links.get_mut(&id).ok_or(Rejection::LinkClosed)?;
-        let cut = Arc::new(Cut(Arc::clone(connection)));
+        let cut = Arc::new(Closer(Arc::clone(connection)));
         let (stream, outbound) = link.open(role, &cut)?;
         Ok(Attachment {
             outbound,
@@ -267,7 +271,7 @@ impl Registry {
     ) -> Option<Attachment> {
         let mut table = self.table();
         let link = table.links.get_mut(&id)?;
-        let cut = Arc::new(Cut(Arc::clone(connection)));
+        let cut = Arc::new(Closer(Arc::clone(connection)));
         Some(Attachment {
             outbound: link.resume(last, &cut)?,
             registry: Arc::clone(self),
@@ -330,9 +334,9 @@ impl Registry {
             return;
         };
         match link.send(outgoing) {
-            Fate::Open => {}
-            Fate::Over => self.end(&mut table, id),
-            Fate::Flooded => {
+            Status::Open => {}
+            Status::Over => self.end(&mut table, id),
+            Status::Flooded => {
                 self.rejected("it does not read its messages");
                 for cut in link.cuts().filter_map(|cut| cut.upgrade()) {
                     cut.now();
@@ -351,7 +355,7 @@ impl Registry {
         let Some(link) = table.links.remove(&id) else {
             return;
         };
-        if let Shape::Session { key, .. } = &link.shape {
+        if let LinkKind::Session { key, .. } = &link.shape {
             table.sessions.remove(key);
         }
         let cuts = link.cuts().filter(|cut| cut.strong_count() > 0);

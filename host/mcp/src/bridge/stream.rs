@@ -41,9 +41,9 @@ impl PendingRequest {
 
 /// Closes the connection that carries a stream. Lives as long as the attachment to the stream.
 #[derive(Debug)]
-pub struct Cut(pub Arc<Notify>);
+pub struct Closer(pub Arc<Notify>);
 
-impl Cut {
+impl Closer {
     /// Closes the connection at once, even if messages are queued.
     pub fn now(&self) {
         self.0.notify_one();
@@ -55,7 +55,7 @@ pub struct Stream {
     pub role: Role,
     /// `None` once the last message is queued, or the client is disconnected.
     pub outbound: Option<Outbound>,
-    pub cut: Weak<Cut>,
+    pub cut: Weak<Closer>,
     /// Whether an event was sent, after which the client can resume.
     pub begun: bool,
     /// Whether the connection was closed, and the client may resume the stream.

@@ -44,7 +44,7 @@ impl FromStr for Event {
 
 #[derive(Debug)]
 pub struct Window {
-    kept: VecDeque<Kept>,
+    kept: VecDeque<KeptEvent>,
     /// The last evicted event of each stream.
     evicted: BTreeMap<StreamId, u64>,
     last: u64,
@@ -52,7 +52,7 @@ pub struct Window {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptEvent {
     event: Event,
     outgoing: OutboundMessage,
     _charge: Charge,
@@ -87,7 +87,7 @@ impl Window {
             charge = charge.or_else(|| self.account.charge(cost));
         }
         match charge {
-            Some(charge) => self.kept.push_back(Kept {
+            Some(charge) => self.kept.push_back(KeptEvent {
                 event,
                 outgoing: outgoing.clone(),
                 _charge: charge,

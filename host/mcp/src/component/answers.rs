@@ -1,8 +1,8 @@
 //! Answers to clients, from a component's list or from the reason why it is unavailable.
 
 use super::catalog::Catalog;
-use super::wants::Wants;
-use super::{Component, Request, Waiting};
+use super::operation::Operation;
+use super::{Component, Request, WaitingRequest};
 use crate::outputs::Outputs;
 use crate::protocol::{self, Version, array, invalid, key, object, quoted, software};
 use crate::schema::WORK;
@@ -31,24 +31,27 @@ impl Component {
             text: protocol::KEPT,
         };
         let waiting = self.waiting.extract_if(.., |waiting| waiting.list == list);
-        for Waiting { request, wants, .. } in waiting.collect::<Vec<_>>() {
+        for WaitingRequest {
+            request, operation, ..
+        } in waiting.collect::<Vec<_>>()
+        {
             let ask = request.ask;
-            let served = match wants {
-                Wants::Hello(mut said) => {
+            let served = match operation {
+                Operation::Discover(mut said) => {
                     let instructions = catalog.ok().and_then(|list| list.instructions.clone());
                     said.extend(instructions);
                     if let Some(next) = self.next_with_instructions(Some(list)) {
-                        self.waiting.push(Waiting {
+                        self.waiting.push(WaitingRequest {
                             request,
-                            wants: Wants::Hello(said),
+                            operation: Operation::Discover(said),
                             list: next,
                         });
                         continue;
                     }
                     Ok(self.hello(&said))
                 }
-                Wants::Page(of, cursor) => self.page(list, of, cursor, catalog),
-                Wants::Use(wanted) => {
+                Operation::Page(of, cursor) => self.page(list, of, cursor, catalog),
+                Operation::Call(wanted) => {
                     let called = self.call(request, wanted, catalog, &mut budget, out);
                     out.settle(ask, called);
                     continue;
@@ -70,14 +73,14 @@ impl Component {
     pub(super) fn serve_now(
         &mut self,
         request: Request,
-        wants: Wants,
+        operation: Operation,
         out: &mut Outputs,
     ) -> Result<(), Error> {
-        match wants {
-            Wants::Hello(said) => out.result(request.ask, &self.hello(&said)),
-            Wants::Use(wanted) => self.make(request, wanted, None, out),
+        match operation {
+            Operation::Discover(said) => out.result(request.ask, &self.hello(&said)),
+            Operation::Call(wanted) => self.make(request, wanted, None, out),
             // A page needs a list.
-            Wants::Page(method, _) => return Err(protocol::no_method(method)),
+            Operation::Page(method, _) => return Err(protocol::no_method(method)),
         }
         Ok(())
     }

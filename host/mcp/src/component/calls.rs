@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::answers::Budget;
-use super::called::Called;
 use super::catalog::Catalog;
 use super::channel::ToComponent;
+use super::operation::ParsedCall;
 use super::outcome;
+use super::target::Target;
 use super::tool::Tool;
-use super::wants::Use;
 use super::{Component, Request};
 use crate::outputs::Outputs;
 use crate::protocol::{self, Version, invalid, quoted, with};
@@ -24,7 +24,7 @@ use acp_chain_rpc::{Error, Id, Kind, Message, member};
 #[derive(Debug)]
 pub(super) struct Call {
     pub request: Request,
-    pub of: Called,
+    pub of: Target,
     /// The tool, if the call is of a tool.
     tool: Option<Arc<Tool>>,
     pub token: Option<Id>,
@@ -65,7 +65,7 @@ impl Component {
     pub(super) fn call(
         &mut self,
         request: Request,
-        mut wanted: Use,
+        mut wanted: ParsedCall,
         catalog: Result<&Catalog, &str>,
         budget: &mut Budget,
         out: &mut Outputs,
@@ -74,7 +74,7 @@ impl Component {
         let arguments = member(&wanted.params, "arguments").unwrap_or("{}");
         let mut called = None;
         match &wanted.of {
-            Called::Prompt(name) => {
+            Target::Prompt(name) => {
                 let prompt = catalog.prompts.get(name);
                 let prompt = prompt.ok_or_else(|| unknown("prompt", name))?;
                 if let Some(lacking) = prompt.lacks(arguments) {
@@ -83,7 +83,7 @@ impl Component {
                     return Err(invalid(text));
                 }
             }
-            Called::Tool(name) => {
+            Target::Tool(name) => {
                 let tool = catalog.tools.get(name);
                 let tool = tool.ok_or_else(|| unknown("tool", name))?;
                 let mismatch = match tool.input.accept(arguments, &mut budget.checks) {
@@ -109,7 +109,7 @@ impl Component {
                 }
                 called = Some(tool.clone());
             }
-            Called::Resource(_) | Called::Completion => {}
+            Target::Resource(_) | Target::Completion => {}
         }
         self.make(request, wanted, called, out);
         Ok(())
@@ -119,7 +119,7 @@ impl Component {
     pub(super) fn make(
         &mut self,
         request: Request,
-        wanted: Use,
+        wanted: ParsedCall,
         tool: Option<Arc<Tool>>,
         out: &mut Outputs,
     ) {
@@ -145,7 +145,7 @@ impl Component {
         let ask = call.request.ask;
         if outcome.kind() != Kind::Result {
             let outcome = match (&call.of, call.request.version) {
-                (Called::Resource(_), Version::Stateless) => versions::newer_error(outcome),
+                (Target::Resource(_), Version::Stateless) => versions::newer_error(outcome),
                 _ => outcome,
             };
             return out.answer(ask, outcome);

@@ -27,21 +27,21 @@
 
 mod answers;
 mod asks;
-mod called;
 mod calls;
 mod catalog;
 pub mod channel;
 mod list;
 mod mirrors;
+mod operation;
 mod outcome;
 mod prompt;
 mod resource;
 mod section;
 mod subscriptions;
+mod target;
 #[cfg(test)]
 mod tests;
 mod tool;
-mod wants;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ use self::calls::Call;
 pub use self::catalog::Catalog;
 use self::channel::{FromComponent, ToComponent};
 use self::list::List;
-use self::wants::Wants;
+use self::operation::Operation;
 use super::edge::{CallerEdge, Client, Provider, Request};
 use super::listening::Listener;
 use super::mirrored::Mirrored;
@@ -88,7 +88,7 @@ pub struct Component {
     name: String,
     offers: Offers,
     lists: BTreeMap<Offer, List>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingRequest>,
     calls: BTreeMap<Question, Call>,
     listeners: Vec<Listener>,
     /// The component's requests to clients.
@@ -97,9 +97,9 @@ pub struct Component {
 
 /// A request that needs a list.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingRequest {
     request: Request,
-    wants: Wants,
+    operation: Operation,
     list: Offer,
 }
 
@@ -144,17 +144,17 @@ impl Provider for Component {
         {
             return self.resume(request, method, params, &state, out);
         }
-        let wants = match method {
-            "server/discover" => Wants::Hello(Vec::new()),
+        let operation = match method {
+            "server/discover" => Operation::Discover(Vec::new()),
             "subscriptions/listen" => return self.subscribe(request, params, out),
             _ => {
                 let offered = Offer::of(method).filter(|offer| self.offers.has(*offer));
                 offered.ok_or_else(|| no_method(method))?;
-                let wants = Wants::read(method, params, request.version)?;
-                wants.ok_or_else(|| no_method(method))?
+                let operation = Operation::read(method, params, request.version)?;
+                operation.ok_or_else(|| no_method(method))?
             }
         };
-        self.begin(request, wants, out)
+        self.begin(request, operation, out)
     }
 
     fn listen(&mut self, request: Request, client: &Client, out: &mut Outputs) {
@@ -163,7 +163,7 @@ impl Provider for Component {
     }
 
     fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
-        let waits = |waiting: &Waiting| waiting.request.ask == ask;
+        let waits = |waiting: &WaitingRequest| waiting.request.ask == ask;
         if let Some(at) = self.waiting.iter().position(waits) {
             self.waiting.remove(at);
             return out.fail(ask, &Error::cancelled());
@@ -232,7 +232,10 @@ impl Provider for Component {
 impl Component {
     /// How many bytes wait for lists, and for clients that retry calls.
     fn kept(&self) -> usize {
-        let waiting = self.waiting.iter().map(|waiting| waiting.wants.weight());
+        let waiting = self
+            .waiting
+            .iter()
+            .map(|waiting| waiting.operation.weight());
         let asks = self.asks.values().map(asks::Open::weight);
         waiting.chain(asks).sum()
     }
@@ -244,22 +247,27 @@ impl Component {
     }
 
     /// Serves a request, at once or when the list that it needs arrives.
-    fn begin(&mut self, request: Request, wants: Wants, out: &mut Outputs) -> Result<(), Error> {
-        let needs = match &wants {
-            Wants::Hello(_) => self.next_with_instructions(None),
-            wants => wants.needs(),
+    fn begin(
+        &mut self,
+        request: Request,
+        operation: Operation,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
+        let needs = match &operation {
+            Operation::Discover(_) => self.next_with_instructions(None),
+            operation => operation.needs(),
         };
         let Some(list) = needs else {
-            return self.serve_now(request, wants, out);
+            return self.serve_now(request, operation, out);
         };
         // With a known list the request does not wait.
         let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
-        if unlisted && !protocol::keeps(self.kept(), wants.weight()) {
+        if unlisted && !protocol::keeps(self.kept(), operation.weight()) {
             return Err(protocol::heavy(&self.name));
         }
-        self.waiting.push(Waiting {
+        self.waiting.push(WaitingRequest {
             request,
-            wants,
+            operation,
             list,
         });
         self.go_on(out);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::called::Called;
+use super::target::Target;
 use super::tool::Tool;
 use crate::protocol::{array, clipped, is_cacheable, is_object, object, quoted};
 use crate::schema::{Refused, Schema, WORK};
@@ -55,18 +55,18 @@ const VALUES: usize = 100;
 /// Checks a component's result of a call, and completes it. The error describes why it is invalid.
 pub fn checked<'r>(
     result: &'r str,
-    of: &Called,
+    of: &Target,
     tool: Option<&Tool>,
 ) -> Result<Cow<'r, str>, String> {
     if !is_object(result) {
         return Err(String::from("it is not an object"));
     }
     match of {
-        Called::Tool(_) => {
+        Target::Tool(_) => {
             let schema = tool.and_then(|tool| tool.output.as_ref());
             check_tool(result, schema)?;
         }
-        Called::Resource(_) => {
+        Target::Resource(_) => {
             let contents: Vec<Contents> = part(result, "contents", "objects with a `uri`")?;
             let mut contents = contents.iter();
             if !contents.all(|one| one.text.is_some() != one.blob.is_some()) {
@@ -74,7 +74,7 @@ pub fn checked<'r>(
                 return Err(String::from(wrong));
             }
         }
-        Called::Prompt(_) => {
+        Target::Prompt(_) => {
             let what = "objects with a `role` and a `content`";
             let said: Vec<PromptMessage> = part(result, "messages", what)?;
             if !said
@@ -85,7 +85,7 @@ pub fn checked<'r>(
                 return Err(String::from(wrong));
             }
         }
-        Called::Completion => {
+        Target::Completion => {
             let completion = member(result, "completion");
             let completion = completion.ok_or_else(|| String::from("it lacks `completion`"))?;
             let completion: Completion = serde_json::from_str(completion).map_err(|error| {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::server::LegacyServer;
-use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, Waits};
+use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, WaitingMessage};
 use crate::protocol;
 use crate::seat::connected;
 use crate::wire;
@@ -80,8 +80,8 @@ impl ConnectedProvider {
         link.open = true;
         for waits in std::mem::take(&mut link.waiting) {
             match waits {
-                Waits::Request(request) => self.send(place, request),
-                Waits::Notification(said) => self.tell(place, &said),
+                WaitingMessage::Request(request) => self.send(place, request),
+                WaitingMessage::Notification(said) => self.tell(place, &said),
             }
         }
     }
@@ -211,12 +211,12 @@ impl ConnectedProvider {
 impl ProviderConnection {
     /// The size of the waiting messages, in bytes.
     pub(super) fn weight(&self) -> usize {
-        self.waiting.iter().map(Waits::weight).sum()
+        self.waiting.iter().map(WaitingMessage::weight).sum()
     }
 
     /// The waiting requests.
     pub(super) fn requests(&self) -> impl Iterator<Item = &CallerRequest<'static>> {
-        self.waiting.iter().filter_map(Waits::request)
+        self.waiting.iter().filter_map(WaitingMessage::request)
     }
 
     /// The unanswered requests that the provider has not received.
@@ -228,7 +228,8 @@ impl ProviderConnection {
 
     /// Cancels a waiting request or a local subscription, and returns its answer.
     pub(super) fn forget(&mut self, ask: Asked) -> Option<Message> {
-        let waits = |waits: &Waits| waits.request().is_some_and(|request| request.ask == ask);
+        let waits =
+            |waits: &WaitingMessage| waits.request().is_some_and(|request| request.ask == ask);
         if let Some(at) = self.waiting.iter().position(waits) {
             self.waiting.remove(at);
             return Some(Message::error(&Error::cancelled()));

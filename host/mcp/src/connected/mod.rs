@@ -77,7 +77,7 @@ struct ProviderConnection {
     open: bool,
     /// The caller's `mcp/connect`, until it is answered.
     ask: Option<Asked>,
-    waiting: VecDeque<Waits>,
+    waiting: VecDeque<WaitingMessage>,
     listens: Listens,
     /// The legacy provider, on the seat's own connection.
     legacy: Option<LegacyServer>,
@@ -85,12 +85,12 @@ struct ProviderConnection {
 
 /// A message that waits for a connection.
 #[derive(Debug)]
-enum Waits {
+enum WaitingMessage {
     Request(CallerRequest<'static>),
     Notification(Said<'static>),
 }
 
-impl Waits {
+impl WaitingMessage {
     fn request(&self) -> Option<&CallerRequest<'static>> {
         match self {
             Self::Request(request) => Some(request),
@@ -116,7 +116,7 @@ enum Open {
     /// `initialize` on the seat's own connection.
     Initialize,
     /// A caller's request, sent to the provider.
-    Caller(Relayed),
+    Caller(RelayedRequest),
     /// A provider's request, sent to a caller.
     Provider {
         ask: Asked,
@@ -127,7 +127,7 @@ enum Open {
 }
 
 #[derive(Debug)]
-struct Relayed {
+struct RelayedRequest {
     ask: Asked,
     place: Owner,
     caller: Caller,
@@ -140,7 +140,7 @@ struct Relayed {
     cacheable: bool,
 }
 
-impl Relayed {
+impl RelayedRequest {
     /// Sends the caller a notification that belongs to the request.
     fn tell(&self, said: Said<'static>, out: &mut Outputs) {
         out.tell_caller(self.caller.clone(), Some(self.ask), said);
@@ -266,7 +266,7 @@ impl ConnectedProvider {
         match self.links.get_mut(&place) {
             Some(link) if !link.open => {
                 let request = request.into_owned();
-                link.waiting.push_back(Waits::Request(request));
+                link.waiting.push_back(WaitingMessage::Request(request));
             }
             _ => self.send(place, request),
         }
@@ -285,7 +285,7 @@ impl ConnectedProvider {
         }
         if let Some(link) = self.links.get_mut(&place) {
             let said = said.into_owned();
-            link.waiting.push_back(Waits::Notification(said));
+            link.waiting.push_back(WaitingMessage::Notification(said));
         }
     }
 
@@ -377,7 +377,7 @@ impl ConnectedProvider {
         let listens = request.said.method == LISTEN;
         if listens && link.listens.asking.is_some() {
             let request = request.into_owned();
-            return link.waiting.push_back(Waits::Request(request));
+            return link.waiting.push_back(WaitingMessage::Request(request));
         }
         let adapted = link.legacy.is_some();
         let mut said = request.said;
@@ -390,7 +390,7 @@ impl ConnectedProvider {
                 said.params = Some(replaced.into());
             }
         }
-        let relayed = Relayed {
+        let relayed = RelayedRequest {
             ask: request.ask,
             place,
             caller: request.caller,
@@ -422,7 +422,7 @@ impl ConnectedProvider {
         };
         if link.open
             && link.listens.asking.is_none()
-            && let Some(Waits::Request(request)) = link.waiting.pop_front()
+            && let Some(WaitingMessage::Request(request)) = link.waiting.pop_front()
         {
             self.send(place, request);
         }
@@ -438,7 +438,7 @@ impl ConnectedProvider {
     }
 
     /// Passes on the provider's answer to a caller.
-    fn relayed(&mut self, question: Question, relayed: &Relayed, outcome: Message) {
+    fn relayed(&mut self, question: Question, relayed: &RelayedRequest, outcome: Message) {
         let place = relayed.place;
         let subscription = relayed.id.as_ref().filter(|_| relayed.listens);
         let mut outcome = protocol::subscribed(outcome, subscription);

@@ -14,7 +14,7 @@
 //! answers with -32601 (`ping` with `{}`).
 
 use super::server::{LegacyServer, discover, initialize};
-use super::{CallerRequest, ConnectedProvider, Open, Owner, Waits};
+use super::{CallerRequest, ConnectedProvider, Open, Owner, WaitingMessage};
 use crate::Asked;
 use crate::edge::Request;
 use crate::listening::Listener;
@@ -84,7 +84,7 @@ impl ConnectedProvider {
         });
         link.waiting = waiting.into();
         let none_waits = link.waiting.is_empty();
-        for request in refused.iter().filter_map(Waits::request) {
+        for request in refused.iter().filter_map(WaitingMessage::request) {
             self.out.answer(request.ask, refusal.clone());
         }
         if none_waits {

@@ -124,12 +124,12 @@ pub struct CallerEdge<P> {
 #[derive(Debug)]
 struct Open {
     request: Request,
-    of: Of,
+    of: Purpose,
 }
 
 /// The purpose of a request at the provider.
 #[derive(Debug)]
-enum Of {
+enum Purpose {
     /// A request that stands alone, whose answer passes.
     Request,
     /// `server/discover`, for the `initialize` of a connection.
@@ -258,7 +258,7 @@ impl<P: Provider> CallerEdge<P> {
     /// How many bytes are kept for calls that may be retried.
     fn kept(&self) -> usize {
         let open = self.open.values().map(|open| match &open.of {
-            Of::Call(call) => call.weight(),
+            Purpose::Call(call) => call.weight(),
             _ => 0,
         });
         let rounds = self.rounds.values().map(Round::weight);
@@ -307,7 +307,7 @@ impl<P: Provider> CallerEdge<P> {
         {
             return self.translate(request, connection, said);
         }
-        self.send(Of::Request, request, said);
+        self.send(Purpose::Request, request, said);
         Ok(())
     }
 
@@ -337,7 +337,7 @@ impl<P: Provider> CallerEdge<P> {
                     id: None,
                     ..request
                 };
-                self.send(Of::Initialize(connection), request, &discover);
+                self.send(Purpose::Initialize(connection), request, &discover);
             }
             "ping" => self.out.result(ask, "{}"),
             "logging/setLevel" if !P::IS_HOST => {
@@ -390,11 +390,11 @@ impl<P: Provider> CallerEdge<P> {
             }
         });
         let (request, said) = (call.request.clone(), Said::made(&call.method, params));
-        self.send(Of::Call(call), request, &said);
+        self.send(Purpose::Call(call), request, &said);
     }
 
     /// Sends a request to the provider.
-    fn send(&mut self, of: Of, request: Request, said: &Said) {
+    fn send(&mut self, of: Purpose, request: Request, said: &Said) {
         let ask = request.ask;
         let open = request.clone();
         self.open.insert(ask, Open { request: open, of });
@@ -413,10 +413,12 @@ impl<P: Provider> CallerEdge<P> {
                     meta,
                     outer,
                 } => match self.open.remove(&ask).map(|open| open.of) {
-                    Some(Of::Initialize(connection)) => self.initialized(ask, connection, outcome),
-                    Some(Of::Call(call)) => self.call_answered(call, outcome),
-                    Some(Of::Listen(listen)) => self.listened(ask, listen, outcome),
-                    Some(Of::Request) | None => self.out.push(Output::Answer {
+                    Some(Purpose::Initialize(connection)) => {
+                        self.initialized(ask, connection, outcome)
+                    }
+                    Some(Purpose::Call(call)) => self.call_answered(call, outcome),
+                    Some(Purpose::Listen(listen)) => self.listened(ask, listen, outcome),
+                    Some(Purpose::Request) | None => self.out.push(Output::Answer {
                         ask,
                         outcome,
                         meta,
@@ -429,8 +431,8 @@ impl<P: Provider> CallerEdge<P> {
                     said,
                 } => match self.open.get(&ask).map(|open| &open.of) {
                     // The notification has no recipient.
-                    Some(Of::Initialize(_)) => {}
-                    Some(Of::Listen(_)) => self.published(ask, &said),
+                    Some(Purpose::Initialize(_)) => {}
+                    Some(Purpose::Listen(_)) => self.published(ask, &said),
                     _ => self.out.tell_caller(caller, Some(ask), said),
                 },
                 output => self.out.push(output),
@@ -506,7 +508,7 @@ impl<P: Provider> CallerEdge<P> {
             return self.end_round(round, Message::error(&Error::cancelled()));
         }
         let waits = self.open.values_mut().any(|open| match &mut open.of {
-            Of::Listen(listen) => listen.ask.take_if(|(ask, _)| *ask == asked).is_some(),
+            Purpose::Listen(listen) => listen.ask.take_if(|(ask, _)| *ask == asked).is_some(),
             _ => false,
         });
         if waits {
@@ -516,13 +518,13 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// The purpose of an open request.
-    fn purpose(&mut self, ask: Asked) -> Option<&mut Of> {
+    fn purpose(&mut self, ask: Asked) -> Option<&mut Purpose> {
         self.open.get_mut(&ask).map(|open| &mut open.of)
     }
 
     /// Cancels a request, at the provider as well.
     fn withdraw_open(&mut self, ask: Asked) {
-        if let Some(Of::Call(call)) = self.purpose(ask) {
+        if let Some(Purpose::Call(call)) = self.purpose(ask) {
             call.withdrawn = true;
         }
         self.provider.withdraw(ask, &mut self.made);
@@ -536,7 +538,7 @@ impl<P: Provider> CallerEdge<P> {
         let open = self.open.iter();
         let here = open.filter(|(_, open)| open.request.caller == caller);
         for ask in here.map(|(ask, _)| *ask).collect::<Vec<_>>() {
-            if let Some(Of::Listen(listen)) = self.purpose(ask)
+            if let Some(Purpose::Listen(listen)) = self.purpose(ask)
                 && let Some((asked, _)) = listen.ask.take()
             {
                 self.out.fail(asked, &Error::cancelled());

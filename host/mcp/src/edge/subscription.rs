@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::{CallerEdge, Of, Open, Provider, Request};
+use super::{CallerEdge, Open, Provider, Purpose, Request};
 use crate::listening::Filter;
 use crate::protocol::{self, Version, key, with_meta};
 use crate::seat::{Caller, Output};
@@ -106,7 +106,7 @@ impl<P: Provider> CallerEdge<P> {
         if is_changed {
             for number in std::mem::take(&mut client.changes.listens) {
                 // It is subscribed no longer; the request was served until now.
-                if let Some(Of::Listen(listen)) = self.purpose(number)
+                if let Some(Purpose::Listen(listen)) = self.purpose(number)
                     && let Some((waiting, _)) = listen.ask.take()
                 {
                     self.out.result(waiting, "{}");
@@ -137,7 +137,7 @@ impl<P: Provider> CallerEdge<P> {
         };
         let open = Open {
             request: request.clone(),
-            of: Of::Listen(listen),
+            of: Purpose::Listen(listen),
         };
         self.open.insert(self.last, open);
         self.provider.listen(request, client, &mut self.made);
@@ -174,7 +174,7 @@ impl<P: Provider> CallerEdge<P> {
     /// Passes on a notification of a `subscriptions/listen`.
     pub(super) fn published(&mut self, on: Asked, said: &Said) {
         let open = self.open.get_mut(&on).map(|open| &mut open.of);
-        let Some(Of::Listen(listen)) = open else {
+        let Some(Purpose::Listen(listen)) = open else {
             return;
         };
         let connection = listen.connection;
@@ -187,7 +187,7 @@ impl<P: Provider> CallerEdge<P> {
             let at = client.changes.listens.iter().position(|of| *of == on);
             let older = client.changes.listens.drain(..at.unwrap_or(0));
             for older in older.collect::<Vec<_>>() {
-                if let Some(Of::Listen(older)) = self.purpose(older) {
+                if let Some(Purpose::Listen(older)) = self.purpose(older) {
                     done.extend(older.ask.take());
                 }
                 self.withdraw_open(older);

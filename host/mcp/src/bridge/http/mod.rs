@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 use self::refusals::rejected;
 use self::reply::{Refusal, refuse};
 use super::connections::welcome;
-use super::link::Shape;
+use super::link::LinkKind;
 use super::registry::{Attachment, Registry};
 use super::stream::{PendingRequest, Role};
 use crate::{LinkId, ServerId};
@@ -134,7 +134,7 @@ impl Visit {
     }
 
     /// Opens a link for a request with this id.
-    fn admit(&self, server: ServerId, shape: Shape, id: Option<&Id>) -> Result<LinkId, Refusal> {
+    fn admit(&self, server: ServerId, shape: LinkKind, id: Option<&Id>) -> Result<LinkId, Refusal> {
         let admitted = self.registry.admit(server, shape);
         admitted.map_err(|why| rejected(why, id))
     }

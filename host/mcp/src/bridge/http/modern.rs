@@ -16,7 +16,7 @@ use super::refusals::server_closed;
 use super::reply::{self, refuse};
 use super::{Answered, VERSION, Visit};
 use crate::ServerId;
-use crate::bridge::link::Shape;
+use crate::bridge::link::LinkKind;
 use crate::bridge::load::Load;
 use crate::mirrored::{Mirrored, PREFIX, decode};
 use crate::protocol::{self, Version};
@@ -74,7 +74,7 @@ pub async fn ask(
         | "subscriptions/listen" => SOON,
         _ => UNTIL_STREAM,
     };
-    let link = visit.admit(server, Shape::Single, id.as_ref())?;
+    let link = visit.admit(server, LinkKind::Single, id.as_ref())?;
     let place = visit.open_for(link, slice::from_ref(&message), accepts)?;
     let is_request = message.kind() == Kind::Request;
     let received = visit.registry.receive(link, message, mirrored(headers));

@@ -12,7 +12,7 @@ use hyper::StatusCode;
 use hyper::body::{Body, Frame};
 use hyper::header::HeaderName;
 
-use crate::bridge::outbound::Sent;
+use crate::bridge::outbound::QueuedMessage;
 use crate::bridge::registry::Attachment;
 use crate::protocol::object;
 use acp_chain_rpc::transport::Outbox;
@@ -73,7 +73,11 @@ pub fn status_of(answer: &Message) -> StatusCode {
 }
 
 /// Streams the messages in `first`, then those of an attachment.
-pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sent>) -> Answer {
+pub fn stream(
+    place: Attachment,
+    form: Form,
+    first: impl IntoIterator<Item = QueuedMessage>,
+) -> Answer {
     let mut stream = Stream {
         place,
         form,
@@ -102,11 +106,11 @@ struct Stream {
     ended: bool,
     out: Outbox,
     /// The messages being written. Their charges are released when the next frame is polled.
-    messages: Vec<Sent>,
+    messages: Vec<QueuedMessage>,
 }
 
 impl Stream {
-    fn push(&mut self, outgoing: Sent) {
+    fn push(&mut self, outgoing: QueuedMessage) {
         match self.form {
             Form::Events => {
                 if let Some(event) = outgoing.event {

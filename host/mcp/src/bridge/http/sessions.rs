@@ -12,9 +12,9 @@ use super::refusals::server_closed;
 use super::reply::{self, Form, Refusal, refuse};
 use super::{Answered, LAST_EVENT, SESSION, VERSION, Visit, not_allowed};
 use crate::bridge::inbound::Inbound;
-use crate::bridge::link::Shape;
+use crate::bridge::link::LinkKind;
 use crate::bridge::load::Load;
-use crate::bridge::outbound::Sent;
+use crate::bridge::outbound::QueuedMessage;
 use crate::bridge::stream::Role;
 use crate::mirrored::Mirrored;
 use crate::protocol::{CANCELLED, Version};
@@ -34,7 +34,7 @@ pub async fn begin(
         tracing::error!("cannot begin an MCP session: {error}");
         refuse(StatusCode::INTERNAL_SERVER_ERROR, "cannot begin a session")
     })?;
-    let shape = Shape::Session {
+    let shape = LinkKind::Session {
         key: key.reveal().into(),
         settled: false,
         used: 0,
@@ -67,7 +67,7 @@ pub async fn begin(
     })
 }
 
-fn is_response(outgoing: &Sent) -> bool {
+fn is_response(outgoing: &QueuedMessage) -> bool {
     outgoing.message.kind().is_response()
 }
 
@@ -223,7 +223,7 @@ mod tests {
     async fn a_client_without_streams_that_cancels_its_call_keeps_its_session() {
         let registry = Registry::new(&Account::new(1 << 24));
         registry.offer(1, BridgeKind::Http).unwrap();
-        let shape = Shape::Session {
+        let shape = LinkKind::Session {
             key: "k".into(),
             settled: true,
             used: 0,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::called::Called;
+use super::target::Target;
 use crate::protocol::{self, Version, invalid, is_object, key, object, quoted, string, with_key};
 use crate::uris;
 use acp_chain_channel::Offer;
@@ -14,31 +14,31 @@ use acp_chain_rpc::{Error, Id, member};
 
 /// A parsed request.
 #[derive(Debug)]
-pub enum Wants {
+pub enum Operation {
     /// `server/discover`, with the instructions of the lists known so far.
-    Hello(Vec<String>),
+    Discover(Vec<String>),
     /// A page of the list that a method requests, from this cursor on.
     Page(&'static str, Option<String>),
     /// A call to the component.
-    Use(Use),
+    Call(ParsedCall),
 }
 
 #[derive(Debug)]
-pub struct Use {
-    pub of: Called,
+pub struct ParsedCall {
+    pub of: Target,
     /// The params for the component: those that MCP defines, and `_meta`.
     pub params: String,
     /// The caller's progress token.
     pub token: Option<Id>,
 }
 
-impl Wants {
+impl Operation {
     /// How many bytes of the client's request it keeps.
     pub fn weight(&self) -> usize {
         match self {
-            Self::Hello(_) => 0,
+            Self::Discover(_) => 0,
             Self::Page(_, cursor) => cursor.as_ref().map_or(0, String::len),
-            Self::Use(wanted) => wanted.params.len(),
+            Self::Call(wanted) => wanted.params.len(),
         }
     }
 
@@ -64,20 +64,20 @@ impl Wants {
                 let name = text(params, "name", "tools/call lacks the name of a tool")?;
                 let arguments = arguments(params, method)?;
                 let members = with_meta(&[("name", &quoted(&name)), ("arguments", &arguments)]);
-                (Called::Tool(name), members)
+                (Target::Tool(name), members)
             }
             "resources/read" => {
                 let uri = text(params, "uri", "resources/read lacks a uri")?;
                 uris::check(&uri)?;
                 let members = with_meta(&[("uri", &quoted(&uri))]);
-                (Called::Resource(uri), members)
+                (Target::Resource(uri), members)
             }
             "prompts/get" => {
                 let name = text(params, "name", "prompts/get lacks the name of a prompt")?;
                 let arguments = arguments(params, method)?;
                 let arguments = texts(&arguments, method)?;
                 let members = with_meta(&[("name", &quoted(&name)), ("arguments", &arguments)]);
-                (Called::Prompt(name), members)
+                (Target::Prompt(name), members)
             }
             "completion/complete" => {
                 let [reference, argument, context] = completed(params)?;
@@ -86,11 +86,11 @@ impl Wants {
                     ("argument", &argument),
                     ("context", &context),
                 ]);
-                (Called::Completion, members)
+                (Target::Completion, members)
             }
             _ => return Ok(None),
         };
-        Ok(Some(Self::Use(Use {
+        Ok(Some(Self::Call(ParsedCall {
             of,
             params: members,
             token: protocol::token(protocol::meta(params, key::PROGRESS)),
@@ -100,13 +100,13 @@ impl Wants {
     /// The list that must be known before the request is served.
     pub fn needs(&self) -> Option<Offer> {
         match self {
-            Self::Hello(_) => None,
+            Self::Discover(_) => None,
             Self::Page(method, _) => Offer::of(method),
-            Self::Use(wanted) => match wanted.of {
-                Called::Tool(_) => Some(Offer::Tools),
-                Called::Prompt(_) => Some(Offer::Prompts),
+            Self::Call(wanted) => match wanted.of {
+                Target::Tool(_) => Some(Offer::Tools),
+                Target::Prompt(_) => Some(Offer::Prompts),
                 // Any resource may be read, even if it is not listed.
-                Called::Resource(_) | Called::Completion => None,
+                Target::Resource(_) | Target::Completion => None,
             },
         }
     }

@@ -4,7 +4,7 @@ use crate::protocol::{clipped, string};
 
 /// The target of a call.
 #[derive(Debug)]
-pub enum Called {
+pub enum Target {
     /// A tool, by its name.
     Tool(String),
     /// A resource, by its URI.
@@ -14,7 +14,7 @@ pub enum Called {
     Completion,
 }
 
-impl Called {
+impl Target {
     /// The method of the call.
     pub fn method(&self) -> &'static str {
         match self {
