@@ -2,7 +2,7 @@
 
 use super::catalog::Catalog;
 use super::operation::Operation;
-use super::{Component, Request, WaitingRequest};
+use super::{Component, WaitingRequest};
 use crate::outputs::Outputs;
 use crate::protocol::{self, Version, array, invalid, key, object, quoted, software};
 use crate::schema::WORK;
@@ -69,22 +69,6 @@ impl Component {
         }
     }
 
-    /// Serves a request that needs no list.
-    pub(super) fn serve_now(
-        &mut self,
-        request: Request,
-        operation: Operation,
-        out: &mut Outputs,
-    ) -> Result<(), Error> {
-        match operation {
-            Operation::Discover(said) => out.result(request.ask, &self.hello(&said)),
-            Operation::Call(wanted) => self.make(request, wanted, None, out),
-            // A page needs a list.
-            Operation::Page(method, _) => return Err(protocol::no_method(method)),
-        }
-        Ok(())
-    }
-
     /// The error for a fault of the component.
     pub(super) fn fault(&self, reason: &str) -> Error {
         let text = format!("The proxy {:?} is at fault: {reason}", self.name);
@@ -108,7 +92,7 @@ impl Component {
     }
 
     /// The answer to `server/discover`.
-    fn hello(&self, instructions: &[String]) -> String {
+    pub(super) fn hello(&self, instructions: &[String]) -> String {
         let capable = self.capable();
         let instructions = match instructions {
             [] => None,

@@ -258,7 +258,13 @@ impl Component {
             operation => operation.needs(),
         };
         let Some(list) = needs else {
-            return self.serve_now(request, operation, out);
+            match operation {
+                Operation::Discover(said) => out.result(request.ask, &self.hello(&said)),
+                Operation::Call(wanted) => self.make(request, wanted, None, out),
+                // A page needs a list.
+                Operation::Page(method, _) => return Err(no_method(method)),
+            }
+            return Ok(());
         };
         // With a known list the request does not wait.
         let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
