@@ -8,8 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-use super::message::OutboundMessage;
-use super::outbound::{OutboundEnd, QueuedMessage, outbound};
+use super::outbound::{OutboundEnd, OutboundMessage, QueuedMessage, outbound};
 use super::stream::{Closer, PendingRequest, Role, Stream, is_of_no_request, progress};
 use super::window::{Event, StreamId, Window};
 use crate::ServerId;

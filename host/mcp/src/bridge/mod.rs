@@ -19,7 +19,6 @@ mod http;
 mod inbound;
 mod link;
 mod load;
-mod message;
 mod outbound;
 pub mod pipe;
 mod registry;
@@ -35,7 +34,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::http::Listener;
-use self::message::OutboundMessage;
+use self::outbound::OutboundMessage;
 use self::registry::Registry;
 use self::socket::Socket;
 use super::mirrored::Mirrored;

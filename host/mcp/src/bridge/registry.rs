@@ -13,11 +13,9 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::link::{Link, LinkKind, Rejection, Status};
 use super::load::Load;
-use super::message::OutboundMessage;
-use super::outbound::OutboundEnd;
+use super::outbound::{OutboundEnd, OutboundMessage};
 use super::stream::{Closer, Role};
-use super::window::Event;
-use super::window::StreamId;
+use super::window::{Event, StreamId};
 use super::{Arrival, BridgeKind};
 use crate::mirrored::Mirrored;
 use crate::secret::Secret;

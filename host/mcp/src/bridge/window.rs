@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 
-use super::message::OutboundMessage;
+use super::outbound::OutboundMessage;
 use acp_chain_channel::limits::{Account, Charge};
 
 /// The number of a stream within its link.

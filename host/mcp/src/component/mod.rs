@@ -38,7 +38,6 @@ mod prompt;
 mod resource;
 mod section;
 mod subscriptions;
-mod target;
 #[cfg(test)]
 mod tests;
 mod tool;

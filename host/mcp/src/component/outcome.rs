@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::target::Target;
+use super::operation::Target;
 use super::tool::Tool;
 use crate::protocol::{array, clipped, is_cacheable, is_object, object, quoted};
 use crate::schema::{Refused, Schema, WORK};

@@ -8,7 +8,6 @@ mod answer;
 mod gate;
 mod modern;
 mod post;
-mod refusals;
 mod reply;
 mod sessions;
 
@@ -25,8 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use self::refusals::rejected;
-use self::reply::{Refusal, refuse};
+use self::reply::{Refusal, refuse, rejected};
 use super::connections::welcome;
 use super::link::LinkKind;
 use super::registry::{Attachment, Registry};

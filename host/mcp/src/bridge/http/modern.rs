@@ -12,8 +12,7 @@ use hyper::header::HeaderName;
 use hyper::{HeaderMap, StatusCode};
 
 use super::answer::{SOON, answer};
-use super::refusals::server_closed;
-use super::reply::{self, refuse};
+use super::reply::{self, refuse, server_closed};
 use super::{Answered, VERSION, Visit};
 use crate::ServerId;
 use crate::bridge::link::LinkKind;

@@ -6,8 +6,7 @@ use acp_chain_http::headers::{Accepts, CODED, is_coded, media_type, single};
 use hyper::body::Incoming;
 use hyper::{Request, StatusCode, header};
 
-use super::refusals::unavailable;
-use super::reply::{self, Refusal, refuse};
+use super::reply::{self, Refusal, refuse, unavailable};
 use super::{Answered, SESSION, VERSION, Visit, modern, sessions};
 use crate::ServerId;
 use crate::bridge::inbound::Inbound;

@@ -12,9 +12,10 @@ use hyper::StatusCode;
 use hyper::body::{Body, Frame};
 use hyper::header::HeaderName;
 
+use crate::bridge::link::Rejection;
 use crate::bridge::outbound::QueuedMessage;
 use crate::bridge::registry::Attachment;
-use crate::protocol::object;
+use crate::protocol::{self, object};
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
@@ -58,6 +59,34 @@ pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
         ("error", Some(&error)),
     ]);
     Refusal(Box::new(typed(status, JSON, body)))
+}
+
+/// The response to a request for which no link or stream is opened.
+pub fn rejected(why: Rejection, id: Option<&Id>) -> Refusal {
+    match why {
+        Rejection::ServerClosed => server_closed(id),
+        Rejection::Full => {
+            let why = "there are too many MCP clients; close some";
+            unavailable(protocol::code::LIMIT, why, id)
+        }
+        Rejection::LinkClosed => refuse(StatusCode::NOT_FOUND, "the session is closed"),
+        Rejection::IdInUse => {
+            let why = "another unanswered request has this id";
+            let wrong = Error::new(code::INVALID_REQUEST, why);
+            error(StatusCode::BAD_REQUEST, id, &wrong)
+        }
+    }
+}
+
+/// The response to a request whose server was closed meanwhile.
+pub fn server_closed(id: Option<&Id>) -> Refusal {
+    unavailable(protocol::code::UNAVAILABLE, "the MCP server is closed", id)
+}
+
+/// The response for a failure that may be temporary (503).
+pub fn unavailable(code: i64, why: &str, id: Option<&Id>) -> Refusal {
+    let wrong = Error::new(code, why);
+    error(StatusCode::SERVICE_UNAVAILABLE, id, &wrong)
 }
 
 /// The HTTP status for an answer, in MCP 2026-07-28.

@@ -8,8 +8,7 @@ use acp_chain_http::headers::{Accepts, WrongHeader, single};
 use hyper::{HeaderMap, StatusCode};
 
 use super::answer::{SOON, answer};
-use super::refusals::server_closed;
-use super::reply::{self, Form, Refusal, refuse};
+use super::reply::{self, Form, Refusal, refuse, server_closed};
 use super::{Answered, LAST_EVENT, SESSION, VERSION, Visit, not_allowed};
 use crate::bridge::inbound::Inbound;
 use crate::bridge::link::LinkKind;
