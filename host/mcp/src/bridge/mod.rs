@@ -161,7 +161,7 @@ impl Bridge {
 
     /// The next event. Cancel safe. Pending until a server is offered. While it is not called, clients wait.
     pub async fn next(&mut self) -> Arrival {
-        // No client can come, so that a chain without servers pays nothing.
+        // Without a listener there are no clients, and the router should not lock the registry for each message.
         if self.socket.is_none() && self.http.is_none() {
             return std::future::pending().await;
         }
