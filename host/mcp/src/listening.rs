@@ -112,11 +112,7 @@ impl Listener {
     }
 
     fn send(&self, method: &str, params: Option<String>, out: &mut Outputs) {
-        let said = Said {
-            method: method.to_owned().into(),
-            params: params.map(Into::into),
-            meta: None,
-        };
+        let said = Said::made(method, params);
         let Request { ask, caller, .. } = &self.request;
         out.tell_caller(caller.clone(), Some(*ask), said);
     }

@@ -31,10 +31,10 @@ impl<'a> Said<'a> {
     }
 
     /// A message made by the host.
-    pub(crate) fn made(method: &str, params: String) -> Said<'static> {
+    pub(crate) fn made(method: &str, params: impl Into<Option<String>>) -> Said<'static> {
         Said {
             method: method.to_owned().into(),
-            params: Some(params.into()),
+            params: params.into().map(Cow::Owned),
             meta: None,
         }
     }

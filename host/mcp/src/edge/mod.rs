@@ -408,32 +408,27 @@ impl<P: Provider> CallerEdge<P> {
         for output in self.made.take() {
             match output {
                 Output::Answer {
-                    ask,
-                    outcome,
-                    meta,
-                    outer,
-                } => match self.open.remove(&ask).map(|open| open.of) {
-                    Some(Purpose::Initialize(connection)) => {
-                        self.initialized(ask, connection, outcome)
+                    ask, ref outcome, ..
+                } => {
+                    let outcome = outcome.clone();
+                    match self.open.remove(&ask).map(|open| open.of) {
+                        Some(Purpose::Initialize(connection)) => {
+                            self.initialized(ask, connection, outcome);
+                        }
+                        Some(Purpose::Call(call)) => self.call_answered(call, outcome),
+                        Some(Purpose::Listen(listen)) => self.listened(ask, listen, outcome),
+                        Some(Purpose::Request) | None => self.out.push(output),
                     }
-                    Some(Purpose::Call(call)) => self.call_answered(call, outcome),
-                    Some(Purpose::Listen(listen)) => self.listened(ask, listen, outcome),
-                    Some(Purpose::Request) | None => self.out.push(Output::Answer {
-                        ask,
-                        outcome,
-                        meta,
-                        outer,
-                    }),
-                },
+                }
                 Output::TellCaller {
                     of: Some(ask),
-                    caller,
-                    said,
+                    ref said,
+                    ..
                 } => match self.open.get(&ask).map(|open| &open.of) {
                     // The notification has no recipient.
                     Some(Purpose::Initialize(_)) => {}
-                    Some(Purpose::Listen(_)) => self.published(ask, &said),
-                    _ => self.out.tell_caller(caller, Some(ask), said),
+                    Some(Purpose::Listen(_)) => self.published(ask, said),
+                    _ => self.out.push(output),
                 },
                 output => self.out.push(output),
             }

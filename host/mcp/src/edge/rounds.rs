@@ -10,7 +10,6 @@
 //!   are cancelled.
 //! - There are at most [`ROUNDS`] per call, and [`INPUTS`] requests per round.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
@@ -111,11 +110,7 @@ impl<P: Provider> CallerEdge<P> {
             let question = self.made.number();
             round.missing.insert(question, name);
             self.inputs.insert(question, round.call.request.ask);
-            let said = Said {
-                method: method.into(),
-                params: params.map(Cow::Owned),
-                meta: None,
-            };
+            let said = Said::made(&method, params);
             self.out.ask_caller(question, round.call.connection, said);
         }
         if round.missing.is_empty() {

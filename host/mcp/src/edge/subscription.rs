@@ -5,8 +5,6 @@
 //! one. Once the new one is acknowledged, the edge cancels the old one, and answers the client's request. If the
 //! provider ends it, the edge opens another only when the client subscribes again.
 
-use std::borrow::Cow;
-
 use super::{CallerEdge, Open, Provider, Purpose, Request};
 use crate::listening::Filter;
 use crate::protocol::{self, Version, key, with_meta};
@@ -198,11 +196,7 @@ impl<P: Provider> CallerEdge<P> {
         } else if listen.acknowledged {
             let params = said.params();
             let params = params.map(|params| with_meta(Some(params), key::SUBSCRIPTION, None));
-            let said = Said {
-                method: said.method.to_string().into(),
-                params: params.map(Cow::Owned),
-                meta: None,
-            };
+            let said = Said::made(&said.method, params);
             let caller = Caller::Connection(connection);
             self.out.tell_caller(caller, None, said);
         }
