@@ -94,10 +94,8 @@ fn name(result: &str) -> String {
 }
 
 fn is_typed(result: &str) -> bool {
-    let version = member(result, "protocolVersion");
-    version
-        .and_then(|version| version.parse().ok())
-        .is_some_and(|version: u64| version >= 2)
+    let version = member(result, "protocolVersion").and_then(|version| version.parse().ok());
+    version.is_some_and(|version: u64| version >= 2)
 }
 
 /// Adds the capability for MCP over ACP to the result of `initialize`. `None` if it is declared already, the result has

@@ -147,11 +147,8 @@ pub(super) fn keeps(kept: usize, more: usize) -> bool {
 
 /// The error that a method is unknown.
 pub(super) fn no_method(method: &str) -> Error {
-    let method = clipped(method);
-    Error::new(
-        code::METHOD_NOT_FOUND,
-        format!("Method not found: {method}"),
-    )
+    let text = format!("Method not found: {}", clipped(method));
+    Error::new(code::METHOD_NOT_FOUND, text)
 }
 
 /// The error that the parameters are invalid.
@@ -269,24 +266,17 @@ pub(super) fn unsupported(version: &str) -> Error {
 
 /// Checks the required `_meta` of a request of 2026-07-28.
 pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
+    let lacks =
+        |key: &str, what: &str| invalid(format!("the request lacks {key} in params._meta, {what}"));
     let version = meta(params, key::VERSION).and_then(|text| serde_json::from_str(text).ok());
-    let Some(version): Option<String> = version else {
-        let lacks = format!(
-            "the request lacks {} in params._meta, a string",
-            key::VERSION
-        );
-        return Err(invalid(lacks));
-    };
+    let version: String = version.ok_or_else(|| lacks(key::VERSION, "a string"))?;
     if version != Version::Stateless.as_str() {
         return Err(unsupported(&version));
     }
     if meta(params, key::CAPABILITIES).is_some_and(is_object) {
         Ok(())
     } else {
-        Err(invalid(format!(
-            "the request lacks {} in params._meta, an object",
-            key::CAPABILITIES
-        )))
+        Err(lacks(key::CAPABILITIES, "an object"))
     }
 }
 

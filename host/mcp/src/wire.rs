@@ -96,11 +96,8 @@ impl<'a> Wrapped<'a> {
     /// The number of the connection, if its id is one of the host's.
     #[must_use]
     pub fn own_connection(&self) -> Option<ConnectionId> {
-        self.connection
-            .as_deref()?
-            .strip_prefix(OWN_PREFIX)?
-            .parse()
-            .ok()
+        let number = self.connection.as_deref()?.strip_prefix(OWN_PREFIX)?;
+        number.parse().ok()
     }
 }
 

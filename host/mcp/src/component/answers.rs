@@ -60,12 +60,10 @@ impl Component {
             let served = served.and_then(|text| {
                 let left = budget.text.checked_sub(text.len());
                 budget.text = left.ok_or_else(|| protocol::heavy(&self.name))?;
-                Ok(text)
+                out.result(ask, &text);
+                Ok(())
             });
-            match served {
-                Ok(text) => out.result(ask, &text),
-                Err(error) => out.fail(ask, &error),
-            }
+            out.settle(ask, served);
         }
     }
 
