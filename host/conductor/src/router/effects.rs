@@ -30,7 +30,7 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>, s
         Effect::Request { id, to, message } => ask(core, mcp, index, id, to, message, steps),
         Effect::Notify { to, message } => tell(core, index, to, message, steps),
         Effect::Progress { id, progress } => mcp.call_progress(core, index, id, &progress, steps),
-        Effect::Changed(change) => mcp.component_changed(index, change, steps),
+        Effect::Changed(change) => mcp.component_changed(index, &change, steps),
         Effect::Settle { id, action } => {
             if let Some(routed) = core.take_held(index, id) {
                 verdict::act(core, mcp, index, id, routed, action, steps);

@@ -94,10 +94,12 @@ pub(super) enum Task {
     Leave(LinkId, ConnectionId),
     /// Removes an MCP client.
     Forget(LinkId),
-    /// Notifies the seats of a component after this one of a change.
-    Changed(HopIndex, Change, ServerId),
-    /// Notifies the seats of a proxy's own servers after this one that the proxy was restarted.
-    ProviderLost(HopIndex, ServerId),
+    /// Notifies the seats of a proxy that it was restarted.
+    ProviderRestarted(HopIndex),
+    /// Notifies the seat of a component of a change.
+    Changed(ServerId, Change),
+    /// Notifies the seat of a server that its provider was restarted.
+    ProviderLost(ServerId),
     /// Removes the connections of a seat whose provider was restarted.
     ForgetConnections(ServerId),
     /// Gives a seat a component's requests to the caller in a call.

@@ -96,7 +96,6 @@ fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mu
         let why = "the proxy was replaced too often while older versions had unfinished work";
         end(core, index, oldest, why, steps);
     }
-    Mcp::component_restarted(index, steps);
     Mcp::provider_restarted(index, steps);
     // The receiver may be closed.
     let _ = done.send(Ok(()));

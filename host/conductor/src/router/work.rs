@@ -185,7 +185,6 @@ fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, st
         return swaps::started(core, index, swap, started, steps);
     }
     if awake(core, index, started, steps) {
-        Mcp::component_restarted(index, steps);
         Mcp::provider_restarted(index, steps);
     }
 }

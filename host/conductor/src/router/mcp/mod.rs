@@ -30,6 +30,7 @@ use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::bridge::Bridge;
 use acp_chain_mcp::capabilities::Capabilities;
+use acp_chain_mcp::component::channel::FromComponent;
 use acp_chain_mcp::protocol::code;
 use acp_chain_mcp::reach::Reach;
 use acp_chain_mcp::seat::{Input, Output};
@@ -162,10 +163,12 @@ impl Mcp {
             Task::LinkLost(link) => self.withdraw_all_of_link(link, steps),
             Task::Leave(link, connection) => self.leave(core, link, connection, steps),
             Task::Forget(link) => drop(self.servers.links.remove(&link)),
-            Task::Changed(index, change, after) => self.tell_changed(index, change, after, steps),
-            Task::ProviderLost(index, after) => {
-                self.tell_provider_lost(core, index, after, steps);
+            Task::ProviderRestarted(index) => self.tell_restarted(index, steps),
+            Task::Changed(server, change) => {
+                let says = FromComponent::Changed(&change);
+                self.give(server, Input::Component(says), steps);
             }
+            Task::ProviderLost(server) => self.tell_provider_lost(core, server, steps),
             Task::ForgetConnections(server) => self.forget_connections(server),
             Task::GiveAsks(server, call, asks) => self.give_asks(server, call, asks, steps),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Mcp;
-use super::servers::{Connection, Provider};
+use super::servers::{Connection, Provider, Server};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route, Via};
@@ -78,41 +78,30 @@ impl Mcp {
         self.give(id, Input::Component(says), steps);
     }
 
-    /// Notifies the seats of a component that an offer may have changed.
+    /// Notifies the seats of a component that an offer may have changed, one by one.
     pub(in crate::router) fn component_changed(
-        &mut self,
+        &self,
         index: HopIndex,
-        change: Change,
+        change: &Change,
         steps: &mut Steps,
     ) {
-        self.tell_changed(index, change, ServerId::MIN, steps);
+        let servers = self.servers.of(Provider::Component(index));
+        steps.extend(servers.map(|server| Step::Mcp(Task::Changed(server, change.clone()))));
     }
 
-    /// Notifies the seats of a component that was restarted: all its lists may have changed.
-    pub(in crate::router) fn component_restarted(index: HopIndex, steps: &mut Steps) {
-        let changes =
-            Offer::ALL.map(|offer| Task::Changed(index, Change::List(offer), ServerId::MIN));
-        steps.extend(changes.map(Step::Mcp));
-    }
-
-    /// Notifies the seats of a component after this one of a change, one by one.
-    pub(super) fn tell_changed(
-        &mut self,
-        index: HopIndex,
-        change: Change,
-        after: ServerId,
-        steps: &mut Steps,
-    ) {
-        if let Some(server) = self.servers.next_of(Provider::Component(index), after) {
-            let says = FromComponent::Changed(&change);
-            self.give(server, Input::Component(says), steps);
-            steps.push(Step::Mcp(Task::Changed(index, change, server)));
-        }
-    }
-
-    /// Notifies the seats of a proxy's own servers that the proxy was restarted, and has lost all connections.
+    /// Notifies the seats of a proxy that it was restarted.
     pub(in crate::router) fn provider_restarted(index: HopIndex, steps: &mut Steps) {
-        steps.push(Step::Mcp(Task::ProviderLost(index, ServerId::MIN)));
+        steps.push(Step::Mcp(Task::ProviderRestarted(index)));
+    }
+
+    /// Notifies the seats of a restarted proxy, one by one: all lists of a component may have changed, and the proxy
+    /// has lost all connections to its own servers.
+    pub(super) fn tell_restarted(&self, index: HopIndex, steps: &mut Steps) {
+        for offer in Offer::ALL {
+            self.component_changed(index, &Change::List(offer), steps);
+        }
+        let own = self.servers.of(Provider::Proxy(index));
+        steps.extend(own.map(|server| Step::Mcp(Task::ProviderLost(server))));
     }
 
     /// Whether a client is connected to a server that this proxy serves itself.
@@ -124,29 +113,21 @@ impl Mcp {
         })
     }
 
-    /// Notifies the seats of a restarted proxy's own servers after this one, one by one.
-    pub(super) fn tell_provider_lost(
-        &mut self,
-        core: &Core,
-        index: HopIndex,
-        after: ServerId,
-        steps: &mut Steps,
-    ) {
-        if let Some(server) = self.servers.next_of(Provider::Proxy(index), after) {
-            let waiting = &self.waiting(core, index, server);
-            self.give(server, Input::ProviderLost { waiting }, steps);
-            // The seat's output still needs the connections.
-            steps.push(Step::Mcp(Task::ForgetConnections(server)));
-            steps.push(Step::Mcp(Task::ProviderLost(index, server)));
-        }
+    /// Notifies the seat of a server whose provider was restarted.
+    pub(super) fn tell_provider_lost(&mut self, core: &Core, server: ServerId, steps: &mut Steps) {
+        let waiting = &self.waiting(core, server);
+        self.give(server, Input::ProviderLost { waiting }, steps);
+        // The seat's output still needs the connections.
+        steps.push(Step::Mcp(Task::ForgetConnections(server)));
     }
 
-    /// The questions of a server's seat that wait in the inbox of its provider.
-    fn waiting(&self, core: &Core, index: HopIndex, server: ServerId) -> HashSet<Question> {
+    /// The questions of a server's seat that wait in the inbox of the proxy that provides the server.
+    fn waiting(&self, core: &Core, server: ServerId) -> HashSet<Question> {
         let asks = self.servers.all.get(&server);
-        if asks.is_none_or(|server| server.questions.is_empty()) {
+        let asks = asks.filter(|server| !server.questions.is_empty());
+        let Some(index) = asks.and_then(Server::proxy) else {
             return HashSet::new();
-        }
+        };
         let messages = core.hops[index].messages();
         let exchanges = messages.filter_map(|routed| core.exchanges.get(routed.exchange?));
         let questions = exchanges.filter_map(|exchange| match exchange.origin {

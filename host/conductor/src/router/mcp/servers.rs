@@ -219,11 +219,11 @@ impl Servers {
         self.last
     }
 
-    /// The next server of a provider after this one.
-    pub fn next_of(&self, provider: Provider, after: ServerId) -> Option<ServerId> {
-        let others = self.all.range(after + 1..);
-        let mut theirs = others.filter(|(_, server)| server.provider == provider);
-        theirs.next().map(|(id, _)| *id)
+    /// The servers of a provider.
+    pub fn of(&self, provider: Provider) -> impl Iterator<Item = ServerId> {
+        let theirs = self.all.iter();
+        let theirs = theirs.filter(move |(_, server)| server.provider == provider);
+        theirs.map(|(id, _)| *id)
     }
 
     /// The connection that a message names.
