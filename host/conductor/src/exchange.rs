@@ -28,8 +28,8 @@ pub enum Origin {
     Seat(ServerId, Question),
     /// An MCP client of the agent, with its own id for the request.
     Link(LinkId, Id),
-    /// The host, which sends `mcp/connect` for an MCP client of the agent.
-    Connecting(LinkId),
+    /// The host, which sends `mcp/connect` to this server for an MCP client of the agent.
+    Connecting(LinkId, ServerId),
     /// The host, which sends `mcp/disconnect` for an MCP client of the agent.
     Leaving(LinkId),
 }

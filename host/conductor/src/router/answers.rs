@@ -32,7 +32,7 @@ pub(super) fn set_out(
             mcp.seat_answered(core, server, question, answer, steps);
             return None;
         }
-        Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => None,
+        Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(..) | Origin::Leaving(_) => None,
     };
     let begins = exchange.life == Life::Connects;
     let original = begins.then(|| answer.message.clone());
@@ -99,7 +99,9 @@ fn hand_over(
             let alone = exchange.stands_alone;
             mcp.answer_link(*link, id, number, alone, &routed.message);
         }
-        Origin::Connecting(link) => mcp.link_connected(core, *link, &routed.message, steps),
+        Origin::Connecting(link, server) => {
+            mcp.link_connected(core, *link, *server, &routed.message, steps);
+        }
         Origin::Leaving(link) => mcp.drop_connections(*link, steps),
         Origin::Native(index, id) => native::answer(core, *index, id, routed),
         Origin::Hop(index, id) => {

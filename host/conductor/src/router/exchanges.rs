@@ -10,6 +10,7 @@ use super::steps::{Answer, Step};
 use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route};
+use crate::routed::Routed;
 use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
@@ -57,6 +58,19 @@ impl Exchanges {
             stands_alone: false,
         };
         self.open.insert(number, exchange);
+        number
+    }
+
+    /// Opens a request that is about to be sent.
+    pub fn open_routed(
+        &mut self,
+        origin: Origin,
+        charge: Option<Charge>,
+        routed: &mut Routed,
+    ) -> ExchangeId {
+        let (toward, route) = (routed.toward, routed.route.clone());
+        let number = self.open(origin, toward, route, &routed.message, charge);
+        routed.exchange = Some(number);
         number
     }
 

@@ -81,7 +81,7 @@ pub(super) enum Task {
     /// Ends a server.
     Close(ServerId),
     /// Ends the connections of a server that ends, once it has no open requests in either direction.
-    CloseConnections(ServerId),
+    DisconnectAll(ServerId),
     /// Takes the last output of the seat of a server that ends.
     Over(ServerId),
     /// Removes a server.
@@ -90,10 +90,9 @@ pub(super) enum Task {
     SendConnected(LinkId, Message),
     /// Cancels the requests of an MCP client that disconnected, once the requests to it are answered.
     LinkLost(LinkId),
-    /// Ends the connection of an MCP client that disconnected, once its requests are cancelled.
-    Leave(LinkId, ConnectionId),
-    /// Removes an MCP client.
-    Forget(LinkId),
+    /// Ends the connection of an MCP client that disconnected, if it has one, once its requests are cancelled, and
+    /// removes the client.
+    Leave(LinkId, Option<ConnectionId>),
     /// Notifies the seats of a proxy that it was restarted.
     ProviderRestarted(HopIndex),
     /// Notifies the seat of a component of a change.

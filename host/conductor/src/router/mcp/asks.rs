@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::Mcp;
-use super::providers::{called_by, position};
-use super::servers::Provider;
+use super::providers::called_by;
 use crate::exchange::Stage;
 use crate::route::HopIndex;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::{MessageId, Peer};
-use acp_chain_mcp::Question;
-use acp_chain_mcp::ServerId;
 use acp_chain_mcp::component::channel::{Ask, FromComponent};
 use acp_chain_mcp::seat::Input;
+use acp_chain_mcp::{Question, ServerId};
 use acp_chain_rpc::{Error, Message};
 
 impl Mcp {
@@ -40,7 +38,7 @@ impl Mcp {
             };
             let Some((server, question)) = called else {
                 // The component has settled the call at the same time.
-                let at = position(&route, Provider::Component(index)).unwrap_or_default();
+                let at = route.position(index).unwrap_or_default();
                 let error = Message::error(&Error::cancelled());
                 steps.answer_at(ask, at + 1, error);
                 continue;

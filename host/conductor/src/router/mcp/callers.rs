@@ -17,8 +17,7 @@ use acp_chain_channel::limits::LONGEST_ID;
 use acp_chain_mcp::protocol::{OPEN, code, token};
 use acp_chain_mcp::seat::{Caller, CallerRequest, Input};
 use acp_chain_mcp::wire::{self, Wrapped};
-use acp_chain_mcp::{Asked, ConnectionId};
-use acp_chain_mcp::{ServerId, declaration};
+use acp_chain_mcp::{Asked, ConnectionId, ServerId, declaration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Message, code as rpc_code};
 
@@ -128,7 +127,6 @@ impl Mcp {
                 let new = Connection {
                     server: id,
                     via: routed.via,
-                    open: [ask].into(),
                 };
                 self.servers.connections.insert(connection, new);
                 self.open_at_seat(id, ask, Some(Caller::Connection(connection)));
@@ -150,11 +148,7 @@ impl Mcp {
                 let said = wrapped.said.take().ok_or_else(no_method)?;
                 let caller = match (wrapped.own_connection(), wrapped.request.as_deref()) {
                     (Some(_), _) => {
-                        let connection = self.own_connection(id, &wrapped, routed.via)?;
-                        if let Some(connection) = self.servers.connections.get_mut(&connection) {
-                            connection.open.insert(ask);
-                        }
-                        Caller::Connection(connection)
+                        Caller::Connection(self.own_connection(id, &wrapped, routed.via)?)
                     }
                     (None, Some(request)) => {
                         self.register_alone(core, id, ask, request, routed.via)?
@@ -192,15 +186,17 @@ impl Mcp {
             let text = format!("acp-chain: a requestId may have at most {LONGEST_ID} bytes");
             return Err(Error::new(rpc_code::INVALID_PARAMS, text));
         }
-        let request: Arc<str> = request.into();
-        let key = (id, request.clone());
-        if self.servers.alone.contains_key(&key) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
+            return Err(unavailable(&declaration::chain_id(id)));
+        };
+        if server.alone.contains_key(request) {
             let text = format!(
                 "acp-chain: the requestId {request:?} belongs to a request that is still open"
             );
             return Err(Error::new(rpc_code::INVALID_PARAMS, text));
         }
-        self.servers.alone.insert(key, via);
+        let request: Arc<str> = request.into();
+        server.alone.insert(request.clone(), via);
         if let Some(exchange) = core.exchanges.get_mut(ask) {
             exchange.stands_alone = true;
         }
@@ -216,8 +212,7 @@ impl Mcp {
     ) -> Result<ConnectionId, Error> {
         let open = self.servers.connected(wrapped);
         let own = open.filter(|open| open.server == id && open.via == via);
-        let connection = wrapped.own_connection();
-        connection.filter(|_| own.is_some()).ok_or_else(|| {
+        own.and(wrapped.own_connection()).ok_or_else(|| {
             let text = "acp-chain: the MCP connection is closed, or belongs to another client";
             Error::new(rpc_code::INVALID_PARAMS, text)
         })
@@ -234,11 +229,11 @@ impl Mcp {
         let Some(closed) = self.servers.connections.remove(&connection) else {
             return;
         };
-        if closed.open.is_empty() {
-            return self.disconnected(closed.server, connection, ask, said, steps);
-        }
-        let open = closed.open.into_iter();
-        steps.extend(open.map(|open| Step::Withdraw(open, new_cancel())));
+        let caller = Caller::Connection(connection);
+        let server = self.servers.all.get(&closed.server);
+        let asked = server.into_iter().flat_map(|server| &server.asked);
+        let open = asked.filter(|(_, asker)| asker.as_ref() == Some(&caller));
+        steps.extend(open.map(|(open, _)| Step::Withdraw(*open, new_cancel())));
         steps.push(Step::Mcp(Task::Disconnected {
             server: closed.server,
             connection,

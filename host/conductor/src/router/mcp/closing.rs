@@ -141,19 +141,12 @@ impl Mcp {
         }
         let questions = questions.into_iter();
         steps.extend(questions.map(|number| Step::Withdraw(number, new_cancel())));
-        let rest = [Task::CloseConnections(id), Task::Over(id), Task::Remove(id)];
+        let rest = [Task::DisconnectAll(id), Task::Over(id), Task::Remove(id)];
         steps.extend(rest.map(Step::Mcp));
-    }
-
-    /// Closes the connections to a server that ends, which notifies its provider.
-    pub(super) fn close_connections(&self, id: ServerId, steps: &mut Steps) {
-        let connections = self.servers.connections_to(id).into_iter();
-        steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));
     }
 
     pub(super) fn remove_server(&mut self, id: ServerId) {
         self.servers.all.remove(&id);
-        self.servers.alone.retain(|(server, _), _| *server != id);
         self.bridge.close(id);
     }
 }

@@ -225,6 +225,7 @@ impl Mcp {
             holders: vec![Holder::of_setup(routed.exchange, routed.named_session())],
             questions: HashMap::new(),
             asked: HashMap::new(),
+            alone: HashMap::new(),
             is_used: false,
             charge: self.servers.kept.charge_anyway(0),
         };

@@ -14,21 +14,21 @@ use super::servers::{Link, LinkState};
 use super::to_links::lose_link;
 use super::{CONNECT, DISCONNECT, MESSAGE};
 use crate::clock::Timer;
-use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{Place, Target, Via};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
-use crate::router::steps::{Answer, Step, Steps, Task};
+use crate::router::exchanges::admit;
+use crate::router::steps::{Answer, Step, Steps};
 use acp_chain_channel::Peer;
-use acp_chain_channel::limits::LONGEST_ID;
-use acp_chain_mcp::ConnectionId;
+use acp_chain_channel::limits::Charge;
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_mcp::mirrored::Mirrored;
 use acp_chain_mcp::protocol::{self, CANCELLED, Version};
 use acp_chain_mcp::wire::{self, Said};
-use acp_chain_mcp::{Dialect, LinkId, declaration};
+use acp_chain_mcp::{ConnectionId, Dialect, LinkId, declaration};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 /// The maximum number of open requests of one client.
@@ -58,6 +58,7 @@ impl Mcp {
                     server,
                     stands_alone,
                     state: LinkState::Idle,
+                    waiting: Vec::new(),
                     open: HashMap::new(),
                     alone: 0,
                 };
@@ -86,28 +87,7 @@ impl Mcp {
     ) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
-        let Some(entry) = self.servers.links.get(&link) else {
-            return;
-        };
-        let wrong = if id.as_str().len() > LONGEST_ID {
-            Some(format!(
-                "acp-chain: an id may have at most {LONGEST_ID} bytes"
-            ))
-        } else if entry.open.len() >= OPEN {
-            Some(format!("acp-chain: {OPEN} requests are open already"))
-        } else if entry.has(&id) {
-            let id = id.as_str();
-            Some(format!(
-                "acp-chain: the id {id} belongs to a request that is still open"
-            ))
-        } else {
-            None
-        };
-        let fine = match wrong {
-            Some(wrong) => Err(Error::new(code::INVALID_REQUEST, wrong)),
-            None => self.check_headers(link, &message, mirrored),
-        };
-        if let Err(error) = fine {
+        if let Err(error) = self.check_headers(link, &message, mirrored) {
             return self.refuse(link, &id, &error);
         }
         if self.stands_alone(link, &message) {
@@ -175,7 +155,11 @@ impl Mcp {
         let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
         let server = declaration::chain_id(server);
         let params = wire::alone(&server, &request, &Said::of(message));
-        self.request_from(core, link, Origin::Link(link, id), true, &params, steps);
+        let number = self.request_from_client(core, link, id, &params, steps);
+        if let Some(exchange) = number.and_then(|number| core.exchanges.get_mut(number)) {
+            // Every answer, also a proxy's, carries the outcome.
+            exchange.stands_alone = true;
+        }
     }
 
     /// Returns the message if its client is connected. Otherwise the message waits for the connection, which is made if
@@ -187,32 +171,27 @@ impl Mcp {
         message: Message,
         steps: &mut Steps,
     ) -> Option<Message> {
-        let entry = self.servers.links.get_mut(&link)?;
-        match &mut entry.state {
-            LinkState::Connected(_) => return Some(message),
-            LinkState::Connecting(_, waiting) => {
-                match self.servers.connecting.charge(message.cost()) {
-                    Some(charge) if waiting.len() < WAITING => waiting.push((message, charge)),
-                    _ => self.disconnect_flooding(core, link),
-                }
-            }
-            LinkState::Idle => {
-                let Some(charge) = self.servers.connecting.charge(message.cost()) else {
-                    self.disconnect_flooding(core, link);
-                    return None;
-                };
-                let params = wire::connect(
-                    &["acpId", "serverId"],
-                    &declaration::chain_id(entry.server),
-                    None,
-                );
-                let connects = Origin::Connecting(link);
-                let number = self.request_from(core, link, connects, false, &params, steps)?;
-                core.clock.set_after(CONNECTION, Timer::Connect(number));
-                let entry = self.servers.links.get_mut(&link)?;
-                entry.state = LinkState::Connecting(number, vec![(message, charge)]);
-            }
+        let entry = self.servers.links.get(&link)?;
+        let (server, state) = (entry.server, entry.state);
+        if matches!(state, LinkState::Connected(_)) {
+            return Some(message);
         }
+        let charge = self.servers.connecting.charge(message.cost());
+        let Some(charge) = charge.filter(|_| entry.waiting.len() < WAITING) else {
+            self.disconnect_flooding(core, link);
+            return None;
+        };
+        if matches!(state, LinkState::Idle) {
+            let names = ["acpId", "serverId"];
+            let params = wire::connect(&names, &declaration::chain_id(server), None);
+            let origin = Origin::Connecting(link, server);
+            let connect = Message::request(CONNECT, &params);
+            let number = self.request_from(core, link, origin, None, connect, steps)?;
+            core.clock.set_after(CONNECTION, Timer::Connect(number));
+            self.servers.links.get_mut(&link)?.state = LinkState::Connecting(number);
+        }
+        let entry = self.servers.links.get_mut(&link)?;
+        entry.waiting.push((message, charge));
         None
     }
 
@@ -226,7 +205,7 @@ impl Mcp {
         let Some(exchange) = core.exchanges.get(number) else {
             return;
         };
-        let Origin::Connecting(link) = exchange.origin else {
+        let Origin::Connecting(link, _) = exchange.origin else {
             return;
         };
         let link = self.servers.links.get(&link);
@@ -259,54 +238,54 @@ impl Mcp {
         Some(routed)
     }
 
-    /// Sends a client's request. Returns its number, if it was opened.
+    /// Sends a client's own request. Returns its number, if it was opened.
+    fn request_from_client(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        id: Id,
+        params: &str,
+        steps: &mut Steps,
+    ) -> Option<ExchangeId> {
+        let open = &self.servers.links.get(&link)?.open;
+        let message = Message::request(MESSAGE, params);
+        let admitted = if open.len() < OPEN {
+            admit(&id, &message, open, &core.agent.kept)
+        } else {
+            let text = format!("{OPEN} requests are open already");
+            Err(Error::new(code::INVALID_REQUEST, text))
+        };
+        let charge = match admitted {
+            Ok(charge) => charge,
+            Err(mut error) => {
+                error.message.insert_str(0, "acp-chain: ");
+                self.refuse(link, &id, &error);
+                return None;
+            }
+        };
+        let origin = Origin::Link(link, id.clone());
+        let number = self.request_from(core, link, origin, Some(charge), message, steps)?;
+        let entry = self.servers.links.get_mut(&link)?;
+        entry.open.insert(id, number);
+        Some(number)
+    }
+
+    /// Sends a request of a client, or of the host for the client. Returns its number, if it was opened.
     fn request_from(
         &mut self,
         core: &mut Core,
         link: LinkId,
         origin: Origin,
-        stands_alone: bool,
-        params: &str,
+        charge: Option<Charge>,
+        message: Message,
         steps: &mut Steps,
     ) -> Option<ExchangeId> {
-        let method = match &origin {
-            Origin::Connecting(_) => CONNECT,
-            Origin::Leaving(_) => DISCONNECT,
-            _ => MESSAGE,
-        };
-        let message = Message::request(method, params);
         let Some(mut routed) = self.to_server(link, message) else {
             // The server ended with its session; the bridge is about to report that.
             self.bridge.hang_up(link);
             return None;
         };
-        let own = match &origin {
-            Origin::Link(_, id) => Some(id.clone()),
-            _ => None,
-        };
-        let mut charge = None;
-        if let Some(id) = &own {
-            charge = core
-                .agent
-                .kept
-                .charge(Exchange::cost(Some(id), &routed.message));
-            if charge.is_none() {
-                let text = "acp-chain: the open requests take too much memory";
-                self.refuse(link, id, &Error::new(code::INVALID_REQUEST, text));
-                return None;
-            }
-        }
-        let route = routed.route.clone();
-        let exchanges = &mut core.exchanges;
-        let number = exchanges.open(origin, Peer::Client, route, &routed.message, charge);
-        if let Some(exchange) = exchanges.get_mut(number) {
-            // Every answer, also a proxy's, carries the outcome.
-            exchange.stands_alone = stands_alone;
-        }
-        if let Some((entry, id)) = self.servers.links.get_mut(&link).zip(own) {
-            entry.open.insert(id, number);
-        }
-        routed.exchange = Some(number);
+        let number = core.exchanges.open_routed(origin, charge, &mut routed);
         steps.push(Step::Send(routed));
         Some(number)
     }
@@ -352,24 +331,28 @@ impl Mcp {
         };
         let params = wire::on_own(*connection, &Said::of(message));
         if let Some(id) = message.id() {
-            self.request_from(core, link, Origin::Link(link, id), false, &params, steps);
+            self.request_from_client(core, link, id, &params, steps);
         } else {
             let message = Message::notification(MESSAGE, &params);
             steps.extend(self.to_server(link, message).map(Step::Send));
         }
     }
 
-    /// Sends a client's `mcp/disconnect` through the chain as the agent would, since proxies may subscribe to it.
+    /// Removes a client. Its `mcp/disconnect` is sent through the chain as the agent would send it, since proxies may
+    /// subscribe to it.
     pub(super) fn leave(
         &mut self,
         core: &mut Core,
         link: LinkId,
-        connection: ConnectionId,
+        connection: Option<ConnectionId>,
         steps: &mut Steps,
     ) {
-        let params = wire::disconnect(&wire::own(connection), None);
-        self.request_from(core, link, Origin::Leaving(link), false, &params, steps);
-        steps.push(Step::Mcp(Task::Forget(link)));
+        if let Some(connection) = connection {
+            let params = wire::disconnect(&wire::own(connection), None);
+            let disconnect = Message::request(DISCONNECT, &params);
+            self.request_from(core, link, Origin::Leaving(link), None, disconnect, steps);
+        }
+        self.servers.links.remove(&link);
     }
 }
 

@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::servers::{Server, Servers};
+use self::servers::{Connection, Server, Servers};
 use super::core::Core;
 use super::steps::{Steps, Task};
 use acp_chain_acp::Turns;
@@ -149,6 +149,10 @@ impl Mcp {
             Task::CatchUp(ask) => self.catch_up_with_cancel(core, ask, steps),
             Task::Withdrawn(server, ask) => self.end_withdrawn(core, server, ask, steps),
             Task::Disconnect(connection) => self.disconnect(connection, None, None, steps),
+            Task::DisconnectAll(server) => {
+                let own = |connection: &Connection| connection.server == server;
+                self.servers.disconnect(own, steps);
+            }
             Task::Disconnected {
                 server,
                 connection,
@@ -156,13 +160,11 @@ impl Mcp {
                 said,
             } => self.disconnected(server, connection, ask, said.as_ref(), steps),
             Task::Close(server) => self.close_server(core, server, steps),
-            Task::CloseConnections(server) => self.close_connections(server, steps),
             Task::Over(server) => self.give(server, Input::Over, steps),
             Task::Remove(server) => self.remove_server(server),
             Task::SendConnected(link, message) => self.send_connected(core, link, &message, steps),
             Task::LinkLost(link) => self.withdraw_all_of_link(link, steps),
             Task::Leave(link, connection) => self.leave(core, link, connection, steps),
-            Task::Forget(link) => drop(self.servers.links.remove(&link)),
             Task::ProviderRestarted(index) => self.tell_restarted(index, steps),
             Task::Changed(server, change) => {
                 let says = FromComponent::Changed(&change);

@@ -91,7 +91,7 @@ impl Mcp {
         }
         let request = wrapped.request.as_deref();
         let known = wrapped.server.as_deref().and_then(declaration::server_of);
-        let known = known.and_then(|id| self.servers.alone.get(&(id, request?.into())));
+        let known = known.and_then(|id| self.servers.all.get(&id)?.alone.get(request?));
         if known.is_some() {
             return known.copied();
         }
@@ -103,18 +103,12 @@ impl Mcp {
     }
 
     /// Assigns a connection that a native proxy made for an MCP client to that client.
-    pub(super) fn claim(
-        &mut self,
-        core: &Core,
-        connection: u64,
-        link: LinkId,
-        server: Option<ServerId>,
-    ) {
+    pub(super) fn claim(&mut self, core: &Core, connection: u64, link: LinkId, server: ServerId) {
         let has_natives = !core.programs.is_empty();
         if let Some(open) = self.servers.connections.get_mut(&connection)
             && has_natives
             && open.via == Via::Agent
-            && Some(open.server) == server
+            && open.server == server
         {
             open.via = Via::Link(link);
         }

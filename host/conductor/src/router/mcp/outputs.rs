@@ -19,8 +19,7 @@ use acp_chain_channel::Peer;
 use acp_chain_mcp::component::channel::ToComponent;
 use acp_chain_mcp::seat::{Caller, Output};
 use acp_chain_mcp::wire::{self, Said};
-use acp_chain_mcp::{Asked, Question};
-use acp_chain_mcp::{ServerId, declaration};
+use acp_chain_mcp::{Question, ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
@@ -43,7 +42,9 @@ impl Mcp {
                 meta,
                 outer,
             } => {
-                let outcome = if self.is_carried(id, ask) && !outer {
+                let exchange = core.exchanges.get(ask);
+                let stands_alone = exchange.is_some_and(|exchange| exchange.stands_alone);
+                let outcome = if stands_alone && !outer {
                     wire::carry(outcome, meta.as_deref())
                 } else {
                     outcome
@@ -102,13 +103,6 @@ impl Mcp {
         }
     }
 
-    /// Whether a request is stateless, so that its answer carries the outcome of MCP.
-    fn is_carried(&self, id: ServerId, ask: Asked) -> bool {
-        let server = self.servers.all.get(&id);
-        let caller = server.and_then(|server| server.asked.get(&ask));
-        matches!(caller, Some(Some(Caller::Request(_))))
-    }
-
     fn send_to_provider(
         &mut self,
         core: &mut Core,
@@ -151,8 +145,7 @@ impl Mcp {
             }
             Caller::Request(request) => {
                 let params = wire::alone(&declaration::chain_id(id), request, said);
-                let via = self.servers.alone.get(&(id, request.clone()));
-                (via.copied(), params)
+                (server.alone.get(request).copied(), params)
             }
         };
         let message = match question {
@@ -252,12 +245,8 @@ impl Mcp {
         };
         let cost = Exchange::cost(None, &routed.message);
         let charge = kept.map(|kept| kept.charge_anyway(cost));
-        let (toward, route) = (routed.toward, routed.route.clone());
         let origin = Origin::Seat(id, question);
-        let number = core
-            .exchanges
-            .open(origin, toward, route, &routed.message, charge);
-        routed.exchange = Some(number);
+        let number = core.exchanges.open_routed(origin, charge, routed);
         server.questions.insert(question, number);
     }
 }

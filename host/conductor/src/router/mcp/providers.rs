@@ -3,18 +3,17 @@
 use std::collections::HashSet;
 
 use super::Mcp;
-use super::servers::{Connection, Provider, Server};
+use super::servers::{Provider, Server};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
-use crate::route::{HopIndex, Route, Via};
+use crate::route::{HopIndex, Via};
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
-use acp_chain_channel::{Change, MessageId, Offer, Peer, Progress};
-use acp_chain_mcp::Question;
-use acp_chain_mcp::ServerId;
+use acp_chain_channel::{Change, MessageId, Offer, Progress};
 use acp_chain_mcp::component::channel::FromComponent;
 use acp_chain_mcp::seat::Input;
 use acp_chain_mcp::wire::Wrapped;
+use acp_chain_mcp::{Question, ServerId};
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
@@ -46,7 +45,7 @@ impl Mcp {
                     "acp-chain: the message names no open MCP connection to a server of its sender";
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
                 let exchange = core.exchanges.get(ask);
-                let at = exchange.and_then(|exchange| position(&exchange.route, provider));
+                let at = exchange.and_then(|exchange| provider.position(&exchange.route));
                 let at = at.unwrap_or_default();
                 steps.answer_at(ask, at + 1, error);
             }
@@ -142,18 +141,13 @@ impl Mcp {
         let Some(seat) = self.servers.all.get(&server).map(|server| &server.seat) else {
             return;
         };
-        let mut lost = self.servers.connections_to(server);
-        lost.retain(|connection| !seat.has_caller(*connection));
-        for connection in lost {
-            let removed = self.servers.connections.remove(&connection);
-            if let Some(Connection {
-                via: Via::Link(link),
-                ..
-            }) = removed
-            {
+        self.servers.connections.retain(|id, connection| {
+            let is_lost = connection.server == server && !seat.has_caller(*id);
+            if is_lost && let Via::Link(link) = connection.via {
                 self.bridge.hang_up(link);
             }
-        }
+            !is_lost
+        });
     }
 }
 
@@ -171,13 +165,5 @@ pub(super) fn called_by(
     match exchange.map(|exchange| &exchange.origin) {
         Some(Origin::Seat(id, question)) => Some((*id, *question)),
         _ => None,
-    }
-}
-
-/// The position of a provider on a route.
-pub(super) fn position(route: &Route, provider: Provider) -> Option<usize> {
-    match provider {
-        Provider::Client => Some(route.edge(Peer::Client)),
-        Provider::Proxy(index) | Provider::Component(index) => route.position(index),
     }
 }

@@ -14,8 +14,7 @@ use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{MCP_KEPT_OF_ALL, Quantity};
 use acp_chain_mcp::protocol::{TOKEN, code};
 use acp_chain_mcp::seat::{Caller, Input};
-use acp_chain_mcp::{Asked, Question};
-use acp_chain_mcp::{ServerId, wire};
+use acp_chain_mcp::{Asked, Question, ServerId, wire};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
 impl Mcp {
@@ -149,9 +148,6 @@ impl Mcp {
         };
         match caller {
             Some(Caller::Connection(connection)) => {
-                if let Some(open) = self.servers.connections.get_mut(&connection) {
-                    open.open.remove(&ask);
-                }
                 let exchange = core.exchanges.get(ask);
                 let connects = exchange.is_some_and(|exchange| &*exchange.method == CONNECT);
                 if connects && outcome.kind() == Kind::Error {
@@ -159,7 +155,7 @@ impl Mcp {
                 }
             }
             Some(Caller::Request(request)) => {
-                self.servers.alone.remove(&(id, request));
+                server.alone.remove(&request);
             }
             None => {}
         }
@@ -214,12 +210,9 @@ fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
     };
     let message = Message::request(DISCONNECT, &wire::disconnect(connection, None));
     let (origin, route, charge) = (exchange.origin, exchange.route, exchange.charge);
-    let number = core
-        .exchanges
-        .open(origin, Peer::Client, route.clone(), &message, charge);
     let mut routed = Routed::new(message, route, at + 1, Peer::Client);
     routed.from = routed.route.edge(Peer::Agent);
-    routed.exchange = Some(number);
+    core.exchanges.open_routed(origin, charge, &mut routed);
     if let Place::Hop(index) = routed.route.place(at) {
         routed.target = Target::Provider(index);
     }

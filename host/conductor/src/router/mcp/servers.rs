@@ -1,16 +1,16 @@
 //! The MCP servers of all sessions, and their callers.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::exchange::ExchangeId;
 use crate::route::{HopIndex, Place, Route, Via};
+use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_mcp::seat::{Caller, Seat};
 use acp_chain_mcp::wire::Wrapped;
-use acp_chain_mcp::{Asked, ConnectionId, Question};
-use acp_chain_mcp::{Dialect, LinkId, ServerId};
+use acp_chain_mcp::{Asked, ConnectionId, Dialect, LinkId, Question, ServerId};
 use acp_chain_rpc::{Id, Message};
 
 /// The provider of a server.
@@ -24,10 +24,23 @@ pub enum Provider {
 }
 
 impl Provider {
-    pub fn place(self) -> Place {
+    /// The proxy, if it is one.
+    pub fn proxy(self) -> Option<HopIndex> {
         match self {
-            Self::Client => Place::Edge(Peer::Client),
-            Self::Proxy(index) | Self::Component(index) => Place::Hop(index),
+            Self::Client => None,
+            Self::Proxy(index) | Self::Component(index) => Some(index),
+        }
+    }
+
+    pub fn place(self) -> Place {
+        self.proxy().map_or(Place::Edge(Peer::Client), Place::Hop)
+    }
+
+    /// The position on a route; `None` if the route does not pass the proxy.
+    pub fn position(self, route: &Route) -> Option<usize> {
+        match self.proxy() {
+            None => Some(route.edge(Peer::Client)),
+            Some(index) => route.position(index),
         }
     }
 }
@@ -50,6 +63,8 @@ pub struct Server {
     pub questions: HashMap<Question, ExchangeId>,
     /// The open requests to the seat, and their callers.
     pub asked: HashMap<Asked, Option<Caller>>,
+    /// The senders of the open stateless requests, by `requestId`.
+    pub alone: HashMap<Arc<str>, Via>,
     /// Whether the server has ever received a request.
     pub is_used: bool,
     /// The charge for what the seat keeps.
@@ -103,10 +118,7 @@ impl Server {
 
     /// The proxy that provides the server, if it is a proxy's.
     pub fn proxy(&self) -> Option<HopIndex> {
-        match self.provider {
-            Provider::Client => None,
-            Provider::Proxy(index) | Provider::Component(index) => Some(index),
-        }
+        self.provider.proxy()
     }
 }
 
@@ -116,18 +128,16 @@ pub struct Connection {
     pub server: ServerId,
     /// The caller.
     pub via: Via,
-    /// The unanswered requests on the connection.
-    pub open: HashSet<Asked>,
 }
 
 /// The state of the connection of an MCP client of the agent.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum LinkState {
     /// The client has sent nothing yet that needs a connection.
     #[default]
     Idle,
     /// The client's messages wait for the connection that this request makes.
-    Connecting(ExchangeId, Vec<(Message, Charge)>),
+    Connecting(ExchangeId),
     Connected(ConnectionId),
 }
 
@@ -138,39 +148,28 @@ pub struct Link {
     /// Whether the link is a single stateless request, which never needs a connection.
     pub stands_alone: bool,
     pub state: LinkState,
-    /// The client's unanswered requests.
+    /// The client's messages that wait for its connection.
+    pub waiting: Vec<(Message, Charge)>,
+    /// The client's unanswered requests that were sent.
     pub open: HashMap<Id, ExchangeId>,
     /// How many of the client's requests were stateless.
     pub alone: u64,
 }
 
 impl Link {
-    /// Whether the client has an unanswered request with this id.
-    pub fn has(&self, id: &Id) -> bool {
-        let waits = match &self.state {
-            LinkState::Connecting(_, waiting) => waiting
-                .iter()
-                .any(|(message, _)| message.id().as_ref() == Some(id)),
-            LinkState::Idle | LinkState::Connected(_) => false,
-        };
-        waits || self.open.contains_key(id)
-    }
-
     /// Removes the client's request with this id; returns its number if it was sent.
     pub fn take(&mut self, id: &Id) -> Option<ExchangeId> {
-        if let LinkState::Connecting(_, waiting) = &mut self.state {
-            waiting.retain(|(message, _)| message.id().as_ref() != Some(id));
-        }
+        self.waiting
+            .retain(|(message, _)| message.id().as_ref() != Some(id));
         self.open.remove(id)
     }
 
     /// Removes all unanswered requests of the client, and returns their ids.
     pub fn give_up(&mut self) -> Vec<Id> {
-        let mut ids: Vec<_> = self.open.drain().map(|(id, _)| id).collect();
-        if let LinkState::Connecting(_, waiting) = &mut self.state {
-            ids.extend(waiting.drain(..).filter_map(|(message, _)| message.id()));
-        }
-        ids
+        let open = self.open.drain().map(|(id, _)| id);
+        let waiting = self.waiting.drain(..);
+        open.chain(waiting.filter_map(|(message, _)| message.id()))
+            .collect()
     }
 }
 
@@ -179,11 +178,7 @@ pub struct Servers {
     last: u64,
     pub all: BTreeMap<ServerId, Server>,
     pub connections: HashMap<ConnectionId, Connection>,
-    /// The open stateless requests, and their callers.
-    pub alone: HashMap<(ServerId, Arc<str>), Via>,
     pub links: HashMap<LinkId, Link>,
-    /// The servers of links that ended while their connection was being made, until it is made or fails.
-    pub left: HashMap<LinkId, ServerId>,
     /// The account of messages that wait for connections.
     pub connecting: Account,
     /// The account of all seats.
@@ -199,9 +194,7 @@ impl Servers {
             last: 0,
             all: BTreeMap::new(),
             connections: HashMap::new(),
-            alone: HashMap::new(),
             links: HashMap::new(),
-            left: HashMap::new(),
             connecting: kept.part(MCP_CONNECTING),
             kept: kept.part(MCP_KEPT_OF_ALL),
             clients: HashMap::new(),
@@ -231,20 +224,15 @@ impl Servers {
         self.connections.get(&wrapped.own_connection()?)
     }
 
-    /// The connections to a server.
-    pub fn connections_to(&self, server: ServerId) -> Vec<ConnectionId> {
-        self.connections_of(|connection| connection.server == server)
-    }
-
-    /// The connections of this caller.
-    pub fn connections_by(&self, via: Via) -> Vec<ConnectionId> {
-        self.connections_of(|connection| connection.via == via)
-    }
-
-    fn connections_of(&self, of: impl Fn(&Connection) -> bool) -> Vec<ConnectionId> {
+    /// Ends these connections.
+    pub(in crate::router) fn disconnect(
+        &self,
+        those: impl Fn(&Connection) -> bool,
+        steps: &mut Steps,
+    ) {
         let all = self.connections.iter();
-        let those = all.filter(|(_, connection)| of(connection));
-        those.map(|(id, _)| *id).collect()
+        let those = all.filter(|(_, connection)| those(connection));
+        steps.extend(those.map(|(id, _)| Step::Mcp(Task::Disconnect(*id))));
     }
 
     /// The server that its provider's message is about.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Mcp;
-use super::servers::LinkState;
+use super::servers::{Connection, Link, LinkState};
 use crate::exchange::{ExchangeId, Stage};
 use crate::route::Via;
 use crate::routed::Routed;
@@ -11,9 +11,9 @@ use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
-use acp_chain_mcp::LinkId;
 use acp_chain_mcp::protocol::CANCELLED;
 use acp_chain_mcp::wire::{self, Said, Wrapped};
+use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 impl Mcp {
@@ -89,28 +89,27 @@ impl Mcp {
         &mut self,
         core: &Core,
         link: LinkId,
+        server: ServerId,
         answer: &Message,
         steps: &mut Steps,
     ) {
         // Proxies on the way may have replaced the answer by anything.
         let connection = Wrapped::read(answer.body()).own_connection();
-        let left = self.servers.left.remove(&link);
-        let server = self.servers.links.get(&link).map(|entry| entry.server);
         if let Some(id) = connection {
-            self.claim(core, id, link, server.or(left));
+            self.claim(core, id, link, server);
         }
         let entry = self.servers.links.get_mut(&link);
-        let Some(entry) = entry.filter(|_| left.is_none()) else {
+        let is_connecting = |entry: &&mut Link| matches!(entry.state, LinkState::Connecting(_));
+        // The client may have disconnected.
+        let Some(entry) = entry.filter(is_connecting) else {
             return self.drop_connections(link, steps);
         };
         let own = connection.and_then(|id| self.servers.connections.get(&id));
-        let own = own.filter(|own| own.via == Via::Link(link) && own.server == entry.server);
+        let own = own.filter(|own| own.via == Via::Link(link) && own.server == server);
         let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);
-        let now = connection.map_or(LinkState::Idle, LinkState::Connected);
-        let LinkState::Connecting(_, waiting) = std::mem::replace(&mut entry.state, now) else {
-            return;
-        };
-        let waiting = waiting.into_iter().map(|(message, _)| message);
+        entry.state = connection.map_or(LinkState::Idle, LinkState::Connected);
+        let waiting = std::mem::take(&mut entry.waiting).into_iter();
+        let waiting = waiting.map(|(message, _)| message);
         if connection.is_some() {
             return steps
                 .extend(waiting.map(|message| Step::Mcp(Task::SendConnected(link, message))));
@@ -130,24 +129,21 @@ impl Mcp {
         let Some(entry) = self.servers.links.get_mut(&link) else {
             return;
         };
-        let mut open: Vec<_> = entry.open.drain().map(|(_, number)| number).collect();
-        let was = std::mem::take(&mut entry.state);
-        if let LinkState::Connecting(number, _) = was {
-            open.push(number);
-            self.servers.left.insert(link, entry.server);
-        }
-        let open = open.into_iter();
+        let (connects, connection) = match std::mem::take(&mut entry.state) {
+            LinkState::Idle => (None, None),
+            LinkState::Connecting(number) => (Some(number), None),
+            LinkState::Connected(connection) => (None, Some(connection)),
+        };
+        let open = entry.open.drain().map(|(_, number)| number);
+        let open = open.chain(connects);
         steps.extend(open.map(|number| Step::Withdraw(number, new_cancel())));
-        steps.push(Step::Mcp(match was {
-            LinkState::Connected(connection) => Task::Leave(link, connection),
-            _ => Task::Forget(link),
-        }));
+        steps.push(Step::Mcp(Task::Leave(link, connection)));
     }
 
     /// Ends the remaining connections of a client that has disconnected, whatever the answer to its `mcp/disconnect`.
     pub(in crate::router) fn drop_connections(&self, link: LinkId, steps: &mut Steps) {
-        let connections = self.servers.connections_by(Via::Link(link)).into_iter();
-        steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));
+        let own = |connection: &Connection| connection.via == Via::Link(link);
+        self.servers.disconnect(own, steps);
     }
 }
 

@@ -213,7 +213,7 @@ fn a_client_that_leaves_while_a_native_proxy_connects_it_leaves_no_connection() 
     let last = received(&mut router, Peer::Client).concat();
     assert!(last.contains("mcp/disconnect"), "{last}");
     assert!(router.mcp.servers.connections.is_empty());
-    assert!(router.mcp.servers.left.is_empty());
+    assert!(router.mcp.servers.links.is_empty());
 }
 
 #[test]
