@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Mcp;
 use super::servers::Connection;
-use super::{CONNECT, DISCONNECT, MESSAGE, seats, unavailable};
+use super::{CONNECT, DISCONNECT, MESSAGE, invalid, seats, unavailable};
 use crate::exchange::{Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{Place, Target, Via};
@@ -19,7 +19,7 @@ use acp_chain_mcp::seat::{Caller, CallerRequest, Input};
 use acp_chain_mcp::wire::{self, Wrapped};
 use acp_chain_mcp::{Asked, ConnectionId, ServerId, declaration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Error, Id, Message, code as rpc_code};
+use acp_chain_rpc::{Error, Id, Message};
 
 impl Mcp {
     /// The target of a caller's message: the seat of the server or connection that it names.
@@ -31,7 +31,7 @@ impl Mcp {
                 open.map(|open| open.server).ok_or_else(|| {
                     let connection = quote(connection, MAX_QUOTE);
                     let text = format!("acp-chain: no MCP connection `{connection}` is open");
-                    Error::new(rpc_code::INVALID_PARAMS, text)
+                    invalid(text)
                 })?
             }
             (None, Some(server)) => {
@@ -39,7 +39,7 @@ impl Mcp {
             }
             (None, None) => {
                 let text = "acp-chain: the message names neither an MCP server nor a connection";
-                return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+                return Err(invalid(text));
             }
         };
         match self.servers.all.get(&id) {
@@ -145,6 +145,7 @@ impl Mcp {
                 if !self.servers.have_room(routed.message.len()) {
                     return Err(seats::full());
                 }
+                let no_method = || invalid("acp-chain: the MCP message has no method");
                 let said = wrapped.said.take().ok_or_else(no_method)?;
                 let caller = match (wrapped.own_connection(), wrapped.request.as_deref()) {
                     (Some(_), _) => {
@@ -156,7 +157,7 @@ impl Mcp {
                     (None, None) => {
                         let text =
                             "acp-chain: the message has neither a connectionId nor a requestId";
-                        return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+                        return Err(invalid(text));
                     }
                 };
                 self.open_at_seat(id, ask, Some(caller.clone()));
@@ -184,7 +185,7 @@ impl Mcp {
     ) -> Result<Caller, Error> {
         if request.len() > LONGEST_ID {
             let text = format!("acp-chain: a requestId may have at most {LONGEST_ID} bytes");
-            return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+            return Err(invalid(text));
         }
         let Some(server) = self.servers.all.get_mut(&id) else {
             return Err(unavailable(&declaration::chain_id(id)));
@@ -193,7 +194,7 @@ impl Mcp {
             let text = format!(
                 "acp-chain: the requestId {request:?} belongs to a request that is still open"
             );
-            return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+            return Err(invalid(text));
         }
         let request: Arc<str> = request.into();
         server.alone.insert(request.clone(), via);
@@ -212,10 +213,9 @@ impl Mcp {
     ) -> Result<ConnectionId, Error> {
         let open = self.servers.connected(wrapped);
         let own = open.filter(|open| open.server == id && open.via == via);
-        own.and(wrapped.own_connection()).ok_or_else(|| {
-            let text = "acp-chain: the MCP connection is closed, or belongs to another client";
-            Error::new(rpc_code::INVALID_PARAMS, text)
-        })
+        let text = "acp-chain: the MCP connection is closed, or belongs to another client";
+        own.and(wrapped.own_connection())
+            .ok_or_else(|| invalid(text))
     }
 
     /// Ends a connection, with this message if a caller sent it. Cancels the open requests on it.
@@ -302,11 +302,4 @@ fn callers_id(core: &Core, ask: Asked, request: Option<&str>) -> Option<Id> {
         }
         _ => None,
     }
-}
-
-fn no_method() -> Error {
-    Error::new(
-        rpc_code::INVALID_PARAMS,
-        "acp-chain: the MCP message has no method",
-    )
 }

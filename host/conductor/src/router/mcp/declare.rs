@@ -7,21 +7,23 @@ use std::collections::HashMap;
 use std::io;
 
 use super::Mcp;
-use super::servers::{Holder, Provider, Server, Servers};
+use super::servers::{Holder, Provider, Server};
 use crate::exchange::{ExchangeId, Stage};
+use crate::hop::Hop;
 use crate::losses::Loss;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use crate::router::core::Core;
 use acp_chain_acp::{ACKNOWLEDGED, Life};
+use acp_chain_channel::Peer;
 use acp_chain_channel::limits::MCP_SERVERS_OF_ONE;
-use acp_chain_channel::{Offers, Peer};
 use acp_chain_mcp::bridge::BridgeKind;
+use acp_chain_mcp::component::ComponentProvider;
 use acp_chain_mcp::connected::ConnectedProvider;
 use acp_chain_mcp::declaration::{self, DeclarationError, Entry, MAX_SERVERS, Names};
 use acp_chain_mcp::seat::Seat;
 use acp_chain_mcp::undecided::Undecided;
-use acp_chain_mcp::{Dialect, ServerId, component};
+use acp_chain_mcp::{Dialect, ServerId};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message};
 
@@ -37,15 +39,16 @@ impl Mcp {
             return Ok(());
         }
         let mut entries = declaration::read(routed.message.body())?;
-        if let (Provider::Client, Some(number)) = (provider, routed.exchange) {
-            let names = entries.iter().filter(|entry| !entry.over_acp);
-            let names = names.map(|entry| entry.name.clone()).collect();
-            if !self.keep_clients(core, number, names) {
-                return Err(DeclarationError::TooLong);
+        match (provider, routed.exchange) {
+            (Provider::Client, Some(number)) => {
+                let names = entries.iter().filter(|entry| !entry.over_acp);
+                let names = names.map(|entry| entry.name.clone()).collect();
+                if !self.keep_clients(core, number, names) {
+                    return Err(DeclarationError::TooLong);
+                }
             }
-        }
-        if let (Provider::Proxy(index), Some(number)) = (provider, routed.exchange) {
-            self.keep_names(core, index, number);
+            (Provider::Proxy(index), Some(number)) => self.keep_names(core, index, number),
+            _ => {}
         }
         let mut changed = false;
         for entry in &mut entries {
@@ -168,8 +171,7 @@ impl Mcp {
         dialect: Option<Dialect>,
         own_id: &str,
     ) -> Option<ServerId> {
-        let is_again = routed.life == Life::Loads;
-        let again = routed.session().filter(|_| is_again);
+        let again = routed.session().filter(|_| routed.life == Life::Loads);
         let shares = self.shares();
         let mut all = self.servers.all.iter_mut();
         let (id, known) = all.find(|(_, server)| {
@@ -205,15 +207,16 @@ impl Mcp {
             return None;
         }
         let id = self.servers.number();
-        let seat: Box<dyn Seat> = match (dialect, provider) {
-            (Some(Dialect::Connected), _) => Box::new(ConnectedProvider::new(&own_id)),
-            (Some(Dialect::Stateless), _) => {
+        let seat: Box<dyn Seat> = match dialect {
+            Some(Dialect::Connected) => Box::new(ConnectedProvider::new(&own_id)),
+            Some(Dialect::Stateless) => {
                 Box::new(Undecided::new(&own_id, &declaration::chain_id(id)))
             }
-            (None, _) => Box::new(component::ComponentProvider::new(
-                &name_of(core, provider),
-                offers_of(core, provider),
-            )),
+            None => {
+                let hop = provider.proxy().map(|index| &core.hops[index]);
+                let offers = hop.map(Hop::offers).unwrap_or_default();
+                Box::new(ComponentProvider::new(hop.map_or("", Hop::name), offers))
+            }
         };
         let server = Server {
             provider,
@@ -240,7 +243,7 @@ impl Mcp {
         routed: &Routed,
     ) -> Option<Message> {
         let message = &routed.message;
-        let mut entries = match declaration::read(message.body()) {
+        let entries = match declaration::read(message.body()) {
             Ok(entries) => entries,
             // The message is not a request, so its sender gets no error.
             Err(error @ DeclarationError::Draft(_)) => {
@@ -257,63 +260,55 @@ impl Mcp {
         let clients = routed
             .exchange
             .and_then(|number| self.servers.clients.get(&number));
-        let clients = clients.cloned().unwrap_or_default();
-        let is_clients = |servers: &Servers, entry: &Entry| {
-            if entry.over_acp {
-                let server = entry.server().and_then(|server| servers.all.get(&server));
-                server.is_some_and(|server| server.provider == Provider::Client)
+        let provided = |entry: Entry| {
+            let provider = if entry.over_acp {
+                let server = entry.server();
+                let server = server.and_then(|server| self.servers.all.get(&server));
+                server.map(|server| server.provider)
             } else {
-                clients.contains(&entry.name)
-            }
+                let is_clients = clients.is_some_and(|names| names.contains(&entry.name));
+                is_clients.then_some(Provider::Client)
+            };
+            (provider, entry)
         };
+        let entries: Vec<_> = entries.into_iter().map(provided).collect();
         let mut names = Names::default();
-        for entry in entries
-            .iter()
-            .filter(|entry| is_clients(&self.servers, entry))
-        {
-            names.take(&entry.name);
+        for (provider, entry) in &entries {
+            if *provider == Some(Provider::Client) {
+                names.take(&entry.name);
+            }
         }
         let mut lost = Vec::new();
         let mut declared = Vec::new();
-        for mut entry in entries.drain(..) {
-            let server = entry.server();
-            let provider = server.and_then(|id| Some((id, self.servers.all.get(&id)?.provider)));
+        for (provider, mut entry) in entries {
             if entry.over_acp && provider.is_none() {
                 lost.push(quote(&entry.name, MAX_QUOTE));
                 continue;
             }
-            if !is_clients(&self.servers, &entry) && !entry.name.is_empty() {
+            let server = entry.server();
+            if provider != Some(Provider::Client) && !entry.name.is_empty() {
                 let name = names.take_free(&entry.name);
                 if name != entry.name {
-                    Self::tell_renamed(
-                        core,
-                        &entry.name,
-                        &name,
-                        provider.map(|(_, provider)| provider),
-                    );
+                    Self::tell_renamed(core, &entry.name, &name, provider);
                     entry.set_name(&name);
                 }
             }
-            match provider.filter(|_| entry.over_acp) {
-                None => declared.push(entry),
-                Some((server, _)) if self.agent.acp => {
-                    entry.set_server(server);
-                    declared.push(entry);
-                }
-                Some((server, _)) => match self.bridge(server, &entry.name) {
-                    Ok(bridge) => {
-                        entry.set_text(&bridge);
-                        declared.push(entry);
-                    }
+            match server {
+                None => {}
+                Some(server) if self.agent.acp => entry.set_server(server),
+                Some(server) => match self.bridge(server, &entry.name) {
+                    Ok(bridge) => entry.set_text(&bridge),
                     Err(error) => {
                         let name = quote(&entry.name, MAX_QUOTE);
                         let why = format_args!(
                             "the agent cannot be given the MCP server {name}: {error}."
                         );
                         core.lose(Loss::Server, Place::Edge(Peer::Agent), &why);
+                        continue;
                     }
                 },
             }
+            declared.push(entry);
         }
         if !lost.is_empty() {
             lost.truncate(8);
@@ -356,27 +351,10 @@ impl Mcp {
     }
 }
 
-fn name_of(core: &Core, provider: Provider) -> String {
-    match provider {
-        Provider::Client => "client".to_owned(),
-        Provider::Proxy(index) | Provider::Component(index) => core.hops[index].name().to_owned(),
-    }
-}
-
-/// The offers of a component; none for other providers.
-fn offers_of(core: &Core, provider: Provider) -> Offers {
-    match provider {
-        Provider::Component(index) => core.hops[index].offers(),
-        Provider::Client | Provider::Proxy(_) => Offers::default(),
-    }
-}
-
 pub(super) fn whose(core: &Core, provider: Provider) -> String {
-    match provider {
-        Provider::Client => "the client".to_owned(),
-        Provider::Proxy(_) | Provider::Component(_) => {
-            format!("the proxy `{}`", name_of(core, provider))
-        }
+    match provider.proxy() {
+        None => "the client".to_owned(),
+        Some(index) => format!("the proxy `{}`", core.hops[index].name()),
     }
 }
 

@@ -35,7 +35,7 @@ use acp_chain_mcp::protocol::code;
 use acp_chain_mcp::reach::Reach;
 use acp_chain_mcp::seat::{Input, Output};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Error, Message};
+use acp_chain_rpc::{Error, Message, code as rpc_code};
 
 /// The cost of keeping a turn, besides the name of its session.
 const TURN: usize = 128;
@@ -187,6 +187,11 @@ const DISCONNECT: &str = "mcp/disconnect";
 /// Whether a method belongs to MCP over ACP.
 pub(in crate::router) fn is_mcp(method: &str) -> bool {
     matches!(method, MESSAGE | CONNECT | DISCONNECT)
+}
+
+/// The error for a message whose parameters are not accepted.
+fn invalid(text: impl Into<String>) -> Error {
+    Error::new(rpc_code::INVALID_PARAMS, text)
 }
 
 /// The error for an id that no server has.

@@ -1,9 +1,9 @@
 //! MCP over ACP through native proxies: at a native proxy, a caller's message ends, and the proxy sends it on as its
 //! own.
 
-use super::MESSAGE;
 use super::Mcp;
 use super::servers::Provider;
+use super::{MESSAGE, invalid};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route, Target, Via};
 use crate::routed::Routed;
@@ -12,7 +12,7 @@ use crate::router::steps::{Step, Steps};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::wire::Wrapped;
 use acp_chain_mcp::{LinkId, ServerId, declaration};
-use acp_chain_rpc::{Error, Message, code};
+use acp_chain_rpc::Message;
 
 impl Mcp {
     /// Receives an MCP message from a native proxy: one that it passes on, or its own as the provider of a server.
@@ -48,7 +48,7 @@ impl Mcp {
                 Target::Seat(_, at) if at < routed.at => Ok(target),
                 _ => {
                     let text = "acp-chain: that MCP server is not on the client's side";
-                    Err(Error::new(code::INVALID_PARAMS, text))
+                    Err(invalid(text))
                 }
             });
         match (target, routed.exchange) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::MESSAGE;
 use super::Mcp;
 use super::servers::{Holder, Provider, Server};
+use super::{MESSAGE, invalid};
 use crate::exchange::{Exchange, Origin};
 use crate::hop::Item;
 use crate::labels::Labels;
@@ -160,7 +160,7 @@ impl Mcp {
             (Some(via), _) => routed.via = via,
             (None, Some(question)) => {
                 let text = "acp-chain: the MCP connection is closed";
-                let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
+                let error = Message::error(&invalid(text));
                 return self.answer_seat(id, question, error, steps);
             }
             (None, None) => {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Mcp;
+use super::invalid;
 use super::servers::{Provider, Server};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
@@ -14,7 +15,7 @@ use acp_chain_mcp::component::channel::FromComponent;
 use acp_chain_mcp::seat::Input;
 use acp_chain_mcp::wire::Wrapped;
 use acp_chain_mcp::{Question, ServerId};
-use acp_chain_rpc::{Error, Message, code};
+use acp_chain_rpc::Message;
 
 impl Mcp {
     /// Receives a message that a provider sends to the callers of one of its servers.
@@ -43,7 +44,7 @@ impl Mcp {
             (None, Some(ask)) => {
                 let text =
                     "acp-chain: the message names no open MCP connection to a server of its sender";
-                let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
+                let error = Message::error(&invalid(text));
                 let exchange = core.exchanges.get(ask);
                 let at = exchange.and_then(|exchange| provider.position(&exchange.route));
                 let at = at.unwrap_or_default();
