@@ -29,7 +29,8 @@ pub(super) fn set_out(
             return None;
         }
         Origin::Seat(server, question) => {
-            mcp.seat_answered(core, server, question, answer, steps);
+            mcp.router(core, steps)
+                .seat_answered(server, question, answer);
             return None;
         }
         Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(..) | Origin::Leaving(_) => None,
@@ -100,9 +101,10 @@ fn hand_over(
             mcp.answer_link(*link, id, number, alone, &routed.message);
         }
         Origin::Connecting(link, server) => {
-            mcp.link_connected(core, *link, *server, &routed.message, steps);
+            mcp.router(core, steps)
+                .link_connected(*link, *server, &routed.message);
         }
-        Origin::Leaving(link) => mcp.drop_connections(*link, steps),
+        Origin::Leaving(link) => mcp.router(core, steps).drop_connections(*link),
         Origin::Native(index, id) => native::answer(core, *index, id, routed),
         Origin::Hop(index, id) => {
             if !core.hops[*index].note_answered(*id) {

@@ -136,7 +136,7 @@ impl Router {
                 Timer::Retire(index, version) => swaps::on_timer(core, index, version, steps),
                 Timer::Introduction(index) => native::on_introduction_timer(core, index, steps),
                 Timer::Reads(last) => reads::late(core, mcp, last, steps),
-                Timer::Connect(number) => mcp.connects_late(core, number, steps),
+                Timer::Connect(number) => mcp.router(core, steps).connects_late(number),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
                     core.hops[index].push_expired(id);
@@ -212,7 +212,7 @@ impl Router {
 
     /// Handles an arrival on the bridge.
     pub fn receive_from_bridge(&mut self, arrival: Arrival) {
-        self.with(|core, mcp, steps| mcp.receive_from_bridge(core, arrival, steps));
+        self.with(|core, mcp, steps| mcp.router(core, steps).receive_from_bridge(arrival));
     }
 
     /// Notes the process id of a native proxy's program.
@@ -301,6 +301,6 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
         Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why, steps),
         Step::Broken(index, given_up) => failure::broken(core, index, given_up),
         Step::ClientRequested(life, session) => core.note_request(life, &session),
-        Step::Mcp(task) => mcp.go_on(core, task, steps),
+        Step::Mcp(task) => mcp.router(core, steps).go_on(task),
     }
 }

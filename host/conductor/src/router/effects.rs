@@ -16,7 +16,7 @@ use acp_chain_rpc::{Error, Message, code};
 /// Carries out the next effect of a proxy.
 pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>, steps: &mut Steps) {
     let Some(effect) = did.effects.next() else {
-        return mcp.component_asks(core, did.hop, did.asks, steps);
+        return mcp.router(core, steps).component_asks(did.hop, did.asks);
     };
     let index = did.hop;
     match effect {
@@ -29,8 +29,10 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>, s
         }
         Effect::Request { id, to, message } => ask(core, mcp, index, id, to, message, steps),
         Effect::Notify { to, message } => tell(core, index, to, message, steps),
-        Effect::Progress { id, progress } => mcp.call_progress(core, index, id, &progress, steps),
-        Effect::Changed(change) => mcp.component_changed(index, &change, steps),
+        Effect::Progress { id, progress } => {
+            mcp.router(core, steps).call_progress(index, id, &progress);
+        }
+        Effect::Changed(change) => mcp.router(core, steps).component_changed(index, &change),
         Effect::Settle { id, action } => {
             if let Some(routed) = core.take_held(index, id) {
                 verdict::act(core, mcp, index, id, routed, action, steps);
@@ -132,7 +134,11 @@ fn speak_mcp(
         None => None,
     };
     if to == Peer::Agent {
-        return mcp.receive_from_provider(core, Provider::Proxy(index), number, message, steps);
+        return mcp.router(core, steps).receive_from_provider(
+            Provider::Proxy(index),
+            number,
+            message,
+        );
     }
     let text = "acp-chain: a proxy may provide MCP servers to the agent, but not call any";
     match number {

@@ -63,7 +63,9 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     }
     let is_mcp = is_mcp(message.method());
     if is_mcp && from == Peer::Client {
-        return mcp.receive_from_provider(core, Provider::Client, None, &message, steps);
+        return mcp
+            .router(core, steps)
+            .receive_from_provider(Provider::Client, None, &message);
     }
     if from == Peer::Client
         && let Some(behind) = core.lookups.behind(message.session())
@@ -191,12 +193,10 @@ fn request_of_mcp(
     steps: &mut Steps,
 ) {
     if from == Peer::Client {
-        return mcp.receive_from_provider(
-            core,
+        return mcp.router(core, steps).receive_from_provider(
             Provider::Client,
             Some(number),
             &routed.message,
-            steps,
         );
     }
     match mcp.target(&routed.message) {

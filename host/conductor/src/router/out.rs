@@ -29,7 +29,7 @@ pub(super) fn leave(
     if let Via::Link(link) = routed.via
         && !routed.is_response()
     {
-        return mcp.send_to_link(core, link, &routed, steps);
+        return mcp.router(core, steps).send_to_link(link, &routed);
     }
     if routed.is_response() && routed.exchange.is_some() {
         return answers::arrived(core, mcp, routed, steps);

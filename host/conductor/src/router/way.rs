@@ -40,7 +40,7 @@ pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed, steps: &
         if let Target::Seat(server, at) = routed.target
             && at == routed.at
         {
-            return mcp.arrive(core, server, routed, steps);
+            return mcp.router(core, steps).arrive(server, routed);
         }
         let index = match routed.route.place(routed.at) {
             Place::Edge(peer) => return out::leave(core, mcp, peer, routed, steps),

@@ -60,7 +60,7 @@ pub(super) fn withdraw(
         Stage::Out | Stage::Native(_) => core.send_cancel(number),
         Stage::Waiting => projects::withdraw(core, number, steps),
         Stage::Link(link) => mcp.cancel_at_link(link, number),
-        Stage::Seat(server) => mcp.withdraw_from_seat(server, number, steps),
+        Stage::Seat(server) => mcp.router(core, steps).withdraw_from_seat(server, number),
         // The next part gets the cancellation after the request.
         Stage::Moving | Stage::Returning => {}
     }

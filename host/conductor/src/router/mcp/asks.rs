@@ -2,68 +2,60 @@
 
 use std::collections::BTreeMap;
 
-use super::Mcp;
+use super::McpRouter;
 use super::providers::called_by;
 use crate::exchange::Stage;
 use crate::route::HopIndex;
-use crate::router::core::Core;
-use crate::router::steps::{Step, Steps, Task};
+use crate::router::steps::{Step, Task};
 use acp_chain_channel::{MessageId, Peer};
 use acp_chain_mcp::component::channel::{Ask, FromComponent};
 use acp_chain_mcp::seat::Input;
 use acp_chain_mcp::{Question, ServerId};
 use acp_chain_rpc::{Error, Message};
 
-impl Mcp {
+impl McpRouter<'_> {
     /// Sends a component's requests to its callers: for each, the component's number, the call, and the message.
     /// Requests in one call are given to the seat together, so that a client that must retry its call with the answers
     /// does so once.
     pub(in crate::router) fn component_asks(
         &mut self,
-        core: &mut Core,
         index: HopIndex,
         asks: Vec<(MessageId, MessageId, Message)>,
-        steps: &mut Steps,
     ) {
         let mut by_call = BTreeMap::<_, Vec<_>>::new();
         for (id, call, message) in asks {
-            let called = called_by(core, index, call);
-            let server = called.and_then(|(server, _)| self.servers.all.get(&server));
+            let called = called_by(self.core, index, call);
+            let server = called.and_then(|(server, _)| self.mcp.servers.all.get(&server));
             let route = match server {
                 Some(server) => server.route.clone(),
-                None => core.default_route(index).0,
+                None => self.core.default_route(index).0,
             };
-            let Some(ask) = core.open_own(index, id, Peer::Agent, &route, &message) else {
+            let Some(ask) = self.core.open_own(index, id, Peer::Agent, &route, &message) else {
                 return;
             };
             let Some((server, question)) = called else {
                 // The component has settled the call at the same time.
                 let at = route.position(index).unwrap_or_default();
                 let error = Message::error(&Error::cancelled());
-                steps.answer_at(ask, at + 1, error);
+                self.steps.answer_at(ask, at + 1, error);
                 continue;
             };
-            core.exchanges.stage(ask, Stage::Seat(server));
-            self.open_at_seat(server, ask, None);
+            self.core.exchanges.stage(ask, Stage::Seat(server));
+            self.mcp.open_at_seat(server, ask, None);
             let asks = by_call.entry((server, question)).or_default();
             asks.push(Ask { ask, message });
         }
         let calls = by_call.into_iter();
         let asks = calls.map(|((server, call), asks)| Task::GiveAsks(server, call, asks));
-        steps.extend(asks.map(Step::Mcp));
+        self.steps.extend(asks.map(Step::Mcp));
     }
 
     /// Gives the seat a component's requests to its caller.
-    pub(super) fn give_asks(
-        &mut self,
-        server: ServerId,
-        call: Question,
-        asks: Vec<Ask>,
-        steps: &mut Steps,
-    ) {
+    pub(super) fn give_asks(&mut self, server: ServerId, call: Question, asks: Vec<Ask>) {
         let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
         let says = FromComponent::Asks { call, asks };
-        self.give(server, Input::Component(says), steps);
-        steps.extend(numbers.into_iter().map(|ask| Step::Mcp(Task::CatchUp(ask))));
+        self.give(server, Input::Component(says));
+        self.steps
+            .extend(numbers.into_iter().map(|ask| Step::Mcp(Task::CatchUp(ask))));
     }
 }

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Mcp;
 use super::servers::Connection;
-use super::{CONNECT, DISCONNECT, MESSAGE, invalid, seats, unavailable};
+use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter, invalid, seats, unavailable};
 use crate::exchange::{Origin, Stage};
-use crate::losses::Loss;
-use crate::route::{Place, Target, Via};
+use crate::route::{Target, Via};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
-use crate::router::steps::{Step, Steps, Task};
+use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
 use acp_chain_mcp::protocol::{OPEN, code, token};
@@ -20,6 +18,169 @@ use acp_chain_mcp::wire::{self, Wrapped};
 use acp_chain_mcp::{Asked, ConnectionId, ServerId, declaration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Message};
+
+impl McpRouter<'_> {
+    /// Receives a message at its seat.
+    pub(in crate::router) fn arrive(&mut self, id: ServerId, mut routed: Routed) {
+        self.core.trace(&routed);
+        let message = routed.message.clone();
+        if routed.is_response() {
+            // A caller's answer to the seat.
+            let exchange = routed
+                .exchange
+                .and_then(|number| self.core.exchanges.remove(number));
+            if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
+                self.answer_seat(server, question, message);
+            }
+            return;
+        }
+        let Some(number) = routed.exchange else {
+            return self.arrive_notification(id, &routed);
+        };
+        // The answer starts at the seat's position.
+        routed.from = routed.at;
+        self.core.exchanges.stage(number, Stage::Seat(id));
+        if let Err(error) = self.ask_seat(id, number, &routed) {
+            self.steps
+                .answer_at(number, routed.at, Message::error(&error));
+        } else {
+            self.steps.push(Step::Mcp(Task::CatchUp(number)));
+        }
+    }
+
+    fn ask_seat(&mut self, id: ServerId, ask: Asked, routed: &Routed) -> Result<(), Error> {
+        let message = routed.message.clone();
+        let mut wrapped = Wrapped::read(message.body());
+        let Some(server) = self.mcp.servers.all.get(&id) else {
+            return Err(unavailable(&declaration::chain_id(id)));
+        };
+        if server.asked.len() >= OPEN {
+            let text = format!("acp-chain: {OPEN} requests to the MCP server are open already");
+            return Err(Error::new(code::LIMIT, text));
+        }
+        match &*routed.method {
+            CONNECT => {
+                let of = self.mcp.servers.connections.values();
+                if of.filter(|connection| connection.server == id).count() >= OPEN {
+                    let text = format!("acp-chain: the MCP server has {OPEN} connections already");
+                    return Err(Error::new(code::LIMIT, text));
+                }
+                let connection = self.mcp.servers.number();
+                let new = Connection {
+                    server: id,
+                    via: routed.via,
+                };
+                self.mcp.servers.connections.insert(connection, new);
+                self.mcp
+                    .open_at_seat(id, ask, Some(Caller::Connection(connection)));
+                let input = Input::Connect {
+                    ask,
+                    connection,
+                    meta: wire::meta(message.body()),
+                };
+                self.give(id, input);
+            }
+            DISCONNECT => {
+                let connection = self.mcp.own_connection(id, &wrapped, routed.via)?;
+                self.disconnect(connection, Some(ask), Some(&message));
+            }
+            _ => {
+                if !self.mcp.servers.have_room(routed.message.len()) {
+                    return Err(seats::full());
+                }
+                let no_method = || invalid("acp-chain: the MCP message has no method");
+                let said = wrapped.said.take().ok_or_else(no_method)?;
+                let caller = match (wrapped.own_connection(), wrapped.request.as_deref()) {
+                    (Some(_), _) => {
+                        Caller::Connection(self.mcp.own_connection(id, &wrapped, routed.via)?)
+                    }
+                    (None, Some(request)) => self
+                        .mcp
+                        .register_alone(self.core, id, ask, request, routed.via)?,
+                    (None, None) => {
+                        let text =
+                            "acp-chain: the message has neither a connectionId nor a requestId";
+                        return Err(invalid(text));
+                    }
+                };
+                self.mcp.open_at_seat(id, ask, Some(caller.clone()));
+                let request = CallerRequest {
+                    ask,
+                    caller,
+                    id: callers_id(self.core, ask, wrapped.request.as_deref()),
+                    said,
+                    falls_back: matches!(routed.via, Via::Link(_)),
+                };
+                self.give(id, Input::Request(request));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a connection, with this message if a caller sent it. Cancels the open requests on it.
+    pub(super) fn disconnect(
+        &mut self,
+        connection: ConnectionId,
+        ask: Option<Asked>,
+        said: Option<&Message>,
+    ) {
+        let Some(closed) = self.mcp.servers.connections.remove(&connection) else {
+            return;
+        };
+        let caller = Caller::Connection(connection);
+        let server = self.mcp.servers.all.get(&closed.server);
+        let asked = server.into_iter().flat_map(|server| &server.asked);
+        let open = asked.filter(|(_, asker)| asker.as_ref() == Some(&caller));
+        self.steps
+            .extend(open.map(|(open, _)| Step::Withdraw(*open, new_cancel())));
+        self.steps.push(Step::Mcp(Task::Disconnected {
+            server: closed.server,
+            connection,
+            ask,
+            said: said.cloned(),
+        }));
+    }
+
+    /// Notifies the seat that a connection has ended, once no request on it is open.
+    pub(super) fn disconnected(
+        &mut self,
+        server: ServerId,
+        connection: ConnectionId,
+        ask: Option<Asked>,
+        said: Option<&Message>,
+    ) {
+        if let Some(ask) = ask {
+            self.mcp.open_at_seat(server, ask, None);
+        }
+        let input = Input::Disconnect {
+            ask,
+            connection,
+            meta: said.and_then(|said| wire::meta(said.body())),
+        };
+        self.give(server, input);
+    }
+
+    fn arrive_notification(&mut self, id: ServerId, routed: &Routed) {
+        let wrapped = Wrapped::read(routed.message.body());
+        let connection = self.mcp.own_connection(id, &wrapped, routed.via);
+        match (connection, wrapped.said, &*routed.method) {
+            (Ok(_), Some(_), MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
+                self.lose_of_client(&seats::full());
+            }
+            (Ok(connection), Some(said), MESSAGE) => {
+                let input = Input::Notification { connection, said };
+                self.give(id, input);
+            }
+            (Ok(connection), _, DISCONNECT) => {
+                self.disconnect(connection, None, Some(&routed.message));
+            }
+            _ => {
+                let why = "a caller names no open MCP connection of its own";
+                self.lose_of_client(&why);
+            }
+        }
+    }
+}
 
 impl Mcp {
     /// The target of a caller's message: the seat of the server or connection that it names.
@@ -66,114 +227,6 @@ impl Mcp {
         }
     }
 
-    /// Receives a message at its seat.
-    pub(in crate::router) fn arrive(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        mut routed: Routed,
-        steps: &mut Steps,
-    ) {
-        core.trace(&routed);
-        let message = routed.message.clone();
-        if routed.is_response() {
-            // A caller's answer to the seat.
-            let exchange = routed
-                .exchange
-                .and_then(|number| core.exchanges.remove(number));
-            if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
-                self.answer_seat(server, question, message, steps);
-            }
-            return;
-        }
-        let Some(number) = routed.exchange else {
-            return self.arrive_notification(core, id, &routed, steps);
-        };
-        // The answer starts at the seat's position.
-        routed.from = routed.at;
-        core.exchanges.stage(number, Stage::Seat(id));
-        if let Err(error) = self.ask_seat(core, id, number, &routed, steps) {
-            steps.answer_at(number, routed.at, Message::error(&error));
-        } else {
-            steps.push(Step::Mcp(Task::CatchUp(number)));
-        }
-    }
-
-    fn ask_seat(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        ask: Asked,
-        routed: &Routed,
-        steps: &mut Steps,
-    ) -> Result<(), Error> {
-        let message = routed.message.clone();
-        let mut wrapped = Wrapped::read(message.body());
-        let Some(server) = self.servers.all.get(&id) else {
-            return Err(unavailable(&declaration::chain_id(id)));
-        };
-        if server.asked.len() >= OPEN {
-            let text = format!("acp-chain: {OPEN} requests to the MCP server are open already");
-            return Err(Error::new(code::LIMIT, text));
-        }
-        match &*routed.method {
-            CONNECT => {
-                let of = self.servers.connections.values();
-                if of.filter(|connection| connection.server == id).count() >= OPEN {
-                    let text = format!("acp-chain: the MCP server has {OPEN} connections already");
-                    return Err(Error::new(code::LIMIT, text));
-                }
-                let connection = self.servers.number();
-                let new = Connection {
-                    server: id,
-                    via: routed.via,
-                };
-                self.servers.connections.insert(connection, new);
-                self.open_at_seat(id, ask, Some(Caller::Connection(connection)));
-                let input = Input::Connect {
-                    ask,
-                    connection,
-                    meta: wire::meta(message.body()),
-                };
-                self.give(id, input, steps);
-            }
-            DISCONNECT => {
-                let connection = self.own_connection(id, &wrapped, routed.via)?;
-                self.disconnect(connection, Some(ask), Some(&message), steps);
-            }
-            _ => {
-                if !self.servers.have_room(routed.message.len()) {
-                    return Err(seats::full());
-                }
-                let no_method = || invalid("acp-chain: the MCP message has no method");
-                let said = wrapped.said.take().ok_or_else(no_method)?;
-                let caller = match (wrapped.own_connection(), wrapped.request.as_deref()) {
-                    (Some(_), _) => {
-                        Caller::Connection(self.own_connection(id, &wrapped, routed.via)?)
-                    }
-                    (None, Some(request)) => {
-                        self.register_alone(core, id, ask, request, routed.via)?
-                    }
-                    (None, None) => {
-                        let text =
-                            "acp-chain: the message has neither a connectionId nor a requestId";
-                        return Err(invalid(text));
-                    }
-                };
-                self.open_at_seat(id, ask, Some(caller.clone()));
-                let request = CallerRequest {
-                    ask,
-                    caller,
-                    id: callers_id(core, ask, wrapped.request.as_deref()),
-                    said,
-                    falls_back: matches!(routed.via, Via::Link(_)),
-                };
-                self.give(id, Input::Request(request), steps);
-            }
-        }
-        Ok(())
-    }
-
     /// Registers a stateless request.
     fn register_alone(
         &mut self,
@@ -216,77 +269,6 @@ impl Mcp {
         let text = "acp-chain: the MCP connection is closed, or belongs to another client";
         own.and(wrapped.own_connection())
             .ok_or_else(|| invalid(text))
-    }
-
-    /// Ends a connection, with this message if a caller sent it. Cancels the open requests on it.
-    pub(super) fn disconnect(
-        &mut self,
-        connection: ConnectionId,
-        ask: Option<Asked>,
-        said: Option<&Message>,
-        steps: &mut Steps,
-    ) {
-        let Some(closed) = self.servers.connections.remove(&connection) else {
-            return;
-        };
-        let caller = Caller::Connection(connection);
-        let server = self.servers.all.get(&closed.server);
-        let asked = server.into_iter().flat_map(|server| &server.asked);
-        let open = asked.filter(|(_, asker)| asker.as_ref() == Some(&caller));
-        steps.extend(open.map(|(open, _)| Step::Withdraw(*open, new_cancel())));
-        steps.push(Step::Mcp(Task::Disconnected {
-            server: closed.server,
-            connection,
-            ask,
-            said: said.cloned(),
-        }));
-    }
-
-    /// Notifies the seat that a connection has ended, once no request on it is open.
-    pub(super) fn disconnected(
-        &mut self,
-        server: ServerId,
-        connection: ConnectionId,
-        ask: Option<Asked>,
-        said: Option<&Message>,
-        steps: &mut Steps,
-    ) {
-        if let Some(ask) = ask {
-            self.open_at_seat(server, ask, None);
-        }
-        let input = Input::Disconnect {
-            ask,
-            connection,
-            meta: said.and_then(|said| wire::meta(said.body())),
-        };
-        self.give(server, input, steps);
-    }
-
-    fn arrive_notification(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        routed: &Routed,
-        steps: &mut Steps,
-    ) {
-        let wrapped = Wrapped::read(routed.message.body());
-        let connection = self.own_connection(id, &wrapped, routed.via);
-        match (connection, wrapped.said, &*routed.method) {
-            (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(routed.message.len()) => {
-                core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &seats::full());
-            }
-            (Ok(connection), Some(said), MESSAGE) => {
-                let input = Input::Notification { connection, said };
-                self.give(id, input, steps);
-            }
-            (Ok(connection), _, DISCONNECT) => {
-                self.disconnect(connection, None, Some(&routed.message), steps);
-            }
-            _ => {
-                let why = "a caller names no open MCP connection of its own";
-                core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
-            }
-        }
     }
 }
 

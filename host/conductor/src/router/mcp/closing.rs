@@ -6,19 +6,47 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Mcp;
 use super::servers::{Holder, Server};
+use super::{Mcp, McpRouter};
 use crate::exchange::ExchangeId;
 use crate::hop::Hop;
 use crate::route::HopIndex;
 use crate::router::cancel::new_cancel;
-use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::limits::MCP_REPLACED;
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::protocol::code;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Message, code as rpc_code};
+
+impl McpRouter<'_> {
+    /// Begins to end a server: answers the open requests to it with an error, and cancels its own.
+    pub(super) fn close_server(&mut self, id: ServerId) {
+        let text = "acp-chain: the MCP server was closed with its session";
+        let closed = Message::error(&Error::new(code::UNAVAILABLE, text));
+        // The errors bypass all proxies, as the bridge is about to close.
+        for (link, entry) in &mut self.mcp.servers.links {
+            if entry.server == id {
+                for own in entry.give_up() {
+                    self.mcp.bridge.send(*link, &closed, Some(own.as_str()));
+                }
+            }
+        }
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
+            return;
+        };
+        let (at, asked) = (server.at, std::mem::take(&mut server.asked));
+        let questions: Vec<_> = server.questions.values().copied().collect();
+        for ask in asked.into_keys() {
+            self.answer_from_seat(ask, at, closed.clone());
+        }
+        let questions = questions.into_iter();
+        self.steps
+            .extend(questions.map(|number| Step::Withdraw(number, new_cancel())));
+        let rest = [Task::DisconnectAll(id), Task::Over(id), Task::Remove(id)];
+        self.steps.extend(rest.map(Step::Mcp));
+    }
+}
 
 impl Mcp {
     /// Assigns the servers that a request declared to its session. Servers from an earlier setup of that session stay
@@ -117,32 +145,6 @@ impl Mcp {
             names.join(", ")
         );
         Message::error(&error)
-    }
-
-    /// Begins to end a server: answers the open requests to it with an error, and cancels its own.
-    pub(super) fn close_server(&mut self, core: &Core, id: ServerId, steps: &mut Steps) {
-        let text = "acp-chain: the MCP server was closed with its session";
-        let closed = Message::error(&Error::new(code::UNAVAILABLE, text));
-        // The errors bypass all proxies, as the bridge is about to close.
-        for (link, entry) in &mut self.servers.links {
-            if entry.server == id {
-                for own in entry.give_up() {
-                    self.bridge.send(*link, &closed, Some(own.as_str()));
-                }
-            }
-        }
-        let Some(server) = self.servers.all.get_mut(&id) else {
-            return;
-        };
-        let (at, asked) = (server.at, std::mem::take(&mut server.asked));
-        let questions: Vec<_> = server.questions.values().copied().collect();
-        for ask in asked.into_keys() {
-            self.answer_from_seat(core, ask, at, closed.clone(), steps);
-        }
-        let questions = questions.into_iter();
-        steps.extend(questions.map(|number| Step::Withdraw(number, new_cancel())));
-        let rest = [Task::DisconnectAll(id), Task::Over(id), Task::Remove(id)];
-        steps.extend(rest.map(Step::Mcp));
     }
 
     pub(super) fn remove_server(&mut self, id: ServerId) {

@@ -8,20 +8,16 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::Mcp;
 use super::declare::whose;
 use super::servers::{Link, LinkState};
-use super::to_links::lose_link;
-use super::{CONNECT, DISCONNECT, MESSAGE};
+use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter};
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::losses::Loss;
-use crate::route::{Place, Target, Via};
+use crate::route::{Target, Via};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
-use crate::router::core::Core;
 use crate::router::exchanges::admit;
-use crate::router::steps::{Answer, Step, Steps};
+use crate::router::steps::{Answer, Step};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 use acp_chain_mcp::bridge::Arrival;
@@ -40,14 +36,9 @@ const WAITING: usize = 256;
 /// How long a server may take to connect: its program may have to be downloaded first.
 const CONNECTION: Duration = Duration::from_mins(1);
 
-impl Mcp {
+impl McpRouter<'_> {
     /// Handles an arrival on the bridge.
-    pub(in crate::router) fn receive_from_bridge(
-        &mut self,
-        core: &mut Core,
-        arrival: Arrival,
-        steps: &mut Steps,
-    ) {
+    pub(in crate::router) fn receive_from_bridge(&mut self, arrival: Arrival) {
         match arrival {
             Arrival::Opened {
                 link,
@@ -62,42 +53,219 @@ impl Mcp {
                     open: HashMap::new(),
                     alone: 0,
                 };
-                self.servers.links.insert(link, new);
+                self.mcp.servers.links.insert(link, new);
             }
             Arrival::Message {
                 link,
                 message,
                 mirrored,
             } => match message.kind() {
-                Kind::Request => self.receive_request(core, link, message, &mirrored, steps),
-                Kind::Notification => self.receive_notification(core, link, message, steps),
-                Kind::Result | Kind::Error => receive_answer(core, link, message, steps),
+                Kind::Request => self.receive_request(link, message, &mirrored),
+                Kind::Notification => self.receive_notification(link, message),
+                Kind::Result | Kind::Error => self.receive_answer(link, message),
             },
-            Arrival::Closed { link } => lose_link(core, link, steps),
+            Arrival::Closed { link } => self.lose_link(link),
         }
     }
 
-    fn receive_request(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        message: Message,
-        mirrored: &Mirrored,
-        steps: &mut Steps,
-    ) {
+    fn receive_request(&mut self, link: LinkId, message: Message, mirrored: &Mirrored) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
-        if let Err(error) = self.check_headers(link, &message, mirrored) {
-            return self.refuse(link, &id, &error);
+        if let Err(error) = self.mcp.check_headers(link, &message, mirrored) {
+            return self.mcp.refuse(link, &id, &error);
         }
-        if self.stands_alone(link, &message) {
-            return self.request_alone(core, link, id, &message, steps);
+        if self.mcp.stands_alone(link, &message) {
+            return self.request_alone(link, id, &message);
         }
-        if let Some(message) = self.when_connected(core, link, message, steps) {
-            self.send_connected(core, link, &message, steps);
+        if let Some(message) = self.when_connected(link, message) {
+            self.send_connected(link, &message);
         }
     }
 
+    fn request_alone(&mut self, link: LinkId, id: Id, message: &Message) {
+        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
+            return;
+        };
+        entry.alone += 1;
+        let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
+        let server = declaration::chain_id(server);
+        let params = wire::alone(&server, &request, &Said::of(message));
+        let number = self.request_from_client(link, id, &params);
+        if let Some(exchange) = number.and_then(|number| self.core.exchanges.get_mut(number)) {
+            // Every answer, also a proxy's, carries the outcome.
+            exchange.stands_alone = true;
+        }
+    }
+
+    /// Returns the message if its client is connected. Otherwise the message waits for the connection, which is made if
+    /// it is the first one.
+    fn when_connected(&mut self, link: LinkId, message: Message) -> Option<Message> {
+        let entry = self.mcp.servers.links.get(&link)?;
+        let (server, state) = (entry.server, entry.state);
+        if matches!(state, LinkState::Connected(_)) {
+            return Some(message);
+        }
+        let charge = self.mcp.servers.connecting.charge(message.cost());
+        let Some(charge) = charge.filter(|_| entry.waiting.len() < WAITING) else {
+            self.disconnect_flooding(link);
+            return None;
+        };
+        if matches!(state, LinkState::Idle) {
+            let names = ["acpId", "serverId"];
+            let params = wire::connect(&names, &declaration::chain_id(server), None);
+            let origin = Origin::Connecting(link, server);
+            let connect = Message::request(CONNECT, &params);
+            let number = self.request_from(link, origin, None, connect)?;
+            self.core
+                .clock
+                .set_after(CONNECTION, Timer::Connect(number));
+            self.mcp.servers.links.get_mut(&link)?.state = LinkState::Connecting(number);
+        }
+        let entry = self.mcp.servers.links.get_mut(&link)?;
+        entry.waiting.push((message, charge));
+        None
+    }
+
+    /// If a server has not accepted a connection in time, the MCP client gets an error, and the user is notified once.
+    pub(in crate::router) fn connects_late(&mut self, number: ExchangeId) {
+        let Some(exchange) = self.core.exchanges.get(number) else {
+            return;
+        };
+        let Origin::Connecting(link, _) = exchange.origin else {
+            return;
+        };
+        let link = self.mcp.servers.links.get(&link);
+        let Some(server) = link.and_then(|link| self.mcp.servers.all.get(&link.server)) else {
+            return;
+        };
+        let whose = whose(self.core, server.provider);
+        let seconds = CONNECTION.as_secs();
+        let text = format!("an MCP server of {whose} accepted no connection within {seconds} s");
+        let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {text}"));
+        let answer = Answer::new(number, server.at, Message::error(&error));
+        self.core
+            .tell_once(&text, &format!("{text}; the agent continues without it."));
+        self.steps
+            .extend([Step::Withdraw(number, new_cancel()), Step::Answer(answer)]);
+    }
+
+    fn disconnect_flooding(&mut self, link: LinkId) {
+        let why = "an MCP client sent too much before it was connected, and is disconnected";
+        self.lose_of_client(&why);
+        self.mcp.bridge.hang_up(link);
+    }
+
+    /// Sends a client's own request. Returns its number, if it was opened.
+    fn request_from_client(&mut self, link: LinkId, id: Id, params: &str) -> Option<ExchangeId> {
+        let open = &self.mcp.servers.links.get(&link)?.open;
+        let message = Message::request(MESSAGE, params);
+        let admitted = if open.len() < OPEN {
+            admit(&id, &message, open, &self.core.agent.kept)
+        } else {
+            let text = format!("{OPEN} requests are open already");
+            Err(Error::new(code::INVALID_REQUEST, text))
+        };
+        let charge = match admitted {
+            Ok(charge) => charge,
+            Err(mut error) => {
+                error.message.insert_str(0, "acp-chain: ");
+                self.mcp.refuse(link, &id, &error);
+                return None;
+            }
+        };
+        let origin = Origin::Link(link, id.clone());
+        let number = self.request_from(link, origin, Some(charge), message)?;
+        let entry = self.mcp.servers.links.get_mut(&link)?;
+        entry.open.insert(id, number);
+        Some(number)
+    }
+
+    /// Sends a request of a client, or of the host for the client. Returns its number, if it was opened.
+    fn request_from(
+        &mut self,
+        link: LinkId,
+        origin: Origin,
+        charge: Option<Charge>,
+        message: Message,
+    ) -> Option<ExchangeId> {
+        let Some(mut routed) = self.mcp.to_server(link, message) else {
+            // The server ended with its session; the bridge is about to report that.
+            self.mcp.bridge.hang_up(link);
+            return None;
+        };
+        let number = self.core.exchanges.open_routed(origin, charge, &mut routed);
+        self.steps.push(Step::Send(routed));
+        Some(number)
+    }
+
+    fn receive_notification(&mut self, link: LinkId, message: Message) {
+        if &**message.method() == CANCELLED {
+            let id = member(message.body(), "requestId").and_then(Id::parse);
+            let entry = self.mcp.servers.links.get_mut(&link);
+            // A cancelled request gets no answer.
+            let number = entry.and_then(|entry| entry.take(&id?));
+            if let Some(number) = number {
+                self.steps.push(Step::Withdraw(number, new_cancel()));
+            }
+            return;
+        }
+        let entry = self.mcp.servers.links.get(&link);
+        if entry.is_some_and(|entry| entry.stands_alone) {
+            let why = "a stateless MCP client sent a notification beside its one request";
+            return self.lose_of_client(&why);
+        }
+        if let Some(message) = self.when_connected(link, message) {
+            self.send_connected(link, &message);
+        }
+    }
+
+    /// Sends a client's request or notification on its connection.
+    pub(super) fn send_connected(&mut self, link: LinkId, message: &Message) {
+        let entry = self.mcp.servers.links.get(&link);
+        let Some(LinkState::Connected(connection)) = entry.map(|entry| &entry.state) else {
+            return;
+        };
+        let params = wire::on_own(*connection, &Said::of(message));
+        if let Some(id) = message.id() {
+            self.request_from_client(link, id, &params);
+        } else {
+            let message = Message::notification(MESSAGE, &params);
+            self.steps
+                .extend(self.mcp.to_server(link, message).map(Step::Send));
+        }
+    }
+
+    /// Removes a client. Its `mcp/disconnect` is sent through the chain as the agent would send it, since proxies may
+    /// subscribe to it.
+    pub(super) fn leave(&mut self, link: LinkId, connection: Option<ConnectionId>) {
+        if let Some(connection) = connection {
+            let params = wire::disconnect(&wire::own(connection), None);
+            let disconnect = Message::request(DISCONNECT, &params);
+            self.request_from(link, Origin::Leaving(link), None, disconnect);
+        }
+        self.mcp.servers.links.remove(&link);
+    }
+
+    fn receive_answer(&mut self, link: LinkId, message: Message) {
+        let number = message.id().and_then(|id| id.as_str().parse().ok());
+        let exchange = number.and_then(|number: ExchangeId| self.core.exchanges.get(number));
+        match (number, exchange.map(|exchange| exchange.stage)) {
+            (Some(number), Some(Stage::Link(asked))) if asked == link => {
+                self.steps.extend(
+                    self.core
+                        .exchanges
+                        .answer_of_end(number, Peer::Agent, message),
+                );
+            }
+            _ => {
+                let why = "an MCP client answers no open request";
+                self.lose_of_client(&why);
+            }
+        }
+    }
+}
+
+impl Mcp {
     /// Rejects a client's request with this error.
     fn refuse(&mut self, link: LinkId, id: &Id, error: &Error) {
         let error = Message::error(error);
@@ -140,93 +308,6 @@ impl Mcp {
             })
     }
 
-    fn request_alone(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        id: Id,
-        message: &Message,
-        steps: &mut Steps,
-    ) {
-        let Some(entry) = self.servers.links.get_mut(&link) else {
-            return;
-        };
-        entry.alone += 1;
-        let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
-        let server = declaration::chain_id(server);
-        let params = wire::alone(&server, &request, &Said::of(message));
-        let number = self.request_from_client(core, link, id, &params, steps);
-        if let Some(exchange) = number.and_then(|number| core.exchanges.get_mut(number)) {
-            // Every answer, also a proxy's, carries the outcome.
-            exchange.stands_alone = true;
-        }
-    }
-
-    /// Returns the message if its client is connected. Otherwise the message waits for the connection, which is made if
-    /// it is the first one.
-    fn when_connected(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        message: Message,
-        steps: &mut Steps,
-    ) -> Option<Message> {
-        let entry = self.servers.links.get(&link)?;
-        let (server, state) = (entry.server, entry.state);
-        if matches!(state, LinkState::Connected(_)) {
-            return Some(message);
-        }
-        let charge = self.servers.connecting.charge(message.cost());
-        let Some(charge) = charge.filter(|_| entry.waiting.len() < WAITING) else {
-            self.disconnect_flooding(core, link);
-            return None;
-        };
-        if matches!(state, LinkState::Idle) {
-            let names = ["acpId", "serverId"];
-            let params = wire::connect(&names, &declaration::chain_id(server), None);
-            let origin = Origin::Connecting(link, server);
-            let connect = Message::request(CONNECT, &params);
-            let number = self.request_from(core, link, origin, None, connect, steps)?;
-            core.clock.set_after(CONNECTION, Timer::Connect(number));
-            self.servers.links.get_mut(&link)?.state = LinkState::Connecting(number);
-        }
-        let entry = self.servers.links.get_mut(&link)?;
-        entry.waiting.push((message, charge));
-        None
-    }
-
-    /// If a server has not accepted a connection in time, the MCP client gets an error, and the user is notified once.
-    pub(in crate::router) fn connects_late(
-        &mut self,
-        core: &mut Core,
-        number: ExchangeId,
-        steps: &mut Steps,
-    ) {
-        let Some(exchange) = core.exchanges.get(number) else {
-            return;
-        };
-        let Origin::Connecting(link, _) = exchange.origin else {
-            return;
-        };
-        let link = self.servers.links.get(&link);
-        let Some(server) = link.and_then(|link| self.servers.all.get(&link.server)) else {
-            return;
-        };
-        let whose = whose(core, server.provider);
-        let seconds = CONNECTION.as_secs();
-        let text = format!("an MCP server of {whose} accepted no connection within {seconds} s");
-        let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {text}"));
-        let answer = Answer::new(number, server.at, Message::error(&error));
-        core.tell_once(&text, &format!("{text}; the agent continues without it."));
-        steps.extend([Step::Withdraw(number, new_cancel()), Step::Answer(answer)]);
-    }
-
-    fn disconnect_flooding(&mut self, core: &mut Core, link: LinkId) {
-        let why = "an MCP client sent too much before it was connected, and is disconnected";
-        core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
-        self.bridge.hang_up(link);
-    }
-
     /// A client's message to its server, which starts at the agent's end; `None` if the server has ended.
     fn to_server(&self, link: LinkId, message: Message) -> Option<Routed> {
         let id = self.servers.links.get(&link)?.server;
@@ -236,136 +317,5 @@ impl Mcp {
         routed.target = Target::Seat(id, server.at);
         routed.via = Via::Link(link);
         Some(routed)
-    }
-
-    /// Sends a client's own request. Returns its number, if it was opened.
-    fn request_from_client(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        id: Id,
-        params: &str,
-        steps: &mut Steps,
-    ) -> Option<ExchangeId> {
-        let open = &self.servers.links.get(&link)?.open;
-        let message = Message::request(MESSAGE, params);
-        let admitted = if open.len() < OPEN {
-            admit(&id, &message, open, &core.agent.kept)
-        } else {
-            let text = format!("{OPEN} requests are open already");
-            Err(Error::new(code::INVALID_REQUEST, text))
-        };
-        let charge = match admitted {
-            Ok(charge) => charge,
-            Err(mut error) => {
-                error.message.insert_str(0, "acp-chain: ");
-                self.refuse(link, &id, &error);
-                return None;
-            }
-        };
-        let origin = Origin::Link(link, id.clone());
-        let number = self.request_from(core, link, origin, Some(charge), message, steps)?;
-        let entry = self.servers.links.get_mut(&link)?;
-        entry.open.insert(id, number);
-        Some(number)
-    }
-
-    /// Sends a request of a client, or of the host for the client. Returns its number, if it was opened.
-    fn request_from(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        origin: Origin,
-        charge: Option<Charge>,
-        message: Message,
-        steps: &mut Steps,
-    ) -> Option<ExchangeId> {
-        let Some(mut routed) = self.to_server(link, message) else {
-            // The server ended with its session; the bridge is about to report that.
-            self.bridge.hang_up(link);
-            return None;
-        };
-        let number = core.exchanges.open_routed(origin, charge, &mut routed);
-        steps.push(Step::Send(routed));
-        Some(number)
-    }
-
-    fn receive_notification(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        message: Message,
-        steps: &mut Steps,
-    ) {
-        if &**message.method() == CANCELLED {
-            let id = member(message.body(), "requestId").and_then(Id::parse);
-            let entry = self.servers.links.get_mut(&link);
-            // A cancelled request gets no answer.
-            let number = entry.and_then(|entry| entry.take(&id?));
-            if let Some(number) = number {
-                steps.push(Step::Withdraw(number, new_cancel()));
-            }
-            return;
-        }
-        let entry = self.servers.links.get(&link);
-        if entry.is_some_and(|entry| entry.stands_alone) {
-            let why = "a stateless MCP client sent a notification beside its one request";
-            return core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
-        }
-        if let Some(message) = self.when_connected(core, link, message, steps) {
-            self.send_connected(core, link, &message, steps);
-        }
-    }
-
-    /// Sends a client's request or notification on its connection.
-    pub(super) fn send_connected(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        message: &Message,
-        steps: &mut Steps,
-    ) {
-        let entry = self.servers.links.get(&link);
-        let Some(LinkState::Connected(connection)) = entry.map(|entry| &entry.state) else {
-            return;
-        };
-        let params = wire::on_own(*connection, &Said::of(message));
-        if let Some(id) = message.id() {
-            self.request_from_client(core, link, id, &params, steps);
-        } else {
-            let message = Message::notification(MESSAGE, &params);
-            steps.extend(self.to_server(link, message).map(Step::Send));
-        }
-    }
-
-    /// Removes a client. Its `mcp/disconnect` is sent through the chain as the agent would send it, since proxies may
-    /// subscribe to it.
-    pub(super) fn leave(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        connection: Option<ConnectionId>,
-        steps: &mut Steps,
-    ) {
-        if let Some(connection) = connection {
-            let params = wire::disconnect(&wire::own(connection), None);
-            let disconnect = Message::request(DISCONNECT, &params);
-            self.request_from(core, link, Origin::Leaving(link), None, disconnect, steps);
-        }
-        self.servers.links.remove(&link);
-    }
-}
-
-fn receive_answer(core: &mut Core, link: LinkId, message: Message, steps: &mut Steps) {
-    let number = message.id().and_then(|id| id.as_str().parse().ok());
-    let exchange = number.and_then(|number: ExchangeId| core.exchanges.get(number));
-    match (number, exchange.map(|exchange| exchange.stage)) {
-        (Some(number), Some(Stage::Link(asked))) if asked == link => {
-            steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, message));
-        }
-        _ => {
-            let why = "an MCP client answers no open request";
-            core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
-        }
     }
 }

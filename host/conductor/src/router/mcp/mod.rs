@@ -19,13 +19,17 @@ mod to_links;
 pub(super) use servers::Provider;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use self::servers::{Connection, Server, Servers};
 use super::core::Core;
 use super::steps::{Steps, Task};
+use crate::losses::Loss;
+use crate::route::Place;
 use acp_chain_acp::Turns;
+use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::bridge::Bridge;
@@ -142,37 +146,61 @@ impl Mcp {
         }
     }
 
+    /// The router of MCP messages, for one handler.
+    pub fn router<'a>(&'a mut self, core: &'a mut Core, steps: &'a mut Steps) -> McpRouter<'a> {
+        McpRouter {
+            mcp: self,
+            core,
+            steps,
+        }
+    }
+}
+
+/// Routes MCP messages between callers and providers: the handlers that need the state of MCP and of the chain, and
+/// push steps.
+pub(super) struct McpRouter<'a> {
+    mcp: &'a mut Mcp,
+    core: &'a mut Core,
+    steps: &'a mut Steps,
+}
+
+impl McpRouter<'_> {
+    /// Reports a dropped message of an MCP client of the agent.
+    fn lose_of_client(&mut self, why: &dyn Display) {
+        let agent = Place::Edge(Peer::Agent);
+        self.core.lose(Loss::Unconnected, agent, why);
+    }
+
     /// Continues with a task.
-    pub fn go_on(&mut self, core: &mut Core, task: Task, steps: &mut Steps) {
+    pub fn go_on(&mut self, task: Task) {
         match task {
-            Task::Wanted => self.carry_out_next(core, steps),
-            Task::CatchUp(ask) => self.catch_up_with_cancel(core, ask, steps),
-            Task::Withdrawn(server, ask) => self.end_withdrawn(core, server, ask, steps),
-            Task::Disconnect(connection) => self.disconnect(connection, None, None, steps),
+            Task::Wanted => self.carry_out_next(),
+            Task::CatchUp(ask) => self.catch_up_with_cancel(ask),
+            Task::Withdrawn(server, ask) => self.end_withdrawn(server, ask),
+            Task::Disconnect(connection) => self.disconnect(connection, None, None),
             Task::DisconnectAll(server) => {
                 let own = |connection: &Connection| connection.server == server;
-                self.servers.disconnect(own, steps);
+                self.mcp.servers.disconnect(own, self.steps);
             }
             Task::Disconnected {
                 server,
                 connection,
                 ask,
                 said,
-            } => self.disconnected(server, connection, ask, said.as_ref(), steps),
-            Task::Close(server) => self.close_server(core, server, steps),
-            Task::Over(server) => self.give(server, Input::Over, steps),
-            Task::Remove(server) => self.remove_server(server),
-            Task::SendConnected(link, message) => self.send_connected(core, link, &message, steps),
-            Task::LinkLost(link) => self.withdraw_all_of_link(link, steps),
-            Task::Leave(link, connection) => self.leave(core, link, connection, steps),
-            Task::ProviderRestarted(index) => self.tell_restarted(index, steps),
+            } => self.disconnected(server, connection, ask, said.as_ref()),
+            Task::Close(server) => self.close_server(server),
+            Task::Over(server) => self.give(server, Input::Over),
+            Task::Remove(server) => self.mcp.remove_server(server),
+            Task::SendConnected(link, message) => self.send_connected(link, &message),
+            Task::LinkLost(link) => self.withdraw_all_of_link(link),
+            Task::Leave(link, connection) => self.leave(link, connection),
+            Task::ProviderRestarted(index) => self.tell_restarted(index),
             Task::Changed(server, change) => {
-                let says = FromComponent::Changed(&change);
-                self.give(server, Input::Component(says), steps);
+                self.give(server, Input::Component(FromComponent::Changed(&change)));
             }
-            Task::ProviderLost(server) => self.tell_provider_lost(core, server, steps),
-            Task::ForgetConnections(server) => self.forget_connections(server),
-            Task::GiveAsks(server, call, asks) => self.give_asks(server, call, asks, steps),
+            Task::ProviderLost(server) => self.tell_provider_lost(server),
+            Task::ForgetConnections(server) => self.mcp.forget_connections(server),
+            Task::GiveAsks(server, call, asks) => self.give_asks(server, call, asks),
         }
     }
 }

@@ -1,48 +1,36 @@
 //! MCP over ACP through native proxies: at a native proxy, a caller's message ends, and the proxy sends it on as its
 //! own.
 
-use super::Mcp;
 use super::servers::Provider;
-use super::{MESSAGE, invalid};
+use super::{MESSAGE, Mcp, McpRouter, invalid};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route, Target, Via};
 use crate::routed::Routed;
 use crate::router::core::Core;
-use crate::router::steps::{Step, Steps};
+use crate::router::steps::Step;
 use acp_chain_channel::Peer;
 use acp_chain_mcp::wire::Wrapped;
 use acp_chain_mcp::{LinkId, ServerId, declaration};
 use acp_chain_rpc::Message;
 
-impl Mcp {
+impl McpRouter<'_> {
     /// Receives an MCP message from a native proxy: one that it passes on, or its own as the provider of a server.
-    pub(in crate::router) fn native_speaks(
-        &mut self,
-        core: &mut Core,
-        index: HopIndex,
-        mut routed: Routed,
-        steps: &mut Steps,
-    ) {
+    pub(in crate::router) fn native_speaks(&mut self, index: HopIndex, mut routed: Routed) {
         let wrapped = Wrapped::read(routed.message.body());
-        let via = self.via_of(&wrapped);
+        let via = self.mcp.via_of(&wrapped);
         if routed.toward == Peer::Agent {
             let provider = Provider::Proxy(index);
-            let own = self.servers.of_provider(provider, &wrapped);
+            let own = self.mcp.servers.of_provider(provider, &wrapped);
             let passes_on = own.is_none() && via.is_some() && *routed.method == *MESSAGE;
             if !passes_on {
-                return self.receive_from_provider(
-                    core,
-                    provider,
-                    routed.exchange,
-                    &routed.message,
-                    steps,
-                );
+                return self.receive_from_provider(provider, routed.exchange, &routed.message);
             }
             routed.via = via.unwrap_or_default();
-            return steps.push(Step::Send(routed));
+            return self.steps.push(Step::Send(routed));
         }
         routed.via = via.unwrap_or_default();
         let target = self
+            .mcp
             .target(&routed.message)
             .and_then(|target| match target {
                 Target::Seat(_, at) if at < routed.at => Ok(target),
@@ -54,15 +42,30 @@ impl Mcp {
         match (target, routed.exchange) {
             (Ok(target), _) => {
                 routed.target = target;
-                steps.push(Step::Send(routed));
+                self.steps.push(Step::Send(routed));
             }
             (Err(error), Some(number)) => {
-                steps.answer_at(number, routed.at - 1, Message::error(&error));
+                self.steps
+                    .answer_at(number, routed.at - 1, Message::error(&error));
             }
-            (Err(error), None) => core.lose_of_proxy(Loss::Unconnected, index, &error),
+            (Err(error), None) => self.core.lose_of_proxy(Loss::Unconnected, index, &error),
         }
     }
 
+    /// Assigns a connection that a native proxy made for an MCP client to that client.
+    pub(super) fn claim(&mut self, connection: u64, link: LinkId, server: ServerId) {
+        let has_natives = !self.core.programs.is_empty();
+        if let Some(open) = self.mcp.servers.connections.get_mut(&connection)
+            && has_natives
+            && open.via == Via::Agent
+            && open.server == server
+        {
+            open.via = Via::Link(link);
+        }
+    }
+}
+
+impl Mcp {
     /// The route of an MCP message from a native proxy, and the proxy's position on it: the route of the server
     /// concerned, if it passes the proxy.
     pub(in crate::router) fn way_of_native(
@@ -100,17 +103,5 @@ impl Mcp {
         let link: LinkId = link.parse().ok()?;
         let is_open = self.servers.links.contains_key(&link);
         is_open.then_some(Via::Link(link))
-    }
-
-    /// Assigns a connection that a native proxy made for an MCP client to that client.
-    pub(super) fn claim(&mut self, core: &Core, connection: u64, link: LinkId, server: ServerId) {
-        let has_natives = !core.programs.is_empty();
-        if let Some(open) = self.servers.connections.get_mut(&connection)
-            && has_natives
-            && open.via == Via::Agent
-            && open.server == server
-        {
-            open.via = Via::Link(link);
-        }
     }
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Mcp;
 use super::servers::{Holder, Provider, Server};
-use super::{MESSAGE, invalid};
+use super::{MESSAGE, Mcp, McpRouter, invalid};
 use crate::exchange::{Exchange, Origin};
 use crate::hop::Item;
 use crate::labels::Labels;
@@ -14,7 +13,7 @@ use crate::route::Target;
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
-use crate::router::steps::{Step, Steps, Task};
+use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::component::channel::ToComponent;
 use acp_chain_mcp::seat::{Caller, Output};
@@ -22,19 +21,19 @@ use acp_chain_mcp::wire::{self, Said};
 use acp_chain_mcp::{Question, ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
-impl Mcp {
+impl McpRouter<'_> {
     /// Carries out the next output, and pushes a task for the one after it.
-    pub(super) fn carry_out_next(&mut self, core: &mut Core, steps: &mut Steps) {
-        match self.wanted.pop_front() {
+    pub(super) fn carry_out_next(&mut self) {
+        match self.mcp.wanted.pop_front() {
             Some((id, output)) => {
-                self.carry_out(core, id, output, steps);
-                steps.push(Step::Mcp(Task::Wanted));
+                self.carry_out(id, output);
+                self.steps.push(Step::Mcp(Task::Wanted));
             }
-            None => self.is_due = false,
+            None => self.mcp.is_due = false,
         }
     }
 
-    fn carry_out(&mut self, core: &mut Core, id: ServerId, output: Output, steps: &mut Steps) {
+    fn carry_out(&mut self, id: ServerId, output: Output) {
         match output {
             Output::Answer {
                 ask,
@@ -42,14 +41,14 @@ impl Mcp {
                 meta,
                 outer,
             } => {
-                let exchange = core.exchanges.get(ask);
+                let exchange = self.core.exchanges.get(ask);
                 let stands_alone = exchange.is_some_and(|exchange| exchange.stands_alone);
                 let outcome = if stands_alone && !outer {
                     wire::carry(outcome, meta.as_deref())
                 } else {
                     outcome
                 };
-                self.seat_answers(core, id, ask, outcome, steps);
+                self.seat_answers(id, ask, outcome);
             }
             Output::AskProvider {
                 question,
@@ -57,11 +56,11 @@ impl Mcp {
                 params,
             } => {
                 let message = Message::request(method, &params);
-                self.send_to_provider(core, id, Some(question), message, steps);
+                self.send_to_provider(id, Some(question), message);
             }
             Output::TellProvider { params } => {
                 let message = Message::notification(MESSAGE, &params);
-                self.send_to_provider(core, id, None, message, steps);
+                self.send_to_provider(id, None, message);
             }
             Output::AskCaller {
                 question,
@@ -69,20 +68,20 @@ impl Mcp {
                 said,
             } => {
                 let caller = Caller::Connection(connection);
-                self.send_to_caller(core, id, &caller, Some(question), &said, steps);
+                self.send_to_caller(id, &caller, Some(question), &said);
             }
             Output::TellCaller { caller, said, .. } => {
-                self.send_to_caller(core, id, &caller, None, &said, steps);
+                self.send_to_caller(id, &caller, None, &said);
             }
             Output::Withdraw { question } => {
-                let server = self.servers.all.get(&id);
+                let server = self.mcp.servers.all.get(&id);
                 let number = server.and_then(|server| server.questions.get(&question).copied());
                 if let Some(number) = number {
-                    steps.push(Step::Withdraw(number, new_cancel()));
+                    self.steps.push(Step::Withdraw(number, new_cancel()));
                 }
             }
-            Output::Notice { text } => self.lose_at(core, id, Loss::Offer, &text),
-            Output::Drop { why } => self.lose_at(core, id, Loss::Unconnected, &why),
+            Output::Notice { text } => self.lose_at(id, Loss::Offer, &text),
+            Output::Drop { why } => self.lose_at(id, Loss::Unconnected, &why),
             Output::Component { question, asks } => {
                 let (target, message) = match asks {
                     ToComponent::List(offer) => {
@@ -92,26 +91,19 @@ impl Mcp {
                         (Target::Call, Message::request(method, &params))
                     }
                 };
-                self.use_component(core, id, question, target, message, steps);
+                self.use_component(id, question, target, message);
             }
         }
     }
 
-    fn lose_at(&self, core: &mut Core, id: ServerId, loss: Loss, why: &str) {
-        if let Some(server) = self.servers.all.get(&id) {
-            core.lose(loss, server.provider.place(), &why);
+    fn lose_at(&mut self, id: ServerId, loss: Loss, why: &str) {
+        if let Some(server) = self.mcp.servers.all.get(&id) {
+            self.core.lose(loss, server.provider.place(), &why);
         }
     }
 
-    fn send_to_provider(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        question: Option<Question>,
-        message: Message,
-        steps: &mut Steps,
-    ) {
-        let Some(server) = self.servers.all.get(&id) else {
+    fn send_to_provider(&mut self, id: ServerId, question: Option<Question>, message: Message) {
+        let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
         let (at, route) = (server.at, server.route.clone());
@@ -121,26 +113,24 @@ impl Mcp {
             routed.target = Target::Provider(index);
         }
         if let Some(question) = question {
-            self.ask(core, id, question, &mut routed);
+            self.mcp.ask(self.core, id, question, &mut routed);
         }
-        steps.push(Step::Send(routed));
+        self.steps.push(Step::Send(routed));
     }
 
     fn send_to_caller(
         &mut self,
-        core: &mut Core,
         id: ServerId,
         caller: &Caller,
         question: Option<Question>,
         said: &Said,
-        steps: &mut Steps,
     ) {
-        let Some(server) = self.servers.all.get(&id) else {
+        let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
         let (via, params) = match caller {
             Caller::Connection(connection) => {
-                let open = self.servers.connections.get(connection);
+                let open = self.mcp.servers.connections.get(connection);
                 (open.map(|open| open.via), wire::on_own(*connection, said))
             }
             Caller::Request(request) => {
@@ -154,27 +144,66 @@ impl Mcp {
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
         if let Some(maker) = server.proxy() {
-            routed.labels = Labels::sent_by(maker, core.hops[maker].is_guard());
+            routed.labels = Labels::sent_by(maker, self.core.hops[maker].is_guard());
         }
         match (via, question) {
             (Some(via), _) => routed.via = via,
             (None, Some(question)) => {
                 let text = "acp-chain: the MCP connection is closed";
                 let error = Message::error(&invalid(text));
-                return self.answer_seat(id, question, error, steps);
+                return self.answer_seat(id, question, error);
             }
             (None, None) => {
                 let why =
                     "a provider sent a notification to a caller whose MCP connection is closed";
-                return core.lose(Loss::Unconnected, server.provider.place(), &why);
+                return self
+                    .core
+                    .lose(Loss::Unconnected, server.provider.place(), &why);
             }
         }
         if let Some(question) = question {
-            self.ask(core, id, question, &mut routed);
+            self.mcp.ask(self.core, id, question, &mut routed);
         }
-        steps.push(Step::Send(routed));
+        self.steps.push(Step::Send(routed));
     }
 
+    /// Requests a list from a component, or calls it.
+    fn use_component(
+        &mut self,
+        id: ServerId,
+        question: Question,
+        target: Target,
+        message: Message,
+    ) {
+        let Some(server) = self.mcp.servers.all.get(&id) else {
+            return;
+        };
+        let Provider::Component(index) = server.provider else {
+            return;
+        };
+        let hop = &self.core.hops[index];
+        // A newer version may have fewer powers.
+        if !hop.terms().grant.has("tools") {
+            let text = format!(
+                "acp-chain: the proxy `{}` does not have the power `tools` any more",
+                hop.name()
+            );
+            let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
+            return self.answer_seat(id, question, error);
+        }
+        let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Client);
+        routed.from = routed.route.edge(Peer::Agent);
+        routed.target = target;
+        routed.request_session = self.mcp.session_of_call(self.core, server);
+        routed.arrival = self.core.hops[index].next_arrival();
+        self.core.note_start(&mut routed);
+        self.core.note_queued(&mut routed);
+        self.mcp.ask(self.core, id, question, &mut routed);
+        self.core.enqueue(index, Item::Message(routed));
+    }
+}
+
+impl Mcp {
     /// The session that a call to a server belongs to. If several sessions have the server, the only one with a running
     /// turn; `None` if that is ambiguous.
     fn session_of_call(&self, core: &Core, server: &Server) -> Option<Arc<str>> {
@@ -188,43 +217,6 @@ impl Mcp {
                 running.next().filter(|_| running.next().is_none())
             }
         }
-    }
-
-    /// Requests a list from a component, or calls it.
-    fn use_component(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        question: Question,
-        target: Target,
-        message: Message,
-        steps: &mut Steps,
-    ) {
-        let Some(server) = self.servers.all.get(&id) else {
-            return;
-        };
-        let Provider::Component(index) = server.provider else {
-            return;
-        };
-        let hop = &core.hops[index];
-        // A newer version may have fewer powers.
-        if !hop.terms().grant.has("tools") {
-            let text = format!(
-                "acp-chain: the proxy `{}` does not have the power `tools` any more",
-                hop.name()
-            );
-            let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
-            return self.answer_seat(id, question, error, steps);
-        }
-        let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Client);
-        routed.from = routed.route.edge(Peer::Agent);
-        routed.target = target;
-        routed.request_session = self.session_of_call(core, server);
-        routed.arrival = core.hops[index].next_arrival();
-        core.note_start(&mut routed);
-        core.note_queued(&mut routed);
-        self.ask(core, id, question, &mut routed);
-        core.enqueue(index, Item::Message(routed));
     }
 
     /// Opens a request of a seat, on the account of the part that has to answer it: the request may stay open after the

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::Mcp;
-use super::invalid;
 use super::servers::{Provider, Server};
+use super::{Mcp, McpRouter, invalid};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Via};
@@ -17,42 +16,40 @@ use acp_chain_mcp::wire::Wrapped;
 use acp_chain_mcp::{Question, ServerId};
 use acp_chain_rpc::Message;
 
-impl Mcp {
+impl McpRouter<'_> {
     /// Receives a message that a provider sends to the callers of one of its servers.
     pub(in crate::router) fn receive_from_provider(
         &mut self,
-        core: &mut Core,
         provider: Provider,
         number: Option<ExchangeId>,
         message: &Message,
-        steps: &mut Steps,
     ) {
         let wrapped = Wrapped::read(message.body());
-        let server = self.servers.of_provider(provider, &wrapped);
+        let server = self.mcp.servers.of_provider(provider, &wrapped);
         let params = message.body();
         match (server, number) {
             (Some(id), Some(ask)) => {
-                if let Some(server) = self.servers.all.get(&id) {
-                    core.exchanges.lead(ask, &server.route);
+                if let Some(server) = self.mcp.servers.all.get(&id) {
+                    self.core.exchanges.lead(ask, &server.route);
                 }
-                core.exchanges.stage(ask, Stage::Seat(id));
-                self.open_at_seat(id, ask, None);
-                self.give(id, Input::ProviderRequest { ask, params }, steps);
-                steps.push(Step::Mcp(Task::CatchUp(ask)));
+                self.core.exchanges.stage(ask, Stage::Seat(id));
+                self.mcp.open_at_seat(id, ask, None);
+                self.give(id, Input::ProviderRequest { ask, params });
+                self.steps.push(Step::Mcp(Task::CatchUp(ask)));
             }
-            (Some(id), None) => self.give(id, Input::ProviderNotification { params }, steps),
+            (Some(id), None) => self.give(id, Input::ProviderNotification { params }),
             (None, Some(ask)) => {
                 let text =
                     "acp-chain: the message names no open MCP connection to a server of its sender";
                 let error = Message::error(&invalid(text));
-                let exchange = core.exchanges.get(ask);
+                let exchange = self.core.exchanges.get(ask);
                 let at = exchange.and_then(|exchange| provider.position(&exchange.route));
                 let at = at.unwrap_or_default();
-                steps.answer_at(ask, at + 1, error);
+                self.steps.answer_at(ask, at + 1, error);
             }
             (None, None) => {
                 let why = "a provider names no open MCP connection to a server of its own";
-                core.lose(Loss::Unconnected, provider.place(), &why);
+                self.core.lose(Loss::Unconnected, provider.place(), &why);
             }
         }
     }
@@ -60,13 +57,11 @@ impl Mcp {
     /// Reports the progress of a call of a component to the seat.
     pub(in crate::router) fn call_progress(
         &mut self,
-        core: &Core,
         index: HopIndex,
         call: MessageId,
         progress: &Progress,
-        steps: &mut Steps,
     ) {
-        let Some((id, question)) = called_by(core, index, call) else {
+        let Some((id, question)) = called_by(self.core, index, call) else {
             return;
         };
         let says = FromComponent::Progress {
@@ -75,33 +70,40 @@ impl Mcp {
             total: progress.total,
             message: progress.message.as_deref(),
         };
-        self.give(id, Input::Component(says), steps);
+        self.give(id, Input::Component(says));
     }
 
     /// Notifies the seats of a component that an offer may have changed, one by one.
-    pub(in crate::router) fn component_changed(
-        &self,
-        index: HopIndex,
-        change: &Change,
-        steps: &mut Steps,
-    ) {
-        let servers = self.servers.of(Provider::Component(index));
-        steps.extend(servers.map(|server| Step::Mcp(Task::Changed(server, change.clone()))));
-    }
-
-    /// Notifies the seats of a proxy that it was restarted.
-    pub(in crate::router) fn provider_restarted(index: HopIndex, steps: &mut Steps) {
-        steps.push(Step::Mcp(Task::ProviderRestarted(index)));
+    pub(in crate::router) fn component_changed(&mut self, index: HopIndex, change: &Change) {
+        let servers = self.mcp.servers.of(Provider::Component(index));
+        self.steps
+            .extend(servers.map(|server| Step::Mcp(Task::Changed(server, change.clone()))));
     }
 
     /// Notifies the seats of a restarted proxy, one by one: all lists of a component may have changed, and the proxy
     /// has lost all connections to its own servers.
-    pub(super) fn tell_restarted(&self, index: HopIndex, steps: &mut Steps) {
+    pub(super) fn tell_restarted(&mut self, index: HopIndex) {
         for offer in Offer::ALL {
-            self.component_changed(index, &Change::List(offer), steps);
+            self.component_changed(index, &Change::List(offer));
         }
-        let own = self.servers.of(Provider::Proxy(index));
-        steps.extend(own.map(|server| Step::Mcp(Task::ProviderLost(server))));
+        let own = self.mcp.servers.of(Provider::Proxy(index));
+        self.steps
+            .extend(own.map(|server| Step::Mcp(Task::ProviderLost(server))));
+    }
+
+    /// Notifies the seat of a server whose provider was restarted.
+    pub(super) fn tell_provider_lost(&mut self, server: ServerId) {
+        let waiting = &self.mcp.waiting(self.core, server);
+        self.give(server, Input::ProviderLost { waiting });
+        // The seat's output still needs the connections.
+        self.steps.push(Step::Mcp(Task::ForgetConnections(server)));
+    }
+}
+
+impl Mcp {
+    /// Notifies the seats of a proxy that it was restarted.
+    pub(in crate::router) fn provider_restarted(index: HopIndex, steps: &mut Steps) {
+        steps.push(Step::Mcp(Task::ProviderRestarted(index)));
     }
 
     /// Whether a client is connected to a server that this proxy serves itself.
@@ -111,14 +113,6 @@ impl Mcp {
             let server = self.servers.all.get(&connection.server);
             server.is_some_and(|server| server.provider == Provider::Proxy(index))
         })
-    }
-
-    /// Notifies the seat of a server whose provider was restarted.
-    pub(super) fn tell_provider_lost(&mut self, core: &Core, server: ServerId, steps: &mut Steps) {
-        let waiting = &self.waiting(core, server);
-        self.give(server, Input::ProviderLost { waiting }, steps);
-        // The seat's output still needs the connections.
-        steps.push(Step::Mcp(Task::ForgetConnections(server)));
     }
 
     /// The questions of a server's seat that wait in the inbox of the proxy that provides the server.

@@ -1,15 +1,14 @@
 //! The seats of servers: inputs, requests and answers.
 
-use super::Mcp;
 use super::servers::Server;
-use super::{CONNECT, DISCONNECT};
+use super::{CONNECT, DISCONNECT, Mcp, McpRouter};
 use crate::exchange::{Exchange, ExchangeId, Stage};
 use crate::labels::Labels;
 use crate::losses::Loss;
 use crate::route::{HopIndex, Place, Target};
 use crate::routed::Routed;
-use crate::router::core::{Core, returning};
-use crate::router::steps::{Answer, Step, Steps, Task};
+use crate::router::core::returning;
+use crate::router::steps::{Answer, Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{MCP_KEPT_OF_ALL, Quantity};
 use acp_chain_mcp::protocol::{TOKEN, code};
@@ -17,141 +16,106 @@ use acp_chain_mcp::seat::{Caller, Input};
 use acp_chain_mcp::{Asked, Question, ServerId, wire};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
-impl Mcp {
+impl McpRouter<'_> {
     /// Gives a seat an input. The resulting outputs are carried out after earlier ones, possibly after this handler's
     /// own; so a handler gives one input only, and pushes tasks for further ones.
-    pub(super) fn give(&mut self, id: ServerId, input: Input, steps: &mut Steps) {
-        let Some(server) = self.servers.all.get_mut(&id) else {
+    pub(super) fn give(&mut self, id: ServerId, input: Input) {
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
         let outputs = server.seat.take(input).into_iter();
-        server.charge = self.servers.kept.charge_anyway(server.seat.weight());
-        self.wanted.extend(outputs.map(|output| (id, output)));
-        if !std::mem::replace(&mut self.is_due, true) {
-            steps.push(Step::Mcp(Task::Wanted));
+        server.charge = self.mcp.servers.kept.charge_anyway(server.seat.weight());
+        self.mcp.wanted.extend(outputs.map(|output| (id, output)));
+        if !std::mem::replace(&mut self.mcp.is_due, true) {
+            self.steps.push(Step::Mcp(Task::Wanted));
         }
     }
 
     /// Starts the answer to a question of a seat.
     pub(in crate::router) fn seat_answered(
         &mut self,
-        core: &mut Core,
         id: ServerId,
         question: Question,
         answer: Answer,
-        steps: &mut Steps,
     ) {
-        let Some(server) = self.servers.all.get(&id) else {
-            return answered_late(core, answer, steps);
+        let Some(server) = self.mcp.servers.all.get(&id) else {
+            return self.answered_late(answer);
         };
-        let Some(exchange) = core.exchanges.get(answer.number) else {
+        let Some(exchange) = self.core.exchanges.get(answer.number) else {
             return;
         };
         match exchange.toward {
             Peer::Agent => {
                 let target = Target::Seat(id, server.at);
-                let mut routed = returning(exchange, &core.hops, answer);
+                let mut routed = returning(exchange, &self.core.hops, answer);
                 routed.target = target;
-                steps.push(Step::Send(routed));
+                self.steps.push(Step::Send(routed));
             }
             // The provider is next to the seat.
             Peer::Client => {
-                core.exchanges.remove(answer.number);
-                self.answer_seat(id, question, answer.message, steps);
+                self.core.exchanges.remove(answer.number);
+                self.answer_seat(id, question, answer.message);
             }
         }
     }
 
     /// Gives a seat the answer to one of its questions.
-    pub(super) fn answer_seat(
-        &mut self,
-        id: ServerId,
-        question: Question,
-        outcome: Message,
-        steps: &mut Steps,
-    ) {
-        if let Some(server) = self.servers.all.get_mut(&id) {
+    pub(super) fn answer_seat(&mut self, id: ServerId, question: Question, outcome: Message) {
+        if let Some(server) = self.mcp.servers.all.get_mut(&id) {
             server.questions.remove(&question);
         }
-        let outcome = if self.servers.have_room(outcome.len()) {
+        let outcome = if self.mcp.servers.have_room(outcome.len()) {
             outcome
         } else {
             Message::error(&full())
         };
-        self.give(id, Input::Answered { question, outcome }, steps);
-    }
-
-    /// Notes an open request at a seat, and its caller.
-    pub(super) fn open_at_seat(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
-        if let Some(server) = self.servers.all.get_mut(&id) {
-            server.asked.insert(ask, caller);
-            server.is_used = true;
-        }
+        self.give(id, Input::Answered { question, outcome });
     }
 
     /// Passes the cancellation of a request on to its seat, if the request was cancelled before it arrived there.
-    pub(super) fn catch_up_with_cancel(
-        &mut self,
-        core: &Core,
-        number: ExchangeId,
-        steps: &mut Steps,
-    ) {
-        let exchange = core.exchanges.get(number);
+    pub(super) fn catch_up_with_cancel(&mut self, number: ExchangeId) {
+        let exchange = self.core.exchanges.get(number);
         let withdrawn = exchange.filter(|exchange| exchange.cancel.is_some());
         if let Some(Stage::Seat(id)) = withdrawn.map(|exchange| exchange.stage) {
-            self.withdraw_from_seat(id, number, steps);
+            self.withdraw_from_seat(id, number);
         }
     }
 
     /// Notifies a seat that a request is cancelled.
-    pub(in crate::router) fn withdraw_from_seat(
-        &mut self,
-        id: ServerId,
-        number: ExchangeId,
-        steps: &mut Steps,
-    ) {
-        self.give(id, Input::Withdrawn { ask: number }, steps);
-        steps.push(Step::Mcp(Task::Withdrawn(id, number)));
+    pub(in crate::router) fn withdraw_from_seat(&mut self, id: ServerId, number: ExchangeId) {
+        self.give(id, Input::Withdrawn { ask: number });
+        self.steps.push(Step::Mcp(Task::Withdrawn(id, number)));
     }
 
     /// Answers a cancelled request in place of its seat, unless the seat has answered it.
-    pub(super) fn end_withdrawn(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        number: ExchangeId,
-        steps: &mut Steps,
-    ) {
-        let stage = core.exchanges.get(number).map(|exchange| exchange.stage);
+    pub(super) fn end_withdrawn(&mut self, id: ServerId, number: ExchangeId) {
+        let stage = self
+            .core
+            .exchanges
+            .get(number)
+            .map(|exchange| exchange.stage);
         if matches!(stage, Some(Stage::Seat(_))) {
             let error = Error::new(rpc_code::REQUEST_CANCELLED, "the request was cancelled");
-            self.seat_answers(core, id, number, Message::error(&error), steps);
+            self.seat_answers(id, number, Message::error(&error));
         }
     }
 
     /// Answers a request on behalf of a seat.
-    pub(super) fn seat_answers(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        ask: Asked,
-        outcome: Message,
-        steps: &mut Steps,
-    ) {
-        let Some(server) = self.servers.all.get_mut(&id) else {
+    pub(super) fn seat_answers(&mut self, id: ServerId, ask: Asked, outcome: Message) {
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
         let at = server.at;
         let Some(caller) = server.asked.remove(&ask) else {
             let why = "a request that is answered already was answered again";
-            return core.lose(Loss::Late, server.provider.place(), &why);
+            return self.core.lose(Loss::Late, server.provider.place(), &why);
         };
         match caller {
             Some(Caller::Connection(connection)) => {
-                let exchange = core.exchanges.get(ask);
+                let exchange = self.core.exchanges.get(ask);
                 let connects = exchange.is_some_and(|exchange| &*exchange.method == CONNECT);
                 if connects && outcome.kind() == Kind::Error {
-                    self.servers.connections.remove(&connection);
+                    self.mcp.servers.connections.remove(&connection);
                 }
             }
             Some(Caller::Request(request)) => {
@@ -159,30 +123,58 @@ impl Mcp {
             }
             None => {}
         }
-        self.answer_from_seat(core, ask, at, outcome, steps);
+        self.answer_from_seat(ask, at, outcome);
     }
 
     /// Starts an answer from the seat at a position, toward the requester.
-    pub(super) fn answer_from_seat(
-        &self,
-        core: &Core,
-        ask: Asked,
-        at: usize,
-        outcome: Message,
-        steps: &mut Steps,
-    ) {
-        if let Some(exchange) = core.exchanges.get(ask) {
+    pub(super) fn answer_from_seat(&mut self, ask: Asked, at: usize, outcome: Message) {
+        if let Some(exchange) = self.core.exchanges.get(ask) {
             let (at, maker) = match exchange.toward {
-                Peer::Client => (at, self.maker_at(exchange)),
+                Peer::Client => (at, self.mcp.maker_at(exchange)),
                 Peer::Agent => (at + 1, None),
             };
-            let labels = maker.map(|maker| Labels::answered_by(maker, core.hops[maker].is_guard()));
-            steps.push(Step::Answer(Answer {
+            let labels =
+                maker.map(|maker| Labels::answered_by(maker, self.core.hops[maker].is_guard()));
+            self.steps.push(Step::Answer(Answer {
                 number: ask,
                 at,
                 message: outcome,
                 labels: labels.unwrap_or_default(),
             }));
+        }
+    }
+
+    /// Handles the answer to a question whose server has ended. If the provider has made a connection, sends
+    /// `mcp/disconnect` for it; the answer to that arrives here, too, and is ignored.
+    fn answered_late(&mut self, answer: Answer) {
+        let (at, outcome) = (answer.at, answer.message);
+        let Some(exchange) = self.core.exchanges.remove(answer.number) else {
+            return;
+        };
+        let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
+        let connection = member(outcome.body(), "connectionId")
+            .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
+        let Some(connection) = connection else {
+            return;
+        };
+        let message = Message::request(DISCONNECT, &wire::disconnect(connection, None));
+        let (origin, route, charge) = (exchange.origin, exchange.route, exchange.charge);
+        let mut routed = Routed::new(message, route, at + 1, Peer::Client);
+        routed.from = routed.route.edge(Peer::Agent);
+        self.core.exchanges.open_routed(origin, charge, &mut routed);
+        if let Place::Hop(index) = routed.route.place(at) {
+            routed.target = Target::Provider(index);
+        }
+        self.steps.push(Step::Send(routed));
+    }
+}
+
+impl Mcp {
+    /// Notes an open request at a seat, and its caller.
+    pub(super) fn open_at_seat(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
+            server.asked.insert(ask, caller);
+            server.is_used = true;
         }
     }
 
@@ -193,30 +185,6 @@ impl Mcp {
         };
         self.servers.all.get(&id).and_then(Server::proxy)
     }
-}
-
-/// Handles the answer to a question whose server has ended. If the provider has made a connection, sends
-/// `mcp/disconnect` for it; the answer to that arrives here, too, and is ignored.
-fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
-    let (at, outcome) = (answer.at, answer.message);
-    let Some(exchange) = core.exchanges.remove(answer.number) else {
-        return;
-    };
-    let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
-    let connection = member(outcome.body(), "connectionId")
-        .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
-    let Some(connection) = connection else {
-        return;
-    };
-    let message = Message::request(DISCONNECT, &wire::disconnect(connection, None));
-    let (origin, route, charge) = (exchange.origin, exchange.route, exchange.charge);
-    let mut routed = Routed::new(message, route, at + 1, Peer::Client);
-    routed.from = routed.route.edge(Peer::Agent);
-    core.exchanges.open_routed(origin, charge, &mut routed);
-    if let Place::Hop(index) = routed.route.place(at) {
-        routed.target = Target::Provider(index);
-    }
-    steps.push(Step::Send(routed));
 }
 
 /// The error that seats have reached their limit.

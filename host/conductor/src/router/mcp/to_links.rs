@@ -2,56 +2,127 @@
 
 use serde_json::json;
 
-use super::Mcp;
 use super::servers::{Connection, Link, LinkState};
+use super::{Mcp, McpRouter};
 use crate::exchange::{ExchangeId, Stage};
 use crate::route::Via;
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
-use crate::router::core::Core;
-use crate::router::steps::{Step, Steps, Task};
+use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::protocol::CANCELLED;
 use acp_chain_mcp::wire::{self, Said, Wrapped};
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
-impl Mcp {
+impl McpRouter<'_> {
     /// Sends a message to its client.
-    pub(in crate::router) fn send_to_link(
-        &mut self,
-        core: &mut Core,
-        link: LinkId,
-        routed: &Routed,
-        steps: &mut Steps,
-    ) {
+    pub(in crate::router) fn send_to_link(&mut self, link: LinkId, routed: &Routed) {
         let wrapped = Wrapped::read(routed.message.body());
         // Proxies on the way may have replaced the body by anything.
         let said = wrapped.said.unwrap_or_else(|| Said::new("", None));
         let (method, params) = (&*said.method, said.params().unwrap_or("null"));
         let Some(number) = routed.exchange else {
             return self
+                .mcp
                 .bridge
                 .send(link, &Message::notification(method, params), None);
         };
-        if !self.servers.links.contains_key(&link) {
-            return steps.extend(
-                core.exchanges
-                    .answer_of_end(number, Peer::Agent, disconnected()),
-            );
+        if !self.mcp.servers.links.contains_key(&link) {
+            return self.steps.extend(self.core.exchanges.answer_of_end(
+                number,
+                Peer::Agent,
+                disconnected(),
+            ));
         }
-        self.bridge.send(
+        self.mcp.bridge.send(
             link,
             &Message::request(method, params),
             Some(&number.to_string()),
         );
-        core.exchanges.stage(number, Stage::Link(link));
-        let exchange = core.exchanges.get(number);
+        self.core.exchanges.stage(number, Stage::Link(link));
+        let exchange = self.core.exchanges.get(number);
         if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
-            self.cancel_at_link(link, number);
+            self.mcp.cancel_at_link(link, number);
         }
     }
 
+    /// Handles the answer to a client's `mcp/connect`.
+    pub(in crate::router) fn link_connected(
+        &mut self,
+        link: LinkId,
+        server: ServerId,
+        answer: &Message,
+    ) {
+        // Proxies on the way may have replaced the answer by anything.
+        let connection = Wrapped::read(answer.body()).own_connection();
+        if let Some(id) = connection {
+            self.claim(id, link, server);
+        }
+        let entry = self.mcp.servers.links.get_mut(&link);
+        let is_connecting = |entry: &&mut Link| matches!(entry.state, LinkState::Connecting(_));
+        // The client may have disconnected.
+        let Some(entry) = entry.filter(is_connecting) else {
+            return self.drop_connections(link);
+        };
+        let own = connection.and_then(|id| self.mcp.servers.connections.get(&id));
+        let own = own.filter(|own| own.via == Via::Link(link) && own.server == server);
+        let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);
+        entry.state = connection.map_or(LinkState::Idle, LinkState::Connected);
+        let waiting = std::mem::take(&mut entry.waiting).into_iter();
+        let waiting = waiting.map(|(message, _)| message);
+        if connection.is_some() {
+            return self
+                .steps
+                .extend(waiting.map(|message| Step::Mcp(Task::SendConnected(link, message))));
+        }
+        self.drop_connections(link);
+        let error = match answer.kind() {
+            Kind::Error => answer.clone(),
+            _ => disconnected(),
+        };
+        for id in waiting.filter_map(|message| message.id()) {
+            self.mcp.bridge.send(link, &error, Some(id.as_str()));
+        }
+    }
+
+    /// Cancels the requests of a client that has disconnected, and disconnects it from its server.
+    pub(super) fn withdraw_all_of_link(&mut self, link: LinkId) {
+        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
+            return;
+        };
+        let (connects, connection) = match std::mem::take(&mut entry.state) {
+            LinkState::Idle => (None, None),
+            LinkState::Connecting(number) => (Some(number), None),
+            LinkState::Connected(connection) => (None, Some(connection)),
+        };
+        let open = entry.open.drain().map(|(_, number)| number);
+        let open = open.chain(connects);
+        self.steps
+            .extend(open.map(|number| Step::Withdraw(number, new_cancel())));
+        self.steps.push(Step::Mcp(Task::Leave(link, connection)));
+    }
+
+    /// Ends the remaining connections of a client that has disconnected, whatever the answer to its `mcp/disconnect`.
+    pub(in crate::router) fn drop_connections(&mut self, link: LinkId) {
+        let own = |connection: &Connection| connection.via == Via::Link(link);
+        self.mcp.servers.disconnect(own, self.steps);
+    }
+
+    /// Handles a client that has disconnected: answers the open requests to it, then ends everything else of it.
+    pub(super) fn lose_link(&mut self, link: LinkId) {
+        let asked = self.core.exchanges.iter();
+        let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
+        self.steps.extend(asked.filter_map(|(number, _)| {
+            self.core
+                .exchanges
+                .answer_of_end(number, Peer::Agent, disconnected())
+        }));
+        self.steps.push(Step::Mcp(Task::LinkLost(link)));
+    }
+}
+
+impl Mcp {
     /// Sends a client the cancellation of a request to it.
     pub(in crate::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
         let params = json!({ "requestId": number }).to_string();
@@ -83,79 +154,6 @@ impl Mcp {
         };
         self.bridge.send(link, &outcome, Some(id.as_str()));
     }
-
-    /// Handles the answer to a client's `mcp/connect`.
-    pub(in crate::router) fn link_connected(
-        &mut self,
-        core: &Core,
-        link: LinkId,
-        server: ServerId,
-        answer: &Message,
-        steps: &mut Steps,
-    ) {
-        // Proxies on the way may have replaced the answer by anything.
-        let connection = Wrapped::read(answer.body()).own_connection();
-        if let Some(id) = connection {
-            self.claim(core, id, link, server);
-        }
-        let entry = self.servers.links.get_mut(&link);
-        let is_connecting = |entry: &&mut Link| matches!(entry.state, LinkState::Connecting(_));
-        // The client may have disconnected.
-        let Some(entry) = entry.filter(is_connecting) else {
-            return self.drop_connections(link, steps);
-        };
-        let own = connection.and_then(|id| self.servers.connections.get(&id));
-        let own = own.filter(|own| own.via == Via::Link(link) && own.server == server);
-        let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);
-        entry.state = connection.map_or(LinkState::Idle, LinkState::Connected);
-        let waiting = std::mem::take(&mut entry.waiting).into_iter();
-        let waiting = waiting.map(|(message, _)| message);
-        if connection.is_some() {
-            return steps
-                .extend(waiting.map(|message| Step::Mcp(Task::SendConnected(link, message))));
-        }
-        self.drop_connections(link, steps);
-        let error = match answer.kind() {
-            Kind::Error => answer.clone(),
-            _ => disconnected(),
-        };
-        for id in waiting.filter_map(|message| message.id()) {
-            self.bridge.send(link, &error, Some(id.as_str()));
-        }
-    }
-
-    /// Cancels the requests of a client that has disconnected, and disconnects it from its server.
-    pub(super) fn withdraw_all_of_link(&mut self, link: LinkId, steps: &mut Steps) {
-        let Some(entry) = self.servers.links.get_mut(&link) else {
-            return;
-        };
-        let (connects, connection) = match std::mem::take(&mut entry.state) {
-            LinkState::Idle => (None, None),
-            LinkState::Connecting(number) => (Some(number), None),
-            LinkState::Connected(connection) => (None, Some(connection)),
-        };
-        let open = entry.open.drain().map(|(_, number)| number);
-        let open = open.chain(connects);
-        steps.extend(open.map(|number| Step::Withdraw(number, new_cancel())));
-        steps.push(Step::Mcp(Task::Leave(link, connection)));
-    }
-
-    /// Ends the remaining connections of a client that has disconnected, whatever the answer to its `mcp/disconnect`.
-    pub(in crate::router) fn drop_connections(&self, link: LinkId, steps: &mut Steps) {
-        let own = |connection: &Connection| connection.via == Via::Link(link);
-        self.servers.disconnect(own, steps);
-    }
-}
-
-/// Handles a client that has disconnected: answers the open requests to it, then ends everything else of it.
-pub(super) fn lose_link(core: &Core, link: LinkId, steps: &mut Steps) {
-    let asked = core.exchanges.iter();
-    let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
-    steps.extend(asked.filter_map(|(number, _)| {
-        core.exchanges
-            .answer_of_end(number, Peer::Agent, disconnected())
-    }));
-    steps.push(Step::Mcp(Task::LinkLost(link)));
 }
 
 fn disconnected() -> Message {

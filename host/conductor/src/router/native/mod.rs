@@ -169,7 +169,7 @@ fn receive_request(
     let mut routed = Routed::new(message, route, at, to);
     routed.exchange = Some(number);
     if is_mcp(&routed.method) {
-        return mcp.native_speaks(core, index, routed, steps);
+        return mcp.router(core, steps).native_speaks(index, routed);
     }
     let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
     steps.extend(routed.map(Step::Send));
@@ -209,7 +209,7 @@ fn receive_notification(
     };
     let routed = Routed::new(message, route, at, to);
     if is_mcp(&routed.method) {
-        mcp.native_speaks(core, index, routed, steps);
+        mcp.router(core, steps).native_speaks(index, routed);
     } else {
         steps.push(Step::Send(routed));
     }
