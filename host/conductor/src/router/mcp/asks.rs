@@ -17,11 +17,7 @@ impl McpRouter<'_> {
     /// Sends a component's requests to its callers: for each, the component's number, the call, and the message.
     /// Requests in one call are given to the seat together, so that a client that must retry its call with the answers
     /// does so once.
-    pub(in crate::router) fn component_asks(
-        &mut self,
-        index: HopIndex,
-        asks: Vec<(MessageId, MessageId, Message)>,
-    ) {
+    pub fn component_asks(&mut self, index: HopIndex, asks: Vec<(MessageId, MessageId, Message)>) {
         let mut by_call = BTreeMap::<_, Vec<_>>::new();
         for (id, call, message) in asks {
             let called = called_by(self.core, index, call);

@@ -21,7 +21,7 @@ use acp_chain_rpc::{Error, Id, Message};
 
 impl McpRouter<'_> {
     /// Receives a message at its seat.
-    pub(in crate::router) fn arrive(&mut self, id: ServerId, mut routed: Routed) {
+    pub fn arrive(&mut self, id: ServerId, mut routed: Routed) {
         self.core.trace(&routed);
         let message = routed.message.clone();
         if routed.is_response() {
@@ -184,7 +184,7 @@ impl McpRouter<'_> {
 
 impl Mcp {
     /// The target of a caller's message: the seat of the server or connection that it names.
-    pub(in crate::router) fn target(&self, message: &Message) -> Result<Target, Error> {
+    pub fn target(&self, message: &Message) -> Result<Target, Error> {
         let wrapped = Wrapped::read(message.body());
         let id = match (&wrapped.connection, wrapped.server.as_deref()) {
             (Some(connection), _) => {
@@ -210,7 +210,7 @@ impl Mcp {
     }
 
     /// Puts a message of the agent on the route of its server.
-    pub(in crate::router) fn head_for(&self, core: &mut Core, target: Target, routed: &mut Routed) {
+    pub fn head_for(&self, core: &mut Core, target: Target, routed: &mut Routed) {
         routed.target = target;
         let Target::Seat(id, _) = target else { return };
         let Some(server) = self.servers.all.get(&id) else {

@@ -51,7 +51,7 @@ impl McpRouter<'_> {
 impl Mcp {
     /// Assigns the servers that a request declared to its session. Servers from an earlier setup of that session stay
     /// until the session ends: the agent may be connected to them.
-    pub(in crate::router) fn begin_session(
+    pub fn begin_session(
         &mut self,
         setup: ExchangeId,
         session: Option<&Arc<str>>,
@@ -85,14 +85,14 @@ impl Mcp {
 
     /// Closes the servers of a session that has ended, except those of other sessions, and those that an open request
     /// declares for it again.
-    pub(in crate::router) fn close_session(&mut self, session: &str, steps: &mut Steps) {
+    pub fn close_session(&mut self, session: &str, steps: &mut Steps) {
         self.turns.end(session);
         self.release(steps, |holder| holder.is_session(session));
     }
 
     /// Handles the answer to a request that sets up a session. If the agent did not accept the request, the servers
     /// that only the request declared end.
-    pub(in crate::router) fn end_setup(&mut self, number: ExchangeId, steps: &mut Steps) {
+    pub fn end_setup(&mut self, number: ExchangeId, steps: &mut Steps) {
         self.servers.clients.remove(&number);
         self.release(steps, |holder| holder.setup == Some(number));
     }
@@ -120,12 +120,7 @@ impl Mcp {
 
     /// The error with which the agent refuses to set up a session. If the request declared servers of proxies, the
     /// error names these proxies: some agents accept no servers, and the client may have declared none.
-    pub(in crate::router) fn refused(
-        &self,
-        hops: &[Hop],
-        setup: ExchangeId,
-        refusal: Message,
-    ) -> Message {
+    pub fn refused(&self, hops: &[Hop], setup: ExchangeId, refusal: Message) -> Message {
         let is_meant = |code| matches!(code, rpc_code::INVALID_PARAMS | rpc_code::INVALID_REQUEST);
         let is_own = |holder: &Holder| holder.setup == Some(setup);
         let all = self.servers.all.values();

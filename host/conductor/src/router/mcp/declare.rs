@@ -29,7 +29,7 @@ use acp_chain_rpc::{Kind, Message};
 
 impl Mcp {
     /// Adopts the servers over ACP that a provider declares: from here on, they have ids of the host.
-    pub(in crate::router) fn adopt(
+    pub fn adopt(
         &mut self,
         core: &mut Core,
         routed: &mut Routed,
@@ -129,7 +129,7 @@ impl Mcp {
     }
 
     /// Declares the server of a component in a request to set up a session that is about to leave the component.
-    pub(in crate::router) fn add_component(&mut self, core: &mut Core, routed: &mut Routed) {
+    pub fn add_component(&mut self, core: &mut Core, routed: &mut Routed) {
         let Place::Hop(index) = routed.route.place(routed.at) else {
             return;
         };
@@ -237,11 +237,7 @@ impl Mcp {
     }
 
     /// Adapts the declarations of a session to the agent: with transports that it supports, and unique names.
-    pub(in crate::router) fn declare(
-        &mut self,
-        core: &mut Core,
-        routed: &Routed,
-    ) -> Option<Message> {
+    pub fn declare(&mut self, core: &mut Core, routed: &Routed) -> Option<Message> {
         let message = &routed.message;
         let entries = match declaration::read(message.body()) {
             Ok(entries) => entries,

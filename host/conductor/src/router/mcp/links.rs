@@ -38,7 +38,7 @@ const CONNECTION: Duration = Duration::from_mins(1);
 
 impl McpRouter<'_> {
     /// Handles an arrival on the bridge.
-    pub(in crate::router) fn receive_from_bridge(&mut self, arrival: Arrival) {
+    pub fn receive_from_bridge(&mut self, arrival: Arrival) {
         match arrival {
             Arrival::Opened {
                 link,
@@ -127,7 +127,7 @@ impl McpRouter<'_> {
     }
 
     /// If a server has not accepted a connection in time, the MCP client gets an error, and the user is notified once.
-    pub(in crate::router) fn connects_late(&mut self, number: ExchangeId) {
+    pub fn connects_late(&mut self, number: ExchangeId) {
         let Some(exchange) = self.core.exchanges.get(number) else {
             return;
         };

@@ -15,7 +15,7 @@ use acp_chain_rpc::Message;
 
 impl McpRouter<'_> {
     /// Receives an MCP message from a native proxy: one that it passes on, or its own as the provider of a server.
-    pub(in crate::router) fn native_speaks(&mut self, index: HopIndex, mut routed: Routed) {
+    pub fn native_speaks(&mut self, index: HopIndex, mut routed: Routed) {
         let wrapped = Wrapped::read(routed.message.body());
         let via = self.mcp.via_of(&wrapped);
         if routed.toward == Peer::Agent {
@@ -68,12 +68,7 @@ impl McpRouter<'_> {
 impl Mcp {
     /// The route of an MCP message from a native proxy, and the proxy's position on it: the route of the server
     /// concerned, if it passes the proxy.
-    pub(in crate::router) fn way_of_native(
-        &self,
-        core: &Core,
-        index: HopIndex,
-        message: &Message,
-    ) -> (Route, usize) {
+    pub fn way_of_native(&self, core: &Core, index: HopIndex, message: &Message) -> (Route, usize) {
         let wrapped = Wrapped::read(message.body());
         let server = match wrapped.connection {
             Some(_) => self.servers.connected(&wrapped).map(|open| open.server),

@@ -18,7 +18,7 @@ use acp_chain_rpc::Message;
 
 impl McpRouter<'_> {
     /// Receives a message that a provider sends to the callers of one of its servers.
-    pub(in crate::router) fn receive_from_provider(
+    pub fn receive_from_provider(
         &mut self,
         provider: Provider,
         number: Option<ExchangeId>,
@@ -55,12 +55,7 @@ impl McpRouter<'_> {
     }
 
     /// Reports the progress of a call of a component to the seat.
-    pub(in crate::router) fn call_progress(
-        &mut self,
-        index: HopIndex,
-        call: MessageId,
-        progress: &Progress,
-    ) {
+    pub fn call_progress(&mut self, index: HopIndex, call: MessageId, progress: &Progress) {
         let Some((id, question)) = called_by(self.core, index, call) else {
             return;
         };
@@ -74,7 +69,7 @@ impl McpRouter<'_> {
     }
 
     /// Notifies the seats of a component that an offer may have changed, one by one.
-    pub(in crate::router) fn component_changed(&mut self, index: HopIndex, change: &Change) {
+    pub fn component_changed(&mut self, index: HopIndex, change: &Change) {
         let servers = self.mcp.servers.of(Provider::Component(index));
         self.steps
             .extend(servers.map(|server| Step::Mcp(Task::Changed(server, change.clone()))));
@@ -102,12 +97,12 @@ impl McpRouter<'_> {
 
 impl Mcp {
     /// Notifies the seats of a proxy that it was restarted.
-    pub(in crate::router) fn provider_restarted(index: HopIndex, steps: &mut Steps) {
+    pub fn provider_restarted(index: HopIndex, steps: &mut Steps) {
         steps.push(Step::Mcp(Task::ProviderRestarted(index)));
     }
 
     /// Whether a client is connected to a server that this proxy serves itself.
-    pub(in crate::router) fn is_connected_to(&self, index: HopIndex) -> bool {
+    pub fn is_connected_to(&self, index: HopIndex) -> bool {
         let mut connections = self.servers.connections.values();
         connections.any(|connection| {
             let server = self.servers.all.get(&connection.server);

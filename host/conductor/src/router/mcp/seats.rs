@@ -32,12 +32,7 @@ impl McpRouter<'_> {
     }
 
     /// Starts the answer to a question of a seat.
-    pub(in crate::router) fn seat_answered(
-        &mut self,
-        id: ServerId,
-        question: Question,
-        answer: Answer,
-    ) {
+    pub fn seat_answered(&mut self, id: ServerId, question: Question, answer: Answer) {
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return self.answered_late(answer);
         };
@@ -82,7 +77,7 @@ impl McpRouter<'_> {
     }
 
     /// Notifies a seat that a request is cancelled.
-    pub(in crate::router) fn withdraw_from_seat(&mut self, id: ServerId, number: ExchangeId) {
+    pub fn withdraw_from_seat(&mut self, id: ServerId, number: ExchangeId) {
         self.give(id, Input::Withdrawn { ask: number });
         self.steps.push(Step::Mcp(Task::Withdrawn(id, number)));
     }

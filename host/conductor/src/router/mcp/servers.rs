@@ -225,11 +225,7 @@ impl Servers {
     }
 
     /// Ends these connections.
-    pub(in crate::router) fn disconnect(
-        &self,
-        those: impl Fn(&Connection) -> bool,
-        steps: &mut Steps,
-    ) {
+    pub fn disconnect(&self, those: impl Fn(&Connection) -> bool, steps: &mut Steps) {
         let all = self.connections.iter();
         let those = all.filter(|(_, connection)| those(connection));
         steps.extend(those.map(|(id, _)| Step::Mcp(Task::Disconnect(*id))));

@@ -17,7 +17,7 @@ use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 impl McpRouter<'_> {
     /// Sends a message to its client.
-    pub(in crate::router) fn send_to_link(&mut self, link: LinkId, routed: &Routed) {
+    pub fn send_to_link(&mut self, link: LinkId, routed: &Routed) {
         let wrapped = Wrapped::read(routed.message.body());
         // Proxies on the way may have replaced the body by anything.
         let said = wrapped.said.unwrap_or_else(|| Said::new("", None));
@@ -48,12 +48,7 @@ impl McpRouter<'_> {
     }
 
     /// Handles the answer to a client's `mcp/connect`.
-    pub(in crate::router) fn link_connected(
-        &mut self,
-        link: LinkId,
-        server: ServerId,
-        answer: &Message,
-    ) {
+    pub fn link_connected(&mut self, link: LinkId, server: ServerId, answer: &Message) {
         // Proxies on the way may have replaced the answer by anything.
         let connection = Wrapped::read(answer.body()).own_connection();
         if let Some(id) = connection {
@@ -104,7 +99,7 @@ impl McpRouter<'_> {
     }
 
     /// Ends the remaining connections of a client that has disconnected, whatever the answer to its `mcp/disconnect`.
-    pub(in crate::router) fn drop_connections(&mut self, link: LinkId) {
+    pub fn drop_connections(&mut self, link: LinkId) {
         let own = |connection: &Connection| connection.via == Via::Link(link);
         self.mcp.servers.disconnect(own, self.steps);
     }
@@ -124,14 +119,14 @@ impl McpRouter<'_> {
 
 impl Mcp {
     /// Sends a client the cancellation of a request to it.
-    pub(in crate::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
+    pub fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
         let params = json!({ "requestId": number }).to_string();
         self.bridge
             .send(link, &Message::notification(CANCELLED, &params), None);
     }
 
     /// Sends a client the answer to its request.
-    pub(in crate::router) fn answer_link(
+    pub fn answer_link(
         &mut self,
         link: LinkId,
         id: &Id,
