@@ -4,7 +4,6 @@
 //! its provider. There its route ends, and the seat sends its own messages to the provider. Messages of the provider to
 //! its callers go in the other direction.
 
-mod asks;
 mod callers;
 mod closing;
 mod declare;
@@ -200,7 +199,10 @@ impl McpRouter<'_> {
             }
             Task::ProviderLost(server) => self.tell_provider_lost(server),
             Task::ForgetConnections(server) => self.mcp.forget_connections(server),
-            Task::GiveAsks(server, call, asks) => self.give_asks(server, call, asks),
+            Task::GiveAsks(server, call, asks) => {
+                let asks = FromComponent::Asks { call, asks };
+                self.give(server, Input::Component(asks));
+            }
         }
     }
 }

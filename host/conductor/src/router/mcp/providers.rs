@@ -1,6 +1,7 @@
-//! Messages of providers, and changes of their offers.
+//! Messages of providers, and changes of their offers. Requests of components to their callers go to the seat through
+//! which the component was called.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::servers::{Provider, Server};
 use super::{Mcp, McpRouter, invalid};
@@ -9,12 +10,12 @@ use crate::losses::Loss;
 use crate::route::{HopIndex, Via};
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
-use acp_chain_channel::{Change, MessageId, Offer, Progress};
-use acp_chain_mcp::component::channel::FromComponent;
+use acp_chain_channel::{Change, MessageId, Offer, Peer, Progress};
+use acp_chain_mcp::component::channel::{Ask, FromComponent};
 use acp_chain_mcp::seat::Input;
 use acp_chain_mcp::wire::Wrapped;
 use acp_chain_mcp::{Question, ServerId};
-use acp_chain_rpc::Message;
+use acp_chain_rpc::{Error, Message};
 
 impl McpRouter<'_> {
     /// Receives a message that a provider sends to the callers of one of its servers.
@@ -66,6 +67,42 @@ impl McpRouter<'_> {
             message: progress.message.as_deref(),
         };
         self.give(id, Input::Component(says));
+    }
+
+    /// Sends a component's requests to its callers: for each, the component's number, the call, and the message.
+    /// Requests in one call are given to the seat together, so that a client that must retry its call with the answers
+    /// does so once.
+    pub fn component_asks(&mut self, index: HopIndex, asks: Vec<(MessageId, MessageId, Message)>) {
+        let mut by_call = BTreeMap::<_, Vec<_>>::new();
+        for (id, call, message) in asks {
+            let called = called_by(self.core, index, call);
+            let server = called.and_then(|(server, _)| self.mcp.servers.all.get(&server));
+            let route = match server {
+                Some(server) => server.route.clone(),
+                None => self.core.default_route(index).0,
+            };
+            let Some(ask) = self.core.open_own(index, id, Peer::Agent, &route, &message) else {
+                return;
+            };
+            let Some((server, question)) = called else {
+                // The component has settled the call at the same time.
+                let at = route.position(index).unwrap_or_default();
+                let error = Message::error(&Error::cancelled());
+                self.steps.answer_at(ask, at + 1, error);
+                continue;
+            };
+            self.core.exchanges.stage(ask, Stage::Seat(server));
+            self.mcp.open_at_seat(server, ask, None);
+            let asks = by_call.entry((server, question)).or_default();
+            asks.push(Ask { ask, message });
+        }
+        for ((server, call), asks) in by_call {
+            let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
+            self.steps
+                .push(Step::Mcp(Task::GiveAsks(server, call, asks)));
+            let catch_up = numbers.into_iter().map(Task::CatchUp);
+            self.steps.extend(catch_up.map(Step::Mcp));
+        }
     }
 
     /// Notifies the seats of a component that an offer may have changed, one by one.
@@ -142,11 +179,7 @@ impl Mcp {
 }
 
 /// The server through which a component was called, and the server's number for the call.
-pub(super) fn called_by(
-    core: &Core,
-    index: HopIndex,
-    call: MessageId,
-) -> Option<(ServerId, Question)> {
+fn called_by(core: &Core, index: HopIndex, call: MessageId) -> Option<(ServerId, Question)> {
     let hop = &core.hops[index];
     let in_hand = hop.in_hand().filter(|(id, _)| *id == call);
     let held = hop.held_as(call).map(|held| &held.routed);
