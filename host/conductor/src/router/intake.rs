@@ -88,11 +88,8 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     }
     let at = route.edge(from);
     let mut routed = Routed::new(message, route, at, toward);
-    if is_mcp {
-        match mcp.target(&routed.message) {
-            Ok(target) => mcp.head_for(core, target, &mut routed),
-            Err(error) => return core.lose(Loss::Unconnected, Place::Edge(from), &error),
-        }
+    if is_mcp && let Err(error) = mcp.head_for_seat(core, &mut routed) {
+        return core.lose(Loss::Unconnected, Place::Edge(from), &error);
     }
     way::carry(core, mcp, routed, steps);
 }
@@ -199,11 +196,8 @@ fn request_of_mcp(
             &routed.message,
         );
     }
-    match mcp.target(&routed.message) {
-        Ok(target) => {
-            mcp.head_for(core, target, &mut routed);
-            steps.push(Step::Send(routed));
-        }
+    match mcp.head_for_seat(core, &mut routed) {
+        Ok(()) => steps.push(Step::Send(routed)),
         Err(error) => {
             // The error bypasses all proxies, as the request was for none of them.
             core.exchanges.remove(number);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::servers::Connection;
+use super::servers::{Connection, Server};
 use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter, invalid, seats, unavailable};
 use crate::exchange::{Origin, Stage};
 use crate::route::{Target, Via};
@@ -183,41 +183,32 @@ impl McpRouter<'_> {
 }
 
 impl Mcp {
-    /// The target of a caller's message: the seat of the server or connection that it names.
-    pub fn target(&self, message: &Message) -> Result<Target, Error> {
+    /// The server or the server of the connection that a caller's message names, with its number.
+    pub fn server_of(&self, message: &Message) -> Result<(ServerId, &Server), Error> {
         let wrapped = Wrapped::read(message.body());
-        let id = match (&wrapped.connection, wrapped.server.as_deref()) {
-            (Some(connection), _) => {
-                let open = self.servers.connected(&wrapped);
-                open.map(|open| open.server).ok_or_else(|| {
-                    let connection = quote(connection, MAX_QUOTE);
-                    let text = format!("acp-chain: no MCP connection `{connection}` is open");
-                    invalid(text)
-                })?
-            }
-            (None, Some(server)) => {
-                declaration::server_of(server).ok_or_else(|| unavailable(server))?
-            }
-            (None, None) => {
-                let text = "acp-chain: the message names neither an MCP server nor a connection";
-                return Err(invalid(text));
-            }
-        };
-        match self.servers.all.get(&id) {
-            Some(server) => Ok(Target::Seat(id, server.at)),
-            None => Err(unavailable(&declaration::chain_id(id))),
+        if let Some(named) = self.servers.named(&wrapped) {
+            return Ok(named);
         }
+        Err(match (wrapped.connection, wrapped.server) {
+            (Some(connection), _) => {
+                let connection = quote(&connection, MAX_QUOTE);
+                invalid(format!(
+                    "acp-chain: no MCP connection `{connection}` is open"
+                ))
+            }
+            (None, Some(server)) => unavailable(&server),
+            (None, None) => {
+                invalid("acp-chain: the message names neither an MCP server nor a connection")
+            }
+        })
     }
 
-    /// Puts a message of the agent on the route of its server.
-    pub fn head_for(&self, core: &mut Core, target: Target, routed: &mut Routed) {
-        routed.target = target;
-        let Target::Seat(id, _) = target else { return };
-        let Some(server) = self.servers.all.get(&id) else {
-            return;
-        };
+    /// Sends a message of the agent to the seat of its server, on the server's route.
+    pub fn head_for_seat(&self, core: &mut Core, routed: &mut Routed) -> Result<(), Error> {
+        let (id, server) = self.server_of(&routed.message)?;
+        routed.target = Target::Seat(id, server.at);
         if server.route.is(&routed.route) {
-            return;
+            return Ok(());
         }
         routed.route = server.route.clone();
         routed.at = routed.route.edge(Peer::Agent);
@@ -225,6 +216,7 @@ impl Mcp {
         if let Some(number) = routed.exchange {
             core.exchanges.lead(number, &routed.route);
         }
+        Ok(())
     }
 
     /// Registers a stateless request.

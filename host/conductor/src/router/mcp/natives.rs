@@ -29,16 +29,15 @@ impl McpRouter<'_> {
             return self.steps.push(Step::Send(routed));
         }
         routed.via = via.unwrap_or_default();
-        let target = self
-            .mcp
-            .target(&routed.message)
-            .and_then(|target| match target {
-                Target::Seat(_, at) if at < routed.at => Ok(target),
-                _ => {
-                    let text = "acp-chain: that MCP server is not on the client's side";
-                    Err(invalid(text))
-                }
-            });
+        let server = self.mcp.server_of(&routed.message);
+        let target = server.and_then(|(id, server)| {
+            if server.at < routed.at {
+                Ok(Target::Seat(id, server.at))
+            } else {
+                let text = "acp-chain: that MCP server is not on the client's side";
+                Err(invalid(text))
+            }
+        });
         match (target, routed.exchange) {
             (Ok(target), _) => {
                 routed.target = target;
@@ -70,12 +69,7 @@ impl Mcp {
     /// concerned, if it passes the proxy.
     pub fn way_of_native(&self, core: &Core, index: HopIndex, message: &Message) -> (Route, usize) {
         let wrapped = Wrapped::read(message.body());
-        let server = match wrapped.connection {
-            Some(_) => self.servers.connected(&wrapped).map(|open| open.server),
-            None => wrapped.server.as_deref().and_then(declaration::server_of),
-        };
-        let server = server.and_then(|server| self.servers.all.get(&server));
-        let way = server.and_then(|server| {
+        let way = self.servers.named(&wrapped).and_then(|(_, server)| {
             let at = server.route.position(index)?;
             Some((server.route.clone(), at))
         });

@@ -10,7 +10,7 @@ use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_mcp::seat::{Caller, Seat};
 use acp_chain_mcp::wire::Wrapped;
-use acp_chain_mcp::{Asked, ConnectionId, Dialect, LinkId, Question, ServerId};
+use acp_chain_mcp::{Asked, ConnectionId, Dialect, LinkId, Question, ServerId, declaration};
 use acp_chain_rpc::{Id, Message};
 
 /// The provider of a server.
@@ -229,6 +229,15 @@ impl Servers {
         let all = self.connections.iter();
         let those = all.filter(|(_, connection)| those(connection));
         steps.extend(those.map(|(id, _)| Step::Mcp(Task::Disconnect(*id))));
+    }
+
+    /// The server that a message names, or the server of the connection that it names.
+    pub fn named(&self, wrapped: &Wrapped) -> Option<(ServerId, &Server)> {
+        let id = match wrapped.connection {
+            Some(_) => self.connected(wrapped)?.server,
+            None => declaration::server_of(wrapped.server.as_deref()?)?,
+        };
+        Some((id, self.all.get(&id)?))
     }
 
     /// The server that its provider's message is about.
