@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::vec;
 
+use super::cancel::new_cancel;
 use super::lookups::WaitingMessage;
 use crate::exchange::{Exchange, ExchangeId};
 use crate::labels::Labels;
@@ -156,6 +157,12 @@ impl Steps {
     /// Adds a step after all that the same handler has pushed.
     pub fn push(&mut self, step: Step) {
         self.0.push(step);
+    }
+
+    /// Cancels these requests, on behalf of the host.
+    pub fn withdraw(&mut self, numbers: impl IntoIterator<Item = ExchangeId>) {
+        let numbers = numbers.into_iter();
+        self.extend(numbers.map(|number| Step::Withdraw(number, new_cancel())));
     }
 
     /// Answers a request at a position, on behalf of the host.

@@ -7,7 +7,6 @@ use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter, invalid, seats, unavai
 use crate::exchange::{Origin, Stage};
 use crate::route::{Target, Via};
 use crate::routed::Routed;
-use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
@@ -131,8 +130,7 @@ impl McpRouter<'_> {
         let server = self.mcp.servers.all.get(&closed.server);
         let asked = server.into_iter().flat_map(|server| &server.asked);
         let open = asked.filter(|(_, asker)| asker.as_ref() == Some(&caller));
-        self.steps
-            .extend(open.map(|(open, _)| Step::Withdraw(*open, new_cancel())));
+        self.steps.withdraw(open.map(|(open, _)| *open));
         self.steps.push(Step::Mcp(Task::Disconnected {
             server: closed.server,
             connection,

@@ -11,7 +11,6 @@ use super::{Mcp, McpRouter};
 use crate::exchange::ExchangeId;
 use crate::hop::Hop;
 use crate::route::HopIndex;
-use crate::router::cancel::new_cancel;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::limits::MCP_REPLACED;
 use acp_chain_mcp::ServerId;
@@ -40,9 +39,7 @@ impl McpRouter<'_> {
         for ask in asked.into_keys() {
             self.answer_from_seat(ask, at, closed.clone());
         }
-        let questions = questions.into_iter();
-        self.steps
-            .extend(questions.map(|number| Step::Withdraw(number, new_cancel())));
+        self.steps.withdraw(questions);
         let rest = [Task::DisconnectAll(id), Task::Over(id), Task::Remove(id)];
         self.steps.extend(rest.map(Step::Mcp));
     }

@@ -15,7 +15,6 @@ use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::route::{Target, Via};
 use crate::routed::Routed;
-use crate::router::cancel::new_cancel;
 use crate::router::exchanges::admit;
 use crate::router::steps::{Answer, Step};
 use acp_chain_channel::Peer;
@@ -145,8 +144,8 @@ impl McpRouter<'_> {
         let answer = Answer::new(number, server.at, Message::error(&error));
         self.core
             .tell_once(&text, &format!("{text}; the agent continues without it."));
-        self.steps
-            .extend([Step::Withdraw(number, new_cancel()), Step::Answer(answer)]);
+        self.steps.withdraw([number]);
+        self.steps.push(Step::Answer(answer));
     }
 
     fn disconnect_flooding(&mut self, link: LinkId) {
@@ -204,10 +203,7 @@ impl McpRouter<'_> {
             let entry = self.mcp.servers.links.get_mut(&link);
             // A cancelled request gets no answer.
             let number = entry.and_then(|entry| entry.take(&id?));
-            if let Some(number) = number {
-                self.steps.push(Step::Withdraw(number, new_cancel()));
-            }
-            return;
+            return self.steps.withdraw(number);
         }
         let entry = self.mcp.servers.links.get(&link);
         if entry.is_some_and(|entry| entry.stands_alone) {

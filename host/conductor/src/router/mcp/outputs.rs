@@ -11,7 +11,6 @@ use crate::labels::Labels;
 use crate::losses::Loss;
 use crate::route::Target;
 use crate::routed::Routed;
-use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
@@ -75,10 +74,8 @@ impl McpRouter<'_> {
             }
             Output::Withdraw { question } => {
                 let server = self.mcp.servers.all.get(&id);
-                let number = server.and_then(|server| server.questions.get(&question).copied());
-                if let Some(number) = number {
-                    self.steps.push(Step::Withdraw(number, new_cancel()));
-                }
+                let number = server.and_then(|server| server.questions.get(&question));
+                self.steps.withdraw(number.copied());
             }
             Output::Notice { text } => self.lose_at(id, Loss::Offer, &text),
             Output::Drop { why } => self.lose_at(id, Loss::Unconnected, &why),

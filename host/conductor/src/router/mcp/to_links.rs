@@ -7,7 +7,6 @@ use super::{Mcp, McpRouter};
 use crate::exchange::{ExchangeId, Stage};
 use crate::route::Via;
 use crate::routed::Routed;
-use crate::router::cancel::new_cancel;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::protocol::CANCELLED;
@@ -92,9 +91,7 @@ impl McpRouter<'_> {
             LinkState::Connected(connection) => (None, Some(connection)),
         };
         let open = entry.open.drain().map(|(_, number)| number);
-        let open = open.chain(connects);
-        self.steps
-            .extend(open.map(|number| Step::Withdraw(number, new_cancel())));
+        self.steps.withdraw(open.chain(connects));
         self.steps.push(Step::Mcp(Task::Leave(link, connection)));
     }
 
