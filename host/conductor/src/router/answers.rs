@@ -4,7 +4,7 @@ use super::core::{Core, returning};
 use super::mcp::Mcp;
 use super::steps::{Answer, ReturnedAnswer, Step, Steps};
 use super::{native, setup, work};
-use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{Exchange, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::Place;
 use crate::routed::Routed;
@@ -66,12 +66,12 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
             routed,
         })));
     }
-    hand_over(core, mcp, number, &exchange, &routed, steps);
+    hand_over(core, mcp, &exchange, &routed, steps);
 }
 
 /// Hands over the answer to a request that set up a session, once everything that had to end first has ended.
 pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &ReturnedAnswer, steps: &mut Steps) {
-    hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
+    hand_over(core, mcp, &back.exchange, &back.routed, steps);
     core.sessions.setups.settle(back.number);
 }
 
@@ -80,7 +80,6 @@ pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &ReturnedAnswer, step
 fn hand_over(
     core: &mut Core,
     mcp: &mut Mcp,
-    number: ExchangeId,
     exchange: &Exchange,
     routed: &Routed,
     steps: &mut Steps,
@@ -97,8 +96,7 @@ fn hand_over(
             edge.send(message, Some(id.as_str()));
         }
         Origin::Link(link, id) => {
-            let alone = exchange.stands_alone;
-            mcp.answer_link(*link, id, number, alone, &routed.message);
+            mcp.answer_link(*link, id, exchange.stands_alone, routed);
         }
         Origin::Connecting(link, server) => {
             mcp.router(core, steps)

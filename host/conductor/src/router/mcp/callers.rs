@@ -81,6 +81,7 @@ impl McpRouter<'_> {
             }
             DISCONNECT => {
                 let connection = self.mcp.own_connection(id, &wrapped, routed.via)?;
+                self.mcp.open_at_seat(id, ask, None);
                 self.disconnect(connection, Some(ask), Some(&message));
             }
             _ => {
@@ -116,7 +117,8 @@ impl McpRouter<'_> {
         Ok(())
     }
 
-    /// Ends a connection, with this message if a caller sent it. Cancels the open requests on it.
+    /// Ends a connection, with this message if a caller sent it. Cancels the open requests on it, and then notifies the
+    /// seat.
     pub(super) fn disconnect(
         &mut self,
         connection: ConnectionId,
@@ -137,25 +139,6 @@ impl McpRouter<'_> {
             ask,
             said: said.cloned(),
         }));
-    }
-
-    /// Notifies the seat that a connection has ended, once no request on it is open.
-    pub(super) fn disconnected(
-        &mut self,
-        server: ServerId,
-        connection: ConnectionId,
-        ask: Option<Asked>,
-        said: Option<&Message>,
-    ) {
-        if let Some(ask) = ask {
-            self.mcp.open_at_seat(server, ask, None);
-        }
-        let input = Input::Disconnect {
-            ask,
-            connection,
-            meta: said.and_then(|said| wire::meta(said.body())),
-        };
-        self.give(server, input);
     }
 
     fn arrive_notification(&mut self, id: ServerId, routed: &Routed) {

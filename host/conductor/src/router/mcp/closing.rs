@@ -34,10 +34,10 @@ impl McpRouter<'_> {
         let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
-        let (at, asked) = (server.at, std::mem::take(&mut server.asked));
+        let asked = std::mem::take(&mut server.asked);
         let questions: Vec<_> = server.questions.values().copied().collect();
         for ask in asked.into_keys() {
-            self.answer_from_seat(ask, at, closed.clone());
+            self.answer_from_seat(id, ask, closed.clone());
         }
         self.steps.withdraw(questions);
         let rest = [Task::DisconnectAll(id), Task::Over(id), Task::Remove(id)];
@@ -137,10 +137,5 @@ impl Mcp {
             names.join(", ")
         );
         Message::error(&error)
-    }
-
-    pub(super) fn remove_server(&mut self, id: ServerId) {
-        self.servers.all.remove(&id);
-        self.bridge.close(id);
     }
 }

@@ -5,7 +5,6 @@
 //! stateless request is a link of its own: if each had a connection, a provider that starts a program per connection
 //! would start one per call.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use super::declare::whose;
@@ -47,10 +46,7 @@ impl McpRouter<'_> {
                 let new = Link {
                     server,
                     stands_alone,
-                    state: LinkState::Idle,
-                    waiting: Vec::new(),
-                    open: HashMap::new(),
-                    alone: 0,
+                    ..Link::default()
                 };
                 self.mcp.servers.links.insert(link, new);
             }
@@ -127,14 +123,13 @@ impl McpRouter<'_> {
 
     /// If a server has not accepted a connection in time, the MCP client gets an error, and the user is notified once.
     pub fn connects_late(&mut self, number: ExchangeId) {
-        let Some(exchange) = self.core.exchanges.get(number) else {
+        let exchange = self.core.exchanges.get(number);
+        let Some(Origin::Connecting(link, server)) = exchange.map(|exchange| &exchange.origin)
+        else {
             return;
         };
-        let Origin::Connecting(link, _) = exchange.origin else {
-            return;
-        };
-        let link = self.mcp.servers.links.get(&link);
-        let Some(server) = link.and_then(|link| self.mcp.servers.all.get(&link.server)) else {
+        let server = self.mcp.servers.all.get(server);
+        let Some(server) = server.filter(|_| self.mcp.servers.links.contains_key(link)) else {
             return;
         };
         let whose = whose(self.core, server.provider);

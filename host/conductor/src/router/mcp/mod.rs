@@ -30,13 +30,13 @@ use crate::route::Place;
 use acp_chain_acp::Turns;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge};
-use acp_chain_mcp::ServerId;
 use acp_chain_mcp::bridge::Bridge;
 use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_mcp::component::channel::FromComponent;
 use acp_chain_mcp::protocol::code;
 use acp_chain_mcp::reach::Reach;
 use acp_chain_mcp::seat::{Input, Output};
+use acp_chain_mcp::{ServerId, wire};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Message, code as rpc_code};
 
@@ -186,10 +186,20 @@ impl McpRouter<'_> {
                 connection,
                 ask,
                 said,
-            } => self.disconnected(server, connection, ask, said.as_ref()),
+            } => {
+                let input = Input::Disconnect {
+                    ask,
+                    connection,
+                    meta: said.as_ref().and_then(|said| wire::meta(said.body())),
+                };
+                self.give(server, input);
+            }
             Task::Close(server) => self.close_server(server),
             Task::Over(server) => self.give(server, Input::Over),
-            Task::Remove(server) => self.mcp.remove_server(server),
+            Task::Remove(server) => {
+                self.mcp.servers.all.remove(&server);
+                self.mcp.bridge.close(server);
+            }
             Task::SendConnected(link, message) => self.send_connected(link, &message),
             Task::LinkLost(link) => self.withdraw_all_of_link(link),
             Task::Leave(link, connection) => self.leave(link, connection),

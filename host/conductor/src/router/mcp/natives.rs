@@ -10,7 +10,7 @@ use crate::router::core::Core;
 use crate::router::steps::Step;
 use acp_chain_channel::Peer;
 use acp_chain_mcp::wire::Wrapped;
-use acp_chain_mcp::{LinkId, ServerId, declaration};
+use acp_chain_mcp::{LinkId, declaration};
 use acp_chain_rpc::Message;
 
 impl McpRouter<'_> {
@@ -48,18 +48,6 @@ impl McpRouter<'_> {
                     .answer_at(number, routed.at - 1, Message::error(&error));
             }
             (Err(error), None) => self.core.lose_of_proxy(Loss::Unconnected, index, &error),
-        }
-    }
-
-    /// Assigns a connection that a native proxy made for an MCP client to that client.
-    pub(super) fn claim(&mut self, connection: u64, link: LinkId, server: ServerId) {
-        let has_natives = !self.core.programs.is_empty();
-        if let Some(open) = self.mcp.servers.connections.get_mut(&connection)
-            && has_natives
-            && open.via == Via::Agent
-            && open.server == server
-        {
-            open.via = Via::Link(link);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! The seats of servers: inputs, requests and answers.
 
-use super::servers::Server;
 use super::{CONNECT, DISCONNECT, Mcp, McpRouter};
-use crate::exchange::{Exchange, ExchangeId, Stage};
+use crate::exchange::{ExchangeId, Stage};
 use crate::labels::Labels;
 use crate::losses::Loss;
-use crate::route::{HopIndex, Place, Target};
+use crate::route::{Place, Target};
 use crate::routed::Routed;
 use crate::router::core::returning;
 use crate::router::steps::{Answer, Step, Task};
@@ -100,7 +99,6 @@ impl McpRouter<'_> {
         let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
-        let at = server.at;
         let Some(caller) = server.asked.remove(&ask) else {
             let why = "a request that is answered already was answered again";
             return self.core.lose(Loss::Late, server.provider.place(), &why);
@@ -118,25 +116,27 @@ impl McpRouter<'_> {
             }
             None => {}
         }
-        self.answer_from_seat(ask, at, outcome);
+        self.answer_from_seat(id, ask, outcome);
     }
 
-    /// Starts an answer from the seat at a position, toward the requester.
-    pub(super) fn answer_from_seat(&mut self, ask: Asked, at: usize, outcome: Message) {
-        if let Some(exchange) = self.core.exchanges.get(ask) {
-            let (at, maker) = match exchange.toward {
-                Peer::Client => (at, self.mcp.maker_at(exchange)),
-                Peer::Agent => (at + 1, None),
-            };
-            let labels =
-                maker.map(|maker| Labels::answered_by(maker, self.core.hops[maker].is_guard()));
-            self.steps.push(Step::Answer(Answer {
-                number: ask,
-                at,
-                message: outcome,
-                labels: labels.unwrap_or_default(),
-            }));
-        }
+    /// Starts an answer from a seat, toward the requester.
+    pub(super) fn answer_from_seat(&mut self, id: ServerId, ask: Asked, outcome: Message) {
+        let server = self.mcp.servers.all.get(&id);
+        let Some((server, exchange)) = server.zip(self.core.exchanges.get(ask)) else {
+            return;
+        };
+        let (at, maker) = match exchange.toward {
+            Peer::Client => (server.at, server.proxy()),
+            Peer::Agent => (server.at + 1, None),
+        };
+        let hops = &self.core.hops;
+        let labels = maker.map(|maker| Labels::answered_by(maker, hops[maker].is_guard()));
+        self.steps.push(Step::Answer(Answer {
+            number: ask,
+            at,
+            message: outcome,
+            labels: labels.unwrap_or_default(),
+        }));
     }
 
     /// Handles the answer to a question whose server has ended. If the provider has made a connection, sends
@@ -171,14 +171,6 @@ impl Mcp {
             server.asked.insert(ask, caller);
             server.is_used = true;
         }
-    }
-
-    /// The proxy that provides the server of the seat at which a request is, if any.
-    fn maker_at(&self, exchange: &Exchange) -> Option<HopIndex> {
-        let Stage::Seat(id) = exchange.stage else {
-            return None;
-        };
-        self.servers.all.get(&id).and_then(Server::proxy)
     }
 }
 

@@ -142,7 +142,7 @@ pub enum LinkState {
 }
 
 /// An MCP client of the agent on the bridge.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Link {
     pub server: ServerId,
     /// Whether the link is a single stateless request, which never needs a connection.

@@ -50,8 +50,14 @@ impl McpRouter<'_> {
     pub fn link_connected(&mut self, link: LinkId, server: ServerId, answer: &Message) {
         // Proxies on the way may have replaced the answer by anything.
         let connection = Wrapped::read(answer.body()).own_connection();
-        if let Some(id) = connection {
-            self.claim(id, link, server);
+        let made = connection.and_then(|id| self.mcp.servers.connections.get_mut(&id));
+        // A native proxy on the way makes a connection of its own, which becomes the client's.
+        if let Some(made) = made
+            && !self.core.programs.is_empty()
+            && made.via == Via::Agent
+            && made.server == server
+        {
+            made.via = Via::Link(link);
         }
         let entry = self.mcp.servers.links.get_mut(&link);
         let is_connecting = |entry: &&mut Link| matches!(entry.state, LinkState::Connecting(_));
@@ -123,16 +129,10 @@ impl Mcp {
     }
 
     /// Sends a client the answer to its request.
-    pub fn answer_link(
-        &mut self,
-        link: LinkId,
-        id: &Id,
-        number: ExchangeId,
-        alone: bool,
-        message: &Message,
-    ) {
+    pub fn answer_link(&mut self, link: LinkId, id: &Id, alone: bool, routed: &Routed) {
+        let message = &routed.message;
         let entry = self.servers.links.get_mut(&link);
-        let open = entry.filter(|entry| entry.open.get(id) == Some(&number));
+        let open = entry.filter(|entry| entry.open.get(id) == routed.exchange.as_ref());
         // The client may have cancelled the request, and reused its id.
         let Some(entry) = open else { return };
         entry.open.remove(id);
