@@ -94,9 +94,7 @@ impl McpRouter<'_> {
                     (Some(_), _) => {
                         Caller::Connection(self.mcp.own_connection(id, &wrapped, routed.via)?)
                     }
-                    (None, Some(request)) => self
-                        .mcp
-                        .register_alone(self.core, id, ask, request, routed.via)?,
+                    (None, Some(request)) => self.register_alone(id, ask, request, routed.via)?,
                     (None, None) => {
                         let text =
                             "acp-chain: the message has neither a connectionId nor a requestId";
@@ -115,6 +113,35 @@ impl McpRouter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Registers a stateless request.
+    fn register_alone(
+        &mut self,
+        id: ServerId,
+        ask: Asked,
+        request: &str,
+        via: Via,
+    ) -> Result<Caller, Error> {
+        if request.len() > LONGEST_ID {
+            let text = format!("acp-chain: a requestId may have at most {LONGEST_ID} bytes");
+            return Err(invalid(text));
+        }
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
+            return Err(unavailable(&declaration::chain_id(id)));
+        };
+        if server.alone.contains_key(request) {
+            let text = format!(
+                "acp-chain: the requestId {request:?} belongs to a request that is still open"
+            );
+            return Err(invalid(text));
+        }
+        let request: Arc<str> = request.into();
+        server.alone.insert(request.clone(), via);
+        if let Some(exchange) = self.core.exchanges.get_mut(ask) {
+            exchange.stands_alone = true;
+        }
+        Ok(Caller::Request(request))
     }
 
     /// Ends a connection, with this message if a caller sent it. Cancels the open requests on it, and then notifies the
@@ -198,36 +225,6 @@ impl Mcp {
             core.exchanges.lead(number, &routed.route);
         }
         Ok(())
-    }
-
-    /// Registers a stateless request.
-    fn register_alone(
-        &mut self,
-        core: &mut Core,
-        id: ServerId,
-        ask: Asked,
-        request: &str,
-        via: Via,
-    ) -> Result<Caller, Error> {
-        if request.len() > LONGEST_ID {
-            let text = format!("acp-chain: a requestId may have at most {LONGEST_ID} bytes");
-            return Err(invalid(text));
-        }
-        let Some(server) = self.servers.all.get_mut(&id) else {
-            return Err(unavailable(&declaration::chain_id(id)));
-        };
-        if server.alone.contains_key(request) {
-            let text = format!(
-                "acp-chain: the requestId {request:?} belongs to a request that is still open"
-            );
-            return Err(invalid(text));
-        }
-        let request: Arc<str> = request.into();
-        server.alone.insert(request.clone(), via);
-        if let Some(exchange) = core.exchanges.get_mut(ask) {
-            exchange.stands_alone = true;
-        }
-        Ok(Caller::Request(request))
     }
 
     /// The connection that a caller names; an error unless it is the caller's own and to this server.

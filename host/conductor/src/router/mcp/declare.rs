@@ -162,30 +162,11 @@ impl Mcp {
         }
     }
 
-    /// The server that the provider has declared before, if the session still has it: its entry stays the same, and
-    /// connected MCP clients stay connected. An agent that compares entries gets the same entry in all of its sessions.
-    fn known_server(
-        &mut self,
-        routed: &Routed,
-        provider: Provider,
-        dialect: Option<Dialect>,
-        own_id: &str,
-    ) -> Option<ServerId> {
-        let again = routed.session().filter(|_| routed.life == Life::Loads);
-        let shares = self.shares();
-        let mut all = self.servers.all.iter_mut();
-        let (id, known) = all.find(|(_, server)| {
-            (server.provider, server.dialect, server.at) == (provider, dialect, routed.at)
-                && server.own_id == own_id
-                && server.route.is(&routed.route)
-                && (shares || again.is_some_and(|session| server.is_of(session)))
-        })?;
-        let holder = Holder::of_setup(routed.exchange, routed.named_session());
-        known.holders.push(holder);
-        Some(*id)
-    }
-
     /// The server for a declaration; `None` if its provider has too many.
+    ///
+    /// If the provider has declared the server before, and the session still has it, it is the same server: its entry
+    /// stays the same, and connected MCP clients stay connected. An agent that compares entries gets the same entry in
+    /// all of its sessions.
     fn server_for(
         &mut self,
         core: &mut Core,
@@ -194,8 +175,18 @@ impl Mcp {
         dialect: Option<Dialect>,
         own_id: String,
     ) -> Option<ServerId> {
-        if let Some(known) = self.known_server(routed, provider, dialect, &own_id) {
-            return Some(known);
+        let again = routed.session().filter(|_| routed.life == Life::Loads);
+        let shares = self.shares();
+        let holder = Holder::of_setup(routed.exchange, routed.named_session());
+        let known = self.servers.all.iter_mut().find(|(_, server)| {
+            (server.provider, server.dialect, server.at) == (provider, dialect, routed.at)
+                && server.own_id == own_id
+                && server.route.is(&routed.route)
+                && (shares || again.is_some_and(|session| server.is_of(session)))
+        });
+        if let Some((id, server)) = known {
+            server.holders.push(holder);
+            return Some(*id);
         }
         let all = self.servers.all.values();
         if all.filter(|server| server.provider == provider).count() >= MCP_SERVERS_OF_ONE {
@@ -225,7 +216,7 @@ impl Mcp {
             seat,
             route: routed.route.clone(),
             at: routed.at,
-            holders: vec![Holder::of_setup(routed.exchange, routed.named_session())],
+            holders: vec![holder],
             questions: HashMap::new(),
             asked: HashMap::new(),
             alone: HashMap::new(),

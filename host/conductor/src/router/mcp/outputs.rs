@@ -109,10 +109,7 @@ impl McpRouter<'_> {
         if let Provider::Proxy(index) = server.provider {
             routed.target = Target::Provider(index);
         }
-        if let Some(question) = question {
-            self.mcp.ask(self.core, id, question, &mut routed);
-        }
-        self.steps.push(Step::Send(routed));
+        self.send(id, question, routed);
     }
 
     fn send_to_caller(
@@ -158,10 +155,7 @@ impl McpRouter<'_> {
                     .lose(Loss::Unconnected, server.provider.place(), &why);
             }
         }
-        if let Some(question) = question {
-            self.mcp.ask(self.core, id, question, &mut routed);
-        }
-        self.steps.push(Step::Send(routed));
+        self.send(id, question, routed);
     }
 
     /// Requests a list from a component, or calls it.
@@ -195,8 +189,39 @@ impl McpRouter<'_> {
         routed.arrival = self.core.hops[index].next_arrival();
         self.core.note_start(&mut routed);
         self.core.note_queued(&mut routed);
-        self.mcp.ask(self.core, id, question, &mut routed);
+        self.ask(id, question, &mut routed);
         self.core.enqueue(index, Item::Message(routed));
+    }
+
+    /// Sends a message of a seat: a request, if it has a number of the seat.
+    fn send(&mut self, id: ServerId, question: Option<Question>, mut routed: Routed) {
+        if let Some(question) = question {
+            self.ask(id, question, &mut routed);
+        }
+        self.steps.push(Step::Send(routed));
+    }
+
+    /// Opens a request of a seat, on the account of the part that has to answer it: the request may stay open after the
+    /// server has ended.
+    fn ask(&mut self, id: ServerId, question: Question, routed: &mut Routed) {
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
+            return;
+        };
+        let kept = match (routed.toward, server.provider) {
+            (Peer::Agent, _) | (Peer::Client, Provider::Client) => {
+                Some(&self.core.edge(routed.toward).kept)
+            }
+            (Peer::Client, Provider::Proxy(index)) => {
+                self.core.hops[index].native().map(|native| &native.kept)
+            }
+            // A component answers in time, or breaks.
+            (Peer::Client, Provider::Component(_)) => None,
+        };
+        let cost = Exchange::cost(None, &routed.message);
+        let charge = kept.map(|kept| kept.charge_anyway(cost));
+        let origin = Origin::Seat(id, question);
+        let number = self.core.exchanges.open_routed(origin, charge, routed);
+        server.questions.insert(question, number);
     }
 }
 
@@ -214,28 +239,5 @@ impl Mcp {
                 running.next().filter(|_| running.next().is_none())
             }
         }
-    }
-
-    /// Opens a request of a seat, on the account of the part that has to answer it: the request may stay open after the
-    /// server has ended.
-    fn ask(&mut self, core: &mut Core, id: ServerId, question: Question, routed: &mut Routed) {
-        let Some(server) = self.servers.all.get_mut(&id) else {
-            return;
-        };
-        let kept = match (routed.toward, server.provider) {
-            (Peer::Agent, _) | (Peer::Client, Provider::Client) => {
-                Some(&core.edge(routed.toward).kept)
-            }
-            (Peer::Client, Provider::Proxy(index)) => {
-                core.hops[index].native().map(|native| &native.kept)
-            }
-            // A component answers in time, or breaks.
-            (Peer::Client, Provider::Component(_)) => None,
-        };
-        let cost = Exchange::cost(None, &routed.message);
-        let charge = kept.map(|kept| kept.charge_anyway(cost));
-        let origin = Origin::Seat(id, question);
-        let number = core.exchanges.open_routed(origin, charge, routed);
-        server.questions.insert(question, number);
     }
 }
