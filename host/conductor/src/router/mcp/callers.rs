@@ -22,20 +22,17 @@ impl McpRouter<'_> {
     /// Receives a message at its seat.
     pub fn arrive(&mut self, id: ServerId, mut routed: Routed) {
         self.core.trace(&routed);
-        let message = routed.message.clone();
-        if routed.is_response() {
-            // A caller's answer to the seat.
-            let exchange = routed
-                .exchange
-                .and_then(|number| self.core.exchanges.remove(number));
-            if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
-                self.answer_seat(server, question, message);
-            }
-            return;
-        }
         let Some(number) = routed.exchange else {
             return self.arrive_notification(id, &routed);
         };
+        if routed.is_response() {
+            // A caller's answer to the seat.
+            let exchange = self.core.exchanges.remove(number);
+            if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
+                self.answer_seat(server, question, routed.message.clone());
+            }
+            return;
+        }
         // The answer starts at the seat's position.
         routed.from = routed.at;
         self.core.exchanges.stage(number, Stage::Seat(id));
@@ -48,7 +45,7 @@ impl McpRouter<'_> {
     }
 
     fn ask_seat(&mut self, id: ServerId, ask: Asked, routed: &Routed) -> Result<(), Error> {
-        let message = routed.message.clone();
+        let message = &routed.message;
         let mut wrapped = Wrapped::read(message.body());
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return Err(unavailable(&declaration::chain_id(id)));
@@ -82,7 +79,7 @@ impl McpRouter<'_> {
             DISCONNECT => {
                 let connection = self.mcp.own_connection(id, &wrapped, routed.via)?;
                 self.mcp.open_at_seat(id, ask, None);
-                self.disconnect(connection, Some(ask), Some(&message));
+                self.disconnect(connection, Some(ask), Some(message));
             }
             _ => {
                 if !self.mcp.servers.have_room(routed.message.len()) {

@@ -54,27 +54,19 @@ impl Mcp {
         session: Option<&Arc<str>>,
         steps: &mut Steps,
     ) {
+        let has_begun = |holder: &Holder| session.is_some_and(|session| holder.is_session(session));
         for server in self.servers.all.values_mut() {
-            let known = server
-                .holders
-                .extract_if(.., |holder| {
-                    session.is_some_and(|session| holder.is_session(session))
-                })
-                .next();
-            let declares = server
-                .holders
-                .iter_mut()
-                .find(|holder| holder.setup == Some(setup));
-            match (declares, known) {
-                (Some(holder), _) => {
+            let mut holders = server.holders.iter();
+            if holders.any(|holder| holder.setup == Some(setup)) {
+                server.holders.retain(|holder| !has_begun(holder));
+            }
+            for holder in &mut server.holders {
+                if has_begun(holder) {
+                    holder.is_replaced = true;
+                } else if holder.setup == Some(setup) {
                     holder.setup = None;
                     holder.session = Holder::name(session);
                 }
-                (None, Some(known)) => server.holders.push(Holder {
-                    is_replaced: true,
-                    ..known
-                }),
-                (None, None) => {}
             }
         }
         self.end_replaced(steps);

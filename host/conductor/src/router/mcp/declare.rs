@@ -140,13 +140,10 @@ impl Mcp {
             return;
         }
         let name = core.hops[index].name().to_owned();
-        let declared = match declaration::read(routed.message.body()) {
-            Ok(entries) if entries.len() >= MAX_SERVERS => Err(DeclarationError::TooMany),
-            declared => declared,
-        };
-        let mut entries = match declared {
-            Ok(entries) => entries,
-            Err(error) => {
+        let mut entries = match declaration::read(routed.message.body()) {
+            Ok(entries) if entries.len() < MAX_SERVERS => entries,
+            unfit => {
+                let error = unfit.err().unwrap_or(DeclarationError::TooMany);
                 let why = format_args!(
                     "the agent cannot be given the tools of the proxy `{name}`: {error}."
                 );

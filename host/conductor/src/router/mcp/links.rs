@@ -22,7 +22,7 @@ use acp_chain_mcp::bridge::Arrival;
 use acp_chain_mcp::mirrored::Mirrored;
 use acp_chain_mcp::protocol::{self, CANCELLED, Version};
 use acp_chain_mcp::wire::{self, Said};
-use acp_chain_mcp::{ConnectionId, Dialect, LinkId, declaration};
+use acp_chain_mcp::{ConnectionId, Dialect, LinkId, ServerId, declaration};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 /// The maximum number of open requests of one client.
@@ -72,9 +72,7 @@ impl McpRouter<'_> {
         if self.mcp.stands_alone(link, &message) {
             return self.request_alone(link, id, &message);
         }
-        if let Some(message) = self.when_connected(link, message) {
-            self.send_connected(link, &message);
-        }
+        self.send_when_connected(link, message);
     }
 
     fn request_alone(&mut self, link: LinkId, id: Id, message: &Message) {
@@ -92,33 +90,42 @@ impl McpRouter<'_> {
         }
     }
 
-    /// Returns the message if its client is connected. Otherwise the message waits for the connection, which is made if
-    /// it is the first one.
-    fn when_connected(&mut self, link: LinkId, message: Message) -> Option<Message> {
-        let entry = self.mcp.servers.links.get(&link)?;
+    /// Sends a client's message on its connection. Until there is one, the message waits; the first message makes it.
+    fn send_when_connected(&mut self, link: LinkId, message: Message) {
+        let Some(entry) = self.mcp.servers.links.get(&link) else {
+            return;
+        };
         let (server, state) = (entry.server, entry.state);
         if matches!(state, LinkState::Connected(_)) {
-            return Some(message);
+            return self.send_connected(link, &message);
         }
         let charge = self.mcp.servers.connecting.charge(message.cost());
         let Some(charge) = charge.filter(|_| entry.waiting.len() < WAITING) else {
-            self.disconnect_flooding(link);
-            return None;
+            let why = "an MCP client sent too much before it was connected, and is disconnected";
+            self.lose_of_client(&why);
+            return self.mcp.bridge.hang_up(link);
         };
-        if matches!(state, LinkState::Idle) {
-            let names = ["acpId", "serverId"];
-            let params = wire::connect(&names, &declaration::chain_id(server), None);
-            let origin = Origin::Connecting(link, server);
-            let connect = Message::request(CONNECT, &params);
-            let number = self.request_from(link, origin, None, connect)?;
-            self.core
-                .clock
-                .set_after(CONNECTION, Timer::Connect(number));
-            self.mcp.servers.links.get_mut(&link)?.state = LinkState::Connecting(number);
+        if matches!(state, LinkState::Idle) && !self.connect(link, server) {
+            return;
         }
-        let entry = self.mcp.servers.links.get_mut(&link)?;
-        entry.waiting.push((message, charge));
-        None
+        if let Some(entry) = self.mcp.servers.links.get_mut(&link) {
+            entry.waiting.push((message, charge));
+        }
+    }
+
+    /// Requests a connection for a client. Returns whether the request was sent.
+    fn connect(&mut self, link: LinkId, server: ServerId) -> bool {
+        let names = ["acpId", "serverId"];
+        let params = wire::connect(&names, &declaration::chain_id(server), None);
+        let origin = Origin::Connecting(link, server);
+        let connect = Message::request(CONNECT, &params);
+        let number = self.request_from(link, origin, None, connect);
+        if let Some((entry, number)) = self.mcp.servers.links.get_mut(&link).zip(number) {
+            let timer = Timer::Connect(number);
+            self.core.clock.set_after(CONNECTION, timer);
+            entry.state = LinkState::Connecting(number);
+        }
+        number.is_some()
     }
 
     /// If a server has not accepted a connection in time, the MCP client gets an error, and the user is notified once.
@@ -141,12 +148,6 @@ impl McpRouter<'_> {
             .tell_once(&text, &format!("{text}; the agent continues without it."));
         self.steps.withdraw([number]);
         self.steps.push(Step::Answer(answer));
-    }
-
-    fn disconnect_flooding(&mut self, link: LinkId) {
-        let why = "an MCP client sent too much before it was connected, and is disconnected";
-        self.lose_of_client(&why);
-        self.mcp.bridge.hang_up(link);
     }
 
     /// Sends a client's own request. Returns its number, if it was opened.
@@ -205,9 +206,7 @@ impl McpRouter<'_> {
             let why = "a stateless MCP client sent a notification beside its one request";
             return self.lose_of_client(&why);
         }
-        if let Some(message) = self.when_connected(link, message) {
-            self.send_connected(link, &message);
-        }
+        self.send_when_connected(link, message);
     }
 
     /// Sends a client's request or notification on its connection.
@@ -242,11 +241,7 @@ impl McpRouter<'_> {
         let exchange = number.and_then(|number: ExchangeId| self.core.exchanges.get(number));
         match (number, exchange.map(|exchange| exchange.stage)) {
             (Some(number), Some(Stage::Link(asked))) if asked == link => {
-                self.steps.extend(
-                    self.core
-                        .exchanges
-                        .answer_of_end(number, Peer::Agent, message),
-                );
+                self.answer_of_client(number, message);
             }
             _ => {
                 let why = "an MCP client answers no open request";

@@ -126,13 +126,8 @@ impl Mcp {
         if !self.tells_unused {
             return;
         }
-        let own = |server: &&Server| server.is_of(session);
-        let unused = self
-            .servers
-            .all
-            .values()
-            .filter(own)
-            .filter(|server| !server.is_used);
+        let all = self.servers.all.values();
+        let unused = all.filter(|server| !server.is_used && server.is_of(session));
         let unused: BTreeSet<_> = unused.filter_map(Server::proxy).collect();
         for index in unused {
             let name = quote(core.hops[index].name(), MAX_QUOTE);

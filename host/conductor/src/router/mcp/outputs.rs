@@ -150,9 +150,8 @@ impl McpRouter<'_> {
             (None, None) => {
                 let why =
                     "a provider sent a notification to a caller whose MCP connection is closed";
-                return self
-                    .core
-                    .lose(Loss::Unconnected, server.provider.place(), &why);
+                let place = server.provider.place();
+                return self.core.lose(Loss::Unconnected, place, &why);
             }
         }
         self.send(id, question, routed);

@@ -83,12 +83,8 @@ impl McpRouter<'_> {
 
     /// Answers a cancelled request in place of its seat, unless the seat has answered it.
     pub(super) fn end_withdrawn(&mut self, id: ServerId, number: ExchangeId) {
-        let stage = self
-            .core
-            .exchanges
-            .get(number)
-            .map(|exchange| exchange.stage);
-        if matches!(stage, Some(Stage::Seat(_))) {
+        let exchange = self.core.exchanges.get(number);
+        if exchange.is_some_and(|exchange| matches!(exchange.stage, Stage::Seat(_))) {
             let error = Error::new(rpc_code::REQUEST_CANCELLED, "the request was cancelled");
             self.seat_answers(id, number, Message::error(&error));
         }

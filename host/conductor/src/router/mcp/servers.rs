@@ -250,10 +250,8 @@ impl Servers {
             (None, Some(id)) => server.own_id == id && server.seat.has(None, request),
             (None, None) => false,
         };
-        let theirs = self.all.iter();
-        let mut theirs = theirs.filter(|(_, server)| server.provider == provider);
-        theirs
-            .find(|(_, server)| is_meant(server))
-            .map(|(id, _)| *id)
+        let mut all = self.all.iter();
+        let meant = all.find(|(_, server)| server.provider == provider && is_meant(server));
+        meant.map(|(id, _)| *id)
     }
 }

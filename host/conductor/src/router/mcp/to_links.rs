@@ -22,17 +22,11 @@ impl McpRouter<'_> {
         let said = wrapped.said.unwrap_or_else(|| Said::new("", None));
         let (method, params) = (&*said.method, said.params().unwrap_or("null"));
         let Some(number) = routed.exchange else {
-            return self
-                .mcp
-                .bridge
-                .send(link, &Message::notification(method, params), None);
+            let message = Message::notification(method, params);
+            return self.mcp.bridge.send(link, &message, None);
         };
         if !self.mcp.servers.links.contains_key(&link) {
-            return self.steps.extend(self.core.exchanges.answer_of_end(
-                number,
-                Peer::Agent,
-                disconnected(),
-            ));
+            return self.answer_of_client(number, disconnected());
         }
         self.mcp.bridge.send(
             link,
@@ -44,6 +38,13 @@ impl McpRouter<'_> {
         if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
             self.mcp.cancel_at_link(link, number);
         }
+    }
+
+    /// Answers a request to a client.
+    pub(super) fn answer_of_client(&mut self, number: ExchangeId, message: Message) {
+        let exchanges = &self.core.exchanges;
+        let answer = exchanges.answer_of_end(number, Peer::Agent, message);
+        self.steps.extend(answer);
     }
 
     /// Handles the answer to a client's `mcp/connect`.
