@@ -91,7 +91,7 @@ impl McpRouter<'_> {
                     (Some(_), _) => {
                         Caller::Connection(self.mcp.own_connection(id, &wrapped, routed.via)?)
                     }
-                    (None, Some(request)) => self.register_alone(id, ask, request, routed.via)?,
+                    (None, Some(request)) => self.register_alone(id, request, routed.via)?,
                     (None, None) => {
                         let text =
                             "acp-chain: the message has neither a connectionId nor a requestId";
@@ -99,6 +99,9 @@ impl McpRouter<'_> {
                     }
                 };
                 self.mcp.open_at_seat(id, ask, Some(caller.clone()));
+                if let Some(exchange) = self.core.exchanges.get_mut(ask) {
+                    exchange.stands_alone = matches!(caller, Caller::Request(_));
+                }
                 let request = CallerRequest {
                     ask,
                     caller,
@@ -113,13 +116,7 @@ impl McpRouter<'_> {
     }
 
     /// Registers a stateless request.
-    fn register_alone(
-        &mut self,
-        id: ServerId,
-        ask: Asked,
-        request: &str,
-        via: Via,
-    ) -> Result<Caller, Error> {
+    fn register_alone(&mut self, id: ServerId, request: &str, via: Via) -> Result<Caller, Error> {
         if request.len() > LONGEST_ID {
             let text = format!("acp-chain: a requestId may have at most {LONGEST_ID} bytes");
             return Err(invalid(text));
@@ -135,9 +132,6 @@ impl McpRouter<'_> {
         }
         let request: Arc<str> = request.into();
         server.alone.insert(request.clone(), via);
-        if let Some(exchange) = self.core.exchanges.get_mut(ask) {
-            exchange.stands_alone = true;
-        }
         Ok(Caller::Request(request))
     }
 
@@ -152,10 +146,10 @@ impl McpRouter<'_> {
         let Some(closed) = self.mcp.servers.connections.remove(&connection) else {
             return;
         };
-        let caller = Caller::Connection(connection);
+        let caller = Some(Caller::Connection(connection));
         let server = self.mcp.servers.all.get(&closed.server);
         let asked = server.into_iter().flat_map(|server| &server.asked);
-        let open = asked.filter(|(_, asker)| asker.as_ref() == Some(&caller));
+        let open = asked.filter(|(_, asker)| **asker == caller);
         self.steps.withdraw(open.map(|(open, _)| *open));
         self.steps.push(Step::Mcp(Task::Disconnected {
             server: closed.server,

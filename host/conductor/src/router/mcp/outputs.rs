@@ -79,17 +79,7 @@ impl McpRouter<'_> {
             }
             Output::Notice { text } => self.lose_at(id, Loss::Offer, &text),
             Output::Drop { why } => self.lose_at(id, Loss::Unconnected, &why),
-            Output::Component { question, asks } => {
-                let (target, message) = match asks {
-                    ToComponent::List(offer) => {
-                        (Target::List(offer), Message::request(offer.list(), "null"))
-                    }
-                    ToComponent::Call { method, params } => {
-                        (Target::Call, Message::request(method, &params))
-                    }
-                };
-                self.use_component(id, question, target, message);
-            }
+            Output::Component { question, asks } => self.use_component(id, question, &asks),
         }
     }
 
@@ -158,13 +148,7 @@ impl McpRouter<'_> {
     }
 
     /// Requests a list from a component, or calls it.
-    fn use_component(
-        &mut self,
-        id: ServerId,
-        question: Question,
-        target: Target,
-        message: Message,
-    ) {
+    fn use_component(&mut self, id: ServerId, question: Question, asks: &ToComponent) {
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
@@ -181,6 +165,14 @@ impl McpRouter<'_> {
             let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
             return self.answer_seat(id, question, error);
         }
+        let (target, message) = match asks {
+            ToComponent::List(offer) => {
+                (Target::List(*offer), Message::request(offer.list(), "null"))
+            }
+            ToComponent::Call { method, params } => {
+                (Target::Call, Message::request(method, params))
+            }
+        };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Client);
         routed.from = routed.route.edge(Peer::Agent);
         routed.target = target;
