@@ -149,7 +149,7 @@ impl McpRouter<'_> {
         let caller = Some(Caller::Connection(connection));
         let server = self.mcp.servers.all.get(&closed.server);
         let asked = server.into_iter().flat_map(|server| &server.asked);
-        let open = asked.filter(|(_, asker)| **asker == caller);
+        let open = asked.filter(|(_, by)| **by == caller);
         self.steps.withdraw(open.map(|(open, _)| *open));
         self.steps.push(Step::Mcp(Task::Disconnected {
             server: closed.server,

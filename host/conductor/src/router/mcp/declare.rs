@@ -244,7 +244,7 @@ impl Mcp {
         let clients = routed
             .exchange
             .and_then(|number| self.servers.clients.get(&number));
-        let provided = |entry: Entry| {
+        let with_provider = |entry: Entry| {
             let provider = if entry.over_acp {
                 let server = entry.server();
                 let server = server.and_then(|server| self.servers.all.get(&server));
@@ -255,7 +255,7 @@ impl Mcp {
             };
             (provider, entry)
         };
-        let entries: Vec<_> = entries.into_iter().map(provided).collect();
+        let entries: Vec<_> = entries.into_iter().map(with_provider).collect();
         let mut names = Names::default();
         for (provider, entry) in &entries {
             if *provider == Some(Provider::Client) {
