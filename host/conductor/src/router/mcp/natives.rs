@@ -29,26 +29,19 @@ impl McpRouter<'_> {
             return self.steps.push(Step::Send(routed));
         }
         routed.via = via.unwrap_or_default();
-        let server = self.mcp.server_of(&routed.message);
-        let target = server.and_then(|(id, server)| {
-            if server.at < routed.at {
-                Ok(Target::Seat(id, server.at))
-            } else {
-                let text = "acp-chain: that MCP server is not on the client's side";
-                Err(invalid(text))
+        let error = match self.mcp.server_of(&routed.message) {
+            Ok((id, server)) if server.at < routed.at => {
+                routed.target = Target::Seat(id, server.at);
+                return self.steps.push(Step::Send(routed));
             }
-        });
-        match (target, routed.exchange) {
-            (Ok(target), _) => {
-                routed.target = target;
-                self.steps.push(Step::Send(routed));
-            }
-            (Err(error), Some(number)) => {
-                self.steps
-                    .answer_at(number, routed.at - 1, Message::error(&error));
-            }
-            (Err(error), None) => self.core.lose_of_proxy(Loss::Unconnected, index, &error),
-        }
+            Ok(_) => invalid("acp-chain: that MCP server is not on the client's side"),
+            Err(error) => error,
+        };
+        let Some(number) = routed.exchange else {
+            return self.core.lose_of_proxy(Loss::Unconnected, index, &error);
+        };
+        let error = Message::error(&error);
+        self.steps.answer_at(number, routed.at - 1, error);
     }
 }
 
