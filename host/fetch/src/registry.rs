@@ -36,7 +36,7 @@ pub struct Registry<'w> {
     /// The actions that a token must allow.
     pub(super) actions: &'static str,
     /// The header that answers the registry's challenge; `None` before one.
-    authorization: Mutex<Option<HeaderValue>>,
+    pub(super) authorization: Mutex<Option<HeaderValue>>,
     /// The files that may contain the user's password.
     pub(super) files: Vec<PathBuf>,
     /// Why the user's password cannot be used.
@@ -296,12 +296,6 @@ impl<'w> Registry<'w> {
         )));
         let header = authorization.insert(anonymous.header);
         self.web.send(&self.name, request(), Some(header)).await
-    }
-
-    /// Sets the header, as if it answered a challenge.
-    #[cfg(test)]
-    pub(super) async fn set_authorization(&self, authorization: &'static str) {
-        *self.authorization.lock().await = Some(HeaderValue::from_static(authorization));
     }
 
     pub(super) fn parse<T: DeserializeOwned>(&self, text: &[u8]) -> Result<T, FetchError> {

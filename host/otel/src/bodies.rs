@@ -180,9 +180,9 @@ pub struct Prompt<'a> {
 #[serde(default)]
 pub struct Block<'a> {
     #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
+    pub kind: Cow<'a, str>,
     #[serde(borrow)]
-    text: Cow<'a, str>,
+    pub text: Cow<'a, str>,
     #[serde(borrow)]
     uri: Cow<'a, str>,
     #[serde(borrow)]
@@ -208,17 +208,6 @@ impl Block<'_> {
             "resource_link" => ("resource_link", "", &self.uri),
             "resource" => ("resource", &self.resource.text, &self.resource.uri),
             _ => ("other", "", ""),
-        }
-    }
-}
-
-#[cfg(test)]
-impl<'a> Block<'a> {
-    pub fn of_text(text: &'a str) -> Self {
-        Self {
-            kind: "text".into(),
-            text: text.into(),
-            ..Self::default()
         }
     }
 }

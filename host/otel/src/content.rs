@@ -266,7 +266,10 @@ mod tests {
     use super::*;
 
     fn text(text: &str) -> Block<'_> {
-        Block::of_text(text)
+        let mut block = Block::default();
+        block.kind = "text".into();
+        block.text = text.into();
+        block
     }
 
     fn left(room: &Room) -> usize {

@@ -41,22 +41,6 @@ impl Account {
         }
     }
 
-    /// An account with this many sessions.
-    #[cfg(test)]
-    pub fn with_permits(sessions: usize) -> Self {
-        Self::new(&Limits {
-            connections: 1,
-            connections_per_user: 1,
-            sessions_per_user: sessions,
-            bodies_per_user: usize::MAX,
-            pace: NonZeroU64::new(1000),
-            files: super::limits::Files {
-                all: usize::MAX,
-                of_chain: 1,
-            },
-        })
-    }
-
     /// Room for one more session, if there is any.
     pub fn permit(&self) -> Option<SessionPermit> {
         self.sessions.clone().try_acquire_owned().ok()
@@ -88,27 +72,4 @@ impl Account {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_burst_of_one_second_passes_and_more_is_delayed() {
-        let account = Account::with_permits(1);
-        assert!(account.is_even());
-        assert_eq!(account.pause(1000), Duration::ZERO);
-        // Earlier data counts, from any client of the user.
-        let pause = account.pause(60_000);
-        let expected = Duration::from_secs(59)..=Duration::from_mins(1);
-        assert!(expected.contains(&pause), "{pause:?}");
-        assert!(account.pause(0) <= pause && !account.is_even());
-    }
-
-    #[test]
-    fn a_closed_session_makes_room_for_another() {
-        let account = Account::with_permits(1);
-        let permit = account.permit();
-        assert!(permit.is_some() && account.permit().is_none());
-        drop(permit);
-        assert!(account.permit().is_some());
-    }
-}
+pub mod tests;

@@ -613,7 +613,7 @@ mod tests {
     }
 
     fn with_permits(permits: usize) -> Routes {
-        let account = Arc::new(Account::with_permits(permits));
+        let account = Arc::new(crate::server::account::tests::account(permits));
         let log = LogContext {
             access: None,
             connection: None,
