@@ -3,12 +3,12 @@
 //! Invariants (RFC 8725): the operator, not the token, decides which algorithms an issuer signs with; the issuer, the
 //! audience and an expiry are required; a key verifies only signatures of its own kind.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use acp_chain_rpc::untrusted::Untrusted;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{AlgorithmFamily, DecodingKey, DecodingKeyKind, Validation};
@@ -152,41 +152,17 @@ impl Key {
 }
 
 /// Why a token is rejected: only for the log.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum JwtError {
     /// The token is invalid.
+    #[error("{0}")]
     Token(&'static str),
     /// No known key verifies it.
+    #[error("no key of its issuer verifies it")]
     Key,
     /// An error of jsonwebtoken.
-    Other(jsonwebtoken::errors::Error),
-}
-
-impl JwtError {
-    /// Whether its issuer may have signed the token with a new key.
-    pub fn may_be_new(&self) -> bool {
-        matches!(self, Self::Key)
-    }
-}
-
-impl fmt::Display for JwtError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Token(what) => f.write_str(what),
-            Self::Key => f.write_str("no key of its issuer verifies it"),
-            Self::Other(error) => write!(
-                f,
-                "{}",
-                acp_chain_rpc::untrusted::Untrusted::within(error, 200)
-            ),
-        }
-    }
-}
-
-impl From<jsonwebtoken::errors::Error> for JwtError {
-    fn from(error: jsonwebtoken::errors::Error) -> Self {
-        Self::Other(error)
-    }
+    #[error("{}", Untrusted::within(.0, 200))]
+    Other(#[from] jsonwebtoken::errors::Error),
 }
 
 /// Verifies a token at this time, with the keys of each issuer, in the same order.

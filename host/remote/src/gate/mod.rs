@@ -44,6 +44,7 @@ pub use self::tickets::Ticket;
 pub use self::web::{Host, Origin};
 
 use self::admissions::{Admissions, Proof};
+use self::jwt::JwtError;
 use self::keys::KeyIndex;
 use self::tickets::Tickets;
 use self::web::Web;
@@ -110,44 +111,26 @@ fn digest(secret: &[u8]) -> Digest {
 /// Decides who is admitted.
 #[derive(Debug)]
 pub struct Gate {
-    /// `None` if it is open.
-    closed: Option<ClosedGate>,
-    tickets: Tickets,
-    never_over: watch::Sender<bool>,
-}
-
-#[derive(Debug)]
-struct ClosedGate {
     settings: GateSettings,
     web: Web,
     index: RwLock<Arc<KeyIndex>>,
     admissions: Arc<Admissions>,
     lacks_keys: Notify,
+    tickets: Tickets,
+    never_over: watch::Sender<bool>,
 }
 
 impl Gate {
-    /// A gate that admits all clients, with any host name. For tests, at addresses of this machine.
-    #[must_use]
-    pub fn open() -> Self {
-        Self::over(None)
-    }
-
     /// A gate for a server bound to this address. Without configured authentication, it admits all clients except
     /// foreign web pages. It accepts no tokens before the first [`update`](Self::update).
     #[must_use]
     pub fn new(settings: GateSettings, bound: SocketAddr) -> Self {
-        Self::over(Some(ClosedGate {
+        Self {
             web: Web::new(&settings, bound),
             settings,
             index: RwLock::default(),
             admissions: Arc::default(),
             lacks_keys: Notify::new(),
-        }))
-    }
-
-    fn over(closed: Option<ClosedGate>) -> Self {
-        Self {
-            closed,
             tickets: Tickets::default(),
             never_over: watch::Sender::new(false),
         }
@@ -157,25 +140,29 @@ impl Gate {
     /// on a runtime, which keeps the time of expiring credentials.
     pub fn pass(&self, head: &Parts, peer: &Peer) -> Result<AdmittedUser, Rejection> {
         self.check_site(head, peer)?;
-        let closed = self.closed.as_ref();
-        let Some(closed) = closed.filter(|closed| closed.settings.requires_auth()) else {
+        if !self.settings.requires_auth() {
             return Ok(AdmittedUser {
                 user: Arc::default(),
                 is_over: self.never_over.subscribe(),
             });
-        };
-        match tickets::offered(head) {
-            Some(ticket) => self.tickets.redeem(ticket).ok_or(Rejection::UNKNOWN),
-            None => closed.pass(head, peer),
         }
+        if let Some(ticket) = tickets::offered(head) {
+            return self.tickets.redeem(ticket).ok_or(Rejection::UNKNOWN);
+        }
+        let proof = match bearer(&head.headers).map_err(|_| Rejection::UNKNOWN)? {
+            Some(token) => self.verify(token),
+            None => self.certified(peer),
+        };
+        let admitted = proof.and_then(|proof| {
+            self.admissions
+                .admit(proof, |proof| self.index().has(proof))
+        });
+        admitted.ok_or(Rejection::UNKNOWN)
     }
 
     /// Checks only host names and web pages: for requests without a user, such as a browser's preflight (CORS).
     pub fn check_site(&self, head: &Parts, peer: &Peer) -> Result<(), Rejection> {
-        match &self.closed {
-            Some(closed) => closed.web.check(head, peer),
-            None => Ok(()),
-        }
+        self.web.check(head, peer)
     }
 
     /// A ticket that lets this user open one WebSocket in the next 30 seconds, as `?ticket=`. An error if the system
@@ -186,31 +173,16 @@ impl Gate {
 
     /// Replaces the keys. Everything open for users that are no longer admitted ends.
     pub fn update(&self, keys: Keys) {
-        if let Some(closed) = &self.closed {
-            closed.update(keys);
-        }
+        let index = Arc::new(KeyIndex::new(keys, &self.settings.issuers));
+        let mut place = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        *place = Arc::clone(&index);
+        drop(place);
+        self.admissions.keep(|proof| index.has(proof));
     }
 
     /// Waits for a token that was signed with an unknown key: its issuer may have new keys.
     pub async fn lacks_keys(&self) {
-        match &self.closed {
-            Some(closed) => closed.lacks_keys.notified().await,
-            None => std::future::pending().await,
-        }
-    }
-}
-
-impl ClosedGate {
-    fn pass(&self, head: &Parts, peer: &Peer) -> Result<AdmittedUser, Rejection> {
-        let proof = match bearer(&head.headers).map_err(|_| Rejection::UNKNOWN)? {
-            Some(token) => self.verify(token),
-            None => self.certified(peer),
-        };
-        let admitted = proof.and_then(|proof| {
-            self.admissions
-                .admit(proof, |proof| self.index().has(proof))
-        });
-        admitted.ok_or(Rejection::UNKNOWN)
+        self.lacks_keys.notified().await;
     }
 
     fn verify(&self, token: &str) -> Option<Proof> {
@@ -228,7 +200,8 @@ impl ClosedGate {
             Err(why) => {
                 // For operators. Debug level, as it may be frequent.
                 tracing::debug!("a JWT is rejected: {why}");
-                if why.may_be_new() {
+                // Its issuer may have signed it with a new key.
+                if matches!(why, JwtError::Key) {
                     self.lacks_keys.notify_one();
                 }
                 None
@@ -245,14 +218,6 @@ impl ClosedGate {
     fn index(&self) -> Arc<KeyIndex> {
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&index)
-    }
-
-    fn update(&self, keys: Keys) {
-        let index = Arc::new(KeyIndex::new(keys, &self.settings.issuers));
-        let mut place = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        *place = Arc::clone(&index);
-        drop(place);
-        self.admissions.keep(|proof| index.has(proof));
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_chain_remote::client::{Target, connect};
-use acp_chain_remote::gate::Gate;
+use acp_chain_remote::gate::{Gate, GateSettings};
 use acp_chain_remote::server::{BODIES, Behind, Files, Limits, Opened, Server, Serving, Settings};
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use serde_json::{Value, json};
@@ -206,7 +206,8 @@ fn server() -> (SocketAddr, mpsc::UnboundedReceiver<End>) {
         serve,
         has_room: Box::new(|| true),
     };
-    tokio::spawn(server.serve(Arc::new(Gate::open()), behind));
+    let gate = Gate::new(GateSettings::default(), address);
+    tokio::spawn(server.serve(Arc::new(gate), behind));
     (address, agents)
 }
 

@@ -179,7 +179,7 @@ pub fn claims(other: Value) -> Value {
 fn verified(token: &str, signers: &[&Signer]) -> Result<User, String> {
     let proof = verify(token, &[issuer()], &keys(signers));
     proof.map(|proof| proof.user).map_err(|wrong| {
-        if wrong.may_be_new() {
+        if matches!(wrong, JwtError::Key) {
             format!("new? {wrong}")
         } else {
             wrong.to_string()
