@@ -41,6 +41,7 @@ pub use self::jwt::{Algorithm, Issuer, JwksSource};
 pub use self::keys::{Jwks, JwksError, Keys, PemPair};
 pub use self::settings::{GateSettings, TlsFiles, UnsafeSettings};
 pub use self::tickets::Ticket;
+pub(crate) use self::tickets::{has_word, opens_websocket};
 pub use self::web::{Host, Origin};
 
 use self::admissions::{Admissions, Proof};

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper::Method;
 use hyper::ext::Protocol;
+use hyper::header::{self, HeaderMap, HeaderName};
 use hyper::http::request::Parts;
-use hyper::{Method, header};
 use tokio::time::Instant;
 
 use super::{AdmittedUser, Digest, digest};
@@ -111,21 +112,24 @@ pub fn offered(head: &Parts) -> Option<&str> {
     }
 }
 
-/// Over HTTP/1.1 (RFC 6455) or HTTP/2 (RFC 8441).
-fn opens_websocket(head: &Parts) -> bool {
-    let is_word = |name: &str| name.trim().eq_ignore_ascii_case("websocket");
+/// Whether a request is to open a WebSocket, over HTTP/1.1 (RFC 6455) or HTTP/2 (RFC 8441).
+pub fn opens_websocket(head: &Parts) -> bool {
     match head.method {
-        Method::GET => {
-            let upgrades = head.headers.get_all(header::UPGRADE).iter();
-            let mut upgrades = upgrades.filter_map(|value| value.to_str().ok());
-            upgrades.any(|names| names.split(',').any(is_word))
-        }
+        Method::GET => has_word(&head.headers, &header::UPGRADE, "websocket"),
         Method::CONNECT => {
             let protocol = head.extensions.get::<Protocol>();
-            protocol.is_some_and(|protocol| is_word(protocol.as_str()))
+            protocol.is_some_and(|protocol| protocol.as_str() == "websocket")
         }
         _ => false,
     }
+}
+
+/// Whether a header that is a list of words has this one, in any case.
+pub fn has_word(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let values = headers.get_all(name).iter();
+    let mut lists = values.filter_map(|value| value.to_str().ok());
+    let is_it = |one: &str| one.trim().eq_ignore_ascii_case(word);
+    lists.any(|list| list.split(',').any(is_it))
 }
 
 #[cfg(test)]

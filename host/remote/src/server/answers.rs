@@ -11,22 +11,22 @@ use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::ext::Protocol;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use tokio::sync::Semaphore;
 
 use super::account::Account;
-use super::connection::{Connection, DeliveryResult, Ending};
+use super::body::Room;
+use super::connection::{Connection, Ending};
 use super::events::Events;
 use super::headers::{About, EXPOSED, allowed, has_plain_end, is_json, short};
-use super::mailbox::MailboxError;
+use super::mailbox::NoStream;
 use super::metrics::{Refusal, TransportKind};
-use super::registry::{NoRoom, Registry};
+use super::registry::Registry;
 use super::reply::{busy, json, of_connection, readiness};
 use super::request_log::Log;
-use super::routes::NoStream;
+use super::routes::DeliveryResult;
 use super::{Behind, Opened, Settings, body, is_true, websocket};
 use crate::gate::{AdmittedUser, Gate, Peer, Rejection};
 use crate::wire::{IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
@@ -65,7 +65,8 @@ impl Answers {
         let origin = request.headers().get(header::ORIGIN).cloned();
         let mut log = Log::new(&request, peer);
         let registry = self.registry.clone();
-        let mut answer = self.respond(request, peer, visitor, &mut log).await;
+        let answer = self.respond(request, peer, visitor, &mut log).await;
+        let mut answer = answer.unwrap_or_else(|answer| *answer);
         log.write(answer.status(), &registry);
         if let Some(origin) = origin.filter(|_| answer.status() != StatusCode::FORBIDDEN) {
             let headers = answer.headers_mut();
@@ -76,61 +77,55 @@ impl Answers {
         answer
     }
 
+    /// The answer, or an error that rejects the request.
     async fn respond(
         self: Arc<Self>,
         request: Request<Incoming>,
         peer: &Peer,
         visitor: &Visitor,
         log: &mut Log,
-    ) -> Answer {
+    ) -> Result<Answer, Box<Answer>> {
         let path = request.uri().path();
         // Health checks have no credentials.
         match (request.method(), path) {
-            (&Method::GET, "/healthz") => return plain(StatusCode::OK, "the server is running"),
-            (&Method::GET, "/readyz") => return readiness(self.registry.is_draining()),
+            (&Method::GET, "/healthz") => {
+                return Ok(plain(StatusCode::OK, "the server is running"));
+            }
+            (&Method::GET, "/readyz") => return Ok(readiness(self.registry.is_draining())),
             _ => {}
         }
         let is_for_ticket = self.settings.endpoint.is_under(path, "/ticket");
         if self.settings.endpoint != *path && !is_for_ticket {
-            return bare(StatusCode::NOT_FOUND);
+            return Ok(bare(StatusCode::NOT_FOUND));
         }
         let (head, body) = request.into_parts();
+        let reject = |refused: Rejection| self.reject(&refused);
         if head.method == Method::OPTIONS {
-            return match self.gate.check_site(&head, peer) {
-                Ok(()) => allowed(),
-                Err(refused) => self.reject(&refused),
-            };
+            self.gate.check_site(&head, peer).map_err(reject)?;
+            return Ok(allowed());
         }
-        let admitted = match self.gate.pass(&head, peer) {
-            Ok(admitted) => admitted,
-            Err(refused) => return self.reject(&refused),
-        };
+        let admitted = self.gate.pass(&head, peer).map_err(reject)?;
         visitor.pass();
         log.user = Some(admitted.user.clone());
         if is_for_ticket {
-            return self.ticket(&head.method, &admitted);
+            return Ok(self.ticket(&head.method, &admitted));
         }
-        let about = match About::of(&head.headers) {
-            Ok(about) => about,
-            Err(answer) => return *answer,
-        };
-        let method = head.method.clone();
+        let about = About::of(&head.headers)?;
         log.connection.clone_from(&about.connection);
         log.session.clone_from(&about.session);
-        let protocol = head.extensions.get::<Protocol>().map(Protocol::as_str);
-        if websocket::is_requested(&method, &head.headers, protocol) {
+        if websocket::is_requested(&head) {
             log.way = TransportKind::WebSocket;
             return self.upgrade(head, body, &admitted, peer);
         }
-        match method {
+        match head.method {
             Method::POST => self.post(&head, body, &about, &admitted, log).await,
             Method::GET => self.stream(&head.headers, about, admitted),
             Method::DELETE => self.delete(&about, &admitted),
-            _ => named(
+            _ => Ok(named(
                 bare(StatusCode::METHOD_NOT_ALLOWED),
                 header::ALLOW,
                 "GET, POST, DELETE",
-            ),
+            )),
         }
     }
 
@@ -141,65 +136,69 @@ impl Answers {
         about: &About,
         admitted: &AdmittedUser,
         log: &mut Log,
-    ) -> Answer {
+    ) -> Result<Answer, Box<Answer>> {
         if !is_json(&head.headers) {
-            return plain(
+            return Ok(plain(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "Content-Type must be application/json",
-            );
+            ));
         }
         if is_coded(&head.headers) {
             let answer = plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, CODED);
-            return named(answer, header::ACCEPT_ENCODING, "identity");
+            return Ok(named(answer, header::ACCEPT_ENCODING, "identity"));
         }
-        let Some(id) = &about.connection else {
+        if about.connection.is_none() {
             let account = self.registry.account(&admitted.user);
-            let message = match self.read(body, FIRST, &account, None).await {
-                Ok(message) => message,
-                Err(answer) => return *answer,
-            };
+            let message = self.read(body, FIRST, &account, None).await?;
             log.record(&message);
             return self.begin(message, admitted, log).await;
-        };
-        let Some(connection) = self.registry.find(id, &admitted.user) else {
-            return bare(StatusCode::NOT_FOUND);
-        };
-        let key = match short(&head.headers, &IDEMPOTENCY, KEY) {
-            Ok(key) => key,
-            Err(answer) => return *answer,
-        };
+        }
+        let connection = self.connection(about, admitted)?;
+        let key = short(&head.headers, &IDEMPOTENCY, KEY)?;
         let repeated = connection.repeated(key);
         // One by one, in order of arrival.
         let _turn = connection.posting.lock().await;
         if key.is_some_and(|key| connection.has_key(key)) {
-            return bare(StatusCode::ACCEPTED);
+            return Ok(bare(StatusCode::ACCEPTED));
         }
-        let read = tokio::select! {
-            read = self.read(body, self.settings.line, &connection.account, Some(&connection)) => read,
+        let read = self.read(
+            body,
+            self.settings.line,
+            &connection.account,
+            Some(&connection),
+        );
+        let message = tokio::select! {
+            message = read => message?,
             // The client has sent the message again: the rest of this body is lost.
-            () = repeated => return bare(StatusCode::REQUEST_TIMEOUT),
-        };
-        let message = match read {
-            Ok(message) => message,
-            Err(answer) => return *answer,
+            () = repeated => return Ok(bare(StatusCode::REQUEST_TIMEOUT)),
         };
         log.record(&message);
-        if let Some(answer) = self.objection(&message, about, admitted) {
-            return answer;
-        }
-        match connection.deliver(Frame::Message(message)).await {
-            Ok(DeliveryResult::Yes) => {
+        self.check(&message, about, admitted)?;
+        Ok(match connection.deliver(Frame::Message(message)).await {
+            DeliveryResult::Passed | DeliveryResult::Answered => {
                 if let Some(key) = key {
                     connection.keep(key);
                 }
                 bare(StatusCode::ACCEPTED)
             }
-            Ok(DeliveryResult::TooMany) => busy(
+            DeliveryResult::TooMany => busy(
                 StatusCode::TOO_MANY_REQUESTS,
                 "too many requests of this connection are open",
             ),
-            Err(_) => bare(StatusCode::NOT_FOUND),
-        }
+            DeliveryResult::Ended => bare(StatusCode::NOT_FOUND),
+        })
+    }
+
+    /// The connection that a request names.
+    fn connection(
+        &self,
+        about: &About,
+        admitted: &AdmittedUser,
+    ) -> Result<Arc<Connection>, Box<Answer>> {
+        let missing = || plain(StatusCode::BAD_REQUEST, "Acp-Connection-Id is missing");
+        let id = about.connection.as_ref().ok_or_else(missing)?;
+        let found = self.registry.find(id, &admitted.user);
+        found.ok_or_else(|| Box::new(bare(StatusCode::NOT_FOUND)))
     }
 
     /// The message of a body, or the answer to a malformed one.
@@ -207,36 +206,30 @@ impl Answers {
         &self,
         body: Incoming,
         longest: usize,
-        account: &Account,
+        account: &Arc<Account>,
         connection: Option<&Connection>,
     ) -> Result<Message, Box<Answer>> {
-        let figures = &self.registry.figures;
-        body::read(body, longest, &self.bodies, account, figures, connection).await
+        let room = Room::new(self.bodies.clone(), account.clone());
+        body::read(body, longest, room, &self.registry.figures, connection).await
     }
 
-    /// The answer to a message that is rejected; `None` if it is accepted.
-    fn objection(
+    /// The answer to a message that is rejected, as an error.
+    fn check(
         &self,
         message: &Message,
         about: &About,
         admitted: &AdmittedUser,
-    ) -> Option<Answer> {
+    ) -> Result<(), Box<Answer>> {
         if message.kind().is_response() {
-            return None;
+            return Ok(());
         }
-        let (method, session) = (message.method(), message.session());
-        match (session, &about.session) {
+        let wrong = |words| Err(Box::new(plain(StatusCode::BAD_REQUEST, words)));
+        match (message.session(), &about.session) {
             (Some(own), Some(named)) if **own != **named => {
-                return Some(plain(
-                    StatusCode::BAD_REQUEST,
-                    "Acp-Session-Id is not the message's sessionId",
-                ));
+                return wrong("Acp-Session-Id is not the message's sessionId");
             }
-            (None, None) if Scope::of(method) == Scope::Session => {
-                return Some(plain(
-                    StatusCode::BAD_REQUEST,
-                    "Acp-Session-Id and sessionId are missing",
-                ));
+            (None, None) if Scope::of(message.method()) == Scope::Session => {
+                return wrong("Acp-Session-Id and sessionId are missing");
             }
             _ => {}
         }
@@ -245,52 +238,48 @@ impl Answers {
         if named.is_some_and(|name| owners.is_foreign(name, &admitted.user))
             || owners.are_foreign(message, &admitted.user)
         {
-            return Some(bare(StatusCode::NOT_FOUND));
+            return Err(Box::new(bare(StatusCode::NOT_FOUND)));
         }
         // Running turns may finish; new ones may not start.
-        let is_new = message.id().is_some() && self.registry.is_draining();
-        is_new.then(|| self.no_room(NoRoom::Draining))
+        if message.id().is_some() && self.registry.is_draining() {
+            return Err(Box::new(self.no_room(Refusal::Draining)));
+        }
+        Ok(())
     }
 
     /// A new connection, with the agent's answer to its first message.
-    async fn begin(&self, message: Message, admitted: &AdmittedUser, log: &mut Log) -> Answer {
+    async fn begin(
+        &self,
+        message: Message,
+        admitted: &AdmittedUser,
+        log: &mut Log,
+    ) -> Result<Answer, Box<Answer>> {
         let (Some(id), "initialize") = (message.id(), &**message.method()) else {
-            return plain(
+            return Ok(plain(
                 StatusCode::BAD_REQUEST,
                 "Acp-Connection-Id is missing; the first message is the request `initialize`",
-            );
+            ));
         };
-        let connection = match self.open(admitted, TransportKind::Http, log.peer) {
-            Ok(connection) => connection,
-            Err(why) => return self.no_room(why),
-        };
+        let connection = self.open(admitted, TransportKind::Http, log.peer)?;
         log.connection = Some(connection.id.clone());
         let answered = connection.with_routes(|routes| routes.answer_at_once(id));
         self.run(&connection, admitted);
         // A client that disconnects before the answer gets no connection.
-        let mut guard = EndOnDrop(Some(connection));
-        let Some(connection) = guard.0.clone() else {
-            return bare(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut guard = EndOnDrop(Some(connection.clone()));
+        let answer = match connection.deliver(Frame::Message(message)).await {
+            DeliveryResult::Passed | DeliveryResult::Answered => answered.await.ok(),
+            DeliveryResult::TooMany | DeliveryResult::Ended => None,
         };
-        let delivered = connection.deliver(Frame::Message(message)).await;
-        let answer = match delivered {
-            Ok(DeliveryResult::Yes) => answered.await.ok(),
-            _ => None,
-        };
-        let Some(answer) = answer else {
-            return plain(
-                StatusCode::BAD_GATEWAY,
-                "the agent has ended before it answered",
-            );
-        };
+        let ended = "the agent has ended before it answered";
+        let answer = answer.ok_or_else(|| plain(StatusCode::BAD_GATEWAY, ended))?;
         connection.mark_alive();
         let text = Bytes::copy_from_slice(answer.line().as_bytes());
         if answer.kind() == acp_chain_rpc::Kind::Error {
-            return json(StatusCode::OK, text);
+            return Ok(json(StatusCode::OK, text));
         }
         guard.0 = None;
         let answer = of_connection(json(StatusCode::OK, text), &connection.id);
-        named(answer, RESUME, "1")
+        Ok(named(answer, RESUME, "1"))
     }
 
     /// Opens a connection for a client of this transport.
@@ -299,31 +288,35 @@ impl Answers {
         admitted: &AdmittedUser,
         way: TransportKind,
         peer: SocketAddr,
-    ) -> Result<Arc<Connection>, NoRoom> {
-        if (self.behind.has_room)() {
-            self.registry.begin(&admitted.user, way, peer)
-        } else {
-            Err(NoRoom::OfAll)
+    ) -> Result<Arc<Connection>, Box<Answer>> {
+        if !(self.behind.has_room)() {
+            return Err(Box::new(self.no_room(Refusal::NoRoom)));
         }
+        let id = self.registry.id().map_err(|_| {
+            self.registry.figures.refused(Refusal::NoRoom);
+            bare(StatusCode::INTERNAL_SERVER_ERROR)
+        })?;
+        let begun = self.registry.begin(id, &admitted.user, way, peer);
+        begun.map_err(|why| Box::new(self.no_room(why)))
     }
 
-    fn no_room(&self, why: NoRoom) -> Answer {
-        self.registry.figures.refused(why.refusal());
-        match why {
-            NoRoom::OfUser => busy(
+    fn no_room(&self, why: Refusal) -> Answer {
+        self.registry.figures.refused(why);
+        let (status, words) = match why {
+            Refusal::Connections => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "your limit of connections is reached",
             ),
-            NoRoom::OfAll => busy(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the server's limit of connections is reached",
-            ),
-            NoRoom::Draining => busy(
+            Refusal::Draining => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "this server is about to stop",
             ),
-            NoRoom::NoRandom => bare(StatusCode::INTERNAL_SERVER_ERROR),
-        }
+            _ => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server's limit of connections is reached",
+            ),
+        };
+        busy(status, words)
     }
 
     /// The answer to a client that the gate rejects.
@@ -378,65 +371,55 @@ impl Answers {
         });
     }
 
-    fn stream(&self, headers: &HeaderMap, about: About, admitted: AdmittedUser) -> Answer {
+    fn stream(
+        &self,
+        headers: &HeaderMap,
+        about: About,
+        admitted: AdmittedUser,
+    ) -> Result<Answer, Box<Answer>> {
         if !Accepts::of(headers).events {
-            return plain(
+            return Ok(plain(
                 StatusCode::NOT_ACCEPTABLE,
                 "Accept must name text/event-stream",
-            );
+            ));
         }
-        let Some(id) = about.connection else {
-            return plain(StatusCode::BAD_REQUEST, "Acp-Connection-Id is missing");
-        };
-        let found = self.registry.find(&id, &admitted.user);
-        let Some(connection) = found.filter(|connection| !connection.is_closed()) else {
-            return bare(StatusCode::NOT_FOUND);
-        };
+        let connection = self.connection(&about, &admitted)?;
         let session: Option<Arc<str>> = about.session.map(Arc::from);
         let is_foreign = |name: &str| self.registry.owners.is_foreign(name, &admitted.user);
-        if session.as_deref().is_some_and(is_foreign) {
-            return bare(StatusCode::NOT_FOUND);
+        if connection.is_closed() || session.as_deref().is_some_and(is_foreign) {
+            return Ok(bare(StatusCode::NOT_FOUND));
         }
-        let last = match short(headers, &LAST_EVENT, KEY) {
-            Ok(None) => None,
-            Ok(Some(text)) => match text.parse() {
-                Ok(number) => Some(number),
-                Err(_) => return plain(StatusCode::BAD_REQUEST, "Last-Event-ID must be a number"),
-            },
-            Err(answer) => return *answer,
-        };
-        let opened = match connection.open(session.as_deref(), last) {
-            Ok(opened) => opened,
-            Err(NoStream::Unknown) => return bare(StatusCode::NOT_FOUND),
-            Err(NoStream::Closed(MailboxError::Taken)) => {
-                return plain(StatusCode::CONFLICT, "this stream already has a reader");
-            }
-            Err(NoStream::Closed(MailboxError::Forgotten)) => {
-                return plain(
-                    StatusCode::CONFLICT,
-                    "the events after that one are no longer kept; load the session again",
-                );
-            }
-        };
+        let last = short(headers, &LAST_EVENT, KEY)?.map(str::parse::<u64>);
+        let no_number = |_| plain(StatusCode::BAD_REQUEST, "Last-Event-ID must be a number");
+        let last = last.transpose().map_err(no_number)?;
+        let opened = connection.open(session.as_deref(), last);
+        let opened = opened.map_err(|why| match why {
+            NoStream::Unknown => bare(StatusCode::NOT_FOUND),
+            NoStream::Taken => plain(StatusCode::CONFLICT, "this stream already has a reader"),
+            NoStream::Forgotten => plain(
+                StatusCode::CONFLICT,
+                "the events after that one are no longer kept; load the session again",
+            ),
+        })?;
         let over = is_true(admitted.is_over);
         let name = session.clone();
         let read = Events::new(connection.clone(), session, opened, over);
         let answer = of_connection(events(read), &connection.id);
-        match name {
+        Ok(match name {
             Some(name) => named(answer, SESSION, &name),
             None => answer,
-        }
+        })
     }
 
-    fn upgrade(&self, head: Parts, body: Incoming, admitted: &AdmittedUser, peer: &Peer) -> Answer {
-        let answer = match websocket::accept(&head.method, &head.headers) {
-            Ok(answer) => answer,
-            Err(answer) => return *answer,
-        };
-        let connection = match self.open(admitted, TransportKind::WebSocket, peer.address) {
-            Ok(connection) => connection,
-            Err(why) => return self.no_room(why),
-        };
+    fn upgrade(
+        &self,
+        head: Parts,
+        body: Incoming,
+        admitted: &AdmittedUser,
+        peer: &Peer,
+    ) -> Result<Answer, Box<Answer>> {
+        let answer = websocket::accept(&head.method, &head.headers)?;
+        let connection = self.open(admitted, TransportKind::WebSocket, peer.address)?;
         self.run(&connection, admitted);
         let mut request = Request::from_parts(head, body);
         let upgrade = hyper::upgrade::on(&mut request);
@@ -452,7 +435,7 @@ impl Answers {
             carried.await;
             drop(socket);
         });
-        of_connection(answer, &connection.id)
+        Ok(of_connection(answer, &connection.id))
     }
 
     /// Issues a ticket, with which a browser opens a WebSocket, as it cannot send headers for that.
@@ -469,15 +452,9 @@ impl Answers {
         }
     }
 
-    fn delete(&self, about: &About, admitted: &AdmittedUser) -> Answer {
-        let Some(id) = &about.connection else {
-            return plain(StatusCode::BAD_REQUEST, "Acp-Connection-Id is missing");
-        };
-        let Some(connection) = self.registry.find(id, &admitted.user) else {
-            return bare(StatusCode::NOT_FOUND);
-        };
-        connection.end(Ending::Gently);
-        bare(StatusCode::ACCEPTED)
+    fn delete(&self, about: &About, admitted: &AdmittedUser) -> Result<Answer, Box<Answer>> {
+        self.connection(about, admitted)?.end(Ending::Gently);
+        Ok(bare(StatusCode::ACCEPTED))
     }
 }
 

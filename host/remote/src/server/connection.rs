@@ -16,10 +16,10 @@ use tokio::time::{Instant, timeout};
 
 use super::access::LogContext;
 use super::account::Account;
-use super::mailbox::{Event, MailboxError};
+use super::mailbox::{Event, NoStream};
 use super::metrics::{Figures, TransportKind};
 use super::owners::Owners;
-use super::routes::{NoStream, Routes, RoutingResult, WAITING};
+use super::routes::{DeliveryResult, Routes, WAITING};
 use crate::User;
 
 /// How many message keys are remembered.
@@ -78,19 +78,6 @@ struct State {
     reads: Option<Waker>,
     writes: Option<Waker>,
     keys: VecDeque<Box<str>>,
-}
-
-/// The connection has ended.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ConnectionEnd;
-
-/// The result of a message.
-#[derive(Debug, PartialEq, Eq)]
-pub enum DeliveryResult {
-    /// The message is passed to the chain, or answered.
-    Yes,
-    /// Too many requests are open.
-    TooMany,
 }
 
 impl Connection {
@@ -190,7 +177,7 @@ impl Connection {
     }
 
     /// Hands a message to the chain, once there is room. Cancel safe.
-    pub async fn deliver(&self, frame: Frame) -> Result<DeliveryResult, ConnectionEnd> {
+    pub async fn deliver(&self, frame: Frame) -> DeliveryResult {
         let len = match &frame {
             Frame::Message(message) => message.len(),
             Frame::Line(line) => line.len(),
@@ -204,23 +191,20 @@ impl Connection {
             {
                 let mut state = self.state();
                 if state.is_input_closed || state.is_closed {
-                    return Err(ConnectionEnd);
+                    return DeliveryResult::Ended;
                 }
                 // The limit is the same as for the client, and a single message always fits.
                 if state.inbox.is_empty() || state.held + len <= WAITING {
-                    let noted = match &frame {
-                        Frame::Message(message) => state.routes.note(message),
-                        _ => RoutingResult::Yes,
-                    };
-                    match noted {
-                        RoutingResult::Yes => {}
-                        RoutingResult::Answered => return Ok(DeliveryResult::Yes),
-                        RoutingResult::TooMany => return Ok(DeliveryResult::TooMany),
+                    if let Frame::Message(message) = &frame {
+                        let noted = state.routes.note(message);
+                        if noted != DeliveryResult::Passed {
+                            return noted;
+                        }
                     }
                     state.inbox.push_back(frame);
                     state.held += len;
                     wake(&mut state.reads);
-                    return Ok(DeliveryResult::Yes);
+                    return DeliveryResult::Passed;
                 }
             }
             // Nothing is read meanwhile, so the client does not count as silent.
@@ -289,7 +273,7 @@ impl Connection {
         let opened = state.routes.open(session, last);
         match &opened {
             Ok(_) if last.is_some() => self.figures.resumed(true),
-            Err(NoStream::Closed(MailboxError::Forgotten)) => self.figures.resumed(false),
+            Err(NoStream::Forgotten) => self.figures.resumed(false),
             _ => {}
         }
         let reader = opened?;

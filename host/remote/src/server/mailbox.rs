@@ -23,7 +23,9 @@ pub struct Event {
 
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MailboxError {
+pub enum NoStream {
+    /// The agent has not named the session, and there are too many such sessions already.
+    Unknown,
     /// The stream has a reader.
     Taken,
     /// The messages after that event are no longer kept.
@@ -113,9 +115,9 @@ impl Mailbox {
 
     /// Starts to read after the sent messages, or after this event. Naming an event takes over the stream, as the
     /// previous reader may have vanished. Returns the reader's number.
-    pub fn open(&mut self, last: Option<u64>) -> Result<u64, MailboxError> {
+    pub fn open(&mut self, last: Option<u64>) -> Result<u64, NoStream> {
         match last {
-            None if self.reader.is_some() => return Err(MailboxError::Taken),
+            None if self.reader.is_some() => return Err(NoStream::Taken),
             None => {}
             Some(last) => self.go_back(last)?,
         }
@@ -126,14 +128,12 @@ impl Mailbox {
         Ok(self.readers)
     }
 
-    fn go_back(&mut self, last: u64) -> Result<(), MailboxError> {
-        let next = last.checked_add(1).ok_or(MailboxError::Forgotten)?;
-        let at = next
-            .checked_sub(self.first)
-            .ok_or(MailboxError::Forgotten)?;
-        let at = usize::try_from(at).map_err(|_| MailboxError::Forgotten)?;
+    fn go_back(&mut self, last: u64) -> Result<(), NoStream> {
+        let next = last.checked_add(1).ok_or(NoStream::Forgotten)?;
+        let at = next.checked_sub(self.first).ok_or(NoStream::Forgotten)?;
+        let at = usize::try_from(at).map_err(|_| NoStream::Forgotten)?;
         if at > self.sent {
-            return Err(MailboxError::Forgotten);
+            return Err(NoStream::Forgotten);
         }
         for (text, when) in self.messages.range_mut(at..self.sent) {
             *when = None;
@@ -243,19 +243,19 @@ mod tests {
             mailbox.push(numbered(number));
         }
         mailbox.open(None).unwrap();
-        assert_eq!(mailbox.open(None), Err(MailboxError::Taken));
+        assert_eq!(mailbox.open(None), Err(NoStream::Taken));
         assert_eq!(mailbox.take().unwrap().number, 1);
         assert_eq!(mailbox.take().unwrap().number, 2);
-        assert_eq!(mailbox.open(Some(3)), Err(MailboxError::Forgotten));
-        assert_eq!(mailbox.open(Some(u64::MAX)), Err(MailboxError::Forgotten));
+        assert_eq!(mailbox.open(Some(3)), Err(NoStream::Forgotten));
+        assert_eq!(mailbox.open(Some(u64::MAX)), Err(NoStream::Forgotten));
         mailbox.open(Some(1)).unwrap();
-        assert_eq!(mailbox.open(Some(0)), Err(MailboxError::Forgotten));
+        assert_eq!(mailbox.open(Some(0)), Err(NoStream::Forgotten));
         assert_eq!(mailbox.take().unwrap().text, "2");
         mailbox.trim(
             Instant::now() + Duration::from_secs(9),
             Duration::from_secs(8),
         );
-        assert_eq!(mailbox.open(Some(1)), Err(MailboxError::Forgotten));
+        assert_eq!(mailbox.open(Some(1)), Err(NoStream::Forgotten));
         mailbox.open(Some(2)).unwrap();
         assert_eq!(mailbox.take().unwrap().text, "3");
         assert_eq!((mailbox.take(), mailbox.waiting()), (None, 0));

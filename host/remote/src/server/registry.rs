@@ -17,7 +17,7 @@ use super::limits::Limits;
 use super::metrics::{Figures, Page, Refusal, TransportKind};
 use super::names::Node;
 use super::owners::Owners;
-use super::routes::Routes;
+use super::routes::{Gauges, Routes};
 use crate::User;
 
 /// How long the last messages may take to be sent.
@@ -28,19 +28,6 @@ const STRANGERS: usize = 1024;
 
 /// How many TCP connections there may be for each ACP connection.
 const SOCKETS: usize = 4;
-
-/// Why there is no room for another connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoRoom {
-    /// The user's limit is reached.
-    OfUser,
-    /// The server's limit is reached.
-    OfAll,
-    /// The server is about to stop.
-    Draining,
-    /// The system provides no random bytes.
-    NoRandom,
-}
 
 #[derive(Debug)]
 pub struct Registry {
@@ -91,17 +78,6 @@ impl OfUser {
     }
 }
 
-impl NoRoom {
-    /// The reason in the metrics.
-    pub fn refusal(self) -> Refusal {
-        match self {
-            Self::OfUser => Refusal::Connections,
-            Self::OfAll | Self::NoRandom => Refusal::NoRoom,
-            Self::Draining => Refusal::Draining,
-        }
-    }
-}
-
 impl Registry {
     /// An empty registry. The node's name prefixes the ids of connections.
     pub fn new(node: Node, limits: Limits, access: Option<Access>) -> Self {
@@ -124,28 +100,28 @@ impl Registry {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new connection of this user, over this transport.
+    /// A new connection of this user, over this transport; or the limit that is reached.
     pub fn begin(
         &self,
+        id: String,
         user: &Arc<User>,
         way: TransportKind,
         peer: SocketAddr,
-    ) -> Result<Arc<Connection>, NoRoom> {
-        let id = self.id().map_err(|_| NoRoom::NoRandom)?;
+    ) -> Result<Arc<Connection>, Refusal> {
         let mut open = self.open();
         if self.is_draining() {
-            return Err(NoRoom::Draining);
+            return Err(Refusal::Draining);
         }
         let count = open.connections.len();
         let files = self.limits.files;
         if count >= self.limits.connections
             || !files.suffice_for_one_more(*self.sockets.borrow(), count)
         {
-            return Err(NoRoom::OfAll);
+            return Err(Refusal::NoRoom);
         }
         let of_user = open.account(user, &self.limits);
         if of_user.connections >= self.limits.connections_per_user {
-            return Err(NoRoom::OfUser);
+            return Err(Refusal::Connections);
         }
         of_user.connections += 1;
         let log = LogContext {
@@ -173,7 +149,7 @@ impl Registry {
     }
 
     /// An unguessable id, prefixed with the node's name, by which balancers route.
-    fn id(&self) -> Result<String, getrandom::Error> {
+    pub fn id(&self) -> Result<String, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
         Ok(format!("{}.{}", self.node, HEXLOWER.encode(&bytes)))
@@ -242,34 +218,29 @@ impl Registry {
 
     /// Writes the open connections and the counters.
     pub fn write(&self, page: &mut Page) {
-        let (mut sessions, mut turns, mut waiting, mut kept) = (0, 0, 0, 0);
-        let (mut http, mut websocket) = (0, 0);
+        let (mut open, mut all) = ([0; 2], Gauges::default());
         for connection in self.all() {
-            match connection.log.way {
-                TransportKind::Http => http += 1,
-                TransportKind::WebSocket => websocket += 1,
-            }
+            open[connection.log.way as usize] += 1;
             let gauges = connection.with_routes(Routes::gauges);
-            sessions += gauges.sessions;
-            turns += gauges.turns;
-            waiting += gauges.waiting;
-            kept += gauges.kept;
+            all.sessions += gauges.sessions;
+            all.turns += gauges.turns;
+            all.waiting += gauges.waiting;
+            all.kept += gauges.kept;
         }
         page.gauges(
             "acp_chain_connections",
             "Open connections.",
             "transport",
-            [TransportKind::Http.name(), TransportKind::WebSocket.name()]
-                .into_iter()
-                .zip([http, websocket]),
+            [TransportKind::Http, TransportKind::WebSocket]
+                .map(|way| (way.name(), open[way as usize])),
         );
-        page.gauge("acp_chain_sessions", "Open sessions.", sessions);
-        page.gauge("acp_chain_turns", "Running turns.", turns);
+        page.gauge("acp_chain_sessions", "Open sessions.", all.sessions);
+        page.gauge("acp_chain_turns", "Running turns.", all.turns);
         page.gauges(
             "acp_chain_stream_bytes",
             "Bytes of messages to clients: unsent ones, and sent ones that are kept for clients that resume.",
             "state",
-            [("waiting", waiting), ("kept", kept)],
+            [("waiting", all.waiting), ("kept", all.kept)],
         );
         page.gauge(
             "acp_chain_draining",
@@ -361,8 +332,17 @@ mod tests {
         })
     }
 
-    fn peer() -> SocketAddr {
-        ([127, 0, 0, 1], 9).into()
+    fn begin(
+        registry: &Registry,
+        user: &Arc<User>,
+        way: TransportKind,
+    ) -> Result<Arc<Connection>, Refusal> {
+        registry.begin(
+            registry.id().unwrap(),
+            user,
+            way,
+            ([127, 0, 0, 1], 9).into(),
+        )
     }
 
     fn registry() -> Registry {
@@ -384,7 +364,7 @@ mod tests {
     fn a_connection_of_another_user_is_not_found() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
-        let connection = registry.begin(&ann, TransportKind::Http, peer()).unwrap();
+        let connection = begin(&registry, &ann, TransportKind::Http).unwrap();
         assert!(connection.id.starts_with("here.") && connection.id.len() == 5 + 32);
         assert!(registry.find(&connection.id, &ann).is_some());
         assert!(registry.find(&connection.id, &bob).is_none());
@@ -396,31 +376,23 @@ mod tests {
     fn connections_beyond_a_limit_are_rejected() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
-        let first = registry.begin(&ann, TransportKind::Http, peer()).unwrap();
-        let _second = registry
-            .begin(&ann, TransportKind::WebSocket, peer())
-            .unwrap();
+        let first = begin(&registry, &ann, TransportKind::Http).unwrap();
+        let _second = begin(&registry, &ann, TransportKind::WebSocket).unwrap();
         assert_eq!(
-            registry
-                .begin(&ann, TransportKind::Http, peer())
-                .unwrap_err(),
-            NoRoom::OfUser
+            begin(&registry, &ann, TransportKind::Http).unwrap_err(),
+            Refusal::Connections
         );
-        let _third = registry.begin(&bob, TransportKind::Http, peer()).unwrap();
+        let _third = begin(&registry, &bob, TransportKind::Http).unwrap();
         assert_eq!(
-            registry
-                .begin(&bob, TransportKind::Http, peer())
-                .unwrap_err(),
-            NoRoom::OfAll
+            begin(&registry, &bob, TransportKind::Http).unwrap_err(),
+            Refusal::NoRoom
         );
         registry.remove(&first);
         registry.remove(&first);
-        registry.begin(&ann, TransportKind::Http, peer()).unwrap();
+        begin(&registry, &ann, TransportKind::Http).unwrap();
         assert_eq!(
-            registry
-                .begin(&bob, TransportKind::Http, peer())
-                .unwrap_err(),
-            NoRoom::OfAll
+            begin(&registry, &bob, TransportKind::Http).unwrap_err(),
+            Refusal::NoRoom
         );
     }
 
@@ -435,15 +407,11 @@ mod tests {
             },
         );
         let of_staff = Arc::new(of_staff);
-        registry.begin(&ann, TransportKind::Http, peer()).unwrap();
-        let second = registry
-            .begin(&of_staff, TransportKind::Http, peer())
-            .unwrap();
+        begin(&registry, &ann, TransportKind::Http).unwrap();
+        let second = begin(&registry, &of_staff, TransportKind::Http).unwrap();
         assert_eq!(
-            registry
-                .begin(&of_staff, TransportKind::Http, peer())
-                .unwrap_err(),
-            NoRoom::OfUser
+            begin(&registry, &of_staff, TransportKind::Http).unwrap_err(),
+            Refusal::Connections
         );
         assert!(registry.find(&second.id, &ann).is_none());
         registry.owners.own(&"s".into(), &ann);
@@ -463,9 +431,9 @@ mod tests {
         let mut connections = Vec::new();
         loop {
             sockets.extend(registry.one_more_socket());
-            match registry.begin(&ann, TransportKind::WebSocket, peer()) {
+            match begin(&registry, &ann, TransportKind::WebSocket) {
                 Ok(connection) => connections.push(connection),
-                Err(why) => break assert_eq!(why, NoRoom::OfAll),
+                Err(why) => break assert_eq!(why, Refusal::NoRoom),
             }
         }
         // A sixteenth is reserved, and one of those has a socket already.

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::access::LogContext;
 use super::account::{Account, SessionPermit};
-use super::mailbox::{Mailbox, MailboxError, Totals};
+use super::mailbox::{Mailbox, NoStream, Totals};
 use super::metrics::{Figures, Refusal};
 use super::permissions::Permissions;
 use super::turn::Turn;
@@ -38,24 +38,17 @@ pub const WAITING: usize = 1 << 20;
 /// How many requests of a client may be open, and for how many requests of the agent the session is remembered.
 const REQUESTS: usize = 4096;
 
-/// Why a stream cannot be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoStream {
-    /// The agent has not named the session, and there are too many such sessions already.
-    Unknown,
-    /// The stream cannot be read.
-    Closed(MailboxError),
-}
-
 /// The result of a message of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoutingResult {
+pub enum DeliveryResult {
     /// The message is passed to the chain.
-    Yes,
+    Passed,
     /// The message was answered here.
     Answered,
     /// Too many requests are open already.
     TooMany,
+    /// The connection has ended.
+    Ended,
 }
 
 #[derive(Debug)]
@@ -149,13 +142,13 @@ impl Routes {
     }
 
     /// Notes a message of the client.
-    pub fn note(&mut self, message: &Message) -> RoutingResult {
+    pub fn note(&mut self, message: &Message) -> DeliveryResult {
         if message.kind().is_response() {
             if let Some(id) = message.id() {
                 self.agent_requests.remove(&id);
             }
             self.permissions.answer(message);
-            return RoutingResult::Yes;
+            return DeliveryResult::Passed;
         }
         let life = Life::of(message.method());
         let session = message.session().cloned();
@@ -174,7 +167,7 @@ impl Routes {
             return self.refuse_or_drop(id, &error);
         }
         if id.is_some() && self.requests.len() >= REQUESTS {
-            return RoutingResult::TooMany;
+            return DeliveryResult::TooMany;
         }
         let is_open = |name: &Arc<str>| self.open.contains_key(name);
         let opens = match life {
@@ -216,7 +209,7 @@ impl Routes {
             };
             self.requests.insert(id, request);
         }
-        RoutingResult::Yes
+        DeliveryResult::Passed
     }
 
     /// A turn that begins now.
@@ -225,12 +218,12 @@ impl Routes {
     }
 
     /// Answers a request with an error, unless the client has too many unsent bytes already.
-    fn refuse_or_drop(&mut self, id: &Id, error: &Error) -> RoutingResult {
+    fn refuse_or_drop(&mut self, id: &Id, error: &Error) -> DeliveryResult {
         if self.waiting() >= WAITING {
-            return RoutingResult::TooMany;
+            return DeliveryResult::TooMany;
         }
         self.refuse(id, error);
-        RoutingResult::Answered
+        DeliveryResult::Answered
     }
 
     /// Answers a request with an error, in place of the chain.
@@ -515,7 +508,7 @@ impl Routes {
                 &mut session.ok_or(NoStream::Unknown)?.mailbox
             }
         };
-        mailbox.open(last).map_err(NoStream::Closed)
+        mailbox.open(last)
     }
 
     /// Stops reading a stream. The stream of a session that only the client has named is dropped.
@@ -635,7 +628,7 @@ mod tests {
         };
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        assert_eq!(routes.note(&message(&text)), RoutingResult::Yes);
+        assert_eq!(routes.note(&message(&text)), DeliveryResult::Passed);
     }
 
     fn answer(routes: &mut Routes, id: u64, result: &str) {
@@ -731,7 +724,7 @@ mod tests {
         routes.push(cancel(1).into());
         assert_eq!(take_all(&mut routes, Some("a")), 3);
         let answer = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
-        assert_eq!(routes.note(&message(answer)), RoutingResult::Yes);
+        assert_eq!(routes.note(&message(answer)), DeliveryResult::Passed);
         routes.push(cancel(2).into());
         assert_eq!(take_all(&mut routes, None), 1);
     }
@@ -775,7 +768,7 @@ mod tests {
             request(&mut routes, id, "session/list", None);
         }
         let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"session/list"}"#;
-        assert_eq!(routes.note(&message(one_more)), RoutingResult::TooMany);
+        assert_eq!(routes.note(&message(one_more)), DeliveryResult::TooMany);
     }
 
     #[test]
@@ -808,7 +801,7 @@ mod tests {
         routes.open(None, None).unwrap();
         request(&mut routes, 1, "session/new", None);
         let again = message(r#"{"jsonrpc":"2.0","id":1,"method":"session/list"}"#);
-        assert_eq!(routes.note(&again), RoutingResult::Answered);
+        assert_eq!(routes.note(&again), DeliveryResult::Answered);
         assert_eq!(take_all(&mut routes, None), 1);
         let opened = r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"a"}}"#;
         assert_eq!(routes.push(opened.into()).as_deref(), Some("a"));
@@ -853,16 +846,16 @@ mod tests {
         routes.push(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}"#.into());
         request(&mut routes, 3, "session/load", Some("b"));
         let one_more = r#"{"jsonrpc":"2.0","id":4,"method":"session/new","params":{}}"#;
-        assert_eq!(routes.note(&message(one_more)), RoutingResult::Answered);
+        assert_eq!(routes.note(&message(one_more)), DeliveryResult::Answered);
         answer(&mut routes, 3, "{}");
-        assert_eq!(routes.note(&message(one_more)), RoutingResult::Answered);
+        assert_eq!(routes.note(&message(one_more)), DeliveryResult::Answered);
         // An open session can be loaded again.
         request(&mut routes, 5, "session/load", Some("a"));
         answer(&mut routes, 5, "{}");
         assert_eq!(routes.gauges().sessions, 2);
         request(&mut routes, 6, "session/close", Some("b"));
         answer(&mut routes, 6, "{}");
-        assert_eq!(routes.note(&message(one_more)), RoutingResult::Yes);
+        assert_eq!(routes.note(&message(one_more)), DeliveryResult::Passed);
         assert_eq!(routes.gauges().sessions, 1);
         routes.end();
         assert!(routes.account.permit().is_some() && routes.account.permit().is_some());

@@ -5,7 +5,6 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use hyper::header::{self, HeaderMap};
+use hyper::http::request::Parts;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Method, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -30,9 +30,11 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message, handshake::derive_accept_key};
 
 use super::access::Entry;
-use super::account::Account;
-use super::connection::{Connection, DeliveryResult, Ending};
+use super::body::Room;
+use super::connection::{Connection, Ending};
 use super::registry::Registry;
+use super::routes::DeliveryResult;
+use crate::gate::{has_word, opens_websocket};
 
 /// How long a client may be silent.
 const SILENCE: Duration = HEARTBEAT.saturating_mul(3);
@@ -46,21 +48,9 @@ const CLOSING: Duration = Duration::from_secs(5);
 type Socket = WebSocketStream<MeteredStream<TokioIo<Upgraded>>>;
 
 /// Whether a request opens a WebSocket.
-pub fn is_requested(method: &Method, headers: &HeaderMap, protocol: Option<&str>) -> bool {
-    let has = |name, word: &str| {
-        let values = headers.get_all(name).iter();
-        let mut words = values.filter_map(|value| value.to_str().ok());
-        words.any(|value| {
-            value
-                .split(',')
-                .any(|one| one.trim().eq_ignore_ascii_case(word))
-        })
-    };
-    match *method {
-        Method::GET => has(header::UPGRADE, "websocket") && has(header::CONNECTION, "upgrade"),
-        Method::CONNECT => protocol == Some("websocket"),
-        _ => false,
-    }
+pub fn is_requested(head: &Parts) -> bool {
+    let is_upgrade = || has_word(&head.headers, &header::CONNECTION, "upgrade");
+    opens_websocket(head) && (head.method == Method::CONNECT || is_upgrade())
 }
 
 /// The answer that opens a WebSocket, or one that rejects it.
@@ -133,11 +123,7 @@ impl Carrier {
                 Ok(Ok(upgraded)) => TokioIo::new(upgraded),
                 _ => return,
             };
-            let room = Arc::new(Room {
-                account: connection.account.clone(),
-                bodies: self.bodies,
-                taken: AtomicUsize::new(0),
-            });
+            let room = Arc::new(Room::new(self.bodies, connection.account.clone()));
             let io = MeteredStream {
                 io,
                 room: room.clone(),
@@ -160,41 +146,6 @@ impl Carrier {
         };
         carried.await;
         connection.end(Ending::Gently);
-    }
-}
-
-/// The room that an incomplete message takes: of the room for all users, and of that for its user.
-struct Room {
-    account: Arc<Account>,
-    bodies: Arc<Semaphore>,
-    taken: AtomicUsize,
-}
-
-impl Room {
-    /// Takes room for more bytes. False if there is none.
-    fn take(&self, bytes: usize) -> bool {
-        let more = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let taken = [&*self.bodies, &self.account.bodies].map(|room| room.try_acquire_many(more));
-        let [Ok(of_all), Ok(of_user)] = taken else {
-            return false;
-        };
-        of_all.forget();
-        of_user.forget();
-        self.taken.fetch_add(bytes, Ordering::Relaxed);
-        true
-    }
-
-    /// The message is complete.
-    fn give_back(&self) {
-        let taken = self.taken.swap(0, Ordering::Relaxed);
-        self.bodies.add_permits(taken);
-        self.account.bodies.add_permits(taken);
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.give_back();
     }
 }
 
@@ -331,13 +282,13 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
         }
         Some(error) => Some(error),
         None => match connection.deliver(frame).await {
-            Ok(DeliveryResult::Yes) => None,
-            Ok(DeliveryResult::TooMany) => {
+            DeliveryResult::Passed | DeliveryResult::Answered => None,
+            DeliveryResult::TooMany => {
                 let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }
             // The chain has ended. Its last messages are being sent.
-            Err(_) => std::future::pending().await,
+            DeliveryResult::Ended => std::future::pending().await,
         },
     };
     if let Some((error, id)) = refused.zip(id) {
