@@ -233,7 +233,9 @@ impl Connection {
                 Ok(()) => {}
                 // The session is unknown to the server until it is loaded; the answer is sent on the connection's
                 // stream.
-                Err(refusal) if refusal.is_unknown() && attaches(message.method()) => {
+                Err(refusal)
+                    if refusal.is_unknown() && Life::of(message.method()).has_history() =>
+                {
                     session = None;
                 }
                 Err(refusal) => return self.refuse(&message, None, refusal).await,
@@ -253,7 +255,8 @@ impl Connection {
                 if refusal.status == StatusCode::CONFLICT
                     && let Some(name) = &session
                 {
-                    return self.fail_session(name, &refusal.error).await;
+                    self.fail_session(name, &refusal.error).await;
+                    return Ok(());
                 }
                 self.refuse(&message, header.as_ref(), refusal).await
             }
@@ -292,16 +295,11 @@ impl Connection {
     }
 
     /// Answers all open requests of a session with an error.
-    async fn fail_session(
-        &self,
-        session: &Arc<str>,
-        error: &RemoteError,
-    ) -> Result<(), RemoteError> {
+    async fn fail_session(&self, session: &str, error: &RemoteError) {
         let waiting = self.open().fail(session);
         for id in waiting {
             self.answer(&id, error).await;
         }
-        Ok(())
     }
 
     async fn answer(&self, id: &Id, error: &RemoteError) {
@@ -358,9 +356,4 @@ fn failure(id: &Id, error: &RemoteError) -> Bytes {
     let error = Error::new(code::INTERNAL_ERROR, error.to_string()).to_json();
     let id = id.as_str();
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).into()
-}
-
-/// Whether a request names a session that the server may not know yet.
-fn attaches(method: &str) -> bool {
-    Life::of(method).has_history()
 }

@@ -40,16 +40,17 @@ pub enum StreamState {
 #[derive(Debug)]
 struct OpenRequest {
     session: Option<Arc<str>>,
-    effect: Option<Effect>,
+    /// What the request does, which decides what its answer means for the session.
+    life: Life,
 }
 
 /// What an answer means for a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The answer names a new session.
-    Begins,
-    /// The session has ended.
-    Ends,
+    /// The answer names this new session.
+    Begins(Arc<str>),
+    /// This session has ended.
+    Ends(Arc<str>),
 }
 
 /// A stream that is read.
@@ -112,28 +113,24 @@ impl Open {
 
     /// Notes a request of our side.
     pub fn note_request(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
-        let effect = match Life::of(method) {
-            life if life.names_session() => Some(Effect::Begins),
-            Life::Ends => Some(Effect::Ends),
-            _ => None,
-        };
-        self.requests.insert(id, OpenRequest { session, effect });
+        let life = Life::of(method);
+        self.requests.insert(id, OpenRequest { session, life });
     }
 
-    /// Notes an answer to our side. Returns the session that begins or ends with it.
-    pub fn note_answer(&mut self, answer: &Message) -> Option<(Effect, Arc<str>)> {
+    /// Notes an answer to our side. Returns what it means for a session.
+    pub fn note_answer(&mut self, answer: &Message) -> Option<Effect> {
         let request = self.requests.remove(&answer.id()?)?;
-        let is_done = |effect: &Effect| {
+        let is_result = answer.kind() == Kind::Result;
+        match request.life {
+            life if life.names_session() && is_result => {
+                answer.session().cloned().map(Effect::Begins)
+            }
             // A session that is unknown to the server has ended.
-            let is_unknown = || answer.is_error(code::RESOURCE_NOT_FOUND);
-            answer.kind() == Kind::Result || *effect == Effect::Ends && is_unknown()
-        };
-        let effect = request.effect.filter(is_done)?;
-        let session = match effect {
-            Effect::Begins => answer.session().cloned(),
-            Effect::Ends => request.session,
-        };
-        Some((effect, session?))
+            Life::Ends if is_result || answer.is_error(code::RESOURCE_NOT_FOUND) => {
+                request.session.map(Effect::Ends)
+            }
+            _ => None,
+        }
     }
 
     /// Removes a request of our side that needs no answer any more. Returns whether it was open.
@@ -180,7 +177,7 @@ mod tests {
         open.note_request(one(), Some(session.clone()), "session/close");
         assert_eq!(
             open.note_answer(&closed),
-            Some((Effect::Ends, session.clone()))
+            Some(Effect::Ends(session.clone()))
         );
         open.ended(&session);
         assert!(reads.await.unwrap_err().is_cancelled());

@@ -127,10 +127,10 @@ impl Connection {
             End::Closed => {}
             End::Done => {
                 let why = Cause::Ended("it has closed the session's stream".to_owned());
-                let _ = self.fail_session(name, &self.web.error(why)).await;
+                self.fail_session(name, &self.web.error(why)).await;
             }
             End::Refused(refusal) => {
-                let _ = self.fail_session(name, &refusal.error).await;
+                self.fail_session(name, &refusal.error).await;
                 sender.send_replace(StreamState::Refused(refusal));
             }
             End::Lost(error) => self.fail(error).await,
@@ -332,13 +332,13 @@ impl Connection {
         handed.map_err(|_| End::Closed)?;
         match effect {
             // After the answer that names the session, so that none of its messages arrive first.
-            Some((Effect::Begins, session)) => {
+            Some(Effect::Begins(session)) => {
                 let (_, sender) = self.open().stream(&session);
                 if let Some(sender) = sender {
                     self.follow(Some((session, sender)));
                 }
             }
-            Some((Effect::Ends, session)) => self.open().ended(&session),
+            Some(Effect::Ends(session)) => self.open().ended(&session),
             None => {}
         }
         Ok(())
