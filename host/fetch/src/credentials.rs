@@ -95,18 +95,14 @@ impl Registry<'_> {
 
     /// Adds to an error of the server why the user's password was not used, if there is a reason.
     pub(super) fn explained(&self, error: FetchError) -> FetchError {
-        match (error, self.unusable.get()) {
-            (
-                refused @ FetchError::Refused {
-                    status: 401 | 403 | 404,
-                    ..
-                },
-                Some(why),
-            ) => FetchError::Credentials {
-                refused: Box::new(refused),
-                why: why.clone(),
-            },
-            (error, _) => error,
+        match self.unusable.get() {
+            Some(why) if matches!(error.status(), Some(401 | 403 | 404)) => {
+                FetchError::Credentials {
+                    refused: Box::new(error),
+                    why: why.clone(),
+                }
+            }
+            _ => error,
         }
     }
 
@@ -130,7 +126,7 @@ impl Registry<'_> {
         let service = of("service").unwrap_or_default();
         let scope = &*format!("repository:{}:{}", self.repository, self.actions);
         let what = format!("{} (for {})", url.host_str().unwrap_or_default(), self.name);
-        let client = self.web.direct();
+        let client = &self.web.direct;
         let request: RequestBuilder = match credential {
             Some(DockerCredential::IdentityToken(token)) => {
                 let mut form = url.clone();

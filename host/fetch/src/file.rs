@@ -1,9 +1,9 @@
 //! Files, with their signatures beside them.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use super::{FetchError, Fetched};
+use super::{Cause, FetchError, Fetched};
 use acp_chain_channel::limits::{COMPONENT, SIGNATURE};
 use acp_chain_disk as disk;
 use acp_chain_extension::Digest;
@@ -13,10 +13,11 @@ pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {
     let component = read(path, COMPONENT)?;
     let mut beside = path.as_os_str().to_owned();
     beside.push(".minisig");
-    let signatures = match read(Path::new(&beside), SIGNATURE) {
+    let beside = Path::new(&beside);
+    let signatures = match disk::read(beside, SIGNATURE) {
         Ok(text) => vec![String::from_utf8_lossy(&text).into_owned()],
-        Err(FetchError::File { error, .. }) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(unreadable(beside, SIGNATURE, error)),
     };
     Ok(Fetched {
         digest: Digest::of(&component),
@@ -29,14 +30,13 @@ pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {
 
 /// Reads a file of at most this many bytes.
 pub fn read(path: &Path, most: usize) -> Result<Vec<u8>, FetchError> {
-    disk::read(path, most).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => FetchError::TooLarge {
-            what: path.display().to_string(),
-            most: most as u64,
-        },
-        _ => FetchError::File {
-            path: path.to_owned(),
-            error,
-        },
-    })
+    disk::read(path, most).map_err(|error| unreadable(path, most, error))
+}
+
+fn unreadable(path: &Path, most: usize, error: io::Error) -> FetchError {
+    let cause = match error.kind() {
+        ErrorKind::FileTooLarge => Cause::TooLarge(most as u64),
+        _ => Cause::File(error),
+    };
+    cause.of(&path.display().to_string())
 }

@@ -12,16 +12,16 @@ mod publish;
 mod registry;
 mod web;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 pub use publish::{Artifact, Published};
 pub use web::{Patience, Web};
 
-use self::registry::{PULL, Registry};
+use self::registry::{PULL, Registry, check};
 use acp_chain_channel::limits::{COMPONENT, Quantity, REVOCATIONS, SIGNATURE};
 use acp_chain_extension::{Digest, Source};
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// A fetched extension.
 #[derive(Clone, Debug)]
@@ -51,99 +51,13 @@ impl Fetched {
 /// Why an extension could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// A file cannot be read.
-    #[error("{}: the file cannot be read: {error}", Untrusted::new(path.display()))]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        error: std::io::Error,
-    },
-    /// The content is too large.
-    #[error("{}: it is larger than {}", quote(what, MAX_QUOTE), Quantity::Size.show(*most))]
-    TooLarge {
+    /// The source cannot be used.
+    #[error("{}: {cause}", quote(what, MAX_QUOTE))]
+    Source {
         /// The source.
         what: String,
-        /// The maximum, in bytes.
-        most: u64,
-    },
-    /// The digest differs.
-    #[error(
-        "{}: expected {expected}, but got {actual}: it was changed or truncated; \
-         nothing was installed",
-        quote(what, MAX_QUOTE)
-    )]
-    OtherDigest {
-        /// The source.
-        what: String,
-        /// The expected digest.
-        expected: Digest,
-        /// The actual digest.
-        actual: Digest,
-    },
-    /// The downloaded content cannot be written.
-    #[error("{}: the download cannot be stored: {error}", quote(what, MAX_QUOTE))]
-    Disk {
-        /// The source.
-        what: String,
-        /// The system's error.
-        error: std::io::Error,
-    },
-    /// The connection would be unencrypted.
-    #[error(
-        "{}: it is not an `https:` address; only addresses of this machine may be unencrypted",
-        quote(.0, MAX_QUOTE)
-    )]
-    Open(String),
-    /// A server cannot be reached, or the connection breaks.
-    #[error(
-        "{}: {}; try again later",
-        quote(what, MAX_QUOTE),
-        quote(why, MAX_QUOTE)
-    )]
-    Web {
-        /// The source.
-        what: String,
-        /// The cause.
-        why: String,
-    },
-    /// A server answers with an error.
-    #[error(
-        "{}: the server answers {status}{}{}",
-        quote(what, MAX_QUOTE),
-        if said.is_empty() { String::new() } else { format!(" ({})", quote(said, MAX_QUOTE)) },
-        next_step(*status, *wait)
-    )]
-    Refused {
-        /// The source.
-        what: String,
-        /// The HTTP status.
-        status: u16,
-        /// The delay that the server requests.
-        wait: Option<Duration>,
-        /// The text of the answer.
-        said: String,
-    },
-    /// A registry does not follow the specification.
-    #[error("{}: {wrong}", quote(what, MAX_QUOTE))]
-    Malformed {
-        /// The source.
-        what: String,
-        /// The violation.
-        wrong: &'static str,
-    },
-    /// An artifact does not have the layout of an extension.
-    #[error(
-        "{}: the artifact is not a WebAssembly component: it has {}; expected one layer of the type \
-         `application/wasm`, as `acp-chain publish` and `wkg oci push` make it",
-        quote(what, MAX_QUOTE),
-        quote(found, MAX_QUOTE)
-    )]
-    Layout {
-        /// The reference.
-        what: String,
-        /// The content of the manifest, as text.
-        found: String,
+        /// The reason.
+        cause: Cause,
     },
     /// A server answers with an error, and the user's password cannot be used.
     #[error("{refused}. No password was used: {}", quote(why, MAX_QUOTE))]
@@ -161,6 +75,70 @@ pub enum FetchError {
     Offline(String),
 }
 
+/// Why a source cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// A file cannot be read.
+    #[error("the file cannot be read: {0}")]
+    File(std::io::Error),
+    /// The content has more bytes than this maximum.
+    #[error("it is larger than {}", Quantity::Size.show(*.0))]
+    TooLarge(u64),
+    /// The digest differs.
+    #[error(
+        "expected {expected}, but got {actual}: it was changed or truncated; nothing was installed"
+    )]
+    OtherDigest {
+        /// The expected digest.
+        expected: Digest,
+        /// The actual digest.
+        actual: Digest,
+    },
+    /// The downloaded content cannot be written.
+    #[error("the download cannot be stored: {0}")]
+    Disk(std::io::Error),
+    /// The connection would be unencrypted.
+    #[error("it is not an `https:` address; only addresses of this machine may be unencrypted")]
+    Open,
+    /// A server cannot be reached, or the connection breaks.
+    #[error("{}; try again later", quote(.0, MAX_QUOTE))]
+    Web(String),
+    /// A server answers with an error.
+    #[error(
+        "the server answers {status}{}{}",
+        if said.is_empty() { String::new() } else { format!(" ({})", quote(said, MAX_QUOTE)) },
+        next_step(*status, *wait)
+    )]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// The delay that the server requests.
+        wait: Option<Duration>,
+        /// The text of the answer.
+        said: String,
+    },
+    /// A registry does not follow the specification, in this way.
+    #[error("{0}")]
+    Malformed(&'static str),
+    /// An artifact does not have the layout of an extension, but this one.
+    #[error(
+        "the artifact is not a WebAssembly component: it has {}; expected one layer of the type `application/wasm`, \
+         as `acp-chain publish` and `wkg oci push` make it",
+        quote(.0, MAX_QUOTE)
+    )]
+    Layout(String),
+}
+
+impl Cause {
+    /// The error about this source.
+    fn of(self, what: &str) -> FetchError {
+        FetchError::Source {
+            what: what.to_owned(),
+            cause: self,
+        }
+    }
+}
+
 fn next_step(status: u16, wait: Option<Duration>) -> String {
     match (status, wait) {
         (_, Some(wait)) => format!("; try again in {} s", wait.as_secs()),
@@ -176,7 +154,10 @@ impl FetchError {
     /// The HTTP status, if a server answered with an error.
     fn status(&self) -> Option<u16> {
         match self {
-            Self::Refused { status, .. } => Some(*status),
+            Self::Source {
+                cause: Cause::Refused { status, .. },
+                ..
+            } => Some(*status),
             Self::Credentials { refused, .. } => refused.status(),
             _ => None,
         }
@@ -185,8 +166,13 @@ impl FetchError {
     /// Whether a retry would fail: the server is not busy, and its answer is an error or malformed.
     fn is_final(&self) -> bool {
         let is_passing = |status| matches!(status, 408 | 429 | 502..=504);
-        let is_refused = self.status().is_some_and(|status| !is_passing(status));
-        is_refused || matches!(self, Self::Malformed { .. })
+        match self {
+            Self::Source {
+                cause: Cause::Malformed(_),
+                ..
+            } => true,
+            _ => self.status().is_some_and(|status| !is_passing(status)),
+        }
     }
 }
 
@@ -207,24 +193,24 @@ impl Fetcher {
         source: &Source,
         seen: ProgressCallback<'_>,
     ) -> Result<Fetched, FetchError> {
-        let web = || {
-            let web = self.web.as_ref();
-            web.ok_or_else(|| FetchError::Offline(source.to_string()))
-        };
         match source {
             Source::BuiltIn(name) => Err(FetchError::BuiltIn(name.clone())),
             Source::File(path) => file::fetch(path),
-            Source::Https { url, digest } => https(web()?, url, *digest, seen).await,
+            Source::Https { url, digest } => https(self.web(source)?, url, *digest, seen).await,
             Source::Registry(reference) => {
-                Registry::new(web()?, reference, PULL)?
+                Registry::new(self.web(source)?, reference, PULL)?
                     .fetch(reference, seen)
                     .await
             }
         }
     }
-}
 
-impl Fetcher {
+    /// The HTTP client for this source.
+    fn web(&self, source: &impl ToString) -> Result<&Web, FetchError> {
+        let web = self.web.as_ref();
+        web.ok_or_else(|| FetchError::Offline(source.to_string()))
+    }
+
     /// Fetches a text and its signature, unverified, from an `https:` URL or a file. A file's path is relative to
     /// `folder`.
     pub async fn signed(
@@ -234,8 +220,7 @@ impl Fetcher {
     ) -> Result<(String, String), FetchError> {
         let beside = format!("{source}.minisig");
         let (list, signature) = if source.starts_with("https://") {
-            let web = self.web.as_ref();
-            let web = web.ok_or_else(|| FetchError::Offline(source.to_owned()))?;
+            let web = self.web(&source)?;
             let list = web.whole(source, REVOCATIONS).await?;
             (list, web.whole(&beside, SIGNATURE).await?)
         } else {
@@ -257,13 +242,7 @@ async fn https(
     let answer = web.get(url).await?;
     let component = web.body(url, answer, COMPONENT as u64, seen).await?;
     let digest = Digest::of(&component);
-    if digest != expected {
-        return Err(FetchError::OtherDigest {
-            what: url.to_owned(),
-            expected,
-            actual: digest,
-        });
-    }
+    check(url, expected, digest)?;
     let beside = format!("{url}.minisig");
     let (signatures, unread) = match web.whole(&beside, SIGNATURE).await {
         Ok(text) => (vec![String::from_utf8_lossy(&text).into_owned()], None),

@@ -44,11 +44,7 @@ impl Fetcher {
         reference: &Reference,
         artifact: &Artifact,
     ) -> Result<Published, FetchError> {
-        let web = self
-            .web
-            .as_ref()
-            .ok_or_else(|| FetchError::Offline(reference.to_string()))?;
-        let registry = Registry::new(web, reference, PUSH)?;
+        let registry = Registry::new(self.web(reference)?, reference, PUSH)?;
         let component = Digest::of(&artifact.component);
         let config = json!({
             // A constant date, so that equal artifacts have the same digest.
@@ -126,7 +122,7 @@ impl Registry<'_> {
     async fn push(&self, media_type: &str, bytes: &[u8]) -> Result<Descriptor, FetchError> {
         let descriptor = Descriptor::of(media_type, bytes);
         let digest = descriptor.digest.to_string();
-        let client = self.web.client();
+        let client = &self.web.client;
         let there = self.url(&format!("blobs/{digest}"))?;
         if self.send(|| client.head(there.clone())).await?.status() == StatusCode::OK {
             return Ok(descriptor);
@@ -148,7 +144,7 @@ impl Registry<'_> {
         place.query_pairs_mut().append_pair("digest", &digest);
         let body = bytes.to_vec();
         let put = || {
-            let put = self.web.upload().put(place.clone());
+            let put = self.web.upload.put(place.clone());
             let put = put.body(body.clone());
             put.header(CONTENT_TYPE, "application/octet-stream")
         };
@@ -166,7 +162,7 @@ impl Registry<'_> {
         let text = text(manifest);
         let url = self.url(&format!("manifests/{version}"))?;
         let put = || {
-            let put = self.web.client().put(url.clone()).body(text.clone());
+            let put = self.web.client.put(url.clone()).body(text.clone());
             put.header(CONTENT_TYPE, media_type)
         };
         let answer = self.accept(url.as_str(), self.send(put).await?).await?;

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 
 use super::credentials::Authorization;
 use super::layout::{self, DOCKER_MANIFEST, Descriptor, INDEX, List, MANIFEST, Manifest};
-use super::{FetchError, Fetched, ProgressCallback, Web, passwords};
+use super::{Cause, FetchError, Fetched, ProgressCallback, Web, passwords};
 use acp_chain_channel::limits::{COMPONENT, REGISTRY_ANSWER, SIGNATURE, SIGNATURES};
 use acp_chain_extension::{Digest, Reference};
 
@@ -61,10 +61,7 @@ impl<'w> Registry<'w> {
         };
         let repository = &reference.repository;
         let base = Url::parse(&format!("{scheme}://{name}/v2/{repository}/"));
-        let base = base.map_err(|_| FetchError::Malformed {
-            what: name.to_owned(),
-            wrong: "it is not a host",
-        })?;
+        let base = base.map_err(|_| Cause::Malformed("it is not a host").of(name))?;
         Ok(Self {
             web,
             name: name.to_owned(),
@@ -89,13 +86,11 @@ impl<'w> Registry<'w> {
         if let Some(expected) = reference.digest {
             check(&what, expected, digest)?;
         }
-        let manifest: Manifest = self.parse(&text).map_err(|_| FetchError::Layout {
-            what: what.clone(),
-            found: "no manifest of a single artifact".to_owned(),
-        })?;
-        let layer = manifest
-            .component()
-            .map_err(|found| FetchError::Layout { what, found })?;
+        let layout = |found| Cause::Layout(found).of(&what);
+        let manifest: Manifest = self
+            .parse(&text)
+            .map_err(|_| layout("no manifest of a single artifact".to_owned()))?;
+        let layer = manifest.component().map_err(layout)?;
         let component = self.blob(layer, COMPONENT, seen).await?;
         let mut fetched = Fetched {
             digest: layer.digest,
@@ -212,7 +207,7 @@ impl<'w> Registry<'w> {
 
     /// Requests a text of these media types.
     async fn ask(&self, url: &Url, kinds: &str) -> Result<Response, FetchError> {
-        let client = self.web.client();
+        let client = &self.web.client;
         let answer = self
             .send(|| client.get(url.clone()).header(ACCEPT, kinds))
             .await?;
@@ -246,10 +241,9 @@ impl<'w> Registry<'w> {
         let what = url.as_str();
         let most = most as u64;
         if blob.size > most {
-            let what = what.to_owned();
-            return Err(FetchError::TooLarge { what, most });
+            return Err(Cause::TooLarge(most).of(what));
         }
-        let answer = self.send(|| self.web.client().get(url.clone())).await?;
+        let answer = self.send(|| self.web.client.get(url.clone())).await?;
         let answer = self.accept(what, answer).await?;
         let bytes = self.web.body(what, answer, blob.size, seen).await?;
         check(what, blob.digest, Digest::of(&bytes))?;
@@ -304,10 +298,7 @@ impl<'w> Registry<'w> {
     }
 
     pub(super) fn malformed(&self, wrong: &'static str) -> FetchError {
-        FetchError::Malformed {
-            what: self.name.clone(),
-            wrong,
-        }
+        Cause::Malformed(wrong).of(&self.name)
     }
 }
 
@@ -328,14 +319,11 @@ pub fn tag_of(subject: &Digest) -> String {
     subject.to_string().replace(':', "-")
 }
 
-fn check(what: &str, expected: Digest, actual: Digest) -> Result<(), FetchError> {
+/// Whether content has the expected digest.
+pub fn check(what: &str, expected: Digest, actual: Digest) -> Result<(), FetchError> {
     if expected == actual {
         Ok(())
     } else {
-        Err(FetchError::OtherDigest {
-            what: what.to_owned(),
-            expected,
-            actual,
-        })
+        Err(Cause::OtherDigest { expected, actual }.of(what))
     }
 }

@@ -183,7 +183,7 @@ async fn an_upload_may_take_longer_than_a_server_may_be_silent() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let web = fetcher().web.unwrap();
-    let upload = web.send(&url, web.upload().put(&url).body("it"), None);
+    let upload = web.send(&url, web.upload.put(&url).body("it"), None);
     let server = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         // A request sent after the upload has timed out meanwhile.

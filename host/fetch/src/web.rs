@@ -12,7 +12,7 @@ use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderName, HeaderValue, R
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 
-use super::{FetchError, ProgressCallback};
+use super::{Cause, FetchError, ProgressCallback};
 use acp_chain_address::{is_safe, may_redirect};
 
 /// The maximum number of redirects.
@@ -54,11 +54,12 @@ impl Default for Patience {
 /// An HTTP client.
 #[derive(Clone, Debug)]
 pub struct Web {
-    client: Client,
+    /// The client for downloads and other requests.
+    pub(super) client: Client,
     /// A client that follows no redirects, for requests with a secret in their body.
-    direct: Client,
+    pub(super) direct: Client,
     /// A client without a time limit for each read.
-    upload: Client,
+    pub(super) upload: Client,
 }
 
 impl Web {
@@ -75,10 +76,8 @@ impl Web {
                 .referer(false)
         };
         let build = |client: ClientBuilder| {
-            client.build().map_err(|error| FetchError::Web {
-                what: "the network".to_owned(),
-                why: cause(error),
-            })
+            let client = client.build();
+            client.map_err(|error| broken("the network", error))
         };
         let silence = patience.silence;
         Ok(Self {
@@ -86,21 +85,6 @@ impl Web {
             direct: build(client(Policy::none()).read_timeout(silence))?,
             upload: build(client(Policy::custom(follow)))?,
         })
-    }
-
-    /// The client for downloads and other requests.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// The client that follows no redirects.
-    pub fn direct(&self) -> &Client {
-        &self.direct
-    }
-
-    /// The client for uploads.
-    pub fn upload(&self) -> &Client {
-        &self.upload
     }
 
     /// Sends a GET request.
@@ -157,12 +141,12 @@ impl Web {
             .body(what, answer, ERROR_TEXT, &|_, _| {})
             .await
             .unwrap_or_default();
-        Err(FetchError::Refused {
-            what: what.to_owned(),
+        let refused = Cause::Refused {
             status,
             wait,
             said: String::from_utf8_lossy(&said).trim().to_owned(),
-        })
+        };
+        Err(refused.of(what))
     }
 
     /// Downloads the content at a URL, up to this size in bytes, over a [safe](is_safe) connection.
@@ -174,7 +158,7 @@ impl Web {
         seen: ProgressCallback<'_>,
     ) -> Result<(), FetchError> {
         if !Url::parse(url).is_ok_and(|url| is_safe(&url)) {
-            return Err(FetchError::Open(url.to_owned()));
+            return Err(Cause::Open.of(url));
         }
         // A large download may be slow, and the user sees its progress.
         let request = self.client.get(url).timeout(DOWNLOAD);
@@ -205,10 +189,7 @@ impl Web {
         into: &mut dyn Write,
         seen: ProgressCallback<'_>,
     ) -> Result<(), FetchError> {
-        let too_large = || FetchError::TooLarge {
-            what: what.to_owned(),
-            most,
-        };
+        let too_large = || Cause::TooLarge(most).of(what);
         let expected = answer.content_length();
         if expected.is_some_and(|expected| expected > most) {
             return Err(too_large());
@@ -219,10 +200,8 @@ impl Web {
             if there > most {
                 return Err(too_large());
             }
-            into.write_all(&part).map_err(|error| FetchError::Disk {
-                what: what.to_owned(),
-                error,
-            })?;
+            let written = into.write_all(&part);
+            written.map_err(|error| Cause::Disk(error).of(what))?;
             seen(there, expected);
         }
         Ok(())
@@ -264,10 +243,7 @@ fn wait(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Option<Dura
 }
 
 fn broken(what: &str, error: reqwest::Error) -> FetchError {
-    FetchError::Web {
-        what: what.to_owned(),
-        why: cause(error),
-    }
+    Cause::Web(cause(error)).of(what)
 }
 
 /// The cause of an error, without addresses, which may contain secrets.
