@@ -10,7 +10,7 @@ use reqwest::{RequestBuilder, Url};
 use serde::Deserialize;
 
 use super::FetchError;
-use super::passwords::{SearchResult, find};
+use super::passwords::find;
 use super::registry::Registry;
 use acp_chain_address::may_redirect;
 use acp_chain_channel::limits::REGISTRY_ANSWER;
@@ -42,15 +42,17 @@ impl Registry<'_> {
         let Some(challenge) = &challenge(headers) else {
             return Ok(None);
         };
-        let SearchResult { credential, wrong } =
-            find(&self.files, &self.name, &self.repository).await;
-        self.record_unusable(wrong);
+        let found = find(&self.files, &self.name, &self.repository).await;
+        let credential = found.unwrap_or_else(|wrong| {
+            self.record_unusable(wrong);
+            None
+        });
         let is_bearer = challenge.scheme.eq_ignore_ascii_case("bearer");
         let header = match credential {
             Some(credential) if is_bearer => match self.token(challenge, Some(credential)).await {
                 // The password may have expired.
                 Err(refused) if refused.is_final() => {
-                    self.record_unusable(Some(refused.to_string()));
+                    self.record_unusable(refused.to_string());
                     return self.anonymous(headers).await;
                 }
                 token => token?,
@@ -86,11 +88,9 @@ impl Registry<'_> {
     }
 
     /// Records why the user's password cannot be used.
-    pub(super) fn record_unusable(&self, why: Option<String>) {
-        if let Some(why) = why {
-            // The first reason is the cause of later ones.
-            let _ = self.unusable.set(why);
-        }
+    pub(super) fn record_unusable(&self, why: String) {
+        // The first reason is the cause of later ones.
+        let _ = self.unusable.set(why);
     }
 
     /// Adds to an error of the server why the user's password was not used, if there is a reason.

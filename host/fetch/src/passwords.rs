@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -27,13 +27,8 @@ const DOCKER_HUB: (&str, &str, [&str; 2]) = (
 /// The byte order mark that some editors write before a text.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The result of a search.
-#[derive(Debug, Default, PartialEq)]
-pub struct SearchResult {
-    pub credential: Option<DockerCredential>,
-    /// Why a password may be missing from the result; `None` if all were read.
-    pub wrong: Option<String>,
-}
+/// The result of a search: the password if there is one, or why it may have been missed.
+type SearchResult = Result<Option<DockerCredential>, String>;
 
 /// The members of a file that have names of registries.
 #[derive(Default, Deserialize)]
@@ -58,19 +53,12 @@ pub async fn find(files: &[PathBuf], registry: &str, repository: &str) -> Search
 async fn within_patience(search: impl FnOnce() -> SearchResult + Send + 'static) -> SearchResult {
     let (sender, receiver) = oneshot::channel();
     let begun = thread::Builder::new().spawn(move || sender.send(search()));
-    let wrong = match (begun, timeout(PATIENCE, receiver).await) {
-        (Ok(_), Ok(Ok(found))) => return found,
-        (Err(error), _) => error.to_string(),
-        (Ok(_), Ok(Err(error))) => error.to_string(),
-        (Ok(_), Err(_)) => {
-            let seconds = PATIENCE.as_secs();
-            format!("the credential helper in Docker's settings did not answer within {seconds} s")
-        }
-    };
-    SearchResult {
-        credential: None,
-        wrong: Some(wrong),
-    }
+    begun.map_err(|error| error.to_string())?;
+    let found = timeout(PATIENCE, receiver).await.map_err(|_| {
+        let seconds = PATIENCE.as_secs();
+        format!("the credential helper in Docker's settings did not answer within {seconds} s")
+    })?;
+    found.map_err(|error| error.to_string())?
 }
 
 /// The paths of the user's files with passwords, Docker's first.
@@ -99,43 +87,36 @@ pub fn files() -> Vec<PathBuf> {
 fn search(files: &[PathBuf], registry: &str, repository: &str) -> SearchResult {
     let mut wrong = None;
     for file in files {
-        let mut fails = |why: String| {
-            wrong.get_or_insert_with(|| format!("{}: {why}", file.display()));
-        };
-        let text = match fs::read(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => {
-                fails(error.to_string());
-                continue;
-            }
-        };
-        let text = text.strip_prefix(BOM).unwrap_or(&text);
-        let config: Config = match serde_json::from_slice(text) {
-            Ok(config) => config,
-            Err(error) => {
-                fails(error.to_string());
-                continue;
-            }
-        };
-        for name in config.names(registry, repository) {
-            match get_credential_from_reader(text, &name) {
-                Ok(credential) if is_empty(&credential) => {}
-                Ok(credential) => {
-                    return SearchResult {
-                        credential: Some(credential),
-                        wrong: None,
-                    };
-                }
-                Err(error) if is_none(&error) => {}
-                Err(error) => fails(config.why(&name, &error)),
+        match search_file(file, registry, repository) {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(why) => {
+                wrong.get_or_insert_with(|| format!("{}: {why}", file.display()));
             }
         }
     }
-    SearchResult {
-        credential: None,
-        wrong,
+    wrong.map_or(Ok(None), Err)
+}
+
+fn search_file(file: &Path, registry: &str, repository: &str) -> SearchResult {
+    let text = match fs::read(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| error.to_string())?,
+    };
+    let text = text.strip_prefix(BOM).unwrap_or(&text);
+    let config: Config = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let mut wrong = None;
+    for name in config.names(registry, repository) {
+        match get_credential_from_reader(text, &name) {
+            Ok(credential) if is_empty(&credential) => {}
+            Ok(credential) => return Ok(Some(credential)),
+            Err(error) if is_none(&error) => {}
+            Err(error) => {
+                wrong.get_or_insert_with(|| config.why(&name, &error));
+            }
+        }
     }
+    wrong.map_or(Ok(None), Err)
 }
 
 impl Config {
@@ -233,9 +214,9 @@ mod tests {
     }
 
     fn user(found: SearchResult) -> String {
-        match found.credential {
-            Some(DockerCredential::UsernamePassword(user, _)) => user,
-            other => panic!("{other:?}, {:?}", found.wrong),
+        match found {
+            Ok(Some(DockerCredential::UsernamePassword(user, _))) => user,
+            other => panic!("{other:?}"),
         }
     }
 
@@ -271,10 +252,7 @@ mod tests {
         ] {
             assert_eq!(user(found(&[both], "quay.io", repository)), expected);
         }
-        assert_eq!(
-            found(&[both], "quay.io.evil", "org/it"),
-            SearchResult::default()
-        );
+        assert_eq!(found(&[both], "quay.io.evil", "org/it"), Ok(None));
     }
 
     #[test]
@@ -310,12 +288,10 @@ mod tests {
                 "0: Unable to decode credential",
             ),
         ] {
-            let found = found(&[content], "ghcr.io", "org/it");
-            assert_eq!(found.credential, None);
-            let wrong = found.wrong.unwrap();
+            let wrong = found(&[content], "ghcr.io", "org/it").unwrap_err();
             assert!(wrong.contains(says), "{wrong}\nlacks\n{says}");
         }
-        assert_eq!(found(&["{}"], "ghcr.io", "org/it"), SearchResult::default());
+        assert_eq!(found(&["{}"], "ghcr.io", "org/it"), Ok(None));
     }
 
     #[tokio::test(start_paused = true)]
@@ -325,9 +301,7 @@ mod tests {
                 thread::park();
             }
         };
-        let found = within_patience(hangs).await;
-        assert_eq!(found.credential, None);
-        let wrong = found.wrong.unwrap();
+        let wrong = within_patience(hangs).await.unwrap_err();
         assert!(wrong.contains("did not answer within 120 s"), "{wrong}");
     }
 

@@ -284,10 +284,8 @@ impl<'w> Registry<'w> {
         let Some(anonymous) = self.anonymous(first.headers()).await? else {
             return Ok(second);
         };
-        self.record_unusable(Some(format!(
-            "with it, the server answers {}",
-            second.status().as_u16()
-        )));
+        let status = second.status().as_u16();
+        self.record_unusable(format!("with it, the server answers {status}"));
         let header = authorization.insert(anonymous.header);
         self.web.send(&self.name, request(), Some(header)).await
     }
