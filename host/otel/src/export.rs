@@ -79,26 +79,20 @@ impl Otel {
     pub fn end(mut self) {
         self.spans.end();
         self.hand_over();
-        let (traces, metrics) = (self.traces.take(), self.metrics.take());
-        let (done, is_done) = channel();
+        let traces = self.traces.take();
+        let metrics = self.metrics.take().map(|(_, metrics)| metrics);
+        let (traces_done, is_done) = channel();
+        let metrics_done = traces_done.clone();
         // Neither has its own timeout.
-        let end = [
-            traces.map(|traces| {
-                Box::new(move || traces.shutdown_with_timeout(PATIENCE))
-                    as Box<dyn FnOnce() -> _ + Send>
-            }),
-            metrics
-                .map(|(_, metrics)| Box::new(move || metrics.shutdown_with_timeout(PATIENCE)) as _),
-        ];
-        for end in end.into_iter().flatten() {
-            let done = done.clone();
-            thread::spawn(move || {
-                let _ = end();
-                drop(done);
-            });
-        }
-        drop(done);
-        // The sender is dropped when all are done, which is an error here.
+        thread::spawn(move || {
+            let _ = traces.map(|traces| traces.shutdown_with_timeout(PATIENCE));
+            drop(traces_done);
+        });
+        thread::spawn(move || {
+            let _ = metrics.map(|metrics| metrics.shutdown_with_timeout(PATIENCE));
+            drop(metrics_done);
+        });
+        // The senders are dropped when both are done, which is an error here.
         let _: Result<(), _> = is_done.recv_timeout(PATIENCE);
         let lost = self.counts.lost();
         if lost > 0 {

@@ -23,22 +23,15 @@ pub struct Agent {
     pub version: Option<String>,
 }
 
-/// The subject of a request.
+/// The subject of a request, with its contents if they are exported.
 #[derive(Debug)]
 pub enum About {
-    Turn,
+    Turn(Option<Turn>),
     Permission {
         choices: HashMap<String, &'static str>,
         outcome: Option<&'static str>,
     },
-    Mcp,
-}
-
-/// The contents of a request, if exported.
-#[derive(Debug)]
-pub enum Content {
-    Turn(Turn),
-    Call(Call),
+    Mcp(Option<Call>),
 }
 
 /// The properties of a new request.
@@ -61,45 +54,32 @@ pub struct Request {
     pub about: About,
     /// Whether it is answered. Later lines have changed versions of the answer.
     pub is_answered: bool,
-    pub content: Option<Content>,
     /// The stop reason of a turn.
     pub stop: Option<String>,
     pub span: SpanData,
 }
 
-impl Content {
-    /// `None` for a request without exported contents.
-    pub fn new(about: &About, room: &Room, params: &RawValue) -> Option<Self> {
-        match about {
-            About::Turn => Some(Self::Turn(Turn::new(room))),
-            About::Mcp => {
-                let call: bodies::Mcp = read(Some(params));
-                let named: bodies::CallParams = read(call.params);
-                let mut content = Call::new(room);
-                content.set_arguments(named.arguments);
-                Some(Self::Call(content))
-            }
-            About::Permission { .. } => None,
-        }
-    }
-}
-
 impl NewRequest {
-    /// `None` for a request without a span.
-    pub fn read(line: &Line, params: &RawValue, agent: &Agent) -> Option<Self> {
+    /// `None` for a request without a span. With `room`, its contents are exported.
+    pub fn read(
+        line: &Line,
+        params: &RawValue,
+        agent: &Agent,
+        room: Option<&Room>,
+    ) -> Option<Self> {
         let remote = meta(params).as_ref().and_then(remote);
         match line.method.as_deref()? {
-            PROMPT => Some(Self::turn(agent, remote)),
+            PROMPT => Some(Self::turn(agent, room, remote)),
             PERMISSION => Some(Self::permission(params, remote)),
             // The host forwards a call as its own request, which has no sender's id.
-            "mcp/message" => Self::mcp(params, line.id.as_deref()?, remote),
+            "mcp/message" => Self::mcp(params, line.id.as_deref()?, room, remote),
             _ => None,
         }
     }
 
-    fn turn(agent: &Agent, remote: Option<SpanContext>) -> Self {
+    fn turn(agent: &Agent, room: Option<&Room>, remote: Option<SpanContext>) -> Self {
         Self {
-            about: About::Turn,
+            about: About::Turn(room.map(Turn::new)),
             name: with(mapping::TURN, agent.name.as_deref()),
             kind: SpanKind::Client,
             attributes: names(&[
@@ -127,7 +107,12 @@ impl NewRequest {
         }
     }
 
-    fn mcp(params: &RawValue, id: &RawValue, remote: Option<SpanContext>) -> Option<Self> {
+    fn mcp(
+        params: &RawValue,
+        id: &RawValue,
+        room: Option<&Room>,
+        remote: Option<SpanContext>,
+    ) -> Option<Self> {
         let call: bodies::Mcp = read(Some(params));
         let method = identifier(&call.method)?;
         let named: bodies::CallParams = read(call.params);
@@ -139,8 +124,12 @@ impl NewRequest {
         };
         let operation = (method == "tools/call").then_some(mapping::TOOL);
         let inner = call.params.and_then(meta);
+        let mut content = room.map(Call::new);
+        if let Some(content) = &mut content {
+            content.set_arguments(named.arguments);
+        }
         Some(Self {
-            about: About::Mcp,
+            about: About::Mcp(content),
             name: with(method, target.filter(|_| tool.or(prompt).is_some())),
             kind: SpanKind::Client,
             attributes: names(&[
@@ -161,7 +150,7 @@ impl NewRequest {
 impl Request {
     /// Adds the prompt of a turn, when the agent receives it.
     pub fn reached_agent(&mut self, params: &RawValue) {
-        if let Some(Content::Turn(turn)) = &mut self.content {
+        if let About::Turn(Some(turn)) = &mut self.about {
             let body: bodies::Prompt = read(Some(params));
             turn.add_input(&body.prompt);
         }
@@ -169,7 +158,7 @@ impl Request {
 
     /// Adds the agent's output to the turn.
     pub fn add_chunk(&mut self, chunk: &bodies::Chunk) {
-        if let Some(Content::Turn(turn)) = &mut self.content {
+        if let About::Turn(Some(turn)) = &mut self.about {
             turn.add_output(&chunk.content, chunk.is_thought());
         }
     }
@@ -177,12 +166,12 @@ impl Request {
     /// Ends the request's span.
     pub fn end(mut self, at: SystemTime) -> SpanData {
         let attributes = &mut self.span.attributes;
-        match &self.content {
-            Some(Content::Turn(turn)) => {
+        match &self.about {
+            About::Turn(Some(turn)) => {
                 attributes.extend(turn.attributes(self.stop.as_deref().unwrap_or("error")));
             }
-            Some(Content::Call(call)) => attributes.extend(call.attributes()),
-            None => {}
+            About::Mcp(Some(call)) => attributes.extend(call.attributes()),
+            _ => {}
         }
         end(self.span, at)
     }
@@ -213,21 +202,21 @@ impl Request {
                 .attributes
                 .push(KeyValue::new(mapping::STATUS_CODE, code));
         }
-        match self.about {
-            About::Turn => {
+        match &mut self.about {
+            About::Turn(_) => {
                 let body: bodies::PromptResult = read(line.result.as_deref());
                 self.stop(&body.stop);
                 let used = body.usage.iter().flat_map(used);
                 self.span.attributes.extend(used);
                 return body.usage;
             }
-            About::Mcp => {
+            About::Mcp(content) => {
+                if let Some(content) = content {
+                    content.set_result(line.result.as_deref());
+                }
                 let body: bodies::McpResult = read(line.result.as_deref());
                 if body.is_error {
                     self.fail(mapping::TOOL_ERROR);
-                }
-                if let Some(Content::Call(call)) = &mut self.content {
-                    call.set_result(line.result.as_deref());
                 }
                 let about = [(mapping::PROVIDER, Some(from))];
                 self.span.attributes.extend(names(&about));

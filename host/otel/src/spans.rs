@@ -17,7 +17,7 @@ use crate::bodies::{self, Usage, read};
 use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
-use crate::requests::{About, Agent, Content, NewRequest, Request};
+use crate::requests::{About, Agent, NewRequest, Request};
 use crate::span::{begin, end, list, names, with};
 
 /// The maximum number of open spans of each kind, for all connections together.
@@ -235,14 +235,15 @@ impl Connection {
 
     fn open(&mut self, line: &Line, number: u64, params: &RawValue, from: &str, most: usize) {
         let id = number.to_string();
-        let Some(asked) = NewRequest::read(line, params, &self.agent) else {
+        let room = self.room.as_ref();
+        let Some(asked) = NewRequest::read(line, params, &self.agent, room) else {
             return;
         };
         let session = line.session.as_deref();
         let span_id = self.ids.span(&["request", &id]);
         let (context, above) = match (asked.remote, &asked.about) {
             (Some(remote), _) => (child(&remote, span_id), Some(remote)),
-            (None, About::Turn) => (root(self.ids.trace(&["request", &id]), span_id), None),
+            (None, About::Turn(_)) => (root(self.ids.trace(&["request", &id]), span_id), None),
             (None, _) => {
                 let tool = asked
                     .tool
@@ -261,20 +262,18 @@ impl Connection {
         span.attributes = asked.attributes;
         span.attributes
             .extend(names(&[(mapping::CONVERSATION, session.as_deref())]));
-        if let About::Turn = asked.about {
+        if let About::Turn(_) = asked.about {
             span.attributes.extend(self.about.iter().cloned());
-        }
-        if let (About::Turn, Some(session)) = (&asked.about, &session) {
-            self.turns.insert(session.clone(), number);
+            if let Some(session) = &session {
+                self.turns.insert(session.clone(), number);
+            }
         }
         while self.requests.len() >= most
             && let Some((_, oldest)) = self.requests.pop_first()
         {
             self.forget(&oldest);
         }
-        let room = self.room.as_ref();
         let request = Request {
-            content: room.and_then(|room| Content::new(&asked.about, room, params)),
             asker: from.to_owned(),
             session,
             about: asked.about,
@@ -328,7 +327,7 @@ impl Connection {
             return Vec::new();
         }
         let says_end = line.error.is_some() || request.stop.is_some();
-        if let (About::Turn, Some(session)) = (&request.about, &request.session)
+        if let (About::Turn(_), Some(session)) = (&request.about, &request.session)
             && self.running.len() < MOST
             && let TurnState::Runs | TurnState::Joins(()) =
                 self.running.answer(session.clone(), (), says_end)
@@ -344,7 +343,7 @@ impl Connection {
             return Vec::new();
         };
         let mut done = Vec::new();
-        if let About::Turn = request.about {
+        if let About::Turn(_) = request.about {
             // An agent may end a turn without completing its tool calls.
             let of_it = |tool: &Tool| tool.turn == Some(number);
             let tools = self.tools.extract_if(|_, tool| of_it(tool));
@@ -362,7 +361,7 @@ impl Connection {
     fn stop(&mut self, session: &str, reason: &str) -> Vec<SpanData> {
         self.running.end(session);
         let is_turn = |request: &Request| {
-            matches!(request.about, About::Turn) && request.session.as_deref() == Some(session)
+            matches!(request.about, About::Turn(_)) && request.session.as_deref() == Some(session)
         };
         let turns = self.requests.iter_mut();
         let turns = turns.filter(|(_, request)| request.is_answered && is_turn(request));
@@ -380,7 +379,7 @@ impl Connection {
 
     /// Removes a request that is no longer open.
     fn forget(&mut self, request: &Request) {
-        if let (About::Turn, Some(session)) = (&request.about, &request.session) {
+        if let (About::Turn(_), Some(session)) = (&request.about, &request.session) {
             let is_its = |turn: &u64| !self.requests.contains_key(turn);
             if self.turns.get(session).is_some_and(is_its) {
                 self.turns.remove(session);
