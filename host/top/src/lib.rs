@@ -18,7 +18,7 @@ use std::io;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -113,12 +113,10 @@ fn collect(news: &Receiver<News>) -> Model {
     let mut model = Model::default();
     let end = Instant::now() + LISTEN;
     loop {
-        match news.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok(news) => take(&mut model, news),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return model,
-        }
-        if Instant::now() >= end {
-            return model;
+        let left = end.saturating_duration_since(Instant::now());
+        match news.recv_timeout(left) {
+            Ok(news) if !left.is_zero() => take(&mut model, news),
+            _ => return model,
         }
     }
 }

@@ -195,21 +195,17 @@ impl Writer {
         while let Ok(first) = self.queue.recv() {
             // Lines that were queued before these calls are in this batch, if it empties the queue.
             flushes.append(&mut lock(&self.flushes));
-            let (mut text, mut lines) = (Vec::new(), 0);
-            let mut add = |line: Vec<u8>| {
-                text.extend_from_slice(&line);
-                lines += u64::from(!line.is_empty());
-                text.len() < BATCH
-            };
-            let mut has_room = add(first);
+            let mut text = first;
+            let mut lines = u64::from(!text.is_empty());
             let is_empty = loop {
-                if !has_room {
+                if text.len() >= BATCH {
                     break false;
                 }
-                match self.queue.try_recv() {
-                    Ok(line) => has_room = add(line),
-                    Err(_) => break true,
-                }
+                let Ok(line) = self.queue.try_recv() else {
+                    break true;
+                };
+                text.extend_from_slice(&line);
+                lines += u64::from(!line.is_empty());
             };
             match self.out.write_all(&text) {
                 Ok(()) => is_reported = false,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderValue};
 
-use crate::wire::CONNECTION;
+use crate::wire::{CONNECTION, failure};
 
 /// The pause after which a rejected client may retry, in seconds.
 const AGAIN: HeaderValue = HeaderValue::from_static("5");
@@ -18,12 +18,7 @@ pub fn json(status: StatusCode, text: Bytes) -> Answer {
 
 /// A JSON-RPC error, to a malformed message.
 pub fn malformed(error: &Error) -> Answer {
-    let (id, error) = (Id::null(), error.to_json());
-    let text = format!(
-        r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#,
-        id.as_str()
-    );
-    json(StatusCode::BAD_REQUEST, text.into())
+    json(StatusCode::BAD_REQUEST, failure(&Id::null(), error))
 }
 
 /// A rejection after which the client may retry.

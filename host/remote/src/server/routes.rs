@@ -21,6 +21,7 @@ use super::mailbox::{Mailbox, NoStream, Totals};
 use super::metrics::{Figures, Refusal};
 use super::permissions::Permissions;
 use super::turn::Turn;
+use crate::wire::failure;
 
 /// How many sessions of a connection may have a stream of their own; messages of others go to the connection's.
 const SESSIONS: usize = 4096;
@@ -228,10 +229,9 @@ impl Routes {
 
     /// Answers a request with an error, in place of the chain.
     pub fn refuse(&mut self, id: &Id, error: &Error) {
-        let (id, error) = (id.as_str(), error.to_json());
-        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
+        let line = failure(id, error);
         self.figures.sent(line.len());
-        self.connection.push(line.into());
+        self.connection.push(line);
     }
 
     /// Whether no request of the client is open, and no turn runs.

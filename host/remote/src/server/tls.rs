@@ -126,12 +126,7 @@ enum PairError {
 }
 
 fn certified(pair: &PemPair, provider: &CryptoProvider) -> Result<CertifiedKey, PairError> {
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pair.cert.as_bytes()).collect();
-    let chain = chain.map_err(|error| PairError::Cert(no_pem(&error)))?;
-    if chain.is_empty() {
-        let what = "there is no certificate in it: expected PEM, `-----BEGIN CERTIFICATE-----`";
-        return Err(PairError::Cert(what.to_owned()));
-    }
+    let chain = certificates(&pair.cert).map_err(PairError::Cert)?;
     let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes());
     let key = key.map_err(|error| match error {
         pem::Error::NoItemsFound => PairError::Key(
@@ -153,20 +148,25 @@ fn certified(pair: &PemPair, provider: &CryptoProvider) -> Result<CertifiedKey, 
 }
 
 fn authorities(path: &Path) -> Result<RootCertStore, TlsError> {
-    let text = read(path)?;
+    let certificates = certificates(&read(path)?).map_err(|what| wrong_file(path, what))?;
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(text.as_bytes()) {
-        let certificate = certificate.map_err(|error| wrong_file(path, no_pem(&error)))?;
+    for certificate in certificates {
         let added = roots.add(certificate);
         added
             .map_err(|error| wrong_file(path, format!("a certificate cannot be used: {error}")))?;
     }
-    if roots.is_empty() {
+    Ok(roots)
+}
+
+/// The certificates of a PEM text, at least one, or the expected contents.
+fn certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text.as_bytes()).collect();
+    let all = all.map_err(|error| no_pem(&error))?;
+    if all.is_empty() {
         let what = "there is no certificate in it: expected PEM, `-----BEGIN CERTIFICATE-----`";
-        Err(wrong_file(path, what.to_owned()))
-    } else {
-        Ok(roots)
+        return Err(what.to_owned());
     }
+    Ok(all)
 }
 
 fn no_pem(error: &pem::Error) -> String {

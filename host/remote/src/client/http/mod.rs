@@ -33,7 +33,7 @@ use super::ends::{AgentEvent, Inbox, Link};
 use super::error::{Cause, RemoteError};
 use super::patience::Patience;
 use super::web::{Web, is_of_gateway, requested_pause};
-use crate::wire::{CONNECTION, IDEMPOTENCY, RESUME, SESSION};
+use crate::wire::{CONNECTION, IDEMPOTENCY, RESUME, SESSION, failure};
 
 /// How long to wait for the server at the end.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -281,7 +281,7 @@ impl Connection {
             _ if refusal.status == StatusCode::CONFLICT || refusal.is_unknown() => Ok(()),
             _ if !refusal.status.is_client_error() => Err(refusal.error),
             (Kind::Result, Some(id)) => {
-                let error = failure(&id, &refusal.error);
+                let error = failure(&id, &internal(&refusal.error));
                 self.post(&error, session).await?.or_error()
             }
             _ => {
@@ -303,7 +303,7 @@ impl Connection {
     }
 
     async fn answer(&self, id: &Id, error: &RemoteError) {
-        let line = failure(id, error);
+        let line = failure(id, &internal(error));
         let _ = self.inbox.send(AgentEvent::Message(line)).await;
     }
 
@@ -351,9 +351,6 @@ impl Link for Connection {
     }
 }
 
-/// The answer that a request has failed.
-fn failure(id: &Id, error: &RemoteError) -> Bytes {
-    let error = Error::new(code::INTERNAL_ERROR, error.to_string()).to_json();
-    let id = id.as_str();
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).into()
+fn internal(error: &RemoteError) -> Error {
+    Error::new(code::INTERNAL_ERROR, error.to_string())
 }
