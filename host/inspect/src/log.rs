@@ -148,28 +148,23 @@ impl Entry {
         file: &LineFile,
         at: u64,
     ) -> Self {
-        let body = body(&line, text);
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
         let file = Arc::clone(file);
-        let text = Text::In { file, at, len };
-        let place = Place { text, body };
-        Self {
-            line,
-            number,
-            place,
-        }
+        Self::new(line, number, text, Text::In { file, at, len })
     }
 
     /// A line whose text is kept in memory.
     #[must_use]
     pub fn kept(line: Line, number: usize, text: Bytes) -> Self {
-        let body = body(&line, &text);
-        let text = Text::Kept(text);
-        let place = Place { text, body };
+        Self::new(line, number, &text.clone(), Text::Kept(text))
+    }
+
+    fn new(line: Line, number: usize, bytes: &[u8], text: Text) -> Self {
+        let body = body(&line, bytes);
         Self {
             line,
             number,
-            place,
+            place: Place { text, body },
         }
     }
 }

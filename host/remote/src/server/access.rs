@@ -227,12 +227,6 @@ impl Writer {
     }
 }
 
-impl std::fmt::Debug for Writer {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Writer").finish_non_exhaustive()
-    }
-}
-
 fn lock(flushes: &Flushes) -> MutexGuard<'_, Vec<SyncSender<()>>> {
     flushes.lock().unwrap_or_else(PoisonError::into_inner)
 }

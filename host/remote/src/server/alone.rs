@@ -69,13 +69,11 @@ impl<S> Reclaimer<S> {
     pub async fn pass(&self, answer: Answer, version: Version) -> Answer {
         let kind = answer.headers().get(header::CONTENT_TYPE);
         let is_stream = kind.is_some_and(|kind| kind == EVENTS);
-        if !is_stream || answer.status() != StatusCode::OK || version != Version::HTTP_11 {
-            return answer;
-        }
-        if !lock(&self.socket).is_flushed {
-            return answer;
-        }
-        let Some(sender) = lock(&self.sender).take() else {
+        let may_be_alone = is_stream
+            && answer.status() == StatusCode::OK
+            && version == Version::HTTP_11
+            && lock(&self.socket).is_flushed;
+        let Some(sender) = may_be_alone.then(|| lock(&self.sender).take()).flatten() else {
             return answer;
         };
         match sender.send(answer) {

@@ -350,7 +350,6 @@ impl Answers {
         let served = (self.behind.serve)(Opened {
             transport: connection.transport(),
             user: admitted.user.clone(),
-            id: connection.id.clone(),
             stop: Box::pin(stop),
         });
         let over = is_true(admitted.is_over.clone());

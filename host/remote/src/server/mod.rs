@@ -127,19 +127,8 @@ pub struct Opened {
     /// The client's transport.
     pub transport: Transport,
     pub user: Arc<User>,
-    /// The value of `Acp-Connection-Id`.
-    pub id: String,
     /// Resolves when the connection must end at once.
     pub stop: Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
-impl std::fmt::Debug for Opened {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Opened")
-            .field("id", &self.id)
-            .field("user", &self.user)
-            .finish_non_exhaustive()
-    }
 }
 
 /// The service behind one connection, which ends when this resolves.

@@ -130,13 +130,9 @@ impl Pending {
 
 /// One of the protocol's kinds.
 fn kind(named: &str) -> &'static str {
-    match named {
-        "allow_once" => "allow_once",
-        "allow_always" => "allow_always",
-        "reject_once" => "reject_once",
-        "reject_always" => "reject_always",
-        _ => "other",
-    }
+    let kinds = ["allow_once", "allow_always", "reject_once", "reject_always"];
+    let known = kinds.into_iter().find(|kind| *kind == named);
+    known.unwrap_or("other")
 }
 
 #[cfg(test)]

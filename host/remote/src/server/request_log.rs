@@ -14,11 +14,6 @@ use super::registry::Registry;
 use crate::User;
 use crate::gate::Peer;
 
-/// Whether a request is a health check, which needs no credentials.
-pub fn is_probe<B>(request: &Request<B>) -> bool {
-    ["/healthz", "/readyz"].contains(&request.uri().path())
-}
-
 /// A line of the log, without content.
 pub struct Log {
     method: Method,
@@ -31,6 +26,7 @@ pub struct Log {
     rpc_method: Option<Arc<str>>,
     bytes: Option<usize>,
     begun: Instant,
+    /// Whether it is a health check, which needs no credentials.
     is_probe: bool,
 }
 
@@ -46,7 +42,7 @@ impl Log {
             rpc_method: None,
             bytes: None,
             begun: Instant::now(),
-            is_probe: is_probe(request),
+            is_probe: ["/healthz", "/readyz"].contains(&request.uri().path()),
         }
     }
 
