@@ -47,17 +47,17 @@ impl Agents {
         // Read in this order, so that no more agents have ended than started.
         let ended = get(&self.0.ended);
         let started = get(&self.0.started);
-        page.gauge(
+        page.value(
             "acp_chain_agents",
             "Agents that run.",
             started.saturating_sub(ended),
         );
-        page.counter(
+        page.value(
             "acp_chain_agents_started_total",
             "Agents that were started.",
             started,
         );
-        page.counters(
+        page.values(
             "acp_chain_agents_failed_total",
             "Agents, or chains before them, that did not start, and agents that ended with a failure.",
             "when",
@@ -75,12 +75,12 @@ pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
     vec![
         Box::new(move |page| agents.write(page)),
         Box::new(move |page| {
-            page.gauge(
+            page.value(
                 "acp_chain_proxy_instances",
                 "Instances of proxies that are awake.",
                 total.instances(),
             );
-            page.gauge(
+            page.value(
                 "acp_chain_proxy_memory_bytes",
                 "The memory of these instances.",
                 total.memory(),
@@ -93,41 +93,41 @@ pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
 /// Process metrics under their standard names (Prometheus, "Writing client libraries"). Those that the system does not
 /// report are left out.
 fn of_process(process: &Process, page: &mut Page) {
-    page.gauges(
+    page.values(
         "acp_chain_build_info",
         "The version of the program.",
         "version",
         [(env!("CARGO_PKG_VERSION"), 1)],
     );
     if let Some(time) = process.cpu_time() {
-        page.counter(
+        page.value(
             "process_cpu_seconds_total",
             "Processor time that was used, in seconds.",
             time.as_secs_f64(),
         );
     }
     if let Some(memory) = process.memory() {
-        page.gauge(
+        page.value(
             "process_resident_memory_bytes",
             "Resident memory, in bytes.",
             memory,
         );
     }
     if let Some(open) = process.descriptors() {
-        page.gauge(
+        page.value(
             "process_open_fds",
             "Files, pipes and sockets that are open.",
             open,
         );
     }
     if let Some(most) = process.most_descriptors() {
-        page.gauge(
+        page.value(
             "process_max_fds",
             "The limit of open files, pipes and sockets.",
             most,
         );
     }
-    page.gauge(
+    page.value(
         "process_start_time_seconds",
         "When the process started, in seconds since 1970.",
         process.begun().as_secs(),

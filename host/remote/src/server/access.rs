@@ -168,7 +168,7 @@ impl Access {
 
     /// Writes the number of lost lines.
     pub(super) fn write(&self, page: &mut Page) {
-        page.counters(
+        page.values(
             "acp_chain_access_log_lost_total",
             "Lines of the access log that were lost, by the reason.",
             "reason",

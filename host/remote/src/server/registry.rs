@@ -227,22 +227,22 @@ impl Registry {
             all.waiting += gauges.waiting;
             all.kept += gauges.kept;
         }
-        page.gauges(
+        page.values(
             "acp_chain_connections",
             "Open connections.",
             "transport",
             [TransportKind::Http, TransportKind::WebSocket]
                 .map(|way| (way.name(), open[way as usize])),
         );
-        page.gauge("acp_chain_sessions", "Open sessions.", all.sessions);
-        page.gauge("acp_chain_turns", "Running turns.", all.turns);
-        page.gauges(
+        page.value("acp_chain_sessions", "Open sessions.", all.sessions);
+        page.value("acp_chain_turns", "Running turns.", all.turns);
+        page.values(
             "acp_chain_stream_bytes",
             "Bytes of messages to clients: unsent ones, and sent ones that are kept for clients that resume.",
             "state",
             [("waiting", all.waiting), ("kept", all.kept)],
         );
-        page.gauge(
+        page.value(
             "acp_chain_draining",
             "Whether the server is about to stop.",
             u8::from(self.is_draining()),

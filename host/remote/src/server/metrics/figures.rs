@@ -206,25 +206,25 @@ impl Figures {
             let counts = counts.iter().map(Count::get);
             names.iter().copied().zip(counts).collect()
         }
-        page.counters(
+        page.values(
             "acp_chain_connections_opened_total",
             "Connections that have begun.",
             "transport",
             by(TransportKind::NAMES, &self.opened),
         );
-        page.counters(
+        page.values(
             "acp_chain_connections_ended_total",
             "Connections that have ended.",
             "transport",
             by(TransportKind::NAMES, &self.ended),
         );
-        page.counters(
+        page.values(
             "acp_chain_refused_total",
             "Requests that were refused, by the reason.",
             "reason",
             by(Refusal::NAMES, &self.refused),
         );
-        page.counters(
+        page.values(
             "acp_chain_turns_total",
             "Turns that have ended, by how they ended.",
             "end",
@@ -240,24 +240,24 @@ impl Figures {
             ways.into_iter()
                 .zip([&self.received, &self.sent].map(|one| one[at].get()))
         };
-        page.counters(
+        page.values(
             "acp_chain_messages_total",
             "Messages from clients and to clients.",
             "direction",
             both(0),
         );
-        page.counters(
+        page.values(
             "acp_chain_message_bytes_total",
             "The bytes of those messages.",
             "direction",
             both(1),
         );
-        page.counter(
+        page.value(
             "acp_chain_streams_resumed_total",
             "Streams that clients have resumed.",
             self.resumed.get(),
         );
-        page.counter(
+        page.value(
             "acp_chain_streams_forgotten_total",
             "Streams that could not be resumed, as their events were no longer kept.",
             self.forgotten.get(),

@@ -4,7 +4,8 @@ use std::fmt::{Display, Write};
 
 use super::figures::Histogram;
 
-/// A page of metrics. Names and label values are constants of the program, which their type ensures.
+/// A page of metrics. Names and label values are constants of the program, which their type ensures. A metric whose name
+/// ends with `_total` is a counter, since the process began; any other is a gauge, of a current value.
 #[derive(Debug, Default)]
 pub struct Page(String);
 
@@ -12,40 +13,24 @@ impl Page {
     /// The media type of the page.
     pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// A counter, since the process began.
-    pub fn counter(&mut self, name: &'static str, help: &'static str, value: impl Display) {
-        self.head(name, help, "counter");
+    /// A metric without labels.
+    pub fn value(&mut self, name: &'static str, help: &'static str, value: impl Display) {
+        self.head(name, help, kind(name));
         self.line(name, "", value);
     }
 
-    /// A counter for each value of a label.
-    pub fn counters<V: Display>(
+    /// A metric with a value for each value of a label.
+    pub fn values<V: Display>(
         &mut self,
         name: &'static str,
         help: &'static str,
         label: &'static str,
         values: impl IntoIterator<Item = (&'static str, V)>,
     ) {
-        self.head(name, help, "counter");
-        self.lines(name, label, values);
-    }
-
-    /// A current value.
-    pub fn gauge(&mut self, name: &'static str, help: &'static str, value: impl Display) {
-        self.head(name, help, "gauge");
-        self.line(name, "", value);
-    }
-
-    /// A gauge for each value of a label.
-    pub fn gauges<V: Display>(
-        &mut self,
-        name: &'static str,
-        help: &'static str,
-        label: &'static str,
-        values: impl IntoIterator<Item = (&'static str, V)>,
-    ) {
-        self.head(name, help, "gauge");
-        self.lines(name, label, values);
+        self.head(name, help, kind(name));
+        for (of, value) in values {
+            self.line(name, &format!("{{{label}=\"{of}\"}}"), value);
+        }
     }
 
     /// A histogram of durations.
@@ -79,19 +64,16 @@ impl Page {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    fn lines<V: Display>(
-        &mut self,
-        name: &str,
-        label: &str,
-        values: impl IntoIterator<Item = (&'static str, V)>,
-    ) {
-        for (of, value) in values {
-            self.line(name, &format!("{{{label}=\"{of}\"}}"), value);
-        }
-    }
-
     fn line(&mut self, name: &str, labels: &str, value: impl Display) {
         let _ = writeln!(self.0, "{name}{labels} {value}");
+    }
+}
+
+fn kind(name: &str) -> &'static str {
+    if name.ends_with("_total") {
+        "counter"
+    } else {
+        "gauge"
     }
 }
 
@@ -104,8 +86,8 @@ mod tests {
     #[test]
     fn a_page_has_the_format_of_prometheus() {
         let mut page = Page::default();
-        page.gauge("now", "What is.", 2.5);
-        page.counters("all_total", "What was.", "way", [("in", 1_u64), ("out", 2)]);
+        page.value("now", "What is.", 2.5);
+        page.values("all_total", "What was.", "way", [("in", 1_u64), ("out", 2)]);
         let histogram = Histogram::default();
         histogram.add(Duration::from_millis(100));
         histogram.add(Duration::from_secs(7));
