@@ -423,12 +423,14 @@ impl Answers {
         let mut request = Request::from_parts(head, body);
         let upgrade = hyper::upgrade::on(&mut request);
         let over = is_true(admitted.is_over.clone());
-        let messages = websocket::Carrier {
-            connection: connection.clone(),
-            registry: self.registry.clone(),
-            bodies: self.bodies.clone(),
-        };
-        let carried = messages.carry(upgrade, self.settings.line, over);
+        let carried = websocket::carry(
+            connection.clone(),
+            self.registry.clone(),
+            self.bodies.clone(),
+            upgrade,
+            self.settings.line,
+            over,
+        );
         let socket = self.registry.socket();
         tokio::spawn(async move {
             carried.await;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::access::{Access, LogContext};
@@ -38,8 +38,8 @@ pub struct Registry {
     /// The counters.
     pub figures: Arc<Figures>,
     pub access: Option<Access>,
-    /// Notified when a connection has ended.
-    changed: Notify,
+    /// The number of open connections.
+    count: watch::Sender<usize>,
     /// Whether new connections are rejected, and open ones end when they are idle. Set while `open` is locked.
     is_draining: Arc<AtomicBool>,
     /// Whether all connections have ended, and no more are accepted.
@@ -88,7 +88,7 @@ impl Registry {
             owners: Arc::default(),
             figures: Arc::default(),
             access,
-            changed: Notify::default(),
+            count: watch::Sender::new(0),
             is_draining: Arc::default(),
             over: watch::Sender::new(false),
             sockets: watch::Sender::new(0),
@@ -136,6 +136,7 @@ impl Registry {
         let draining = self.is_draining.clone();
         let connection = Connection::new(id.clone(), log, account, figures, owners, draining);
         open.connections.insert(id, connection.clone());
+        self.count.send_replace(open.connections.len());
         Ok(connection)
     }
 
@@ -171,8 +172,7 @@ impl Registry {
             self.figures.ended(connection.log.way);
             of_user.connections -= 1;
         }
-        drop(open);
-        self.changed.notify_waiters();
+        self.count.send_replace(open.connections.len());
     }
 
     /// Counts a socket as open while this is kept.
@@ -204,7 +204,7 @@ impl Registry {
 
     /// How many connections are open.
     pub fn len(&self) -> usize {
-        self.open().connections.len()
+        *self.count.borrow()
     }
 
     /// Whether no more connections are accepted.
@@ -299,14 +299,9 @@ impl Registry {
     }
 
     async fn all_ended(&self) {
-        loop {
-            let mut changed = std::pin::pin!(self.changed.notified());
-            changed.as_mut().enable();
-            if self.len() == 0 {
-                return;
-            }
-            changed.await;
-        }
+        let mut count = self.count.subscribe();
+        // The sender is not dropped meanwhile.
+        let _ = count.wait_for(|count| *count == 0).await;
     }
 }
 

@@ -360,7 +360,8 @@ impl Routes {
             Some(request) => (request.session, request.life),
             None => (None, Life::Serves),
         };
-        let opened = named(message).filter(|_| effect.names_session());
+        let opened = message.session().cloned();
+        let opened = opened.filter(|_| effect.names_session());
         let session = session.filter(|_| !self.is_one && !effect.names_session());
         match session.filter(|name| self.sessions.contains_key(name)) {
             Some(name) => {
@@ -404,7 +405,7 @@ impl Routes {
         let is_unknown = request.life == Life::Ends && answer.is_error(code::RESOURCE_NOT_FOUND);
         let is_error = is_error && !is_unknown;
         let name = match request.life {
-            life if life.names_session() => named(answer),
+            life if life.names_session() => answer.session().cloned(),
             Life::Loads | Life::Ends => request.session.clone(),
             Life::Connects => {
                 let version = member(answer.body(), "protocolVersion");
@@ -589,12 +590,6 @@ impl Routes {
             .into_iter()
             .min()
     }
-}
-
-/// The session that an answer names.
-pub fn named(answer: &Message) -> Option<Arc<str>> {
-    let name = member(answer.body(), "sessionId")?;
-    serde_json::from_str::<String>(name).ok().map(Arc::from)
 }
 
 #[cfg(test)]

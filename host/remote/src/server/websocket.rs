@@ -101,52 +101,44 @@ fn subprotocol(headers: &HeaderMap) -> Option<&str> {
     })
 }
 
-/// Carries a connection's messages.
-pub struct Carrier {
-    pub connection: Arc<Connection>,
-    pub registry: Arc<Registry>,
-    /// The room for incomplete messages of all users, in bytes.
-    pub bodies: Arc<Semaphore>,
-}
-
-impl Carrier {
-    /// Carries messages of at most this length, in bytes, until either end closes.
-    pub async fn carry(
-        self,
-        upgrade: OnUpgrade,
-        limit: usize,
-        over: impl Future<Output = ()> + Send,
-    ) {
-        let connection = self.connection.clone();
-        let carried = async {
-            let io = match timeout(CLOSING, upgrade).await {
-                Ok(Ok(upgraded)) => TokioIo::new(upgraded),
-                _ => return,
-            };
-            let room = Arc::new(Room::new(self.bodies, connection.account.clone()));
-            let io = MeteredStream {
-                io,
-                room: room.clone(),
-            };
-            let config = WebSocketConfig::default()
-                .read_buffer_size(READ)
-                .max_message_size(Some(limit))
-                .max_frame_size(Some(limit));
-            let socket = Socket::from_raw_socket(io, Role::Server, Some(config)).await;
-            let (sink, source) = socket.split();
-            let Ok((reader, _)) = connection.open(None, None) else {
-                return;
-            };
-            tokio::select! {
-                () = receive(source, &connection, &self.registry, &room) => {}
-                () = send(sink, &connection, reader) => {}
-                () = over => {}
-            }
-            connection.leave(None, reader);
+/// Carries the messages of a connection, of at most this length, in bytes, until either end closes. `bodies` is the room
+/// for incomplete messages of all users.
+pub async fn carry(
+    connection: Arc<Connection>,
+    registry: Arc<Registry>,
+    bodies: Arc<Semaphore>,
+    upgrade: OnUpgrade,
+    limit: usize,
+    over: impl Future<Output = ()> + Send,
+) {
+    let carried = async {
+        let io = match timeout(CLOSING, upgrade).await {
+            Ok(Ok(upgraded)) => TokioIo::new(upgraded),
+            _ => return,
         };
-        carried.await;
-        connection.end(Ending::Gently);
-    }
+        let room = Arc::new(Room::new(bodies, connection.account.clone()));
+        let io = MeteredStream {
+            io,
+            room: room.clone(),
+        };
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ)
+            .max_message_size(Some(limit))
+            .max_frame_size(Some(limit));
+        let socket = Socket::from_raw_socket(io, Role::Server, Some(config)).await;
+        let (sink, source) = socket.split();
+        let Ok((reader, _)) = connection.open(None, None) else {
+            return;
+        };
+        tokio::select! {
+            () = receive(source, &connection, &registry, &room) => {}
+            () = send(sink, &connection, reader) => {}
+            () = over => {}
+        }
+        connection.leave(None, reader);
+    };
+    carried.await;
+    connection.end(Ending::Gently);
 }
 
 /// A stream that takes room for the bytes that are read.
