@@ -40,17 +40,6 @@ enum End {
     Lost(RemoteError),
 }
 
-/// How the response to one request ends.
-enum Pause {
-    /// Regularly.
-    Clean,
-    /// In the middle of something, or possibly so.
-    Broken(RemoteError),
-    /// After the pause that the server requested.
-    Over,
-    End(End),
-}
-
 /// The progress of a stream.
 struct Progress {
     /// The last event, if the server named it.
@@ -60,6 +49,8 @@ struct Progress {
     patience: Patience,
     /// Whether it has been open at all.
     was_open: bool,
+    /// Whether the last response ended regularly.
+    was_clean: bool,
 }
 
 impl Connection {
@@ -158,8 +149,8 @@ impl Connection {
             is_unnamed: false,
             patience: Patience::new(),
             was_open: false,
+            was_clean: false,
         };
-        let mut was_clean = false;
         loop {
             let got = self.web.send(Method::GET, |request| {
                 let request = request.header(ACCEPT, "text/event-stream");
@@ -169,31 +160,23 @@ impl Connection {
                 };
                 self.of(request, header.as_ref())
             });
-            let pause = match timeout(SILENCE, got).await {
+            let broken = match timeout(SILENCE, got).await {
                 Err(_) => {
                     let why = Cause::Broken("it does not answer".to_owned());
-                    Pause::Broken(self.web.error(why))
+                    Ok(Some(self.web.error(why)))
                 }
-                Ok(Err(error)) => Pause::Broken(self.web.broken(&error)),
+                Ok(Err(error)) => Ok(Some(self.web.broken(&error))),
                 Ok(Ok(answer)) if answer.status() == StatusCode::OK => {
-                    was_clean = false;
-                    self.read_answer(answer, session, &mut progress, open).await
+                    let read = self.read_answer(answer, session, &mut progress, open);
+                    read.await.map(Some)
                 }
-                Ok(Ok(answer)) => {
-                    self.not_open(answer, session, &mut progress, was_clean)
-                        .await
-                }
+                Ok(Ok(answer)) => self.not_open(answer, session, &mut progress).await,
             };
-            let error = match pause {
-                Pause::End(end) => return end,
-                Pause::Clean if progress.last.is_none() => return End::Done,
-                Pause::Clean => {
-                    was_clean = true;
-                    self.web
-                        .error(Cause::Ended("it keeps ending its streams".to_owned()))
-                }
-                Pause::Broken(error) => error,
-                Pause::Over => continue,
+            let error = match broken {
+                Ok(Some(error)) => error,
+                // The pause that the server requested is over.
+                Ok(None) => continue,
+                Err(end) => return end,
             };
             if progress.last.is_none() {
                 // Events without an id cannot be requested again.
@@ -209,25 +192,26 @@ impl Connection {
         }
     }
 
-    /// Reads the response to a request.
+    /// Reads the response to a request. Returns why it must be requested again, or how the stream ends.
     async fn read_answer(
         self: &Arc<Self>,
         mut answer: Response,
         session: Option<&Arc<str>>,
         progress: &mut Progress,
         open: &(dyn Fn() + Sync),
-    ) -> Pause {
+    ) -> Result<RemoteError, End> {
         let kind = answer.headers().get(CONTENT_TYPE);
         if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
             let why = Cause::NotAcp("its answer is not a stream of events");
-            return Pause::End(End::Lost(self.web.error(why)));
+            return Err(End::Lost(self.web.error(why)));
         }
         progress.was_open = true;
+        progress.was_clean = false;
         open();
         let begun = Instant::now();
         let mut parser = Parser::new(self.limit);
         let mut is_first = true;
-        let pause = loop {
+        let error = loop {
             // A server whose stream cannot be resumed may be silent for any time.
             let silence = match progress.last {
                 Some(_) => SILENCE,
@@ -235,26 +219,24 @@ impl Connection {
             };
             let chunk = tokio::select! {
                 chunk = timeout(silence, answer.chunk()) => chunk,
-                () = self.inbox.closed() => return Pause::End(End::Closed),
+                () = self.inbox.closed() => return Err(End::Closed),
             };
             let mut bytes = match chunk {
                 Ok(Ok(Some(bytes))) => bytes,
-                Ok(Ok(None)) => break Pause::Clean,
-                Ok(Err(error)) => break Pause::Broken(self.web.broken(&error)),
+                Ok(Ok(None)) if progress.last.is_none() => return Err(End::Done),
+                Ok(Ok(None)) => {
+                    progress.was_clean = true;
+                    let why = Cause::Ended("it keeps ending its streams".to_owned());
+                    break self.web.error(why);
+                }
+                Ok(Err(error)) => break self.web.broken(&error),
                 Err(_) => {
                     let why = Cause::Broken("it no longer responds".to_owned());
-                    break Pause::Broken(self.web.error(why));
+                    break self.web.error(why);
                 }
             };
-            loop {
-                let event = match parser.next(&mut bytes) {
-                    Ok(Some(event)) => event,
-                    Ok(None) => break,
-                    Err(_) => {
-                        let error = self.web.error(Cause::TooLong(self.limit));
-                        return Pause::End(End::Lost(error));
-                    }
-                };
+            let too_long = |_| End::Lost(self.web.error(Cause::TooLong(self.limit)));
+            while let Some(event) = parser.next(&mut bytes).map_err(too_long)? {
                 let id = event
                     .id
                     .as_ref()
@@ -262,9 +244,7 @@ impl Connection {
                 // Some servers begin with the event named in the request.
                 let is_known = std::mem::take(&mut is_first) && id.is_some() && id == progress.last;
                 if !event.data.is_empty() && !is_known {
-                    if let Err(end) = self.receive(event.data, session).await {
-                        return Pause::End(end);
-                    }
+                    self.receive(event.data, session).await?;
                     progress.patience.renew();
                     // After a message without an event id, there is no position to resume at.
                     progress.is_unnamed = id.is_none();
@@ -277,36 +257,36 @@ impl Connection {
         if begun.elapsed() > LONGEST {
             progress.patience.renew();
         }
-        pause
+        Ok(error)
     }
 
-    /// Decides about a stream that the server does not open.
+    /// Decides about a stream that the server does not open. Returns why it must be requested again, `None` after the
+    /// pause that the server requests; or how it ends.
     async fn not_open(
         &self,
         answer: Response,
         session: Option<&Arc<str>>,
         progress: &mut Progress,
-        was_clean: bool,
-    ) -> Pause {
+    ) -> Result<Option<RemoteError>, End> {
         let status = answer.status();
         if let Some(pause) = requested_pause(&answer)
             && progress.patience.wait(pause).await
         {
-            return Pause::Over;
+            return Ok(None);
         }
         let error = self.web.refused(answer).await;
         let is_again = progress.was_open;
         match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::GONE => {
-                Pause::End(End::Lost(error))
+                Err(End::Lost(error))
             }
             // The stream had ended regularly.
-            StatusCode::NOT_FOUND | StatusCode::NO_CONTENT if was_clean => Pause::End(End::Done),
+            StatusCode::NOT_FOUND | StatusCode::NO_CONTENT if progress.was_clean => Err(End::Done),
             // The server may not have noticed yet that the stream broke.
-            StatusCode::CONFLICT if is_again => Pause::Broken(error),
-            _ if is_of_gateway(status) && (is_again || self.resumes()) => Pause::Broken(error),
-            _ if session.is_some() => Pause::End(End::Refused(Refusal { status, error })),
-            _ => Pause::End(End::Lost(error)),
+            StatusCode::CONFLICT if is_again => Ok(Some(error)),
+            _ if is_of_gateway(status) && (is_again || self.resumes()) => Ok(Some(error)),
+            _ if session.is_some() => Err(End::Refused(Refusal { status, error })),
+            _ => Err(End::Lost(error)),
         }
     }
 
