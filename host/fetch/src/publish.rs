@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use reqwest::StatusCode;
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
-use reqwest::{StatusCode, Url};
 use serde_json::json;
 
 use super::layout::{
@@ -138,7 +138,7 @@ impl Registry<'_> {
             .and_then(|place| place.to_str().ok());
         let place = location.and_then(|place| uploads.join(place).ok());
         // The request has the user's password, so it must go to the same host.
-        let place = place.filter(|place| same_host(place, &uploads));
+        let place = place.filter(|place| place.origin() == uploads.origin());
         let mut place =
             place.ok_or_else(|| self.malformed("its answer has no address for the upload"))?;
         place.query_pairs_mut().append_pair("digest", &digest);
@@ -173,10 +173,4 @@ impl Registry<'_> {
 
 fn text(manifest: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(manifest).unwrap_or_default()
-}
-
-fn same_host(one: &Url, other: &Url) -> bool {
-    one.scheme() == other.scheme()
-        && one.host() == other.host()
-        && one.port_or_known_default() == other.port_or_known_default()
 }
