@@ -31,14 +31,14 @@ pub fn reason(text: &str) -> String {
 }
 
 /// The content of a row.
-pub enum Shown<'m> {
+pub enum TableRow<'m> {
     /// A process, or a chain.
     Title(String),
     Proxy(&'m Host, &'m Chain, &'m Proxy),
 }
 
 /// The rows: for each process, the busiest chains and the number of the others.
-pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<Shown<'_>> {
+pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<TableRow<'_>> {
     let mut rows = Vec::new();
     for host in model.hosts() {
         let chains = host.busiest(now);
@@ -49,17 +49,19 @@ pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<Shown<'_>> {
             (None, [chain]) => title(chain, host.dropped),
             (None, _) => format!("{} connections{}", chains.len(), missed(host.dropped)),
         };
-        rows.push(Shown::Title(format!("process {process}: {titled}")));
+        rows.push(TableRow::Title(format!("process {process}: {titled}")));
         for chain in chains.iter().take(BUSIEST) {
             if chains.len() > 1 {
                 let (connection, titled) = (name(&chain.connection), title(chain, 0));
-                rows.push(Shown::Title(format!("connection {connection}: {titled}")));
+                rows.push(TableRow::Title(format!(
+                    "connection {connection}: {titled}"
+                )));
             }
             let proxies = chain.sorted(sort, now).into_iter();
-            rows.extend(proxies.map(|proxy| Shown::Proxy(host, chain, proxy)));
+            rows.extend(proxies.map(|proxy| TableRow::Proxy(host, chain, proxy)));
         }
         if let more @ 1.. = chains.len().saturating_sub(BUSIEST) {
-            rows.push(Shown::Title(format!(
+            rows.push(TableRow::Title(format!(
                 "and {more} connections more, which are not busier"
             )));
         }
@@ -124,7 +126,7 @@ pub fn table(model: &Model, now: Instant) -> String {
     let mut lines = Vec::new();
     for row in rows(model, Sort::Chain, now) {
         match row {
-            Shown::Title(title) => {
+            TableRow::Title(title) => {
                 text += &columns(&std::mem::take(&mut lines));
                 if !text.is_empty() {
                     text.push('\n');
@@ -132,7 +134,7 @@ pub fn table(model: &Model, now: Instant) -> String {
                 text += &title;
                 text.push('\n');
             }
-            Shown::Proxy(_, chain, proxy) => {
+            TableRow::Proxy(_, chain, proxy) => {
                 if lines.is_empty() {
                     lines.push(COLUMNS.map(str::to_owned));
                 }

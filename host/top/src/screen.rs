@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Table, TableState, Wrap};
 
 use super::model::{Model, Proxy, Sort};
-use super::rows::{COLUMNS, Shown, cells, name, reason, rows};
+use super::rows::{COLUMNS, TableRow, cells, name, reason, rows};
 
 /// The least height of a screen with details.
 const DETAILED: u16 = 14;
@@ -89,7 +89,7 @@ impl Screen {
     /// Draws the whole screen.
     pub fn draw(&mut self, frame: &mut Frame, model: &Model, now: Instant) {
         let rows = rows(model, self.sort, now);
-        let is_selected = |row: &Shown| key(row).is_some() && key(row) == self.selected;
+        let is_selected = |row: &TableRow| key(row).is_some() && key(row) == self.selected;
         let selected = rows.iter().position(is_selected);
         let area = frame.area();
         let details = match selected {
@@ -103,7 +103,7 @@ impl Screen {
         ];
         let [table, pane, foot] = Layout::vertical(parts).areas(area);
         self.draw_table(frame, table, &rows, selected, now);
-        if let Some(Shown::Proxy(_, _, proxy)) = selected.map(|at| &rows[at])
+        if let Some(TableRow::Proxy(_, _, proxy)) = selected.map(|at| &rows[at])
             && details > 0
         {
             draw_details(frame, pane, proxy);
@@ -126,7 +126,7 @@ impl Screen {
         &mut self,
         frame: &mut Frame,
         area: Rect,
-        rows: &[Shown],
+        rows: &[TableRow],
         selected: Option<usize>,
         now: Instant,
     ) {
@@ -136,14 +136,14 @@ impl Screen {
             return;
         }
         let proxies = rows.iter().filter_map(|row| match row {
-            Shown::Title(_) => None,
-            Shown::Proxy(_, chain, proxy) => Some(cells(chain, proxy, now)),
+            TableRow::Title(_) => None,
+            TableRow::Proxy(_, chain, proxy) => Some(cells(chain, proxy, now)),
         });
         let widths = fitting(proxies, area.width);
         // A chain's title spans all columns.
         let lines = rows.iter().map(|row| match row {
-            Shown::Title(title) => Row::new([Cell::new(title.as_str().bold())]),
-            Shown::Proxy(_, chain, proxy) => {
+            TableRow::Title(title) => Row::new([Cell::new(title.as_str().bold())]),
+            TableRow::Proxy(_, chain, proxy) => {
                 let cells = cells(chain, proxy, now).into_iter().take(widths.len());
                 let cells = cells.map(|text| Cell::new(Span::raw(text)));
                 let is_well = proxy.failures.is_empty() && proxy.denied == 0;
@@ -164,7 +164,7 @@ impl Screen {
         let top = self.table.offset();
         let visible = rows.iter().enumerate().skip(top);
         for ((_, row), y) in visible.zip(area.y + 1..area.bottom()) {
-            if let Shown::Title(title) = row {
+            if let TableRow::Title(title) = row {
                 let line = Rect::new(area.x, y, area.width, 1);
                 frame.render_widget(Line::from(title.as_str()).bold(), line);
             }
@@ -192,10 +192,10 @@ fn fitting(proxies: impl Iterator<Item = [String; COLUMNS.len()]>, width: u16) -
 }
 
 /// The key of a proxy's row; `None` for a title.
-fn key(row: &Shown) -> Option<Key> {
+fn key(row: &TableRow) -> Option<Key> {
     match row {
-        Shown::Title(_) => None,
-        Shown::Proxy(host, chain, proxy) => {
+        TableRow::Title(_) => None,
+        TableRow::Proxy(host, chain, proxy) => {
             Some((host.process, chain.connection.clone(), proxy.id.clone()))
         }
     }

@@ -48,10 +48,10 @@ impl fmt::Debug for Ticket {
 
 /// The unused tickets.
 #[derive(Debug, Default)]
-pub struct Tickets(Mutex<HashMap<Digest, Open>>);
+pub struct Tickets(Mutex<HashMap<Digest, OpenTicket>>);
 
 #[derive(Debug)]
-struct Open {
+struct OpenTicket {
     admitted: AdmittedUser,
     until: Instant,
 }
@@ -74,7 +74,7 @@ impl Tickets {
         } else if open.len() >= ALL {
             remove_oldest(&mut open, |_| true);
         }
-        let entry = Open {
+        let entry = OpenTicket {
             admitted: admitted.clone(),
             until: now + LIFE,
         };
@@ -91,7 +91,7 @@ impl Tickets {
     }
 }
 
-fn remove_oldest(open: &mut HashMap<Digest, Open>, fits: impl Fn(&Open) -> bool) {
+fn remove_oldest(open: &mut HashMap<Digest, OpenTicket>, fits: impl Fn(&OpenTicket) -> bool) {
     let fitting = open.iter().filter(|(_, ticket)| fits(ticket));
     let oldest = fitting.min_by_key(|(_, ticket)| ticket.until);
     if let Some(oldest) = oldest.map(|(digest, _)| *digest) {

@@ -19,11 +19,11 @@ const NAME: usize = 256;
 #[derive(Debug)]
 pub struct Permissions {
     log: Arc<LogContext>,
-    pending: HashMap<Id, Pending>,
+    pending: HashMap<Id, PendingRequest>,
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingRequest {
     session: Option<Arc<str>>,
     /// The kind of each option.
     options: Vec<(String, &'static str)>,
@@ -75,7 +75,7 @@ impl Permissions {
         }
         let params: Option<Params> = serde_json::from_str(message.body()).ok();
         let options = params.map(|params| params.options).unwrap_or_default();
-        let pending = Pending {
+        let pending = PendingRequest {
             session: message.session().cloned(),
             options: options
                 .into_iter()
@@ -113,7 +113,7 @@ impl Permissions {
     }
 }
 
-impl Pending {
+impl PendingRequest {
     fn verdict(&self, answer: &str) -> &'static str {
         let answer: Option<Answer> = serde_json::from_str(answer).ok();
         match answer.map(|answer| answer.outcome) {

@@ -33,7 +33,7 @@ const SOCKETS: usize = 4;
 pub struct Registry {
     node: Node,
     limits: Limits,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     pub owners: Arc<Owners>,
     /// The counters.
     pub figures: Arc<Figures>,
@@ -49,29 +49,29 @@ pub struct Registry {
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     connections: HashMap<String, Arc<Connection>>,
     /// By name: a user may have tokens with different groups.
-    of_users: HashMap<String, OfUser>,
+    of_users: HashMap<String, UserShare>,
 }
 
 #[derive(Debug)]
-struct OfUser {
+struct UserShare {
     connections: usize,
     account: Arc<Account>,
 }
 
-impl Open {
-    fn account(&mut self, user: &User, limits: &Limits) -> &mut OfUser {
+impl OpenConnections {
+    fn account(&mut self, user: &User, limits: &Limits) -> &mut UserShare {
         let of_user = self.of_users.entry(user.name.clone());
-        of_user.or_insert_with(|| OfUser {
+        of_user.or_insert_with(|| UserShare {
             connections: 0,
             account: Arc::new(Account::new(limits)),
         })
     }
 }
 
-impl OfUser {
+impl UserShare {
     /// Whether the account is in use, or still delays its user: reconnecting does not reset the rate limit.
     fn is_needed(&self) -> bool {
         self.connections > 0 || Arc::strong_count(&self.account) > 1 || !self.account.is_even()
@@ -95,7 +95,7 @@ impl Registry {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         // The state is always consistent.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
