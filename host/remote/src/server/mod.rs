@@ -320,27 +320,6 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (lent, mut lender, alone) = alone::lend(stream);
-    // Boxed, so that its memory is freed before the stream is served alone.
-    let mut requests = Box::pin(requests(lent, alone, peer, answers, visitor));
-    let answer = tokio::select! {
-        () = requests.as_mut() => return,
-        answer = lender.wanted() => answer,
-    };
-    drop(requests);
-    if let Some(stream) = lender.take_back() {
-        alone::send_stream(stream, answer).await;
-    }
-}
-
-async fn requests<S>(
-    stream: alone::LentSocket<S>,
-    alone: alone::Reclaimer<S>,
-    peer: Peer,
-    answers: Arc<Answers>,
-    visitor: Arc<Visitor>,
-) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
     let over = is_true(answers.registry.over());
     let (alone, guest) = (Arc::new(alone), Arc::clone(&visitor));
     let answer = move |request: Request<Incoming>| {
@@ -351,7 +330,16 @@ async fn requests<S>(
             alone.pass(answer, version).await
         }
     };
-    serve(stream, &visitor, TERMS, over, answer).await;
+    // Boxed, so that its memory is freed before the stream is served alone.
+    let mut requests = Box::pin(serve(lent, &visitor, TERMS, over, answer));
+    let answer = tokio::select! {
+        () = requests.as_mut() => return,
+        answer = lender.wanted() => answer,
+    };
+    drop(requests);
+    if let Some(stream) = lender.take_back() {
+        alone::send_stream(stream, answer).await;
+    }
 }
 
 /// Resolves when this becomes true.
