@@ -15,9 +15,7 @@ pub(crate) fn generate(
     into: &Path,
     generator: impl FnOnce(&Resolve, WorldId) -> Box<dyn WorldGenerator>,
 ) -> Result<Vec<PathBuf>, Error> {
-    let (mut resolve, package) = component::read(wit)?;
-    let world = resolve.select_world(&[package], Some(world));
-    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let (mut resolve, world) = component::read(wit, Some(world))?;
     let mut generated = Files::default();
     let done = generator(&resolve, world).generate(&mut resolve, world, &mut generated);
     done.map_err(|error| Error::wit(wit, &format_args!("{error:#}")))?;

@@ -5,9 +5,7 @@ use std::path::Path;
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
-use wit_bindgen_core::wit_parser::{
-    PackageId, ParseError, Resolve, ResolveError, WorldId, WorldItem,
-};
+use wit_bindgen_core::wit_parser::{ParseError, Resolve, ResolveError, WorldId, WorldItem};
 use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, embed_component_metadata};
 
 use crate::Error;
@@ -61,9 +59,7 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
 
 /// Embeds the world of a WIT folder in a core module, for languages whose wit-bindgen does not do that.
 pub(crate) fn embed(mut module: Vec<u8>, wit: &Path, world: &str) -> Result<Vec<u8>, Error> {
-    let (resolve, package) = read(wit)?;
-    let world = resolve.select_world(&[package], Some(world));
-    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let (resolve, world) = read(wit, Some(world))?;
     let embedded = embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8);
     embedded.map_err(|error| Error::Component(format!("{error:#}")))?;
     Ok(module)
@@ -105,17 +101,13 @@ pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
 
 /// The name of the world in a project's WIT.
 pub fn world(wit: &Path) -> Result<String, Error> {
-    let (resolve, package) = read(wit)?;
-    let world = resolve.select_world(&[package], None);
-    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let (resolve, world) = read(wit, None)?;
     Ok(resolve.worlds[world].name.clone())
 }
 
 /// Our interfaces that a project's world exports, such as `handler` and `tools`.
 pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
-    let (resolve, package) = read(wit)?;
-    let world = resolve.select_world(&[package], None);
-    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let (resolve, world) = read(wit, None)?;
     let all = interfaces(&resolve, world, false);
     let ours = all.iter().filter_map(|name| name.strip_prefix(OURS));
     let names = ours.map(|name| name.split('@').next().unwrap_or(name).to_owned());
@@ -126,9 +118,7 @@ pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
 
 /// The functions that a project's world exports of our interfaces, each with the full name of its interface.
 pub(crate) fn exported(wit: &Path) -> Result<Vec<(String, String)>, Error> {
-    let (resolve, package) = read(wit)?;
-    let world = resolve.select_world(&[package], None);
-    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let (resolve, world) = read(wit, None)?;
     let mut functions = Vec::new();
     for item in resolve.worlds[world].exports.values() {
         if let WorldItem::Interface { id, .. } = item
@@ -142,16 +132,17 @@ pub(crate) fn exported(wit: &Path) -> Result<Vec<(String, String)>, Error> {
     Ok(functions)
 }
 
-/// Reads a folder with WIT.
-pub(crate) fn read(wit: &Path) -> Result<(Resolve, PackageId), Error> {
+/// Reads a folder with WIT, and finds the world of this name in it, or its only one.
+pub(crate) fn read(wit: &Path, world: Option<&str>) -> Result<(Resolve, WorldId), Error> {
     let mut resolve = Resolve::default();
-    match resolve.push_dir(wit) {
-        Ok((package, _)) => Ok((resolve, package)),
-        Err(error) => Err(match place(&resolve, error.chain()) {
-            Some(place) => Error::wit(Path::new(&place), error.root_cause()),
-            None => Error::wit(wit, &format_args!("{error:#}")),
-        }),
-    }
+    let pushed = resolve.push_dir(wit);
+    let (package, _) = pushed.map_err(|error| match place(&resolve, error.chain()) {
+        Some(place) => Error::wit(Path::new(&place), error.root_cause()),
+        None => Error::wit(wit, &format_args!("{error:#}")),
+    })?;
+    let world = resolve.select_world(&[package], world);
+    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    Ok((resolve, world))
 }
 
 /// The file, line and column of an error.

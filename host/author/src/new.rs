@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use include_dir::{Dir, include_dir};
 
 use crate::Error;
 use crate::build::find;
-use crate::languages::{Files, Language};
+use crate::languages::{Files, Language, add};
 
 /// The templates of a project, in every language.
 pub const TEMPLATES: [&str; 4] = ["prompt", "guard", "observer", "tools"];
@@ -95,7 +95,7 @@ fn files(language: &Language, template: &str, name: &str) -> Files {
         let Some(folder) = ALL.get_dir(&layer) else {
             continue;
         };
-        add(&mut files, Path::new(&layer), folder);
+        add(&mut files, Path::new(""), folder);
         if let Some(part) = files.remove(Path::new(README)) {
             readme.push('\n');
             readme += &String::from_utf8_lossy(&part);
@@ -125,19 +125,6 @@ const LICENSES: [(&str, &str); 2] = [
     ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
     ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
 ];
-
-/// Adds the files of a folder under their paths in a layer.
-fn add(files: &mut Files, layer: &Path, folder: &'static Dir<'static>) {
-    for file in folder.files() {
-        let path: PathBuf = file
-            .path()
-            .strip_prefix(layer)
-            .unwrap_or(file.path())
-            .into();
-        files.insert(path, file.contents().into());
-    }
-    folder.dirs().for_each(|folder| add(files, layer, folder));
-}
 
 #[cfg(test)]
 mod tests {

@@ -6,14 +6,12 @@ mod module;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use include_dir::{Dir, include_dir};
 use semver::Version;
 
-use super::BUILD;
-use super::{Files, Language, Site, add, add_wit};
+use super::{BUILD, Language, Site, add_sdk};
 use crate::Error;
 use crate::component::{self, Imports};
 use crate::toolchain::{Origin, Tool, VersionSource, run};
@@ -33,7 +31,7 @@ pub(super) static ASSEMBLYSCRIPT: Language = Language {
         public readonly return set static super switch this throw true try type typeof var void while with \
         yield asc assembly assemblyscript node_modules",
     layers: &["wit", "assemblyscript"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&ASC],
     imports: Imports::Channel,
     has_drafts: false,
@@ -46,11 +44,6 @@ const ASC: Tool = Tool {
     lowest: Version::new(0, 28, 20),
     origin: Origin::Npm("assemblyscript"),
 };
-
-fn sdk(files: &mut Files) {
-    add_wit(files);
-    add(files, Path::new("sdk"), &SDK);
-}
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (asc, folder) = (site.tool(&ASC)?, site.folder);

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Files, Language, Site, add_wit, zig};
+use include_dir::{Dir, include_dir};
+
+use super::{Language, Site, add_sdk, zig};
 use crate::component::{self, Imports};
 use crate::toolchain::run;
 use crate::{Error, bindings};
@@ -21,12 +23,14 @@ pub(super) static C: Language = Language {
         extern false float for goto if inline int long main nullptr register restrict return short \
         signed sizeof static struct switch true typedef typeof union unsigned void volatile while",
     layers: &["wit", "c"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&zig::COMPILER],
     imports: Imports::Channel,
     has_drafts: false,
     make,
 };
+
+static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/c");
 
 /// The name of every world in the bindings, so that all sources include the same header.
 const WORLD: &str = "proxy";
@@ -41,18 +45,6 @@ const OPTIONS: [&str; 8] = [
     "-Wno-unused-parameter",
     "-Wl,-z,stack-size=65536",
 ];
-
-fn sdk(files: &mut Files) {
-    add_wit(files);
-    let json = include_bytes!("../../sdk/c/json.c");
-    files.insert("sdk/json.c".into(), json.into());
-    let json = include_bytes!("../../sdk/c/json.h");
-    files.insert("sdk/json.h".into(), json.into());
-    let ours = include_bytes!("../../sdk/c/acp_chain.c");
-    files.insert("sdk/acp_chain.c".into(), ours.into());
-    let ours = include_bytes!("../../sdk/c/acp_chain.h");
-    files.insert("sdk/acp_chain.h".into(), ours.into());
-}
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;

@@ -5,7 +5,9 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Files, Language, Site, add_wit, c, zig};
+use include_dir::{Dir, include_dir};
+
+use super::{Language, Site, add_sdk, c, zig};
 use crate::Error;
 use crate::component::{self, Imports};
 use crate::toolchain::run;
@@ -24,12 +26,14 @@ pub(super) static CPP: Language = Language {
         switch template this throw true try typedef typeid typename union unsigned using virtual void \
         volatile while xor acp acp_chain json std wit",
     layers: &["wit", "cpp"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&zig::COMPILER],
     imports: Imports::Channel,
     has_drafts: false,
     make,
 };
+
+static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/cpp");
 
 const OPTIONS: [&str; 6] = [
     "-std=c++23",
@@ -41,24 +45,6 @@ const OPTIONS: [&str; 6] = [
     "-D__assert_fail=acp_chain_assert_fail",
     "-Wno-missing-designated-field-initializers",
 ];
-
-const SDK: [(&str, &[u8]); 4] = [
-    (
-        "sdk/acp_chain.cpp",
-        include_bytes!("../../sdk/cpp/acp_chain.cpp"),
-    ),
-    (
-        "sdk/acp_chain.hpp",
-        include_bytes!("../../sdk/cpp/acp_chain.hpp"),
-    ),
-    ("sdk/json.cpp", include_bytes!("../../sdk/cpp/json.cpp")),
-    ("sdk/json.hpp", include_bytes!("../../sdk/cpp/json.hpp")),
-];
-
-fn sdk(files: &mut Files) {
-    add_wit(files);
-    files.extend(SDK.map(|(path, content)| (path.into(), content.into())));
-}
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;

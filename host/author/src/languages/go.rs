@@ -7,7 +7,7 @@ use std::process::Command;
 use include_dir::{Dir, include_dir};
 use semver::Version;
 
-use super::{Files, Language, Site, add, add_wit};
+use super::{Language, Site, add_sdk};
 use crate::component::{self, Imports};
 use crate::toolchain::{Origin, Tool, VersionSource, run};
 use crate::{Error, bindings};
@@ -22,7 +22,7 @@ pub(super) static GO: Language = Language {
         break case chan cmd const continue default defer else fallthrough for func go goto if import \
         interface main map package range return select std struct switch type var",
     layers: &["wit", "go"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&COMPILER],
     imports: Imports::Wasi,
     has_drafts: false,
@@ -40,11 +40,6 @@ const COMPILER: Tool = Tool {
 const BINDINGS: &str = "acp-chain/bindings";
 
 static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/go");
-
-fn sdk(files: &mut Files) {
-    add_wit(files);
-    add(files, Path::new("sdk"), &SDK);
-}
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;

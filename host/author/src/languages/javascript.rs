@@ -15,7 +15,7 @@ use include_dir::{Dir, include_dir};
 use semver::Version;
 use serde_json::Value;
 
-use super::{Files, Language, Site, add, add_wit};
+use super::{Language, Site, add_sdk};
 use crate::component::{self, Imports};
 use crate::toolchain::{Origin, Tool, VersionSource, run};
 use crate::{Error, Purpose};
@@ -36,7 +36,7 @@ pub(super) static JAVASCRIPT: Language = Language {
     entry: "src/proxy.js",
     reserved: RESERVED,
     layers: &["wit", "javascript"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&ESBUILD, &QJS],
     imports: Imports::Wasi,
     has_drafts: true,
@@ -51,7 +51,7 @@ pub(super) static TYPESCRIPT: Language = Language {
     entry: "src/proxy.ts",
     reserved: RESERVED,
     layers: &["wit", "typescript"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&ESBUILD, &QJS],
     imports: Imports::Wasi,
     has_drafts: true,
@@ -71,11 +71,6 @@ const QJS: Tool = Tool {
     lowest: Version::new(0, 4, 5),
     origin: Origin::Npm("componentize-qjs"),
 };
-
-fn sdk(files: &mut Files) {
-    add_wit(files);
-    add(files, Path::new("sdk"), &SDK);
-}
 
 fn make(site: &Site, source: &'static str) -> Result<Vec<u8>, Error> {
     let (bundled, component) = (

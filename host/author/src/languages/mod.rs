@@ -168,16 +168,22 @@ impl Site<'_> {
     }
 }
 
-/// Adds the interface, for projects whose toolchain reads it.
-fn add_wit(files: &mut Files) {
+/// Adds an SDK, and the interface beside it, for projects whose toolchain reads that.
+fn add_sdk(files: &mut Files, to: &str, from: &'static Dir<'static>) {
     let place = "wit/deps/acp-chain-proxy/proxy.wit";
     files.insert(place.into(), WIT.as_bytes().into());
+    add(files, Path::new(to), from);
 }
 
 /// Adds all files of a folder and its subfolders.
-fn add(files: &mut Files, to: &Path, from: &'static Dir<'static>) {
-    for file in from.files() {
-        files.insert(to.join(file.path()), file.contents().into());
+pub(crate) fn add(files: &mut Files, to: &Path, from: &'static Dir<'static>) {
+    let mut folders = vec![from];
+    while let Some(folder) = folders.pop() {
+        for file in folder.files() {
+            let path = file.path();
+            let path = path.strip_prefix(from.path()).unwrap_or(path);
+            files.insert(to.join(path), file.contents().into());
+        }
+        folders.extend(folder.dirs());
     }
-    from.dirs().for_each(|folder| add(files, to, folder));
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use include_dir::{Dir, include_dir};
 use semver::Version;
 
-use super::{Files, Language, Site, add, add_wit};
+use super::{Language, Site, add_sdk};
 use crate::Error;
 use crate::component::Imports;
 use crate::toolchain::{Origin, Tool, VersionSource, run};
@@ -23,7 +23,7 @@ pub(super) static PYTHON: Language = Language {
         global if import in is lambda match nonlocal not or pass raise return try type while with yield \
         acp_chain componentize_py componentize_py_types wit_world",
     layers: &["wit", "python"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk/acp_chain", &SDK),
     tools: &[&COMPONENTIZE],
     imports: Imports::Wasi,
     has_drafts: false,
@@ -41,11 +41,6 @@ static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/python/acp_chain");
 
 /// The module whose classes are exported.
 const MODULE: &str = "proxy";
-
-fn sdk(files: &mut Files) {
-    add_wit(files);
-    add(files, Path::new("sdk/acp_chain"), &SDK);
-}
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;

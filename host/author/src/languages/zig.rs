@@ -6,9 +6,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::process::Command;
 
+use include_dir::{Dir, include_dir};
 use semver::Version;
 
-use super::{Files, Language, Site, add_wit};
+use super::{Language, Site, add_sdk};
 use crate::Error;
 use crate::component::{self, Imports};
 use crate::toolchain::{Origin, Tool, VersionSource, run};
@@ -25,7 +26,7 @@ pub(super) static ZIG: Language = Language {
         nosuspend opaque or orelse packed pub resume return struct suspend switch test threadlocal try \
         union unreachable var volatile while acp_chain std",
     layers: &["wit", "zig"],
-    sdk,
+    sdk: |files| add_sdk(files, "sdk", &SDK),
     tools: &[&COMPILER],
     imports: Imports::Channel,
     has_drafts: false,
@@ -41,15 +42,7 @@ pub(super) const COMPILER: Tool = Tool {
     origin: Origin::Pip("ziglang"),
 };
 
-const SDK: [(&str, &[u8]); 4] = [
-    ("sdk/abi.zig", include_bytes!("../../sdk/zig/abi.zig")),
-    (
-        "sdk/acp_chain.zig",
-        include_bytes!("../../sdk/zig/acp_chain.zig"),
-    ),
-    ("sdk/main.zig", include_bytes!("../../sdk/zig/main.zig")),
-    ("sdk/wit.zig", include_bytes!("../../sdk/zig/wit.zig")),
-];
+static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/zig");
 
 const OPTIONS: [&str; 7] = [
     "-target",
@@ -73,11 +66,6 @@ const MODULES: [&str; 9] = [
     "acp_chain",
     "-Mproxy=src/proxy.zig",
 ];
-
-fn sdk(files: &mut Files) {
-    add_wit(files);
-    files.extend(SDK.map(|(path, content)| (path.into(), content.into())));
-}
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
