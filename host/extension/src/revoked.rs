@@ -12,7 +12,6 @@
 //! The newest known list is stored with its signature, so it applies offline too. A list with a smaller number is an
 //! old one, possibly replayed, and is rejected.
 
-use std::fmt;
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -45,7 +44,13 @@ struct List {
 }
 
 /// An entry of the list: an extension that must not run.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, thiserror::Error)]
+#[error(
+    "it was revoked by {} ({}): {}; `acp-chain remove` removes it, `acp-chain update` gets another version",
+    quote(by, MAX_QUOTE),
+    quote(when, MAX_QUOTE),
+    quote(why, MAX_QUOTE)
+)]
 #[serde(deny_unknown_fields)]
 pub struct Revocation {
     /// The digest of the component.
@@ -57,19 +62,6 @@ pub struct Revocation {
     /// The date of the revocation, as text.
     pub when: String,
 }
-
-impl fmt::Display for Revocation {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let [by, when, why] = [&self.by, &self.when, &self.why].map(|said| quote(said, MAX_QUOTE));
-        write!(
-            f,
-            "it was revoked by {by} ({when}): {why}; `acp-chain remove` removes it, `acp-chain update` gets \
-             another version"
-        )
-    }
-}
-
-impl std::error::Error for Revocation {}
 
 /// A list that cannot be trusted.
 #[derive(Debug, thiserror::Error)]

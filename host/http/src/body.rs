@@ -30,15 +30,19 @@ impl Budget for UnlimitedBudget {
 }
 
 /// Why a body cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// It is longer than this many bytes.
+    #[error("a message may have at most {0} bytes")]
     TooLong(usize),
     /// The client has disconnected.
+    #[error("the body ends early")]
     Broken,
     /// The body pauses for too long.
+    #[error("the rest of the body did not arrive in time")]
     Slow,
     /// The budget has no room for it.
+    #[error("too much is being sent at once")]
     NoRoom,
 }
 
@@ -51,19 +55,6 @@ impl BodyError {
             Self::Broken => StatusCode::BAD_REQUEST,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
-}
-
-impl std::error::Error for BodyError {}
-
-impl std::fmt::Display for BodyError {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self {
-            Self::TooLong(longest) => write!(f, "a message may have at most {longest} bytes"),
-            Self::Broken => f.write_str("the body ends early"),
-            Self::Slow => f.write_str("the rest of the body did not arrive in time"),
-            Self::NoRoom => f.write_str("too much is being sent at once"),
         }
     }
 }

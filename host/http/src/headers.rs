@@ -5,23 +5,14 @@ use hyper::header::{self, HeaderMap, HeaderName};
 use crate::answer::{EVENTS, JSON};
 
 /// A header that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrongHeader {
     /// The header occurs more than once.
+    #[error("the header {0} occurs twice")]
     Twice(HeaderName),
     /// The header is not text.
+    #[error("the header {0} is not text")]
     NoText(HeaderName),
-}
-
-impl std::error::Error for WrongHeader {}
-
-impl std::fmt::Display for WrongHeader {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self {
-            Self::Twice(name) => write!(f, "the header {name} occurs twice"),
-            Self::NoText(name) => write!(f, "the header {name} is not text"),
-        }
-    }
 }
 
 /// The text of a header that may occur once.

@@ -4,7 +4,6 @@
 //! it. Neither the user's home nor a folder above it is a project: otherwise a program that can write a file there
 //! could insert proxies in front of every agent.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,17 +30,28 @@ pub enum Found {
 }
 
 /// Where the search ended.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum End {
     /// At a folder that cannot be read, or is not one.
+    #[error("{} cannot be read: {}", Untrusted::new(.0.display()), .1)]
     Nowhere(PathBuf, io::Error),
     /// At the root of a repository.
+    #[error(
+        "the repository {} has no {MANIFEST} at its root, and is not part of another project",
+        Untrusted::new(.0.display())
+    )]
     Repository(PathBuf),
     /// At the user's home, or above it.
+    #[error(
+        "there is no {MANIFEST} in any folder up to {}, and neither your home nor a folder above it is a project",
+        Untrusted::new(.0.display())
+    )]
     Home(PathBuf),
     /// At the folder of the user's settings.
+    #[error("{} has your settings, and is not a project", Untrusted::new(.0.display()))]
     Settings(PathBuf),
     /// At the root of the file system.
+    #[error("there is no {MANIFEST} in this folder or above it")]
     Top,
 }
 
@@ -113,31 +123,6 @@ pub fn find(cwd: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Fo
         }
     }
     Found::None(End::Top)
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let show = |path: &Path| Untrusted::new(path.display()).to_string();
-        match self {
-            Self::Nowhere(path, error) => {
-                write!(f, "{} cannot be read: {error}", show(path))
-            }
-            Self::Repository(path) => write!(
-                f,
-                "the repository {} has no {MANIFEST} at its root, and is not part of another project",
-                show(path)
-            ),
-            Self::Home(path) => write!(
-                f,
-                "there is no {MANIFEST} in any folder up to {}, and neither your home nor a folder above it is a project",
-                show(path)
-            ),
-            Self::Settings(path) => {
-                write!(f, "{} has your settings, and is not a project", show(path))
-            }
-            Self::Top => write!(f, "there is no {MANIFEST} in this folder or above it"),
-        }
-    }
 }
 
 #[cfg(test)]

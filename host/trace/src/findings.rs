@@ -1,14 +1,14 @@
 //! The problems of a run: unanswered requests, failures, expired holds, and denied calls of proxies.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
 use crate::{Decision, Kind, Line, State};
 
 /// A problem. Its text has names from the trace unescaped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {
     /// A request got no answer.
+    #[error("{method} of {from} (request {request}) has no answer")]
     Unanswered {
         /// The requester.
         from: String,
@@ -17,16 +17,20 @@ pub enum Finding {
         request: u64,
     },
     /// A proxy could not decide about a message.
+    #[error("the proxy `{proxy}` failed on {method}: {why}")]
     Failed {
         proxy: String,
         method: String,
         why: String,
     },
     /// A proxy broke, without losing a message.
+    #[error("the proxy `{proxy}` broke: {why}")]
     Broke { proxy: String, why: String },
     /// A proxy held a message for too long.
+    #[error("the proxy `{proxy}` held {method} for too long")]
     Expired { proxy: String, method: String },
     /// A proxy exceeded its rights.
+    #[error("the proxy `{proxy}` made {}", calls([*denied, *invalid, *full]))]
     Denied {
         proxy: String,
         /// Calls that its powers do not cover.
@@ -37,47 +41,22 @@ pub enum Finding {
         full: u64,
     },
     /// Lines are missing.
+    #[error("{0} lines are missing here, since they came faster than they could be written")]
     Dropped(u64),
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Unanswered {
-                from,
-                method,
-                request,
-            } => write!(f, "{method} of {from} (request {request}) has no answer"),
-            Self::Failed { proxy, method, why } => {
-                write!(f, "the proxy `{proxy}` failed on {method}: {why}")
-            }
-            Self::Broke { proxy, why } => write!(f, "the proxy `{proxy}` broke: {why}"),
-            Self::Expired { proxy, method } => {
-                write!(f, "the proxy `{proxy}` held {method} for too long")
-            }
-            Self::Denied {
-                proxy,
-                denied,
-                invalid,
-                full,
-            } => {
-                let counts = [
-                    (*denied, "calls that its powers do not cover"),
-                    (*invalid, "invalid calls"),
-                    (*full, "calls past a limit"),
-                ];
-                let counts = counts.iter().filter(|(count, _)| *count > 0);
-                let counts: Vec<_> = counts
-                    .map(|(count, what)| format!("{count} {what}"))
-                    .collect();
-                write!(f, "the proxy `{proxy}` made {}", counts.join(", "))
-            }
-            Self::Dropped(count) => write!(
-                f,
-                "{count} lines are missing here, since they came faster than they could be written"
-            ),
-        }
-    }
+/// The calls of a proxy that were denied, by their causes.
+fn calls(counts: [u64; 3]) -> String {
+    let causes = [
+        "calls that its powers do not cover",
+        "invalid calls",
+        "calls past a limit",
+    ];
+    let calls = counts.iter().zip(causes).filter(|(count, _)| **count > 0);
+    let calls: Vec<_> = calls
+        .map(|(count, cause)| format!("{count} {cause}"))
+        .collect();
+    calls.join(", ")
 }
 
 /// Collects problems, line by line.
