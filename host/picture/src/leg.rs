@@ -1,6 +1,7 @@
 //! The legs of a trace: messages that crossed from one part of the chain to the next, in order.
 
 use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
+pub use acp_chain_trace::Kind;
 use acp_chain_trace::{read_in_part, read_whole};
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,18 +25,6 @@ pub struct Leg {
     /// Whether it has a body that cannot be represented.
     #[serde(skip)]
     is_in_part: bool,
-}
-
-/// The kind of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A message that is to be answered.
-    Request,
-    /// A message without an answer.
-    Notification,
-    /// The answer, or an error.
-    Response,
 }
 
 /// The legs of a trace. Other lines, such as decisions of proxies, are skipped.
