@@ -3,5 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+mod observed;
 pub mod replay;
 pub mod transcript;

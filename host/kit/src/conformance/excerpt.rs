@@ -1,6 +1,6 @@
 //! Excerpts of messages for reports: long ones around the relevant place.
 
-use super::observed::CallRecord;
+use crate::observed::CallRecord;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Kind;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};

@@ -14,7 +14,6 @@ mod checks;
 mod excerpt;
 mod finding;
 mod mark;
-mod observed;
 mod play;
 mod report;
 mod stop;

@@ -12,10 +12,9 @@ use tokio::time::{sleep, timeout};
 use super::excerpt::{line, name, shown};
 use super::finding::Finding;
 use super::mark::Mark;
-use super::observed::{Fate, Observed, Seen};
 use super::stop::Stop;
+use crate::observed::{Fate, Observations};
 use crate::transcript::json::plain;
-use crate::transcript::watched::Watch;
 use crate::transcript::wire::{self, RESTART, Wire};
 use acp_chain_channel::{FailurePolicy, Offers, Peer};
 use acp_chain_conductor::Member;
@@ -60,8 +59,7 @@ pub struct Play {
     answers: HashMap<(Peer, String), Vec<Message>>,
     /// The marks that reached an end in notifications and answers, in order, with their messages.
     pub marks: Vec<(Peer, Mark, Message)>,
-    pub seen: Seen,
-    watch: Watch,
+    pub seen: Observations,
     last: u64,
     /// The number of messages sent and received.
     pub count: usize,
@@ -76,13 +74,11 @@ impl Play {
     /// default the component's own policy.
     pub async fn start(
         guest: Guest,
-        seen: Seen,
+        seen: Observations,
         on_failure: Option<FailurePolicy>,
     ) -> Result<Self, Stop> {
-        let watch = Watch::default();
         let hold_time = guest.limits.hold_time;
-        let look = |guest| Observed::new(guest, seen.clone(), watch.clone());
-        let started = wire::start(guest, on_failure, look).await;
+        let started = wire::start(guest, on_failure, seen.clone()).await;
         let proxy = started.map_err(Stop::DoesNotStart)?;
         let registration = &proxy.started.registration;
         let (offers, is_guard) = (registration.offers, registration.guard);
@@ -94,7 +90,6 @@ impl Play {
             answers: HashMap::new(),
             marks: Vec::new(),
             seen,
-            watch,
             last: 0,
             count: 0,
             offers,
@@ -257,7 +252,7 @@ impl Play {
             if is_broken {
                 return Err(Stop::Broke);
             }
-            if !has_received && !self.watch.is_busy() {
+            if !has_received && !self.seen.is_busy() {
                 return Ok(());
             }
             rounds += usize::from(has_received);

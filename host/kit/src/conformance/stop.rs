@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::excerpt::{name, shown};
 use super::finding::Finding;
-use super::observed::Seen;
+use crate::observed::Observations;
 use acp_chain_channel::Failure;
 
 /// The maximum duration of a check, in real time.
@@ -13,7 +13,7 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 /// Why a play stops.
 #[derive(Debug)]
 pub enum Stop {
-    /// The component broke; [`Seen`] has the failure.
+    /// The component broke; [`Observations`] has the failure.
     Broke,
     /// The component does not start.
     DoesNotStart(Failure),
@@ -34,7 +34,7 @@ impl From<Finding> for Stop {
 }
 
 /// The finding of a play that stopped.
-pub fn finding(stop: Stop, seen: &Seen) -> Finding {
+pub fn finding(stop: Stop, seen: &Observations) -> Finding {
     if let Some((called, failure)) = seen.lock().broken() {
         return broke(&format!("on {}", name(called)), failure).with_case(shown(called));
     }

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::finding::Finding;
-use super::observed::Seen;
 use super::play::Play;
 use super::stop::{PATIENCE, Stop, finding};
 use super::traffic::Traffic;
+use crate::observed::Observations;
 use crate::transcript::deadline::Deadline;
 use crate::transcript::log::Log;
 use acp_chain_channel::{Failure, FailurePolicy, Registration, Source};
@@ -30,8 +30,8 @@ pub struct UnderTest {
 /// The settings of one play.
 #[derive(Default)]
 pub struct Terms {
-    /// Earlier observations, and the failures to cause: see [`Seen`].
-    pub seen: Seen,
+    /// Earlier observations, and the failures to cause: see [`Observations`].
+    pub seen: Observations,
     /// The failure policy, if it differs from that of a run.
     pub on_failure: Option<FailurePolicy>,
 }

@@ -23,7 +23,6 @@ mod recorded;
 mod say;
 #[cfg(test)]
 mod tests;
-pub(crate) mod watched;
 pub(crate) mod wire;
 
 pub use act::{Act, Kind, Said};

@@ -17,8 +17,8 @@ use super::json::Json;
 use super::log::Log;
 use super::outcome::{Block, Outcome, Played};
 use super::pattern::Captures;
-use super::watched::{Watch, Watched};
 use super::wire;
+use crate::observed::Observations;
 use acp_chain_channel::{FailurePolicy, Peer};
 use acp_chain_conductor::Member;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -111,7 +111,7 @@ pub(super) struct Player<'a> {
     pub(super) script: &'a Script,
     pub(super) client: End,
     pub(super) agent: End,
-    pub(super) watches: BTreeMap<String, Watch>,
+    pub(super) watches: BTreeMap<String, Observations>,
     pub(super) captures: Captures,
     /// The MCP servers announced to the agent: their ids by name.
     pub(super) servers: BTreeMap<String, String>,
@@ -145,14 +145,13 @@ impl<'a> Player<'a> {
             .proxies
             .iter()
             .map(|proxy| proxy.guest.name.to_string());
-        watches.extend(names.map(|name| (name, Watch::default())));
+        watches.extend(names.map(|name| (name, Observations::without_record())));
         check_names(script, &watches)?;
         let mut members = Vec::new();
         for tested in setup.proxies {
             let name = tested.guest.name.to_string();
             let watch = watches.get(&name).cloned().unwrap_or_default();
-            let look = |guest| Watched::new(Box::new(guest), watch);
-            let started = wire::start(tested.guest, tested.on_failure, look).await;
+            let started = wire::start(tested.guest, tested.on_failure, watch).await;
             let proxy = started.map_err(|failure| PlayError::DoesNotStart {
                 proxy: name,
                 failure: format!("{failure}{}", failure.details()),
@@ -266,7 +265,7 @@ impl<'a> Player<'a> {
             sleep(REST).await;
             let more = [self.client.receive(), self.agent.receive()];
             self.learn_servers();
-            let is_busy = self.watches.values().any(Watch::is_busy);
+            let is_busy = self.watches.values().any(Observations::is_busy);
             if more == [false, false] && !is_busy {
                 return;
             }
@@ -280,7 +279,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    pub(super) fn watch(&self, proxy: &str) -> Result<&Watch, Stop> {
+    pub(super) fn watch(&self, proxy: &str) -> Result<&Observations, Stop> {
         let missing = || Stop(format!("the chain has no proxy `{proxy}`"));
         self.watches.get(proxy).ok_or_else(missing)
     }
@@ -346,7 +345,7 @@ impl<'a> Player<'a> {
 }
 
 /// An error if a step names an unknown proxy.
-fn check_names(script: &Script, watches: &BTreeMap<String, Watch>) -> Result<(), PlayError> {
+fn check_names(script: &Script, watches: &BTreeMap<String, Observations>) -> Result<(), PlayError> {
     let unknown = script.steps.iter().find_map(|step| match &step.act {
         Act::Fails(proxy) | Act::Restarts(proxy, _) | Act::Logs(proxy, _) => {
             (!watches.contains_key(proxy)).then(|| (step.line, quote(proxy, MAX_QUOTE)))

@@ -25,7 +25,7 @@ impl Player<'_> {
                 self.begin_session(name, &params).await?;
             }
             Act::After(time) => sleep(*time).await,
-            Act::Fails(proxy) => self.watch(proxy)?.fail(),
+            Act::Fails(proxy) => self.watch(proxy)?.fail_next(),
             Act::Restarts(proxy, saved) => self.restarts(at, proxy, saved.as_ref()).await?,
             Act::Gets(..) | Act::Logs(..) => {}
         }

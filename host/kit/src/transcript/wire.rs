@@ -8,8 +8,9 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
+use crate::observed::{Observations, ObservedSource};
 use acp_chain_channel::limits::LINE;
-use acp_chain_channel::{Failure, FailurePolicy, Source};
+use acp_chain_channel::{Failure, FailurePolicy};
 use acp_chain_conductor::{
     self as chain, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms,
 };
@@ -43,12 +44,11 @@ pub struct Wire {
     held: usize,
 }
 
-/// Starts a component; `look` wraps it in a source that observes it. Without `on_failure`, the component's own policy
-/// applies.
-pub async fn start<S: Source + 'static>(
+/// Starts a component, and observes it. Without `on_failure`, the component's own policy applies.
+pub async fn start(
     guest: Guest,
     on_failure: Option<FailurePolicy>,
-    look: impl FnOnce(Guest) -> S,
+    observations: Observations,
 ) -> Result<Proxy, Failure> {
     let mut terms = Terms {
         limits: guest.limits.clone(),
@@ -57,7 +57,8 @@ pub async fn start<S: Source + 'static>(
         sleep_after: None,
     };
     let name = guest.name.clone();
-    let mut proxy = Proxy::start(&name, look(guest), terms.clone()).await?;
+    let source = ObservedSource::new(guest, observations);
+    let mut proxy = Proxy::start(&name, source, terms.clone()).await?;
     terms.on_failure = on_failure.unwrap_or(proxy.started.registration.on_failure);
     proxy.terms = terms;
     Ok(proxy)

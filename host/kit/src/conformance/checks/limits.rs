@@ -1,10 +1,10 @@
 //! Whether the component stays within its limits.
 
 use crate::conformance::finding::{Finding, first};
-use crate::conformance::observed::Seen;
 use crate::conformance::play::Play;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
+use crate::observed::Observations;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Quantity;
 
@@ -21,7 +21,7 @@ const MANY: usize = 10;
 const TEXT: usize = 2048;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
-    let seen = Seen::default();
+    let seen = Observations::default();
     let mut findings = first(load(under_test, seen.clone()));
     if findings.is_empty() {
         findings.extend(long(under_test).err());
@@ -39,7 +39,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
 }
 
 /// Plays many sessions, and measures the memory that the component keeps after their turns.
-fn load(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
+fn load(under_test: &UnderTest, seen: Observations) -> Result<(), Finding> {
     let terms = Terms {
         seen,
         on_failure: None,

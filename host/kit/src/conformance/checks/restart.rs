@@ -1,11 +1,11 @@
 //! Whether the component restarts after a failure, and accepts any text as its saved state.
 
 use crate::conformance::finding::Finding;
-use crate::conformance::observed::Seen;
 use crate::conformance::play::Play;
 use crate::conformance::stop::broke;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
+use crate::observed::Observations;
 use crate::transcript::wire::RESTART;
 use acp_chain_channel::FailurePolicy;
 use acp_chain_rpc::untrusted::quote;
@@ -25,7 +25,7 @@ const GARBAGE: &[&str] = &[
 ];
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
-    let seen = Seen::default();
+    let seen = Observations::default();
     if let Err(finding) = turns(under_test, seen.clone()) {
         return vec![finding];
     }
@@ -41,7 +41,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
         }
         for case in 0..count {
             let at = case * calls / count;
-            let seen = Seen::default();
+            let seen = Observations::default();
             {
                 let mut state = seen.lock();
                 (state.fails_at, state.forgets) = (Some(at), forgets);
@@ -64,7 +64,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
 }
 
 /// Plays two turns of two sessions. `seen` may make the component fail once.
-fn turns(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
+fn turns(under_test: &UnderTest, seen: Observations) -> Result<(), Finding> {
     let terms = Terms {
         seen: seen.clone(),
         on_failure: Some(FailurePolicy::Restart),

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::conformance::excerpt::line;
 use crate::conformance::finding::{Finding, first};
-use crate::conformance::observed::{Fate, Seen};
 use crate::conformance::play::{Ask, Play};
 use crate::conformance::stop::Stop;
 use crate::conformance::under_test::{Terms, UnderTest};
+use crate::observed::{Fate, Observations};
 use crate::transcript::json::plain;
 use acp_chain_channel::{Offer, Peer};
 pub use acp_chain_mcp::component::Catalog;
@@ -27,7 +27,7 @@ const DEEPEST: usize = 8;
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":"p"}"#;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
-    let seen = Seen::default();
+    let seen = Observations::default();
     let terms = Terms {
         seen: seen.clone(),
         on_failure: None,

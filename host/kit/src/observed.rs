@@ -1,22 +1,39 @@
-//! Wraps a component: records every call with its outcome, and can make the component fail in any call. The chain sees
-//! no difference.
+//! Wraps a component: reports its restarts, records its calls with their outcomes, and can make it fail in any call, as
+//! a trap would. The chain sees no difference.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::transcript::watched::{Watch, Watched};
+use tokio::sync::Notify;
+
 use acp_chain_channel::{
     Action, Call, Effect, Event, Failure, MessageId, Offer, Outcome, Part, Peer, Reply, Source,
     Started, Starting, Tally,
 };
 use acp_chain_rpc::Message;
+use acp_chain_sandbox::Guest;
 
-/// The observations. Clones share them.
+/// The observations of a component, and the failures to cause. Clones share them.
 #[derive(Clone, Default)]
-pub struct Seen(Arc<Mutex<State>>);
+pub struct Observations(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    restarted: Notify,
+}
 
 #[derive(Default)]
 pub struct State {
+    /// Whether calls are only counted. A transcript needs no more, and would keep all messages.
+    only_counts: bool,
+    /// The number of starts and calls in progress.
+    busy: usize,
+    /// The number of calls that have begun.
+    begun: usize,
+    has_started: bool,
+    /// The saved states of the restarts that [`Observations::restarted`] has not returned yet.
+    restarts: Vec<Option<String>>,
     /// Every call, in order.
     pub calls: Vec<CallRecord>,
     /// The calls whose messages the component holds: positions in `calls`.
@@ -33,7 +50,7 @@ pub struct State {
     pub saved: Vec<String>,
     /// Why the component did not start or restart.
     pub not_started: Option<Failure>,
-    /// The call in which to fail: a position in `calls`.
+    /// The number of the call in which to fail: its position in `calls`.
     pub fails_at: Option<usize>,
     /// Whether the component is restarted without its saved state.
     pub forgets: bool,
@@ -72,9 +89,49 @@ pub enum Fate {
     Failed,
 }
 
-impl Seen {
+impl Observations {
+    /// Observations without a record of the calls.
+    pub fn without_record() -> Self {
+        let observations = Self::default();
+        observations.lock().only_counts = true;
+        observations
+    }
+
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the component fail in its next call.
+    pub fn fail_next(&self) {
+        let mut state = self.lock();
+        state.fails_at = Some(state.begun);
+    }
+
+    /// Waits until the component is restarted, and returns its saved state. Cancel safe.
+    pub async fn restarted(&self) -> Option<String> {
+        loop {
+            let mut restarted = std::pin::pin!(self.0.restarted.notified());
+            restarted.as_mut().enable();
+            let next = {
+                let mut state = self.lock();
+                (!state.restarts.is_empty()).then(|| state.restarts.remove(0))
+            };
+            match next {
+                Some(saved) => return saved,
+                None => restarted.await,
+            }
+        }
+    }
+
+    /// Whether the component is starting, or in a call.
+    pub fn is_busy(&self) -> bool {
+        self.lock().busy > 0
+    }
+
+    /// Marks the component as busy until the result is dropped.
+    fn work(&self) -> Busy {
+        self.lock().busy += 1;
+        Busy(self.clone())
     }
 
     /// Whether the component sent this message itself. Forgets the message, so each counts once.
@@ -87,7 +144,23 @@ impl Seen {
     }
 }
 
+/// Marks the component as busy until dropped.
+struct Busy(Observations);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.lock().busy -= 1;
+    }
+}
+
 impl State {
+    /// Whether the call that begins now must fail.
+    fn begins(&mut self) -> bool {
+        let fails = self.fails_at.take_if(|at| *at == self.begun).is_some();
+        self.begun += 1;
+        fails
+    }
+
     /// The call in which the component broke.
     pub fn broken(&self) -> Option<(&CallRecord, &Failure)> {
         self.calls.iter().find_map(|called| match &called.fate {
@@ -111,9 +184,37 @@ impl State {
         found.map(|called| &called.fate)
     }
 
-    fn reply(&mut self, id: Option<MessageId>, called: CallRecord, reply: &Reply) {
+    fn record(&mut self, event: Event, was_failed: bool, reply: &Reply) {
+        if self.only_counts {
+            return;
+        }
+        let fate = match &reply.outcome {
+            _ if was_failed => Fate::Failed,
+            Outcome::Decided(action) => Fate::of(action),
+            Outcome::Told => Fate::Observed,
+            Outcome::Refused(reason) => Fate::Undecided(reason.clone()),
+            Outcome::Broke(failure) => Fate::Broke(failure.clone()),
+        };
+        let is_offer = matches!(event, Event::Call(_) | Event::List(..));
+        let (id, message) = match event {
+            Event::Message(delivery) | Event::Answer(delivery) | Event::Call(delivery) => {
+                let message = (delivery.sender, delivery.method, delivery.message);
+                (Some(delivery.id), Some(message))
+            }
+            Event::List(offer, _) => {
+                if let Outcome::Decided(Action::Answer(list)) = &reply.outcome {
+                    self.lists.push((offer, list.body().to_owned()));
+                }
+                (None, None)
+            }
+            Event::Cancel(_) => (None, None),
+        };
         let at = self.calls.len();
-        self.calls.push(called);
+        self.calls.push(CallRecord {
+            message,
+            is_offer,
+            fate,
+        });
         for effect in &reply.effects {
             match effect {
                 Effect::Request { to, message, .. } | Effect::Notify { to, message } => {
@@ -166,34 +267,40 @@ impl Fate {
 }
 
 /// The source of an observed component.
-pub struct Observed {
-    source: Watched,
-    seen: Seen,
-    watch: Watch,
+pub struct ObservedSource {
+    guest: Guest,
+    observations: Observations,
 }
 
-impl Observed {
-    /// Observes the components of this source. The watch records whether they are busy.
-    pub fn new(source: impl Source + 'static, seen: Seen, watch: Watch) -> Self {
+impl ObservedSource {
+    pub fn new(guest: Guest, observations: Observations) -> Self {
         Self {
-            source: Watched::new(Box::new(source), watch.clone()),
-            seen,
-            watch,
+            guest,
+            observations,
         }
     }
 }
 
-impl Source for Observed {
+impl Source for ObservedSource {
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
-        let saved = saved.filter(|_| !self.seen.lock().forgets);
-        let starting = self.source.start(first, saved);
-        let (seen, watch) = (self.seen.clone(), self.watch.clone());
+        let observations = self.observations.clone();
+        let (saved, is_again) = {
+            let mut state = observations.lock();
+            let is_again = std::mem::replace(&mut state.has_started, true);
+            (saved.filter(|_| !state.forgets), is_again)
+        };
+        let starting = self.guest.start(first, saved.clone());
+        let busy = observations.work();
         Box::pin(async move {
-            let started = starting.await;
-            let Started { part, registration } = started.inspect_err(|failure| {
-                seen.lock().not_started = Some(failure.clone());
+            let _busy = busy;
+            let Started { part, registration } = starting.await.inspect_err(|failure| {
+                observations.lock().not_started = Some(failure.clone());
             })?;
-            let part = Box::new(ObservedPart { part, seen, watch });
+            if is_again {
+                observations.lock().restarts.push(saved);
+                observations.0.restarted.notify_waiters();
+            }
+            let part = Box::new(ObservedPart { part, observations });
             Ok(Started { part, registration })
         })
     }
@@ -201,8 +308,7 @@ impl Source for Observed {
 
 struct ObservedPart {
     part: Box<dyn Part>,
-    seen: Seen,
-    watch: Watch,
+    observations: Observations,
 }
 
 impl Part for ObservedPart {
@@ -211,7 +317,7 @@ impl Part for ObservedPart {
     }
 
     fn take_away(&mut self, id: MessageId) {
-        let mut state = self.seen.lock();
+        let mut state = self.observations.lock();
         if let Some(at) = state.held.remove(&id) {
             state.taken.push(at);
         }
@@ -220,54 +326,23 @@ impl Part for ObservedPart {
     }
 
     fn call(self: Box<Self>, event: Event) -> Call {
-        let Self { part, seen, watch } = *self;
-        let fails = {
-            let mut state = seen.lock();
-            let fails = state.fails_at == Some(state.calls.len());
-            if fails {
-                state.fails_at = None;
-            }
-            fails
-        };
-        if fails {
-            watch.fail();
-        }
+        let Self { part, observations } = *self;
+        let busy = observations.work();
+        let fails = observations.lock().begins();
         Box::pin(async move {
-            let (part, reply) = part.call(event.clone()).await;
-            {
-                let mut state = seen.lock();
-                let fate = match &reply.outcome {
-                    _ if fails => Fate::Failed,
-                    Outcome::Decided(action) => Fate::of(action),
-                    Outcome::Told => Fate::Observed,
-                    Outcome::Refused(reason) => Fate::Undecided(reason.clone()),
-                    Outcome::Broke(failure) => Fate::Broke(failure.clone()),
+            let _busy = busy;
+            let (part, reply) = if fails {
+                let reply = Reply {
+                    effects: Vec::new(),
+                    saved: None,
+                    outcome: Outcome::Broke(Failure::new("its test let it fail")),
                 };
-                let (id, message, is_offer) = match event {
-                    Event::Message(delivery) | Event::Answer(delivery) => {
-                        let message = (delivery.sender, delivery.method, delivery.message);
-                        (Some(delivery.id), Some(message), false)
-                    }
-                    Event::Call(delivery) => {
-                        let message = (delivery.sender, delivery.method, delivery.message);
-                        (Some(delivery.id), Some(message), true)
-                    }
-                    Event::List(offer, _) => {
-                        if let Outcome::Decided(Action::Answer(list)) = &reply.outcome {
-                            state.lists.push((offer, list.body().to_owned()));
-                        }
-                        (None, None, true)
-                    }
-                    Event::Cancel(_) => (None, None, false),
-                };
-                let called = CallRecord {
-                    message,
-                    is_offer,
-                    fate,
-                };
-                state.reply(id, called, &reply);
-            }
-            let part = Box::new(Self { part, seen, watch });
+                (part, reply)
+            } else {
+                part.call(event.clone()).await
+            };
+            observations.lock().record(event, fails, &reply);
+            let part = Box::new(Self { part, observations });
             (part as Box<dyn Part>, reply)
         })
     }
