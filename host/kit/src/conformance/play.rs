@@ -182,11 +182,8 @@ impl Play {
     pub async fn ask(&mut self, from: Peer, method: &str, params: &str) -> Result<Ask, Stop> {
         self.last += 1;
         let id = self.last;
-        let line = format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{params}}}"#,
-            plain(method)
-        );
-        self.say(from, line).await?;
+        let head = format!(r#""id":{id},"method":{}"#, plain(method));
+        self.say(from, &head, "params", params).await?;
         Ok(Ask {
             from,
             id,
@@ -196,9 +193,8 @@ impl Play {
 
     /// Sends a notification of an end. The params are JSON.
     pub async fn tell(&mut self, from: Peer, method: &str, params: &str) -> Result<(), Stop> {
-        let method = plain(method);
-        let line = format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#);
-        self.say(from, line).await
+        let head = format!(r#""method":{}"#, plain(method));
+        self.say(from, &head, "params", params).await
     }
 
     /// Cancels a request of an end.
@@ -222,23 +218,22 @@ impl Play {
             Ok(result) => ("result", result),
             Err(error) => ("error", error),
         };
-        let line = format!(
-            r#"{{"jsonrpc":"2.0","id":{},"{slot}":{body}}}"#,
-            id.as_str()
-        );
-        self.say(from, line).await
+        let head = format!(r#""id":{}"#, id.as_str());
+        self.say(from, &head, slot, body).await
     }
 
-    async fn say(&mut self, from: Peer, mut line: String) -> Result<(), Stop> {
-        line.push('\n');
+    async fn say(&mut self, from: Peer, head: &str, slot: &str, body: &str) -> Result<(), Stop> {
         self.count += 1;
-        let wire = match from {
-            Peer::Client => &mut self.client,
-            Peer::Agent => &mut self.agent,
-        };
-        match timeout(REST, wire.say(&line)).await {
+        match timeout(REST, self.wire(from).say(head, slot, body)).await {
             Ok(true) => Ok(()),
             Ok(false) | Err(_) => Err(Stop::Blocked),
+        }
+    }
+
+    fn wire(&mut self, peer: Peer) -> &mut Wire {
+        match peer {
+            Peer::Client => &mut self.client,
+            Peer::Agent => &mut self.agent,
         }
     }
 
@@ -278,12 +273,8 @@ impl Play {
         let mut has_received = false;
         for to in [Peer::Client, Peer::Agent] {
             loop {
-                let wire = match to {
-                    Peer::Client => &mut self.client,
-                    Peer::Agent => &mut self.agent,
-                };
-                let Some(message) = wire.receive() else {
-                    wire.release();
+                let Some(message) = self.wire(to).receive() else {
+                    self.wire(to).release();
                     break;
                 };
                 has_received = true;

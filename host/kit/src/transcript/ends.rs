@@ -35,23 +35,22 @@ impl End {
         }
     }
 
-    /// Sends a message: `head` has its id or its method, `slot` is the member of the body. Returns whether the chain
-    /// accepts it.
-    pub async fn say(&mut self, head: &str, slot: &str, body: &Json) -> bool {
-        let line = format!("{{\"jsonrpc\":\"2.0\",{head},\"{slot}\":{body}}}\n");
-        self.wire.say(&line).await
-    }
-
-    /// Sends a request, under its name in the transcript.
+    /// Sends a request, under its name in the transcript. Like the others, returns whether the chain accepts it.
     pub async fn ask(&mut self, name: &str, method: &str, params: &Json) -> bool {
         let head = format!("\"id\":{},\"method\":{}", plain(name), plain(method));
-        self.say(&head, "params", params).await
+        self.wire.say(&head, "params", params).await
+    }
+
+    /// Sends a notification.
+    pub async fn tell(&mut self, method: &str, params: &Json) -> bool {
+        let head = format!("\"method\":{}", plain(method));
+        self.wire.say(&head, "params", params).await
     }
 
     /// Answers a request.
     pub async fn answer(&mut self, id: &Id, slot: &str, body: &Json) -> bool {
-        self.say(&format!("\"id\":{}", id.as_str()), slot, body)
-            .await
+        let head = format!("\"id\":{}", id.as_str());
+        self.wire.say(&head, slot, body).await
     }
 
     /// Moves received messages to the inbox, up to a limit. Returns whether there may be more.

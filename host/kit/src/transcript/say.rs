@@ -3,11 +3,12 @@
 use tokio::time::{sleep, timeout};
 
 use super::act::{Act, Call, Kind, Said};
-use super::json::{Json, plain};
+use super::json::Json;
 use super::outcome::Outcome;
 use super::pattern::JsonPattern;
 use super::play::{Player, Stop, within};
 use super::wire::RESTART;
+use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
@@ -47,13 +48,12 @@ impl Player<'_> {
                 within(self.end(peer).ask(&name, method, &params)).await
             }
             Kind::Notification(method) => {
-                let (head, params) = (method_of(method), with_session(method));
-                within(self.end(peer).say(&head, "params", &params)).await
+                let params = with_session(method);
+                within(self.end(peer).tell(method, &params)).await
             }
             Kind::Cancel => {
                 let params = Json::Object([("requestId".to_owned(), Json::Text(name))].into());
-                let head = method_of(acp_chain_acp::CANCEL_REQUEST);
-                within(self.end(peer).say(&head, "params", &params)).await
+                within(self.end(peer).tell(CANCEL_REQUEST, &params)).await
             }
             Kind::Result | Kind::Error => {
                 let Some(id) = self.end(peer).got.get(&name).cloned() else {
@@ -136,10 +136,6 @@ impl Player<'_> {
         }
         Ok(())
     }
-}
-
-fn method_of(method: &str) -> String {
-    format!("\"method\":{}", plain(method))
 }
 
 /// Whether messages of a method have a `sessionId`.

@@ -1,6 +1,7 @@
 //! A chain in this process, and its two ends. Received messages that have not been processed are bounded: at the bound,
 //! the chain waits.
 
+use std::fmt::Display;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,8 +98,10 @@ impl Wire {
         (wire, theirs)
     }
 
-    /// Sends a line, including its line feed. Returns whether the chain accepts it.
-    pub async fn say(&mut self, line: &str) -> bool {
+    /// Sends a message: `head` has its id and its method, `slot` is the member of the body. Returns whether the chain
+    /// accepts it.
+    pub async fn say(&mut self, head: &str, slot: &str, body: &(impl Display + ?Sized)) -> bool {
+        let line = format!("{{\"jsonrpc\":\"2.0\",{head},\"{slot}\":{body}}}\n");
         self.writer.write_all(line.as_bytes()).await.is_ok()
     }
 
