@@ -1,10 +1,12 @@
 //! Findings of a check.
 
+use super::report::Verdict;
+
 /// A failure of a component, or a warning for its author.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Whether the check fails; otherwise the finding is a warning.
-    pub is_failure: bool,
+    /// The verdict on the check: failed, or a warning.
+    pub verdict: Verdict,
     /// Whether later checks are skipped.
     pub is_last: bool,
     /// The problem, in a self-contained sentence.
@@ -19,7 +21,7 @@ impl Finding {
     /// The check fails.
     pub fn failure(what: impl Into<String>) -> Self {
         Self {
-            is_failure: true,
+            verdict: Verdict::Failed,
             is_last: false,
             what: what.into(),
             case: Vec::new(),
@@ -30,7 +32,7 @@ impl Finding {
     /// The check passes, with a warning.
     pub fn warning(what: impl Into<String>) -> Self {
         Self {
-            is_failure: false,
+            verdict: Verdict::Warning,
             ..Self::failure(what)
         }
     }

@@ -36,11 +36,7 @@ pub fn run(under_test: &UnderTest, is_wanted: impl Fn(&Check) -> bool) -> Report
     let mut outcomes = Vec::new();
     let mut goes_on = true;
     for check in CHECKS.iter().filter(|check| is_wanted(check)) {
-        let outcome = if goes_on {
-            Outcome::of(check, under_test)
-        } else {
-            Outcome::not_run(check)
-        };
+        let outcome = Outcome::of(check, goes_on.then_some(under_test));
         goes_on &= !outcome.findings.iter().any(|finding| finding.is_last);
         outcomes.push(outcome);
     }

@@ -346,28 +346,18 @@ impl Play {
     pub fn check_answers(&self, asks: &[Ask]) -> Result<(), Finding> {
         for ask in asks {
             let answers = self.answers(ask);
-            let who = ask.from.as_str();
+            let count = match answers.len() {
+                1 => continue,
+                0 => "never answered".to_owned(),
+                more => format!("answered {more} times"),
+            };
+            let (who, method) = (ask.from.as_str(), quote(&ask.method, MAX_QUOTE));
             let asked = line(' ', who, &ask.method, &format!("(id {})", ask.id));
-            match answers.len() {
-                1 => {}
-                0 => {
-                    let what = format!(
-                        "the {who}'s `{}` is never answered",
-                        quote(&ask.method, MAX_QUOTE)
-                    );
-                    return Err(Finding::failure(what).with_case([asked]));
-                }
-                more => {
-                    let what = format!(
-                        "the {who}'s `{}` is answered {more} times",
-                        quote(&ask.method, MAX_QUOTE)
-                    );
-                    let gets = format!("{who} gets");
-                    let all = answers.iter();
-                    let all = all.map(|answer| line('+', &gets, "answer", answer.body()));
-                    return Err(Finding::failure(what).with_case([asked].into_iter().chain(all)));
-                }
-            }
+            let gets = format!("{who} gets");
+            let all = answers.iter();
+            let all = all.map(|answer| line('+', &gets, "answer", answer.body()));
+            let finding = Finding::failure(format!("the {who}'s `{method}` is {count}"));
+            return Err(finding.with_case([asked].into_iter().chain(all)));
         }
         Ok(())
     }

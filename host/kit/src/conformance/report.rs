@@ -19,8 +19,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
 }
 
-/// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How a check ended, from the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The component keeps the promise.
@@ -47,41 +47,27 @@ impl Verdict {
 }
 
 impl Outcome {
-    /// Runs a check.
-    pub(super) fn of(check: &'static Check, under_test: &UnderTest) -> Self {
-        let (findings, messages) = under_test.check(check.run);
+    /// Runs a check, unless an earlier finding makes it pointless: then there is no component.
+    pub(super) fn of(check: &'static Check, under_test: Option<&UnderTest>) -> Self {
+        let run = under_test.map(|under_test| under_test.check(check.run));
+        let was_run = run.is_some();
+        let (findings, messages) = run.unwrap_or_default();
         Self {
             check,
-            was_run: true,
+            was_run,
             messages,
             findings,
-        }
-    }
-
-    pub(super) fn not_run(check: &'static Check) -> Self {
-        Self {
-            check,
-            was_run: false,
-            messages: 0,
-            findings: Vec::new(),
         }
     }
 
     /// The verdict on the component.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let mut findings = self.findings.iter();
-        match (self.was_run, self.findings.is_empty()) {
-            (false, _) => Verdict::NotRun,
-            (true, true) => Verdict::Ok,
-            (true, false) => {
-                if findings.any(|finding| finding.is_failure) {
-                    Verdict::Failed
-                } else {
-                    Verdict::Warning
-                }
-            }
+        if !self.was_run {
+            return Verdict::NotRun;
         }
+        let verdicts = self.findings.iter().map(|finding| finding.verdict);
+        verdicts.max().unwrap_or(Verdict::Ok)
     }
 
     /// The findings as lines of text, each with its case and remedy.
@@ -153,38 +139,26 @@ impl Report {
             case: &'a [String],
             next: &'a str,
         }
-        let next_step = |check: &'static Check, finding: &'_ Finding| -> (Verdict, &'static str) {
-            let verdict = if finding.is_failure {
-                Verdict::Failed
-            } else {
-                Verdict::Warning
-            };
-            (verdict, finding.remedy.unwrap_or(check.remedy))
-        };
-        let rows = self.outcomes.iter().map(|outcome| CheckJson {
-            check: outcome.check.name,
-            verdict: outcome.verdict(),
-            messages: outcome.messages,
-            findings: outcome
-                .findings
-                .iter()
-                .map(|finding| {
-                    let (verdict, next) = next_step(outcome.check, finding);
-                    FindingJson {
-                        verdict,
-                        what: &finding.what,
-                        case: &finding.case,
-                        next,
-                    }
-                })
-                .collect(),
+        let checks = self.outcomes.iter().map(|outcome| {
+            let findings = outcome.findings.iter().map(|finding| FindingJson {
+                verdict: finding.verdict,
+                what: &finding.what,
+                case: &finding.case,
+                next: finding.remedy.unwrap_or(outcome.check.remedy),
+            });
+            CheckJson {
+                check: outcome.check.name,
+                verdict: outcome.verdict(),
+                messages: outcome.messages,
+                findings: findings.collect(),
+            }
         });
         serde_json::to_string_pretty(&ReportJson {
             component: &self.component,
             seed: self.seed,
             cases: self.cases,
             ok: self.count(Verdict::Failed) == 0,
-            checks: rows.collect(),
+            checks: checks.collect(),
         })
     }
 }

@@ -12,6 +12,8 @@ use acp_chain_rpc::Message;
 /// Sessions with concurrent turns.
 pub struct Turns {
     sessions: Vec<Session>,
+    /// Decides the order of concurrent messages.
+    pub traffic: Traffic,
     /// All requests sent so far.
     pub asks: Vec<Ask>,
     /// The number of updates per turn.
@@ -31,7 +33,7 @@ struct Session {
 
 impl Turns {
     /// Sets up this many sessions.
-    pub async fn begin(play: &mut Play, count: usize) -> Result<Self, Stop> {
+    pub async fn begin(play: &mut Play, traffic: Traffic, count: usize) -> Result<Self, Stop> {
         let mut sessions = Vec::new();
         for number in 0..count {
             let name = format!("s{number}");
@@ -45,6 +47,7 @@ impl Turns {
         }
         Ok(Self {
             sessions,
+            traffic,
             asks: Vec::new(),
             updates: 8,
             text: 20,
@@ -66,7 +69,7 @@ impl Turns {
     }
 
     /// One turn of each session, all concurrently.
-    pub async fn turn(&mut self, play: &mut Play, traffic: &mut Traffic) -> Result<(), Stop> {
+    pub async fn turn(&mut self, play: &mut Play) -> Result<(), Stop> {
         for at in 0..self.sessions.len() {
             let mark = self.sessions[at].mark().meta();
             let name = &self.sessions[at].name;
@@ -89,14 +92,14 @@ impl Turns {
             }
         }
         let half = self.updates / 2;
-        self.work(play, traffic, half).await?;
+        self.work(play, half).await?;
         for at in 0..self.sessions.len() {
             self.ask(play, at).await?;
         }
         play.rest().await?;
         play.answer_all(Peer::Client).await?;
         play.rest().await?;
-        self.work(play, traffic, self.updates - half).await?;
+        self.work(play, self.updates - half).await?;
         for session in &mut self.sessions {
             let Some(prompt) = session.prompt.take() else {
                 continue;
@@ -108,17 +111,12 @@ impl Turns {
     }
 
     /// The agent sends this many updates in each session, interleaved.
-    async fn work(
-        &mut self,
-        play: &mut Play,
-        traffic: &mut Traffic,
-        count: usize,
-    ) -> Result<(), Stop> {
+    async fn work(&mut self, play: &mut Play, count: usize) -> Result<(), Stop> {
         let working = |session: &&mut Session| session.prompt.is_some();
         let sessions = self.sessions.iter_mut().filter(working);
         let mut left: Vec<_> = sessions.map(|session| (session, count)).collect();
         while !left.is_empty() {
-            let at = traffic.below(left.len());
+            let at = self.traffic.below(left.len());
             let (session, count) = &mut left[at];
             if *count == 0 {
                 left.swap_remove(at);

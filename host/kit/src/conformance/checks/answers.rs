@@ -10,14 +10,13 @@ use crate::conformance::under_test::{Terms, UnderTest};
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     let played = under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;
-        let mut traffic = under_test.traffic();
-        let mut turns = Turns::begin(play, 2).await?;
+        let mut turns = Turns::begin(play, under_test.traffic(), 2).await?;
         for _ in 0..2 {
-            turns.turn(play, &mut traffic).await?;
+            turns.turn(play).await?;
         }
         let mut asks = std::mem::take(&mut turns.asks);
         for method in requests() {
-            for exchange in [Exchange::least(method), traffic.exchange(method)] {
+            for exchange in [Exchange::least(method), turns.traffic.exchange(method)] {
                 let from = exchange.sender();
                 if exchange.declares_servers() {
                     continue;

@@ -30,10 +30,9 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
 fn play(under_test: &UnderTest) -> Result<Vec<(Peer, String)>, Finding> {
     under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;
-        let mut traffic = under_test.traffic();
-        let mut turns = Turns::begin(play, 2).await?;
+        let mut turns = Turns::begin(play, under_test.traffic(), 2).await?;
         for _ in 0..2 {
-            turns.turn(play, &mut traffic).await?;
+            turns.turn(play).await?;
         }
         let came = play.marks.iter();
         let came = came.map(|(to, _, message)| (*to, message.body().to_owned()));

@@ -47,12 +47,11 @@ fn load(under_test: &UnderTest, seen: Observations) -> Result<(), Finding> {
     under_test.play(terms, async |play: &mut Play| {
         play.initialize(1).await?;
         let sessions = (under_test.cases * SESSIONS_A_CASE).clamp(1, SESSIONS);
-        let mut traffic = under_test.traffic();
-        let mut turns = Turns::begin(play, sessions).await?;
+        let mut turns = Turns::begin(play, under_test.traffic(), sessions).await?;
         turns.text = TEXT;
         let mut memory = [0; 3];
         for memory in &mut memory {
-            turns.turn(play, &mut traffic).await?;
+            turns.turn(play).await?;
             *memory = under_test.guest.gauge.memory();
         }
         turns.end(play).await?;
@@ -88,8 +87,8 @@ fn long(under_test: &UnderTest) -> Result<(), Finding> {
         play.rest().await?;
         play.answer_all(Peer::Agent).await?;
         play.rest().await?;
-        let mut turns = Turns::begin(play, 1).await?;
-        turns.turn(play, &mut under_test.traffic()).await?;
+        let mut turns = Turns::begin(play, under_test.traffic(), 1).await?;
+        turns.turn(play).await?;
         turns.end(play).await?;
         turns.asks.push(ask);
         Ok(play.check_answers(&turns.asks)?)

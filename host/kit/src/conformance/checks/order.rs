@@ -14,10 +14,9 @@ const TURNS: usize = 4;
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     first(under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;
-        let mut traffic = under_test.traffic();
-        let mut turns = Turns::begin(play, SESSIONS).await?;
+        let mut turns = Turns::begin(play, under_test.traffic(), SESSIONS).await?;
         for _ in 0..TURNS {
-            turns.turn(play, &mut traffic).await?;
+            turns.turn(play).await?;
         }
         // Messages that are held longest come last.
         turns.end(play).await?;

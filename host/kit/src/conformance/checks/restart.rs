@@ -71,10 +71,9 @@ fn turns(under_test: &UnderTest, seen: Observations) -> Result<(), Finding> {
     };
     under_test.play(terms, async |play: &mut Play| {
         play.initialize(1).await?;
-        let mut traffic = under_test.traffic();
-        let mut turns = Turns::begin(play, 2).await?;
+        let mut turns = Turns::begin(play, under_test.traffic(), 2).await?;
         for _ in 0..2 {
-            turns.turn(play, &mut traffic).await?;
+            turns.turn(play).await?;
             play.pass(RESTART).await?;
         }
         turns.end(play).await?;

@@ -9,6 +9,7 @@ use crate::conformance::changed::damage;
 use crate::conformance::excerpt::{difference, line};
 use crate::conformance::finding::Finding;
 use crate::conformance::play::Play;
+use crate::conformance::report::Verdict;
 use crate::conformance::stop::Stop;
 use crate::conformance::traffic::{Exchange, all};
 use crate::conformance::under_test::{Terms, UnderTest};
@@ -84,7 +85,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     }
     if findings.is_empty() {
         let rare = |finding| Finding {
-            is_failure: false,
+            verdict: Verdict::Warning,
             remedy: Some("ask for more `memory`: such messages are subject to its failure policy"),
             ..finding
         };
@@ -140,27 +141,35 @@ impl Sent {
             outcome: exchange.outcome(),
         }
     }
+
+    fn prompt(params: String) -> Self {
+        Self {
+            sender: Peer::Client,
+            method: "session/prompt".to_owned(),
+            params,
+            outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
+        }
+    }
+
+    fn update(params: String) -> Self {
+        Self {
+            sender: Peer::Agent,
+            method: "session/update".to_owned(),
+            params,
+            outcome: None,
+        }
+    }
 }
 
 /// A prompt and a tool call update with this value at a place that no schema describes.
 fn with_odd(value: &str) -> [Sent; 2] {
     [
-        Sent {
-            sender: Peer::Client,
-            method: "session/prompt".to_owned(),
-            params: format!(
-                r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x","_meta":{{"a":{value}}}}}]}}"#
-            ),
-            outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
-        },
-        Sent {
-            sender: Peer::Agent,
-            method: "session/update".to_owned(),
-            params: format!(
-                r#"{{"sessionId":"s","update":{{"sessionUpdate":"tool_call_update","toolCallId":"t","rawOutput":{value}}}}}"#
-            ),
-            outcome: None,
-        },
+        Sent::prompt(format!(
+            r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x","_meta":{{"a":{value}}}}}]}}"#
+        )),
+        Sent::update(format!(
+            r#"{{"sessionId":"s","update":{{"sessionUpdate":"tool_call_update","toolCallId":"t","rawOutput":{value}}}}}"#
+        )),
     ]
 }
 
@@ -168,34 +177,21 @@ fn with_odd(value: &str) -> [Sent; 2] {
 fn of_length(length: usize) -> [Sent; 2] {
     let text = "x".repeat(length);
     [
-        Sent {
-            sender: Peer::Client,
-            method: "session/prompt".to_owned(),
-            params: format!(r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"{text}"}}]}}"#),
-            outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
-        },
-        Sent {
-            sender: Peer::Agent,
-            method: "session/update".to_owned(),
-            params: format!(
-                r#"{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}"#
-            ),
-            outcome: None,
-        },
+        Sent::prompt(format!(
+            r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"{text}"}}]}}"#
+        )),
+        Sent::update(format!(
+            r#"{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}"#
+        )),
     ]
 }
 
 /// A prompt with nested objects.
 fn deep() -> Sent {
     let deep = format!("{}1e400{}", r#"{"a":"#.repeat(DEEP), "}".repeat(DEEP));
-    Sent {
-        sender: Peer::Client,
-        method: "session/prompt".to_owned(),
-        params: format!(
-            r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x"}}],"_meta":{deep}}}"#
-        ),
-        outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
-    }
+    Sent::prompt(format!(
+        r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x"}}],"_meta":{deep}}}"#
+    ))
 }
 
 /// Sends a message through the component, and its answer back.
@@ -230,11 +226,7 @@ async fn cross(
         },
     };
     let came = play.take(far, method).pop();
-    let fate = play
-        .seen
-        .lock()
-        .fate(from, near, leg.message.body())
-        .cloned();
+    let fate = leg.fate(play, from);
     if let Some(finding) = leg.judge(fate.as_ref(), came.as_ref(), play) {
         return Ok(Some(finding));
     }
@@ -253,22 +245,18 @@ async fn cross(
     play.answer(far, &came, outcome).await?;
     play.rest().await?;
     let (Ok(body) | Err(body)) = outcome;
-    let shown = with_acp(body).filter(|_| method == "initialize" && outcome.is_ok());
+    // The host adds its own capability.
+    if method == "initialize" && outcome.is_ok() && with_acp(body).is_some() {
+        return Ok(None);
+    }
     let leg = Leg {
         under_test,
         method,
         sender: far,
         message: Message::result(body),
     };
-    let fate = play
-        .seen
-        .lock()
-        .fate(from, far, leg.message.body())
-        .cloned();
+    let fate = leg.fate(play, from);
     let answer = play.answers(&ask).pop();
-    if shown.is_some() {
-        return Ok(None);
-    }
     Ok(leg.judge(fate.as_ref(), answer.as_ref(), play))
 }
 
@@ -282,6 +270,12 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
+    /// The fate of the message, in the calls from position `from` on.
+    fn fate(&self, play: &Play, from: usize) -> Option<Fate> {
+        let state = play.seen.lock();
+        state.fate(from, self.sender, self.message.body()).cloned()
+    }
+
     /// The problem with the message's fate, if there is one.
     fn judge(&self, fate: Option<&Fate>, came: Option<&Message>, play: &Play) -> Option<Finding> {
         let sent = self.message.body();

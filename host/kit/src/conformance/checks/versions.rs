@@ -33,7 +33,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     for version in VERSIONS {
         let played = under_test.play(Terms::default(), async |play: &mut Play| {
             play.initialize(version).await?;
-            let mut turns = Turns::begin(play, 1).await?;
+            let mut turns = Turns::begin(play, under_test.traffic(), 1).await?;
             for from in [Peer::Client, Peer::Agent] {
                 for method in METHODS {
                     for body in BODIES {
@@ -41,7 +41,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
                     }
                 }
             }
-            turns.turn(play, &mut under_test.traffic()).await?;
+            turns.turn(play).await?;
             turns.end(play).await?;
             Ok(play.check_answers(&turns.asks)?)
         });
