@@ -143,8 +143,6 @@ impl Run {
 
     /// Replaces ids and times, recognized by the names of their members, with the same names in both runs.
     fn rename(&mut self, member: &str, value: &mut Value) {
-        let is_id = member == "id" || member.ends_with("Id") || member.ends_with("_id");
-        let is_time = member.ends_with("At") || member == "timestamp" || member == "time";
         match value {
             Value::Object(members) => {
                 for (name, value) in members {
@@ -156,17 +154,29 @@ impl Run {
                     self.rename("", value);
                 }
             }
-            Value::String(_) | Value::Number(_) if is_id => {
+            Value::String(_) | Value::Number(_) if is_id(member) => {
                 let next = self.ids.len() + 1;
                 let number = self.ids.entry(value.to_string()).or_insert(next);
                 *value = Value::String(format!("id-{number}"));
             }
-            Value::String(_) | Value::Number(_) if is_time => {
+            Value::String(_) | Value::Number(_) if is_time(member) => {
                 *value = Value::String("time".to_owned());
             }
             _ => {}
         }
     }
+}
+
+/// Whether the member of this name is an id, which differs between runs.
+#[must_use]
+pub fn is_id(member: &str) -> bool {
+    member == "id" || member.ends_with("Id") || member.ends_with("_id")
+}
+
+/// Whether the member of this name is a time.
+#[must_use]
+pub fn is_time(member: &str) -> bool {
+    member.ends_with("At") || member == "timestamp" || member == "time"
 }
 
 /// The turns in which two runs differ, in order of beginning.

@@ -30,7 +30,7 @@ mod values;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use diff::{Difference, Run, Side, Turn, diff};
+pub use diff::{Difference, Run, Side, Turn, diff, is_id, is_time};
 pub use export::{ExportError, Format, export};
 pub use findings::{Finding, Findings};
 pub use ids::Ids;

@@ -4,7 +4,10 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use acp_chain_trace::{is_id, is_time};
 use serde_json::Value;
+
+use crate::transcript::has_parts;
 
 /// The beginning and the end of a masked secret.
 const MARKER: (&str, char) = ("[secret: ", ']');
@@ -134,44 +137,18 @@ impl Ids {
     }
 }
 
-fn is_id(member: &str) -> bool {
-    member == "id" || member.ends_with("Id") || member.ends_with("_id")
-}
-
-fn is_time(member: &str) -> bool {
-    member.ends_with("At") || member == "timestamp" || member == "time"
-}
-
 /// Whether a text equals that of the recording, in which a masked secret may be any text.
 fn is_text(expected: &str, received: &str) -> bool {
-    if expected == received {
-        return true;
-    }
     let mut parts = Vec::new();
     let mut rest = expected;
-    while let Some((before, behind)) = rest.split_once(MARKER.0) {
-        let Some((_, behind)) = behind.split_once(MARKER.1) else {
-            break;
-        };
+    while let Some((before, behind)) = rest.split_once(MARKER.0)
+        && let Some((_, behind)) = behind.split_once(MARKER.1)
+    {
         parts.push(before);
         rest = behind;
     }
-    let Some((first, middle)) = parts.split_first() else {
-        return false;
-    };
-    let between = received
-        .strip_prefix(first)
-        .and_then(|received| received.strip_suffix(rest));
-    let Some(mut between) = between else {
-        return false;
-    };
-    middle.iter().all(|part| match between.split_once(part) {
-        Some((_, behind)) => {
-            between = behind;
-            true
-        }
-        None => false,
-    })
+    parts.push(rest);
+    has_parts(received, &parts)
 }
 
 #[cfg(test)]

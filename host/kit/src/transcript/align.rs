@@ -30,47 +30,19 @@ pub enum Pair {
 pub fn align(expected: &[&Said], came: &[Received], captures: &Captures) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for op in compare(expected, came, Some(captures)) {
-        let ((start, len), (new_start, new_len)) = match op {
-            DiffOp::Equal {
-                old_index,
-                new_index,
-                len,
-            } => {
-                pairs.extend((0..len).map(|at| Pair::Same(old_index + at, new_index + at)));
-                continue;
-            }
-            DiffOp::Delete {
-                old_index,
-                old_len,
-                new_index,
-            } => ((old_index, old_len), (new_index, 0)),
-            DiffOp::Insert {
-                old_index,
-                new_index,
-                new_len,
-            } => ((old_index, 0), (new_index, new_len)),
-            DiffOp::Replace {
-                old_index,
-                old_len,
-                new_index,
-                new_len,
-            } => ((old_index, old_len), (new_index, new_len)),
-        };
-        let (left, right) = (
-            &expected[start..start + len],
-            &came[new_start..new_start + new_len],
-        );
-        for op in compare(left, right, None) {
-            let old = op.old_range().map(|at| start + at);
-            let new = op.new_range().map(|at| new_start + at);
-            match op {
-                DiffOp::Equal { .. } => {
-                    pairs.extend(old.zip(new).map(|(old, new)| Pair::Changed(old, new)));
-                }
-                _ => {
-                    pairs.extend(old.map(Pair::Missing));
-                    pairs.extend(new.map(Pair::Extra));
-                }
+        let (old, new) = (op.old_range(), op.new_range());
+        if matches!(op, DiffOp::Equal { .. }) {
+            pairs.extend(old.zip(new).map(|(old, new)| Pair::Same(old, new)));
+            continue;
+        }
+        for op in compare(&expected[old.clone()], &came[new.clone()], None) {
+            let old = op.old_range().map(|at| old.start + at);
+            let new = op.new_range().map(|at| new.start + at);
+            if matches!(op, DiffOp::Equal { .. }) {
+                pairs.extend(old.zip(new).map(|(old, new)| Pair::Changed(old, new)));
+            } else {
+                pairs.extend(old.map(Pair::Missing));
+                pairs.extend(new.map(Pair::Extra));
             }
         }
     }

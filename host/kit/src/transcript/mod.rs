@@ -30,6 +30,7 @@ pub use format::{LONGEST, Script, Step, Wrong};
 pub use json::Json;
 pub use outcome::{Difference, Played};
 pub use pattern::JsonPattern;
+pub(crate) use pattern::has_parts;
 pub use play::{PlayError, Setup, Tested, play};
 pub use recorded::{RecordedError, transcript as recorded};
 pub(crate) use recorded::{Seen, ends};

@@ -232,26 +232,15 @@ impl Block {
             .any(|outcome| !matches!(outcome, Outcome::Extra(..)) && outcome.step() == self.done);
         let done = self.done.filter(|_| !has_outcome).map(Outcome::AsWritten);
         for outcome in done.iter().chain(&self.outcomes) {
-            match outcome {
-                Outcome::AsWritten(step) | Outcome::Stopped(step, _) => {
-                    push_all([&mut written, &mut came], act(step));
-                }
-                Outcome::Changed(step, instead) => {
-                    push_all([&mut written], act(step));
-                    push_all([&mut came], Some(instead));
-                }
-                Outcome::Missing(step) => push_all([&mut written], act(step)),
-                Outcome::Extra(_, extra) => push_all([&mut came], Some(extra)),
-            }
+            let (old, new) = match outcome {
+                Outcome::AsWritten(step) | Outcome::Stopped(step, _) => (act(step), act(step)),
+                Outcome::Changed(step, instead) => (act(step), Some(instead)),
+                Outcome::Missing(step) => (act(step), None),
+                Outcome::Extra(_, extra) => (None, Some(extra)),
+            };
+            old.into_iter().for_each(|act| push(&mut written, act));
+            new.into_iter().for_each(|act| push(&mut came, act));
         }
         (written, came)
-    }
-}
-
-fn push_all<const N: usize>(texts: [&mut String; N], act: Option<&Act>) {
-    for text in texts {
-        if let Some(act) = act {
-            push(text, act);
-        }
     }
 }

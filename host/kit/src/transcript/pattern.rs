@@ -240,7 +240,9 @@ fn matches(pattern: &Json, value: &Json, known: &mut Captures) -> bool {
             }
         }
         (pattern, _) if is_anything(pattern) => true,
-        (Json::Text(pattern), Json::Text(text)) => text_matches(pattern, text),
+        (Json::Text(pattern), Json::Text(text)) => {
+            has_parts(text, &pattern.split(ANYTHING).collect::<Vec<_>>())
+        }
         (Json::Number(one), Json::Number(other)) => {
             let is_whole = |number: &serde_json::Number| number.is_i64() || number.is_u64();
             let may_differ = !(is_whole(one) && is_whole(other));
@@ -259,22 +261,22 @@ fn matches(pattern: &Json, value: &Json, known: &mut Captures) -> bool {
     }
 }
 
-/// Whether a text contains the parts between `[..]` in order, with anything between them.
-fn text_matches(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once(ANYTHING) else {
-        return pattern == text;
+/// Whether a text consists of these parts in order, with anything between them.
+pub(crate) fn has_parts(text: &str, parts: &[&str]) -> bool {
+    let [first, middle @ .., last] = parts else {
+        return parts == [text];
     };
-    let Some(mut text) = text.strip_prefix(first) else {
+    let between = text.strip_prefix(first);
+    let Some(mut between) = between.and_then(|text| text.strip_suffix(last)) else {
         return false;
     };
-    let (middle, last) = rest.rsplit_once(ANYTHING).unwrap_or(("", rest));
-    for stretch in middle.split(ANYTHING) {
-        match text.split_once(stretch) {
-            Some((_, after)) => text = after,
-            None => return false,
+    middle.iter().all(|part| match between.split_once(part) {
+        Some((_, after)) => {
+            between = after;
+            true
         }
-    }
-    text.ends_with(last)
+        None => false,
+    })
 }
 
 /// Matches an array. The elements between two `"[..]"` are searched for from the left, and the first match is taken, so
