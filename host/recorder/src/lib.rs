@@ -375,12 +375,6 @@ impl SharedState {
     }
 }
 
-impl std::fmt::Debug for Trace {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Trace").finish_non_exhaustive()
-    }
-}
-
 impl std::fmt::Debug for Tracer {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("Tracer").finish_non_exhaustive()

@@ -141,7 +141,7 @@ impl Body {
     ) {
         let decoded = coding.decoded(text.clone()).text;
         if let Some(masked) = markers.masked(&decoded, effort) {
-            self.change(range, &encoded(coding, &masked));
+            self.change(range, &coding.encoded(&masked));
         } else if coding == Coding::Base64
             && let Some(masked) = markers.masked(&text, effort)
         {
@@ -154,11 +154,6 @@ impl Body {
         let quoted = serde_json::Value::from(text).to_string();
         self.edits.push((range, quoted));
     }
-}
-
-/// The string for a text.
-pub fn encoded(coding: Coding, text: &str) -> Cow<'_, str> {
-    coding.encoded(text)
 }
 
 /// The kind of secret that a string or a number is, by the names on its path.

@@ -7,9 +7,9 @@ use acp_chain_secrets::Effort;
 use acp_chain_trace::Line;
 use serde_json::value::RawValue;
 
-use super::body::{self, Body, Chunk};
+use super::body::{Body, Chunk};
 use super::markers::{Edit, Finder, Markers, Numbers, applied};
-use super::texts::{self, Hop, Texts};
+use super::texts::{Hop, LineDecision, Texts};
 
 /// The cost of keeping a line, besides its body.
 const ENTRY: usize = 512;
@@ -130,17 +130,16 @@ impl Lines {
 }
 
 /// Applies decisions to the waiting lines.
-fn decide(waiting: &mut VecDeque<Box<WaitingLine>>, first: u64, decided: Vec<texts::LineDecision>) {
-    for texts::LineDecision {
-        line,
-        edits,
-        is_last,
-    } in decided
-    {
+fn decide(waiting: &mut VecDeque<Box<WaitingLine>>, first: u64, decided: Vec<LineDecision>) {
+    for decision in decided {
+        let (LineDecision::Edit(line, _) | LineDecision::Done(line)) = &decision;
         let place = usize::try_from(line - first).unwrap_or(usize::MAX);
-        if let Some(waiting) = waiting.get_mut(place) {
-            waiting.decided.extend(edits);
-            waiting.is_decided |= is_last;
+        let Some(waiting) = waiting.get_mut(place) else {
+            continue;
+        };
+        match decision {
+            LineDecision::Edit(_, edit) => waiting.decided.push(edit),
+            LineDecision::Done(_) => waiting.is_decided = true,
         }
     }
 }
@@ -157,7 +156,7 @@ impl WaitingLine {
         if let Some(chunk) = chunk.filter(|_| !decided.is_empty()) {
             let text = applied(&chunk.text, &decided);
             let mut body = Body::default();
-            body.change(chunk.range, &body::encoded(chunk.coding, &text));
+            body.change(chunk.range, &chunk.coding.encoded(&text));
             edits.append(&mut body.edits);
             edits.sort_by_key(|(range, _)| range.start);
         }

@@ -165,9 +165,3 @@ impl<S: Sink> Sink for Masked<S> {
         self.sink.flush()
     }
 }
-
-impl<S> std::fmt::Debug for Masked<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Masked").finish_non_exhaustive()
-    }
-}

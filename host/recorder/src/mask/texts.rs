@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::iter;
+use std::ops::Range;
 
 use acp_chain_secrets::{End, Secret, Tail};
 use acp_chain_trace::Line;
@@ -20,13 +21,12 @@ pub struct Hop {
     session: Option<String>,
 }
 
-/// A decision about a line.
-pub struct LineDecision {
-    pub line: u64,
-    /// Changes to the text of its chunk.
-    pub edits: Vec<Edit>,
-    /// Whether it is the last decision about the line.
-    pub is_last: bool,
+/// A decision about the line with this number.
+pub enum LineDecision {
+    /// The text of its chunk is changed.
+    Edit(u64, Edit),
+    /// No further decision follows.
+    Done(u64),
 }
 
 #[derive(Default)]
@@ -166,32 +166,30 @@ impl Text {
         decided
     }
 
+    /// The pieces, each with its part of this range of the text.
+    fn parts(&self, start: usize, end: usize) -> impl Iterator<Item = (&Piece, Range<usize>)> {
+        let mut at = self.passed;
+        self.pieces.iter().map(move |piece| {
+            let length = piece.text.len();
+            let [from, to] = [start, end].map(|end| end.saturating_sub(at).min(length));
+            at += length;
+            (piece, from..to)
+        })
+    }
+
     /// This range of the text, as far as it is still kept.
     fn between(&self, start: usize, end: usize) -> String {
-        let (mut at, mut out) = (self.passed, String::new());
-        for Piece { text, .. } in &self.pieces {
-            let from = start.saturating_sub(at).min(text.len());
-            let to = end.saturating_sub(at).min(text.len());
-            out.push_str(&text[from..to]);
-            at += text.len();
-        }
-        out
+        let parts = self.parts(start, end);
+        parts.map(|(piece, part)| &piece.text[part]).collect()
     }
 
     /// Replaces this range: by the marker in the first piece that contains a part of it, by nothing in later pieces.
     fn cover(&self, start: usize, end: usize, mut marker: String, decided: &mut Vec<LineDecision>) {
-        let mut at = self.passed;
-        for Piece { line, text } in &self.pieces {
-            let from = start.saturating_sub(at).min(text.len());
-            let to = end.saturating_sub(at).min(text.len());
-            if from < to {
-                decided.push(LineDecision {
-                    line: *line,
-                    edits: vec![(from..to, std::mem::take(&mut marker))],
-                    is_last: false,
-                });
+        for (piece, part) in self.parts(start, end) {
+            if !part.is_empty() {
+                let edit = (part, std::mem::take(&mut marker));
+                decided.push(LineDecision::Edit(piece.line, edit));
             }
-            at += text.len();
         }
     }
 
@@ -200,11 +198,7 @@ impl Text {
         while let Some(piece) = self.pieces.front()
             && self.passed + piece.text.len() <= self.decided
         {
-            decided.push(LineDecision {
-                line: piece.line,
-                edits: Vec::new(),
-                is_last: true,
-            });
+            decided.push(LineDecision::Done(piece.line));
             self.passed += piece.text.len();
             self.pieces.pop_front();
         }
@@ -212,22 +206,14 @@ impl Text {
 
     fn give_up(&mut self) -> Vec<LineDecision> {
         let mut decided = Vec::new();
-        let end = self.passed
-            + self
-                .pieces
-                .iter()
-                .map(|piece| piece.text.len())
-                .sum::<usize>();
+        let kept = self.pieces.iter().map(|piece| piece.text.len());
+        let end = self.passed + kept.sum::<usize>();
         if self.decided < end {
             self.cover(self.decided.max(self.passed), end, unclear(), &mut decided);
         }
         for piece in self.pieces.drain(..) {
             self.passed += piece.text.len();
-            decided.push(LineDecision {
-                line: piece.line,
-                edits: Vec::new(),
-                is_last: true,
-            });
+            decided.push(LineDecision::Done(piece.line));
         }
         decided
     }
