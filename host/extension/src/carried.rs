@@ -30,23 +30,16 @@ pub struct Carried {
     extensions: Vec<Extension>,
 }
 
-/// A built-in extension.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A built-in extension, as in the index.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Extension {
     /// The name in its package.
     pub name: String,
     /// The digest of its component.
     pub digest: Digest,
+    /// The program that contains it.
+    #[serde(skip)]
     program: PathBuf,
-    component: Range<u64>,
-    code: Range<u64>,
-}
-
-/// An extension in the index.
-#[derive(Deserialize, Serialize)]
-struct Entry {
-    name: String,
-    digest: Digest,
     component: Range<u64>,
     code: Range<u64>,
 }
@@ -66,17 +59,11 @@ impl Carried {
     /// Reads the built-in extensions of the program at a path.
     pub fn by(program: &Path) -> io::Result<Self> {
         let mut file = File::open(program)?;
-        let (entries, _) = read(&mut file)?;
-        let extensions = entries.into_iter().map(|entry| Extension {
-            name: entry.name,
-            digest: entry.digest,
-            program: program.to_owned(),
-            component: entry.component,
-            code: entry.code,
-        });
-        Ok(Self {
-            extensions: extensions.collect(),
-        })
+        let (mut extensions, _) = read(&mut file)?;
+        for extension in &mut extensions {
+            extension.program = program.to_owned();
+        }
+        Ok(Self { extensions })
     }
 
     /// The extension of this name.
@@ -170,9 +157,10 @@ pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
             at += bytes.len() as u64;
             io::Result::Ok(begin..at)
         };
-        entries.push(Entry {
+        entries.push(Extension {
             name: extension.package.name.clone(),
             digest: Digest::of(&extension.component),
+            program: PathBuf::new(),
             component: put(&extension.component)?,
             code: put(&extension.code)?,
         });
@@ -187,7 +175,7 @@ pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
 }
 
 /// The index of a program, and the length of the file before the extensions. Without extensions, the index is empty.
-fn read(file: &mut File) -> io::Result<(Vec<Entry>, u64)> {
+fn read(file: &mut File) -> io::Result<(Vec<Extension>, u64)> {
     let size = file.seek(SeekFrom::End(0))?;
     let tail = MAGIC.len() as u64 + 8;
     let Some(at) = size.checked_sub(tail) else {
@@ -209,7 +197,7 @@ fn read(file: &mut File) -> io::Result<(Vec<Entry>, u64)> {
     file.seek(SeekFrom::Start(index))?;
     let mut text = Vec::new();
     file.take(length).read_to_end(&mut text)?;
-    let entries: Vec<Entry> = serde_json::from_slice(&text).map_err(|_| damaged())?;
+    let entries: Vec<Extension> = serde_json::from_slice(&text).map_err(|_| damaged())?;
     let ranges = || {
         entries
             .iter()
