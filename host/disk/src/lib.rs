@@ -87,6 +87,22 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Whether an error says that a file does not exist.
+#[must_use]
+pub fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+/// The end of an error about a file that was not written: what the user can do.
+#[must_use]
+pub fn next_step(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost",
+        _ => "",
+    }
+}
+
 /// Removes the temporary files of killed processes. No other process may be writing into the folder.
 pub fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.flatten() {

@@ -144,9 +144,7 @@ impl Lock {
         let path = &std::path::absolute(path).map_err(unreadable)?;
         let bytes = match disk::read(path, LOCK) {
             Ok(bytes) => bytes,
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-            {
+            Err(error) if disk::is_absent(&error) => {
                 return Ok(Self {
                     path: path.clone(),
                     extensions: BTreeMap::new(),

@@ -31,7 +31,7 @@ pub struct Store {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The system reports an error.
-    #[error("{}: {error}{}", Untrusted::new(path.display()), next_step(error))]
+    #[error("{}: {error}{}", Untrusted::new(path.display()), disk::next_step(error))]
     Disk {
         /// The path.
         path: PathBuf,
@@ -64,13 +64,6 @@ pub enum StoreError {
     /// A lock file cannot be read, so its components are unknown.
     #[error("nothing was removed, since the components in use are unknown: {0}")]
     Lock(#[from] LockError),
-}
-
-fn next_step(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost",
-        _ => "",
-    }
 }
 
 /// Access to a store for changes. Only one process has it at a time.
@@ -155,7 +148,7 @@ impl Store {
     pub fn all(&self) -> Result<Vec<Stored>, StoreError> {
         let folder = self.components();
         let entries = match fs::read_dir(&folder) {
-            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            Err(error) if disk::is_absent(&error) => return Ok(Vec::new()),
             entries => entries.map_err(at(&folder))?,
         };
         let mut all = Vec::new();
@@ -312,13 +305,6 @@ impl Changing<'_> {
 /// Resolves symbolic links, which users often have in place of settings.
 fn behind_links(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> StoreError {

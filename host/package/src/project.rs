@@ -131,19 +131,8 @@ impl Project {
             place: String::new(),
             wrong,
         };
-        let Table {
-            name,
-            host,
-            powers,
-            methods,
-            config,
-            limits,
-            on_failure,
-            guard,
-            guards_by,
-            _target,
-        } = said.table;
-        let name = name.or(said.name).ok_or_else(|| {
+        let table = said.table;
+        let name = table.name.or(said.name).ok_or_else(|| {
             wrong("the extension has no name; set `name` beside its powers".into())
         })?;
         if !is_name(&name) {
@@ -156,16 +145,16 @@ impl Project {
         })?;
         let version = Version::parse(&version)
             .map_err(|error| wrong(format!("{version:?} is not a version: {error}")))?;
-        let powers = powers.into_iter();
+        let config = table.config.map(|config| config.read(file));
         let asks = Asks {
-            host,
-            powers: RequestedPower::in_order(powers.collect()),
-            methods,
-            config: config.map(|config| config.read(file)).transpose()?,
-            limits,
-            on_failure,
-            guard,
-            guards_by,
+            host: table.host,
+            powers: RequestedPower::in_order(table.powers),
+            methods: table.methods,
+            config: config.transpose()?,
+            limits: table.limits,
+            on_failure: table.on_failure,
+            guard: table.guard,
+            guards_by: table.guards_by,
         };
         asks.check().map_err(wrong)?;
         Ok(Self {

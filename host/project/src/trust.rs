@@ -87,7 +87,7 @@ pub enum Standing {
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// The system reports an error.
-    #[error("{}: {error}{}", Untrusted::new(path.display()), next_step(error))]
+    #[error("{}: {error}{}", Untrusted::new(path.display()), disk::next_step(error))]
     Disk {
         /// The path.
         path: PathBuf,
@@ -104,13 +104,6 @@ pub enum TrustError {
         /// The file.
         path: PathBuf,
     },
-}
-
-fn next_step(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost",
-        _ => "",
-    }
 }
 
 impl Record {
@@ -384,14 +377,7 @@ fn write_copy(content: &Content, folder: &Path, copy: &Path) -> io::Result<()> {
 fn load(path: &Path) -> Result<Option<Record>, TrustError> {
     let text = match fs::read(path) {
         Ok(text) => text,
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            return Ok(None);
-        }
+        Err(error) if disk::is_absent(&error) => return Ok(None),
         Err(error) => return Err(at(path)(error)),
     };
     let record = serde_json::from_slice::<Record>(&text).ok();

@@ -108,12 +108,7 @@ struct Process {
     /// The random id of the first connection, if it is fixed already.
     letters: Mutex<Option<String>>,
     /// The writer and the socket, until the threads start.
-    ready: Mutex<Option<PreparedWriter>>,
-}
-
-struct PreparedWriter {
-    writer: Writer,
-    acceptor: Option<Acceptor>,
+    ready: Mutex<Option<(Writer, Option<Acceptor>)>>,
 }
 
 /// Records the events of a connection, which ends when this is dropped.
@@ -213,7 +208,7 @@ impl Trace {
                 queue: self.queue,
                 shared,
                 letters: Mutex::new(letters),
-                ready: Mutex::new(Some(PreparedWriter { writer, acceptor })),
+                ready: Mutex::new(Some((writer, acceptor))),
             }),
             user: None,
         }
@@ -234,7 +229,7 @@ impl Tracer {
     /// Starts the threads, if they are not running: from now on, listeners can connect. Call this only after privileges
     /// are dropped, as threads started before would keep them. The first connection calls it, too.
     pub fn start(&self) {
-        let Some(PreparedWriter { writer, acceptor }) = lock(&self.process.ready).take() else {
+        let Some((writer, acceptor)) = lock(&self.process.ready).take() else {
             return;
         };
         let thread = thread::Builder::new().name("trace".to_owned());

@@ -355,13 +355,19 @@ fn check_names(script: &Script, watches: &BTreeMap<String, Observations>) -> Res
     let Some((line, proxy)) = unknown else {
         return Ok(());
     };
-    let known: Vec<_> = watches.keys().map(|name| format!("`{name}`")).collect();
-    let known = if known.is_empty() {
+    let known = list(watches.keys());
+    Err(PlayError::NoProxy { line, proxy, known })
+}
+
+/// Names as a list in text.
+pub(super) fn list<'n>(names: impl Iterator<Item = &'n String>) -> String {
+    let names = names.map(|name| format!("`{}`", quote(name, MAX_QUOTE)));
+    let names: Vec<_> = names.collect();
+    if names.is_empty() {
         "none".to_owned()
     } else {
-        known.join(", ")
-    };
-    Err(PlayError::NoProxy { line, proxy, known })
+        names.join(", ")
+    }
 }
 
 /// An error unless the chain accepts the message in time.

@@ -6,11 +6,10 @@ use super::act::{Act, Call, Kind, Said};
 use super::json::Json;
 use super::outcome::Outcome;
 use super::pattern::JsonPattern;
-use super::play::{Player, Stop, within};
+use super::play::{Player, Stop, list, within};
 use super::wire::RESTART;
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::Peer;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// The metadata of an MCP client.
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
@@ -74,16 +73,7 @@ impl Player<'_> {
     /// Calls an MCP server, in the stateless dialect.
     async fn calls(&mut self, call: &Call) -> Result<(), Stop> {
         let Some(server) = self.servers.get(&call.server).cloned() else {
-            let known: Vec<_> = self
-                .servers
-                .keys()
-                .map(|name| quote(name, MAX_QUOTE))
-                .collect();
-            let known = if known.is_empty() {
-                "none".to_owned()
-            } else {
-                format!("`{}`", known.join("`, `"))
-            };
+            let known = list(self.servers.keys());
             return Err(Stop(format!(
                 "the agent has no MCP server `{}`, it has {known}; a proxy with a server needs the power `tools`",
                 call.server
