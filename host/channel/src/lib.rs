@@ -257,7 +257,7 @@ pub struct Reply {
 }
 
 /// The result of a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Outcome {
     /// The action for the message, which is possible for it.
     Decided(Action),

@@ -63,30 +63,10 @@ pub struct CallRecord {
     pub message: Option<(Peer, Arc<str>, Message)>,
     /// Whether it lists or calls the component's offers.
     pub is_offer: bool,
-    pub fate: Fate,
-}
-
-/// The fate of a message.
-#[derive(Clone)]
-pub enum Fate {
-    /// The component only observed it.
-    Observed,
-    /// It is forwarded byte for byte.
-    Forward,
-    /// This message is sent in its place.
-    Replaced(Message),
-    /// The component answered it with this message.
-    Answered(Message),
-    /// It is dropped.
-    Discarded,
-    /// The component holds it.
-    Held,
-    /// The component could not decide, for this reason.
-    Undecided(String),
-    /// The component broke.
-    Broke(Failure),
-    /// The component was made to fail.
-    Failed,
+    /// Its result; or the fate of its message, once the component has settled that.
+    pub outcome: Outcome,
+    /// Whether the component was made to fail.
+    pub was_failed: bool,
 }
 
 impl Observations {
@@ -161,40 +141,33 @@ impl State {
         fails
     }
 
-    /// The call in which the component broke.
+    /// The call in which the component broke by itself.
     pub fn broken(&self) -> Option<(&CallRecord, &Failure)> {
-        self.calls.iter().find_map(|called| match &called.fate {
-            Fate::Broke(failure) => Some((called, failure)),
+        let mut calls = self.calls.iter().filter(|called| !called.was_failed);
+        calls.find_map(|called| match &called.outcome {
+            Outcome::Broke(failure) => Some((called, failure)),
             _ => None,
         })
     }
 
     pub fn was_failed(&self) -> bool {
-        let mut calls = self.calls.iter();
-        calls.any(|called| matches!(called.fate, Fate::Failed))
+        self.calls.iter().any(|called| called.was_failed)
     }
 
     /// The fate of a message, by its sender and its body, in the calls from position `from` on.
-    pub fn fate(&self, from: usize, sender: Peer, body: &str) -> Option<&Fate> {
+    pub fn fate(&self, from: usize, sender: Peer, body: &str) -> Option<&Outcome> {
         let calls = self.calls.get(from..).unwrap_or_default();
         let found = calls.iter().find(|called| {
             let message = called.message.as_ref();
             message.is_some_and(|(peer, _, message)| *peer == sender && message.body() == body)
         });
-        found.map(|called| &called.fate)
+        found.map(|called| &called.outcome)
     }
 
     fn record(&mut self, event: Event, was_failed: bool, reply: &Reply) {
         if self.only_counts {
             return;
         }
-        let fate = match &reply.outcome {
-            _ if was_failed => Fate::Failed,
-            Outcome::Decided(action) => Fate::of(action),
-            Outcome::Told => Fate::Observed,
-            Outcome::Refused(reason) => Fate::Undecided(reason.clone()),
-            Outcome::Broke(failure) => Fate::Broke(failure.clone()),
-        };
         let is_offer = matches!(event, Event::Call(_) | Event::List(..));
         let (id, message) = match event {
             Event::Message(delivery) | Event::Answer(delivery) | Event::Call(delivery) => {
@@ -213,7 +186,8 @@ impl State {
         self.calls.push(CallRecord {
             message,
             is_offer,
-            fate,
+            outcome: reply.outcome.clone(),
+            was_failed,
         });
         for effect in &reply.effects {
             match effect {
@@ -221,8 +195,10 @@ impl State {
                     self.own.push((*to, message.clone()));
                     self.sent += 1;
                 }
-                Effect::Settle { id, action } => self.settle(*id, Fate::of(action)),
-                Effect::Fail { id, reason } => self.settle(*id, Fate::Undecided(reason.clone())),
+                Effect::Settle { id, action } => {
+                    self.settle(*id, Outcome::Decided(action.clone()));
+                }
+                Effect::Fail { id, reason } => self.settle(*id, Outcome::Refused(reason.clone())),
                 Effect::Cancel { .. }
                 | Effect::Wake { .. }
                 | Effect::Ask { .. }
@@ -247,21 +223,9 @@ impl State {
         }
     }
 
-    fn settle(&mut self, id: MessageId, fate: Fate) {
+    fn settle(&mut self, id: MessageId, outcome: Outcome) {
         if let Some(at) = self.held.remove(&id) {
-            self.calls[at].fate = fate;
-        }
-    }
-}
-
-impl Fate {
-    fn of(action: &Action) -> Self {
-        match action {
-            Action::Forward => Self::Forward,
-            Action::Replace(message) => Self::Replaced(message.clone()),
-            Action::Answer(message) => Self::Answered(message.clone()),
-            Action::Discard => Self::Discarded,
-            Action::Hold => Self::Held,
+            self.calls[at].outcome = outcome;
         }
     }
 }

@@ -13,10 +13,10 @@ use super::excerpt::{line, name, shown};
 use super::finding::Finding;
 use super::mark::Mark;
 use super::stop::Stop;
-use crate::observed::{Fate, Observations};
+use crate::observed::Observations;
 use crate::transcript::json::plain;
 use crate::transcript::wire::{self, RESTART, Wire};
-use acp_chain_channel::{FailurePolicy, Offers, Peer};
+use acp_chain_channel::{FailurePolicy, Offers, Outcome, Peer};
 use acp_chain_conductor::Member;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
@@ -401,9 +401,9 @@ impl Play {
 }
 
 /// The reason, if the component could not decide about the message.
-pub fn undecided(fate: &Fate) -> Option<&str> {
-    match fate {
-        Fate::Undecided(reason) => Some(reason),
+pub fn undecided(outcome: &Outcome) -> Option<&str> {
+    match outcome {
+        Outcome::Refused(reason) => Some(reason),
         _ => None,
     }
 }

@@ -42,7 +42,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
 fn load(under_test: &UnderTest, seen: Observations) -> Result<(), Finding> {
     let terms = Terms {
         seen,
-        on_failure: None,
+        ..Terms::default()
     };
     under_test.play(terms, async |play: &mut Play| {
         play.initialize(1).await?;

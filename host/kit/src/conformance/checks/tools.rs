@@ -7,9 +7,8 @@ use crate::conformance::finding::{Finding, first};
 use crate::conformance::play::{Ask, Play};
 use crate::conformance::stop::Stop;
 use crate::conformance::under_test::{Terms, UnderTest};
-use crate::observed::{Fate, Observations};
 use crate::transcript::json::plain;
-use acp_chain_channel::{Offer, Peer};
+use acp_chain_channel::{Action, Offer, Outcome, Peer};
 pub use acp_chain_mcp::component::Catalog;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, member};
@@ -27,12 +26,7 @@ const DEEPEST: usize = 8;
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":"p"}"#;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
-    let seen = Observations::default();
-    let terms = Terms {
-        seen: seen.clone(),
-        on_failure: None,
-    };
-    first(under_test.play(terms, async |play: &mut Play| {
+    first(under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;
         let Some(server) = play.session("s").await?.as_ref().and_then(server) else {
             // The component has no offers, or lacks the power `tools`.
@@ -241,8 +235,10 @@ impl Caller<'_> {
         }
         let state = self.play.seen.lock();
         let mut calls = state.calls[from..].iter().rev();
-        let answered = calls.find_map(|called| match &called.fate {
-            Fate::Answered(answer) if called.message.is_some() => Some(answer.clone()),
+        let answered = calls.find_map(|called| match &called.outcome {
+            Outcome::Decided(Action::Answer(answer)) if called.message.is_some() => {
+                Some(answer.clone())
+            }
             _ => None,
         });
         drop(state);
@@ -272,8 +268,8 @@ impl Caller<'_> {
     fn undecided(&self, from: usize) -> String {
         let state = self.play.seen.lock();
         let mut calls = state.calls[from..].iter();
-        let why = calls.find_map(|called| match &called.fate {
-            Fate::Undecided(reason) if called.is_offer => Some(reason),
+        let why = calls.find_map(|called| match &called.outcome {
+            Outcome::Refused(reason) if called.is_offer => Some(reason),
             _ => None,
         });
         why.map_or(String::new(), |why| format!(": {}", quote(why, MAX_QUOTE)))

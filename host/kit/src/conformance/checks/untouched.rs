@@ -13,8 +13,7 @@ use crate::conformance::report::Verdict;
 use crate::conformance::stop::Stop;
 use crate::conformance::traffic::{Exchange, all};
 use crate::conformance::under_test::{Terms, UnderTest};
-use crate::observed::Fate;
-use acp_chain_channel::{Actions, Peer, subject};
+use acp_chain_channel::{Action, Actions, Outcome, Peer, subject};
 use acp_chain_mcp::capabilities::with_acp;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Kind, Message};
@@ -234,7 +233,7 @@ async fn cross(
         return Ok(None);
     };
     let Some(came) = came else {
-        if let Some(Fate::Held) = fate {
+        if let Some(Outcome::Decided(Action::Hold)) = fate {
             // Other checks are about held messages.
             play.cancel(&ask).await?;
             play.rest().await?;
@@ -271,13 +270,18 @@ struct Leg<'a> {
 
 impl Leg<'_> {
     /// The fate of the message, in the calls from position `from` on.
-    fn fate(&self, play: &Play, from: usize) -> Option<Fate> {
+    fn fate(&self, play: &Play, from: usize) -> Option<Outcome> {
         let state = play.seen.lock();
         state.fate(from, self.sender, self.message.body()).cloned()
     }
 
     /// The problem with the message's fate, if there is one.
-    fn judge(&self, fate: Option<&Fate>, came: Option<&Message>, play: &Play) -> Option<Finding> {
+    fn judge(
+        &self,
+        fate: Option<&Outcome>,
+        came: Option<&Message>,
+        play: &Play,
+    ) -> Option<Finding> {
         let sent = self.message.body();
         // The host adds MCP servers to the setup requests.
         let is_declared = Life::of(self.method).sets_up() && !play.offers.is_empty();
@@ -288,8 +292,8 @@ impl Leg<'_> {
             return None;
         }
         let expected = match fate {
-            None | Some(Fate::Observed | Fate::Forward) => sent,
-            Some(Fate::Replaced(new)) => {
+            None | Some(Outcome::Told | Outcome::Decided(Action::Forward)) => sent,
+            Some(Outcome::Decided(Action::Replace(new))) => {
                 let new = new.body();
                 if let Some(damage) = self.damage(new) {
                     let what = format!("{damage}, in `{}`", quote(self.method, MAX_QUOTE));
@@ -297,12 +301,11 @@ impl Leg<'_> {
                 }
                 new
             }
-            Some(Fate::Undecided(reason)) => return Some(self.undecided(reason, play)),
+            Some(Outcome::Refused(reason)) => return Some(self.undecided(reason, play)),
             Some(
-                Fate::Answered(_) | Fate::Discarded | Fate::Held | Fate::Broke(_) | Fate::Failed,
-            ) => {
-                return None;
-            }
+                Outcome::Decided(Action::Answer(_) | Action::Discard | Action::Hold)
+                | Outcome::Broke(_),
+            ) => return None,
         };
         let what = format!("`{}`", quote(self.method, MAX_QUOTE));
         match came {
