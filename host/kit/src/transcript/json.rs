@@ -86,24 +86,33 @@ impl Json {
             Self::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
             Self::Number(number) => out.push_str(&number.to_string()),
             Self::Text(text) => out.push_str(&quote(text)),
-            Self::List(items) => {
-                out.push('[');
-                for (at, item) in items.iter().enumerate() {
+            Self::List(_) | Self::Object(_) => {
+                let (open, close, parts) = self.parts();
+                out.push(open);
+                for (at, (name, value)) in parts.iter().enumerate() {
                     out.push_str(if at == 0 { "" } else { ", " });
-                    item.write(out, quote);
-                }
-                out.push(']');
-            }
-            Self::Object(members) => {
-                out.push('{');
-                for (at, (name, value)) in members.iter().enumerate() {
-                    out.push_str(if at == 0 { "" } else { ", " });
-                    out.push_str(&plain(name));
-                    out.push_str(": ");
+                    out.push_str(name);
                     value.write(out, quote);
                 }
-                out.push('}');
+                out.push(close);
             }
+        }
+    }
+
+    /// The brackets of an array or an object, and its values, with the names of members before them. Other values have
+    /// no parts.
+    fn parts(&self) -> (char, char, Vec<(String, &Self)>) {
+        match self {
+            Self::List(items) => {
+                let items = items.iter().map(|item| (String::new(), item));
+                ('[', ']', items.collect())
+            }
+            Self::Object(members) => {
+                let members = members.iter();
+                let members = members.map(|(name, value)| (format!("{}: ", plain(name)), value));
+                ('{', '}', members.collect())
+            }
+            _ => (' ', ' ', Vec::new()),
         }
     }
 
@@ -115,19 +124,8 @@ impl Json {
         quote: fn(&str) -> String,
     ) {
         let line = self.show(quote);
-        let (open, close, parts): (_, _, Vec<(String, &Self)>) = match self {
-            Self::List(items) if !items.is_empty() => {
-                let items = items.iter().map(|item| (String::new(), item));
-                ('[', ']', items.collect())
-            }
-            Self::Object(members) if !members.is_empty() => {
-                let members = members.iter();
-                let members = members.map(|(name, value)| (format!("{}: ", plain(name)), value));
-                ('{', '}', members.collect())
-            }
-            _ => return out.push_str(&line),
-        };
-        if used + line.chars().count() <= WIDTH {
+        let (open, close, parts) = self.parts();
+        if parts.is_empty() || used + line.chars().count() <= WIDTH {
             return out.push_str(&line);
         }
         let inside = "  ".repeat(depth + 1);

@@ -66,15 +66,15 @@ impl JsonPattern {
     /// Whether it contains `[..]`.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        any_text(&self.0, &|text| text.contains(ANYTHING))
+        texts(&self.0).iter().any(|text| text.contains(ANYTHING))
     }
 
     /// The names in the pattern.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        collect(&self.0, &mut names);
-        names
+        let names = texts(&self.0).into_iter();
+        let names = names.filter_map(|text| text.strip_prefix(CAPTURE));
+        names.map(str::to_owned).collect()
     }
 
     /// The value, with captures in place of names; `None` if a name has no value, or if the result is longer than a
@@ -180,21 +180,13 @@ fn quote(text: &str) -> String {
     literal.replace(ANYTHING, WRITTEN)
 }
 
-fn any_text(value: &Json, is_it: &dyn Fn(&str) -> bool) -> bool {
+/// The strings within a value.
+fn texts(value: &Json) -> Vec<&str> {
     match value {
-        Json::Text(text) => is_it(text),
-        Json::List(items) => items.iter().any(|item| any_text(item, is_it)),
-        Json::Object(members) => members.values().any(|value| any_text(value, is_it)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => false,
-    }
-}
-
-fn collect(value: &Json, names: &mut Vec<String>) {
-    match value {
-        Json::Text(text) => names.extend(text.strip_prefix(CAPTURE).map(str::to_owned)),
-        Json::List(items) => items.iter().for_each(|item| collect(item, names)),
-        Json::Object(members) => members.values().for_each(|value| collect(value, names)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        Json::Text(text) => vec![text],
+        Json::List(items) => items.iter().flat_map(texts).collect(),
+        Json::Object(members) => members.values().flat_map(texts).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) => Vec::new(),
     }
 }
 

@@ -21,7 +21,7 @@ const TRACKS: usize = 64;
 const APART: usize = 1000;
 
 /// The members of an event.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Event<'e> {
     name: &'e str,
     cat: &'static str,
@@ -36,7 +36,7 @@ struct Event<'e> {
     /// A flow ends at the enclosing span.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
-    args: &'e Value,
+    args: Option<&'e Value>,
 }
 
 /// A period of time on a track of a part.
@@ -106,13 +106,10 @@ impl<W: Write> Events<W> {
             name: what,
             cat: "__metadata",
             ph: "M",
-            ts: 0,
-            dur: None,
             pid,
             tid,
-            id: None,
-            bp: None,
-            args,
+            args: Some(args),
+            ..Event::default()
         })
     }
 }
@@ -308,9 +305,8 @@ impl Connection {
                 dur: Some(span.to - span.from),
                 pid,
                 tid: tid(span.part, track),
-                id: None,
-                bp: None,
-                args: &span.args,
+                args: Some(&span.args),
+                ..Event::default()
             };
             events.put(&event)?;
             let Some(flow) = span.flow.filter(|flow| seen[flow] > 1) else {
@@ -330,7 +326,7 @@ impl Connection {
                 dur: None,
                 id: Some(flow),
                 bp,
-                args: &Value::Object(Map::new()),
+                args: Some(&Value::Object(Map::new())),
                 ..event
             })?;
         }
