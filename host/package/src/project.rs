@@ -105,8 +105,9 @@ impl Project {
     /// If there is no metadata, or it is not that of an extension.
     pub fn read(path: &Path) -> Result<Self, MetadataError> {
         if !path.is_dir() {
-            let said = Format::of(path).read(path)?;
-            return Self::from_said(path, said.ok_or_else(|| MetadataError::None(path.into()))?);
+            let fields = Format::of(path).read(path)?;
+            let fields = fields.ok_or_else(|| MetadataError::None(path.into()))?;
+            return Self::from_fields(path, fields);
         }
         let mut found: Option<(PathBuf, Fields)> = None;
         for name in formats::NAMES {
@@ -114,25 +115,25 @@ impl Project {
             if !file.exists() {
                 continue;
             }
-            if let Some(said) = Format::of(&file).read(&file)? {
+            if let Some(fields) = Format::of(&file).read(&file)? {
                 if let Some((first, _)) = found {
                     return Err(MetadataError::Two(first, file));
                 }
-                found = Some((file, said));
+                found = Some((file, fields));
             }
         }
-        let (file, said) = found.ok_or_else(|| MetadataError::None(path.into()))?;
-        Self::from_said(&file, said)
+        let (file, fields) = found.ok_or_else(|| MetadataError::None(path.into()))?;
+        Self::from_fields(&file, fields)
     }
 
-    fn from_said(file: &Path, said: Fields) -> Result<Self, MetadataError> {
+    fn from_fields(file: &Path, fields: Fields) -> Result<Self, MetadataError> {
         let wrong = |wrong: String| MetadataError::Wrong {
             path: file.into(),
             place: String::new(),
             wrong,
         };
-        let table = said.table;
-        let name = table.name.or(said.name).ok_or_else(|| {
+        let table = fields.table;
+        let name = table.name.or(fields.name).ok_or_else(|| {
             wrong("the extension has no name; set `name` beside its powers".into())
         })?;
         if !is_name(&name) {
@@ -140,7 +141,7 @@ impl Project {
             let wrong_name = format!("{no_name}; set another `name` beside its powers");
             return Err(wrong(wrong_name));
         }
-        let version = said.version.ok_or_else(|| {
+        let version = fields.version.ok_or_else(|| {
             wrong("the extension has no `version`; write one, such as 0.1.0".into())
         })?;
         let version = Version::parse(&version)
@@ -162,7 +163,7 @@ impl Project {
             package: Package {
                 name,
                 version,
-                about: said.about,
+                about: fields.about,
                 asks,
                 imports: Vec::new(),
                 exports: Vec::new(),

@@ -8,7 +8,7 @@ use acp_chain_acp::INITIALIZE;
 use acp_chain_trace::{Kind, Line, Reader, TraceError, read_whole};
 use serde_json::Value;
 
-use crate::transcript::{Seen, ends};
+use crate::transcript::{KnownMessages, ends};
 use acp_chain_channel::Peer;
 
 /// The prefix of the host's ids of MCP servers.
@@ -69,7 +69,7 @@ impl Recording {
     /// The messages that a side sent and received in one connection.
     pub fn read(reader: &mut Reader<impl BufRead>, side: Peer) -> Result<Self, RecordingError> {
         let mut steps: Vec<Step> = Vec::new();
-        let mut seen = Seen::new();
+        let mut known = KnownMessages::new();
         let mut sessions = HashMap::new();
         let mut last: Option<SystemTime> = None;
         while let Some(read) = reader.next() {
@@ -77,7 +77,7 @@ impl Recording {
             if reader.is_inner(&line) {
                 continue;
             }
-            for (end, is_ours) in ends(&line, &mut seen) {
+            for (end, is_ours) in ends(&line, &mut known) {
                 if end != side {
                     continue;
                 }

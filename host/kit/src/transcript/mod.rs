@@ -32,8 +32,8 @@ pub use outcome::{Difference, Played};
 pub use pattern::JsonPattern;
 pub(crate) use pattern::has_parts;
 pub use play::{PlayError, Setup, Tested, play};
+pub(crate) use recorded::{KnownMessages, ends};
 pub use recorded::{RecordedError, transcript as recorded};
-pub(crate) use recorded::{Seen, ends};
 
 /// Whether a request, a session or a value may have this name.
 fn is_name(name: &str) -> bool {

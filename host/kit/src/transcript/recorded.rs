@@ -50,7 +50,7 @@ pub enum RecordedError {
 /// If `reader` does not read a trace of one connection, or has a message that a transcript cannot contain.
 pub fn transcript(reader: &mut Reader<impl BufRead>) -> Result<String, RecordedError> {
     let mut text = String::new();
-    let mut seen = Seen::new();
+    let mut known = KnownMessages::new();
     while let Some(read) = reader.next() {
         let (number, line) = read?;
         if reader.is_inner(&line) {
@@ -59,7 +59,7 @@ pub fn transcript(reader: &mut Reader<impl BufRead>) -> Result<String, RecordedE
         if is_beginning(&line) && !text.is_empty() {
             return Err(RecordedError::SecondConnection(number));
         }
-        let acts = acts(&line, &mut seen);
+        let acts = acts(&line, &mut known);
         let acts = acts.map_err(|error| RecordedError::CannotBeHeld {
             line: number,
             error,
@@ -88,11 +88,11 @@ fn is_beginning(line: &Line) -> bool {
 }
 
 /// The messages of each end, by their numbers in the trace.
-pub type Seen = HashSet<(Peer, u64)>;
+pub type KnownMessages = HashSet<(Peer, u64)>;
 
 /// The ends of the message in a line, each with whether it sends the message. Leaves out an end that already has the
-/// message in `seen`: the trace has a message twice if the host replaced it.
-pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
+/// message in `known`: the trace has a message twice if the host replaced it.
+pub fn ends(line: &Line, known: &mut KnownMessages) -> Vec<(Peer, bool)> {
     let peer = |name: &Option<String>| match name.as_deref() {
         Some("client") => Some(Peer::Client),
         Some("agent") => Some(Peer::Agent),
@@ -104,17 +104,17 @@ pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
         .filter_map(|(end, says)| Some((end?, says)));
     let new = both.filter(|(end, _)| {
         line.message
-            .is_none_or(|number| seen.insert((*end, number)))
+            .is_none_or(|number| known.insert((*end, number)))
     });
     new.collect()
 }
 
 /// The steps of the ends for a line of the trace.
-fn acts(line: &Line, seen: &mut Seen) -> serde_json::Result<Vec<Act>> {
+fn acts(line: &Line, known: &mut KnownMessages) -> serde_json::Result<Vec<Act>> {
     let Some((kind, name, body)) = said(line) else {
         return Ok(Vec::new());
     };
-    let acts = ends(line, seen).into_iter().map(|(end, says)| {
+    let acts = ends(line, known).into_iter().map(|(end, says)| {
         let body = body.map(|body| read_whole(body.get().as_bytes()));
         let mut body: Option<Json> = body.transpose()?;
         if says && end == Peer::Client && matches!(kind, Kind::Request(_)) {

@@ -175,11 +175,12 @@ impl Format {
         let text = read(path)?;
         let toml = |error| toml_error(path, &text, &error);
         match self {
-            Self::Own => Ok(Some(
-                toml::from_str::<ExtensionToml>(&text).map_err(toml)?.said(),
-            )),
-            Self::Cargo => toml::from_str::<Cargo>(&text).map_err(toml)?.said(path),
-            Self::Python => Ok(toml::from_str::<Python>(&text).map_err(toml)?.said()),
+            Self::Own => {
+                let own: ExtensionToml = toml::from_str(&text).map_err(toml)?;
+                Ok(Some(own.fields()))
+            }
+            Self::Cargo => toml::from_str::<Cargo>(&text).map_err(toml)?.fields(path),
+            Self::Python => Ok(toml::from_str::<Python>(&text).map_err(toml)?.fields()),
             Self::Npm => {
                 let json = |error| json_error(path, &error);
                 let marked: NpmMarked = serde_json::from_str(&text).map_err(json)?;
@@ -187,14 +188,14 @@ impl Format {
                     return Ok(None);
                 }
                 let npm: Npm = serde_json::from_str(&text).map_err(json)?;
-                Ok(npm.said())
+                Ok(npm.fields())
             }
         }
     }
 }
 
 impl ExtensionToml {
-    fn said(self) -> Fields {
+    fn fields(self) -> Fields {
         Fields {
             name: Some(self.name),
             version: Some(self.version),
@@ -212,7 +213,7 @@ impl ExtensionToml {
 }
 
 impl Cargo {
-    fn said(self, path: &Path) -> Result<Option<Fields>, MetadataError> {
+    fn fields(self, path: &Path) -> Result<Option<Fields>, MetadataError> {
         let Some(package) = self.package else {
             return Ok(None);
         };
@@ -267,7 +268,7 @@ impl CargoShared {
 }
 
 impl Npm {
-    fn said(self) -> Option<Fields> {
+    fn fields(self) -> Option<Fields> {
         let table = self.table?;
         // Without the scope, which is not part of the extension's name.
         let name = self.name.map(|name| match name.rsplit_once('/') {
@@ -294,7 +295,7 @@ impl Npm {
 }
 
 impl Python {
-    fn said(self) -> Option<Fields> {
+    fn fields(self) -> Option<Fields> {
         let table = self.tool?.table?;
         let Some(project) = self.project else {
             return Some(Fields {
