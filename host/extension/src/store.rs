@@ -234,11 +234,8 @@ impl Changing<'_> {
     /// Registers and writes a lock file. New components must have been added before; old ones may be missing.
     pub fn write(&self, lock: &Lock) -> Result<(), StoreError> {
         self.used_by(lock.path())?;
-        if let Some(folder) = lock.path().parent() {
-            files::make_private(folder).map_err(at(folder))?;
-        }
-        let path = &behind_links(lock.path());
-        disk::write_shared(path, lock.to_string().as_bytes()).map_err(at(path))
+        // It is a file of the user, as the manifest beside it.
+        self.write_manifest(lock.path(), &lock.to_string())
     }
 
     /// Writes a manifest. Its lock must have been written before.
