@@ -46,10 +46,10 @@ struct List {
 /// An entry of the list: an extension that must not run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, thiserror::Error)]
 #[error(
-    "it was revoked by {} ({}): {}; `acp-chain remove` removes it, `acp-chain update` gets another version",
-    quote(by, MAX_QUOTE),
-    quote(when, MAX_QUOTE),
-    quote(why, MAX_QUOTE)
+    "it was revoked by {by} ({when}): {why}; `acp-chain remove` removes it, `acp-chain update` gets another version",
+    by = quote(by, MAX_QUOTE),
+    when = quote(when, MAX_QUOTE),
+    why = quote(why, MAX_QUOTE)
 )]
 #[serde(deny_unknown_fields)]
 pub struct Revocation {

@@ -180,9 +180,9 @@ pub(crate) fn add(files: &mut Files, to: &Path, from: &'static Dir<'static>) {
     let mut folders = vec![from];
     while let Some(folder) = folders.pop() {
         for file in folder.files() {
-            let path = file.path();
-            let path = path.strip_prefix(from.path()).unwrap_or(path);
-            files.insert(to.join(path), file.contents().into());
+            let below = file.path().strip_prefix(from.path());
+            let path = to.join(below.unwrap_or(file.path()));
+            files.insert(path, file.contents().into());
         }
         folders.extend(folder.dirs());
     }

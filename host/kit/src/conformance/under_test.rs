@@ -116,11 +116,7 @@ impl UnderTest {
                 self.count.set(self.count.get() + play.count);
                 played
             };
-            tokio::select! {
-                biased;
-                played = played => played,
-                () = deadline.passed() => Err(Stop::TooLong),
-            }
+            deadline.within(played).await.unwrap_or(Err(Stop::TooLong))
         });
         runtime.shutdown_background();
         match played {

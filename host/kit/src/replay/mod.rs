@@ -38,7 +38,7 @@ pub async fn play(recording: Recording, mut wire: Wire, pace: Pace) -> Option<Di
     let is_client = recording.side == Peer::Client;
     let patience = is_client.then_some(pace.patience);
     let mut player = Player::new(recording);
-    let outcome = turns(&mut player, &mut wire, pace, patience).await;
+    let outcome = turns(&mut player, &mut wire, pace, is_client).await;
     wire.close(outcome.is_ok(), patience).await;
     outcome.err()
 }
@@ -47,8 +47,9 @@ async fn turns(
     player: &mut Player,
     wire: &mut Wire,
     pace: Pace,
-    patience: Option<Duration>,
+    is_client: bool,
 ) -> Result<(), Difference> {
+    let patience = is_client.then_some(pace.patience);
     let mut last = Instant::now();
     loop {
         while let Some((wait, message)) = player.next() {
@@ -61,7 +62,7 @@ async fn turns(
             last = Instant::now();
         }
         // An agent waits for the end of its client.
-        if player.is_done() && patience.is_some() {
+        if player.is_done() && is_client {
             return Ok(());
         }
         match wire.receive(patience).await {

@@ -33,8 +33,17 @@ impl Deadline {
         }
     }
 
+    /// Does some work; `None` if the time is over before it is done.
+    pub async fn within<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = self.passed() => None,
+        }
+    }
+
     /// Completes when the time is over. Cancel safe.
-    pub async fn passed(&mut self) {
+    async fn passed(&mut self) {
         if (&mut self.passed).await.is_err() {
             // The clock's thread ended: there is no time limit.
             std::future::pending::<()>().await;

@@ -238,8 +238,12 @@ impl Block {
                 Outcome::Missing(step) => (act(step), None),
                 Outcome::Extra(_, extra) => (None, Some(extra)),
             };
-            old.into_iter().for_each(|act| push(&mut written, act));
-            new.into_iter().for_each(|act| push(&mut came, act));
+            if let Some(act) = old {
+                push(&mut written, act);
+            }
+            if let Some(act) = new {
+                push(&mut came, act);
+            }
         }
         (written, came)
     }

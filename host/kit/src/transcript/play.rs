@@ -193,13 +193,10 @@ impl<'a> Player<'a> {
         let mut blocks = Vec::new();
         let (mut at, mut logged) = (0, 0);
         let mut deadline = Deadline::after(self.longest);
-        let mut acted = tokio::select! {
-            biased;
-            acted = self.set_up() => acted,
-            () = deadline.passed() => Err(Stop(NO_REST.to_owned())),
-        };
+        let no_rest = || Err(Stop(NO_REST.to_owned()));
+        let mut acted = deadline.within(self.set_up()).await;
         loop {
-            if let Err(Stop(why)) = acted {
+            if let Err(Stop(why)) = acted.unwrap_or_else(no_rest) {
                 self.pending
                     .push(Outcome::Stopped(self.done.unwrap_or(0), why));
                 at = steps.len();
@@ -220,11 +217,7 @@ impl<'a> Player<'a> {
                 return Played { blocks };
             };
             self.done = Some(at);
-            acted = tokio::select! {
-                biased;
-                acted = self.act(at, &step.act) => acted,
-                () = deadline.passed() => Err(Stop(NO_REST.to_owned())),
-            };
+            acted = deadline.within(self.act(at, &step.act)).await;
             at += 1;
         }
     }
