@@ -1,9 +1,8 @@
 //! Powers over the setup of sessions, their settings, and your account with the agent.
 
-use super::{change, cover, decide, exchange, partly, send, updates};
-use crate::Danger::{High, Low, Medium};
+use super::{ALTER, change, cover, decide, errors, exchange, partly, read, send, updates};
 use crate::Peer::{Agent, Client};
-use crate::{Actions, Cover, Kinds, Power, Updates};
+use crate::{Actions, Cover, Kinds, Updates};
 
 const INITIALIZE: &[&str] = &["initialize"];
 const PROMPT: &[&str] = &["session/prompt"];
@@ -63,89 +62,43 @@ const SESSION_UPDATES: Updates = Updates::Of(&["session_info_update", "cursor_up
 /// Names, versions and capabilities of both sides. Of capabilities only the structure is shown: they are switches.
 const CAPABILITIES: [Cover; 2] = partly(
     exchange(Client, INITIALIZE),
-    &[
-        "/protocolVersion",
-        "/clientInfo/name",
-        "/clientInfo/title",
-        "/clientInfo/version",
-        "/info/name",
-        "/info/title",
-        "/info/version",
-        "/clientCapabilities/auth",
-        "/clientCapabilities/elicitation",
-        "/clientCapabilities/fs",
-        "/clientCapabilities/session/configOptions",
-        "/capabilities/auth",
-        "/capabilities/elicitation",
-        "/_meta/{own}/**",
-        "/clientCapabilities/_meta/{own}/**",
-        "/capabilities/_meta/{own}/**",
-    ],
-    &[
-        "/protocolVersion",
-        "/agentInfo/name",
-        "/agentInfo/title",
-        "/agentInfo/version",
-        "/info/name",
-        "/info/title",
-        "/info/version",
-        "/agentCapabilities/auth",
-        "/agentCapabilities/mcpCapabilities",
-        "/agentCapabilities/promptCapabilities",
-        "/agentCapabilities/sessionCapabilities/systemPrompt/mode",
-        "/capabilities/auth",
-        "/capabilities/session/mcp",
-        "/capabilities/session/prompt",
-        "/capabilities/session/systemPrompt/mode",
-        "/authMethods/*/id",
-        "/authMethods/*/methodId",
-        "/authMethods/*/name",
-        "/authMethods/*/description",
-        "/authMethods/*/type",
-        "/_meta/{own}/**",
-        "/agentCapabilities/_meta/{own}/**",
-        "/capabilities/_meta/{own}/**",
-        "/code",
-        "/message",
-    ],
+    places! {
+        "/": "protocolVersion";
+        "/clientInfo/": "name" "title" "version";
+        "/info/": "name" "title" "version";
+        "/clientCapabilities/": "auth" "elicitation" "fs" "session/configOptions";
+        "/capabilities/": "auth" "elicitation";
+        "/": "_meta/{own}/**" "clientCapabilities/_meta/{own}/**" "capabilities/_meta/{own}/**";
+    },
+    places! {
+        "/": "protocolVersion";
+        "/agentInfo/": "name" "title" "version";
+        "/info/": "name" "title" "version";
+        "/agentCapabilities/": "auth" "mcpCapabilities" "promptCapabilities"
+            "sessionCapabilities/systemPrompt/mode";
+        "/capabilities/": "auth";
+        "/capabilities/session/": "mcp" "prompt" "systemPrompt/mode";
+        "/authMethods/*/": "id" "methodId" "name" "description" "type";
+        "/": "_meta/{own}/**" "agentCapabilities/_meta/{own}/**" "capabilities/_meta/{own}/**"
+            "code" "message";
+    },
 );
 const READ_SETUP: [Cover; 2] = exchange(Client, SETUP);
 const READ_SETTINGS: [Cover; 2] = exchange(Client, SETTINGS);
 const READ_SESSIONS: [Cover; 2] = exchange(Client, SESSIONS);
 const READ_SIGN_IN: [Cover; 2] = exchange(Client, SIGN_IN);
-const READ_SIGNED_IN: Cover = cover(Actions::READ, Agent, Kinds::NOTIFICATION, SIGNED_IN);
+const READ_SIGNED_IN: Cover = read(Agent, Kinds::NOTIFICATION, SIGNED_IN);
 
 /// The agent's answer to the setup of a session.
-const OFFERED: &[&str] = &[
-    "/sessionId",
-    "/modes/currentModeId",
-    "/modes/availableModes/*/id",
-    "/modes/availableModes/*/name",
-    "/modes/availableModes/*/description",
-    "/configOptions/*/id",
-    "/configOptions/*/configId",
-    "/configOptions/*/name",
-    "/configOptions/*/description",
-    "/configOptions/*/category",
-    "/configOptions/*/type",
-    "/configOptions/*/currentValue",
-    "/configOptions/*/options/*/value",
-    "/configOptions/*/options/*/group",
-    "/configOptions/*/options/*/groupId",
-    "/configOptions/*/options/*/name",
-    "/configOptions/*/options/*/description",
-    "/configOptions/*/options/*/options/*/value",
-    "/configOptions/*/options/*/options/*/name",
-    "/configOptions/*/options/*/options/*/description",
-    "/availableCommands/*/path",
-    "/availableCommands/*/type",
-    "/availableCommands/*/name",
-    "/availableCommands/*/description",
-    "/availableCommands/*/input/type",
-    "/availableCommands/*/input/hint",
-    "/code",
-    "/message",
-];
+const OFFERED: &[&str] = places! {
+    "/": "sessionId" "modes/currentModeId";
+    "/modes/availableModes/*/": "id" "name" "description";
+    "/configOptions/*/": "id" "configId" "name" "description" "category" "type" "currentValue";
+    "/configOptions/*/options/*/": "value" "group" "groupId" "name" "description" "options/*/value"
+        "options/*/name" "options/*/description";
+    "/availableCommands/*/": "path" "type" "name" "description" "input/type" "input/hint";
+    "/": "code" "message";
+};
 /// Paths are hidden.
 const SHOWN_OPTIONS: [Cover; 2] = partly(exchange(Client, OPTIONS), &["/sessionId"], OFFERED);
 
@@ -155,362 +108,170 @@ const SHOWN_SIGN_IN: [Cover; 2] = partly(
     &["/methodId", "/providerId", "/apiType"],
     ACCOUNTS,
 );
-const ACCOUNTS: &[&str] = &[
-    "/state",
-    "/accounts/*/label",
-    "/accounts/*/active",
-    "/accounts/*/name",
-    "/accounts/*/email",
-    "/accounts/*/organization",
-    "/accounts/*/description",
-    "/providers/*/id",
-    "/providers/*/providerId",
-    "/providers/*/supported/*",
-    "/providers/*/required",
-    "/providers/*/current/apiType",
-    "/code",
-    "/message",
-];
+const ACCOUNTS: &[&str] = places! {
+    "/": "state";
+    "/accounts/*/": "label" "active" "name" "email" "organization" "description";
+    "/providers/*/": "id" "providerId" "supported/*" "required" "current/apiType";
+    "/": "code" "message";
+};
 
-pub(super) const POWERS: &[Power] = &[
-    Power {
-        key: "capabilities.read",
-        words: "sees what your editor and the agent are, and what they are able to do",
-        danger: Low,
-        reason: "names and versions of programs are in it",
-        needs: None,
-        covers: &CAPABILITIES,
-    },
-    Power {
-        key: "marks.add",
-        words: "adds marks of its own, under its own name, to what both sides say about themselves, to prompts, and to the ends of turns",
-        danger: Low,
-        reason: "only programs that know the proxy read them",
-        needs: None,
-        covers: &[
-            mark(
-                Client,
-                Kinds::REQUEST,
-                INITIALIZE,
-                &[
-                    "/_meta/{own}",
-                    "/clientCapabilities/_meta/{own}",
-                    "/capabilities/_meta/{own}",
-                ],
-            ),
-            mark(
-                Agent,
-                Kinds::RESULT,
-                INITIALIZE,
-                &[
-                    "/_meta/{own}",
-                    "/agentCapabilities/_meta/{own}",
-                    "/capabilities/_meta/{own}",
-                ],
-            ),
+powers! {
+    "capabilities.read": Low, because "names and versions of programs are in it";
+        it "sees what your editor and the agent are, and what they are able to do", by
+        &CAPABILITIES;
+
+    "marks.add": Low, because "only programs that know the proxy read them";
+        it "adds marks of its own, under its own name, to what both sides say about themselves, to prompts, and to the ends of turns", by
+        &[
+            mark(Client, Kinds::REQUEST, INITIALIZE, places! {
+                "/": "_meta/{own}" "clientCapabilities/_meta/{own}" "capabilities/_meta/{own}";
+            }),
+            mark(Agent, Kinds::RESULT, INITIALIZE, places! {
+                "/": "_meta/{own}" "agentCapabilities/_meta/{own}" "capabilities/_meta/{own}";
+            }),
             mark(Client, Kinds::REQUEST, PROMPT, &["/_meta/{own}"]),
             mark(Agent, Kinds::RESULT, PROMPT, &["/_meta/{own}"]),
-        ],
-    },
-    Power {
-        key: "session-setup.read",
-        words: "sees how sessions begin: their folders, and the names of their MCP servers, without tokens",
-        danger: Low,
-        reason: "paths and names are in it",
-        needs: None,
-        covers: &partly(
+        ];
+
+    "session-setup.read": Low, because "paths and names are in it";
+        it "sees how sessions begin: their folders, and the names of their MCP servers, without tokens", by
+        &partly(
             READ_SETUP,
-            &[
-                "/sessionId",
-                "/cwd",
-                "/additionalDirectories/*",
-                "/mcpServers/*/type",
-                "/mcpServers/*/name",
-                "/mcpServers/*/id",
-                "/mcpServers/*/serverId",
-                "/replayFrom/type",
-                "/cursorId",
-                "/systemPrompt/mode",
-            ],
+            places! {
+                "/": "sessionId" "cwd" "additionalDirectories/*";
+                "/mcpServers/*/": "type" "name" "id" "serverId";
+                "/": "replayFrom/type" "cursorId" "systemPrompt/mode";
+            },
             OFFERED,
-        ),
-    },
-    Power {
-        key: "session-setup.secrets",
-        words: "sees the commands, addresses, tokens and headers of your MCP servers",
-        danger: High,
-        reason: "a token lets its holder act as you",
-        needs: Some("session-setup.read"),
-        covers: &READ_SETUP,
-    },
-    Power {
-        key: "session-setup.change",
-        words: "changes, refuses or answers how sessions begin: their folders, MCP servers, modes and options",
-        danger: High,
-        reason: "MCP servers are programs that the agent starts",
-        needs: None,
-        covers: &[
-            decide(
-                Client,
-                SETUP,
-                &[
-                    "/cwd",
-                    "/additionalDirectories",
-                    "/mcpServers",
-                    "/replayFrom",
-                    "/cursorId",
-                ],
-            ),
-            change(
-                Agent,
-                Kinds::RESULT,
-                SETUP,
-                &["/modes", "/configOptions", "/availableCommands"],
-            ),
-            super::errors(Agent, SETUP),
-        ],
-    },
-    Power {
-        key: "instructions.change",
-        words: "changes the agent's standing instructions when a session begins, and may delay or refuse it",
-        danger: High,
-        reason: "it can make the agent do what you did not ask for",
-        needs: None,
-        covers: &[Cover {
-            places: &["/systemPrompt"],
-            ..cover(
-                Actions::CHANGE.union(Actions::REFUSE),
-                Client,
-                Kinds::REQUEST,
-                SETUP,
-            )
-        }],
-    },
-    Power {
-        key: "settings.read",
-        words: "sees the agent's modes, options and commands, and when you change them",
-        danger: Low,
-        reason: "no text of yours is in it",
-        needs: None,
-        covers: &[
+        );
+
+    "session-setup.secrets", with "session-setup.read": High,
+        because "a token lets its holder act as you";
+        it "sees the commands, addresses, tokens and headers of your MCP servers", by &READ_SETUP;
+
+    "session-setup.change": High, because "MCP servers are programs that the agent starts";
+        it "changes, refuses or answers how sessions begin: their folders, MCP servers, modes and options", by
+        &[
+            decide(Client, SETUP, places! {
+                "/": "cwd" "additionalDirectories" "mcpServers" "replayFrom" "cursorId";
+            }),
+            change(Agent, Kinds::RESULT, SETUP, places! {
+                "/": "modes" "configOptions" "availableCommands";
+            }),
+            errors(Agent, SETUP),
+        ];
+
+    "instructions.change": High, because "it can make the agent do what you did not ask for";
+        it "changes the agent's standing instructions when a session begins, and may delay or refuse it", by
+        &[Cover { places: &["/systemPrompt"], ..cover(ALTER, Client, Kinds::REQUEST, SETUP) }];
+
+    "settings.read": Low, because "no text of yours is in it";
+        it "sees the agent's modes, options and commands, and when you change them", by
+        &[
             READ_SETTINGS[0],
             READ_SETTINGS[1],
             SHOWN_OPTIONS[0],
             SHOWN_OPTIONS[1],
             // Options can also be set when a session begins.
             Cover {
-                shown: Some(&[
-                    "/sessionId",
-                    "/configOptions/*/configId",
-                    "/configOptions/*/type",
-                    "/configOptions/*/value",
-                ]),
+                shown: Some(places! {
+                    "/": "sessionId";
+                    "/configOptions/*/": "configId" "type" "value";
+                }),
                 is_aside: true,
                 ..READ_SETUP[0]
             },
             updates(Actions::READ, SETTING_UPDATES, &[]),
-        ],
-    },
-    Power {
-        key: "settings.change",
-        words: "changes, refuses or answers how you set the agent's mode and options",
-        danger: High,
-        reason: "a mode says what the agent may do without asking you",
-        needs: None,
-        covers: &[
-            decide(
-                Client,
-                SETTINGS,
-                &["/modeId", "/configId", "/value", "/type"],
-            ),
+        ];
+
+    "settings.change": High, because "a mode says what the agent may do without asking you";
+        it "changes, refuses or answers how you set the agent's mode and options", by
+        &[
+            decide(Client, SETTINGS, &["/modeId", "/configId", "/value", "/type"]),
             change(Agent, Kinds::RESULT, SETTINGS, &["/configOptions"]),
             change(Client, Kinds::REQUEST, SETUP, &["/configOptions"]),
             decide(Client, OPTIONS, &["/cwd", "/additionalDirectories"]),
-            change(
-                Agent,
-                Kinds::RESULT,
-                OPTIONS,
-                &["/modes", "/configOptions", "/availableCommands"],
-            ),
-            super::errors(Agent, OPTIONS),
-            updates(
-                Actions::CHANGE.union(Actions::REFUSE),
-                SETTING_UPDATES,
-                &[
-                    "/update/availableCommands",
-                    "/update/currentModeId",
-                    "/update/configOptions",
-                    "/**/_meta",
-                ],
-            ),
-            super::errors(Agent, SETTINGS),
-        ],
-    },
-    Power {
-        key: "settings.send",
-        words: "sets the agent's mode and options, and tells your editor of them",
-        danger: High,
-        reason: "a mode says what the agent may do without asking you",
-        needs: None,
-        covers: &[
+            change(Agent, Kinds::RESULT, OPTIONS, places! {
+                "/": "modes" "configOptions" "availableCommands";
+            }),
+            errors(Agent, OPTIONS),
+            updates(ALTER, SETTING_UPDATES, places! {
+                "/update/": "availableCommands" "currentModeId" "configOptions";
+                "/**/": "_meta";
+            }),
+            errors(Agent, SETTINGS),
+        ];
+
+    "settings.send": High, because "a mode says what the agent may do without asking you";
+        it "sets the agent's mode and options, and tells your editor of them", by
+        &[
             send(Client, Kinds::REQUEST, SETTINGS),
             send(Client, Kinds::REQUEST, OPTIONS),
             updates(Actions::SEND, SETTING_UPDATES, &[]),
-        ],
-    },
-    Power {
-        key: "titles.read",
-        words: "sees the titles of your sessions",
-        danger: Medium,
-        reason: "titles say what you work on",
-        needs: None,
-        covers: &[
-            Cover {
-                shown: Some(TITLES),
-                ..cover(Actions::READ, Agent, Kinds::RESPONSE, LIST)
-            },
+        ];
+
+    "titles.read": Medium, because "titles say what you work on";
+        it "sees the titles of your sessions", by
+        &[
+            Cover { shown: Some(TITLES), ..read(Agent, Kinds::RESPONSE, LIST) },
             updates(Actions::READ, TITLE_UPDATES, &[]),
-        ],
-    },
-    Power {
-        key: "titles.change",
-        words: "changes the titles of your sessions",
-        danger: Medium,
-        reason: "you could take a session for another one",
-        needs: None,
-        covers: &[
-            Cover {
-                places: TITLES,
-                ..cover(Actions::CHANGE, Agent, Kinds::RESULT, LIST)
-            },
+        ];
+
+    "titles.change": Medium, because "you could take a session for another one";
+        it "changes the titles of your sessions", by
+        &[
+            Cover { places: TITLES, ..cover(Actions::CHANGE, Agent, Kinds::RESULT, LIST) },
             updates(Actions::CHANGE, TITLE_UPDATES, &["/update/title"]),
-        ],
-    },
-    Power {
-        key: "sessions.read",
-        words: "sees your list of sessions with their titles, and when you close, delete or rename one",
-        danger: Medium,
-        reason: "titles say what you work on",
-        needs: None,
-        covers: &[
-            READ_SESSIONS[0],
-            READ_SESSIONS[1],
-            updates(Actions::READ, SESSION_UPDATES, &[]),
-        ],
-    },
-    Power {
-        key: "sessions.change",
-        words: "changes, refuses or answers how you list, close, delete and rename sessions",
-        danger: High,
-        reason: "it can have the wrong session deleted",
-        needs: None,
-        covers: &[
-            decide(
-                Client,
-                SESSIONS,
-                &["/cwd", "/cursor", "/archived", "/title"],
-            ),
-            change(
-                Agent,
-                Kinds::RESULT,
-                SESSIONS,
-                &["/sessions", "/nextCursor", "/title", "/status", "/state"],
-            ),
-            updates(
-                Actions::CHANGE.union(Actions::REFUSE),
-                SESSION_UPDATES,
-                &[
-                    "/update/title",
-                    "/update/updatedAt",
-                    "/update/anchor",
-                    "/**/_meta",
-                ],
-            ),
-            super::errors(Agent, SESSIONS),
-        ],
-    },
-    Power {
-        key: "sessions.send",
-        words: "lists, closes, deletes and renames your sessions",
-        danger: High,
-        reason: "a deleted session cannot be restored",
-        needs: None,
-        covers: &[
-            send(Client, Kinds::REQUEST, SESSIONS),
-            updates(Actions::SEND, SESSION_UPDATES, &[]),
-        ],
-    },
-    Power {
-        key: "sign-in.read",
-        words: "sees how you sign in to the agent, with which accounts, and when you sign out, without keys",
-        danger: Medium,
-        reason: "names and addresses of accounts are in it",
-        needs: None,
-        covers: &[
-            SHOWN_SIGN_IN[0],
-            SHOWN_SIGN_IN[1],
-            Cover {
-                shown: Some(ACCOUNTS),
-                ..READ_SIGNED_IN
-            },
-        ],
-    },
-    Power {
-        key: "sign-in.secrets",
-        words: "sees the keys and addresses of the services that the agent uses",
-        danger: High,
-        reason: "a key lets its holder act as you",
-        needs: Some("sign-in.read"),
-        covers: &[READ_SIGN_IN[0], READ_SIGN_IN[1], READ_SIGNED_IN],
-    },
-    Power {
-        key: "sign-in.change",
-        words: "changes, refuses or answers how you sign in and out, and which services the agent uses",
-        danger: High,
-        reason: "it can have your prompts sent to another service, and keep you from signing out",
-        needs: None,
-        covers: &[
-            decide(
-                Client,
-                SIGN_IN,
-                &[
-                    "/methodId",
-                    "/providerId",
-                    "/apiType",
-                    "/baseUrl",
-                    "/headers",
-                ],
-            ),
-            change(
-                Agent,
-                Kinds::RESULT,
-                SIGN_IN,
-                &["/state", "/accounts", "/providers"],
-            ),
-            change(
-                Agent,
-                Kinds::NOTIFICATION,
-                SIGNED_IN,
-                &["/state", "/accounts"],
-            ),
-            super::errors(Agent, SIGN_IN),
-        ],
-    },
-    Power {
-        key: "sign-in.send",
-        words: "signs you in and out, and sets which services the agent uses",
-        danger: High,
-        reason: "it can have your prompts sent to another service",
-        needs: None,
-        covers: &[send(Client, Kinds::REQUEST, SIGN_IN)],
-    },
-    Power {
-        key: "user.read",
-        words: "learns your name and your groups, where chains are served to many users",
-        danger: Medium,
-        reason: "all that it sees can be attributed to you",
-        needs: None,
+        ];
+
+    "sessions.read": Medium, because "titles say what you work on";
+        it "sees your list of sessions with their titles, and when you close, delete or rename one", by
+        &[READ_SESSIONS[0], READ_SESSIONS[1], updates(Actions::READ, SESSION_UPDATES, &[])];
+
+    "sessions.change": High, because "it can have the wrong session deleted";
+        it "changes, refuses or answers how you list, close, delete and rename sessions", by
+        &[
+            decide(Client, SESSIONS, &["/cwd", "/cursor", "/archived", "/title"]),
+            change(Agent, Kinds::RESULT, SESSIONS, places! {
+                "/": "sessions" "nextCursor" "title" "status" "state";
+            }),
+            updates(ALTER, SESSION_UPDATES, places! {
+                "/update/": "title" "updatedAt" "anchor";
+                "/**/": "_meta";
+            }),
+            errors(Agent, SESSIONS),
+        ];
+
+    "sessions.send": High, because "a deleted session cannot be restored";
+        it "lists, closes, deletes and renames your sessions", by
+        &[send(Client, Kinds::REQUEST, SESSIONS), updates(Actions::SEND, SESSION_UPDATES, &[])];
+
+    "sign-in.read": Medium, because "names and addresses of accounts are in it";
+        it "sees how you sign in to the agent, with which accounts, and when you sign out, without keys", by
+        &[SHOWN_SIGN_IN[0], SHOWN_SIGN_IN[1], Cover { shown: Some(ACCOUNTS), ..READ_SIGNED_IN }];
+
+    "sign-in.secrets", with "sign-in.read": High, because "a key lets its holder act as you";
+        it "sees the keys and addresses of the services that the agent uses", by
+        &[READ_SIGN_IN[0], READ_SIGN_IN[1], READ_SIGNED_IN];
+
+    "sign-in.change": High,
+        because "it can have your prompts sent to another service, and keep you from signing out";
+        it "changes, refuses or answers how you sign in and out, and which services the agent uses", by
+        &[
+            decide(Client, SIGN_IN, places! {
+                "/": "methodId" "providerId" "apiType" "baseUrl" "headers";
+            }),
+            change(Agent, Kinds::RESULT, SIGN_IN, &["/state", "/accounts", "/providers"]),
+            change(Agent, Kinds::NOTIFICATION, SIGNED_IN, &["/state", "/accounts"]),
+            errors(Agent, SIGN_IN),
+        ];
+
+    "sign-in.send": High, because "it can have your prompts sent to another service";
+        it "signs you in and out, and sets which services the agent uses", by
+        &[send(Client, Kinds::REQUEST, SIGN_IN)];
+
+    "user.read": Medium, because "all that it sees can be attributed to you";
+        it "learns your name and your groups, where chains are served to many users", by
         // The user is part of the configuration, not of messages.
-        covers: &[],
-    },
-];
+        &[];
+}

@@ -48,30 +48,19 @@ pub const FIXED: &[Fixed] = &[
     ),
     of_all(
         "identifies what a message is about",
-        &[
-            "/sessionId",
-            "/terminalId",
-            "/toolCallId",
-            "/elicitationId",
-            "/messageId",
-            "/requestId",
-            "/serverId",
-        ],
+        places! {
+            "/": "sessionId" "terminalId" "toolCallId" "elicitationId" "messageId" "requestId"
+                "serverId";
+        },
     ),
     of(
         "each side alone declares its capabilities and sign-in methods: the client may run them",
         &["initialize"],
         Kinds::REQUEST.union(Kinds::RESULT),
-        &[
-            "/protocolVersion",
-            "/clientCapabilities",
-            "/agentCapabilities",
-            "/capabilities",
-            "/clientInfo",
-            "/agentInfo",
-            "/info",
-            "/authMethods",
-        ],
+        places! {
+            "/": "protocolVersion" "clientCapabilities" "agentCapabilities" "capabilities"
+                "clientInfo" "agentInfo" "info" "authMethods";
+        },
     ),
     of(
         "only the agent reports how a turn ended, and what it used",
@@ -83,52 +72,19 @@ pub const FIXED: &[Fixed] = &[
         "what a permission request is for, by which guards and editors decide",
         &["session/request_permission"],
         Kinds::REQUEST,
-        &[
-            "/options",
-            "/toolCall/toolCallId",
-            "/toolCall/kind",
-            "/toolCall/status",
-            "/toolCall/name",
-            "/toolCall/locations",
-            "/toolCall/content/*/type",
-            "/toolCall/content/*/path",
-            "/toolCall/content/*/terminalId",
-            "/toolCall/content/*/sessionId",
-            "/toolCall/content/*/content/type",
-            "/toolCall/content/*/content/uri",
-            "/toolCall/content/*/content/data",
-            "/toolCall/content/*/content/size",
-            "/toolCall/content/*/content/mimeType",
-            "/toolCall/content/*/content/annotations",
-            "/toolCall/content/*/content/resource/uri",
-            "/toolCall/content/*/content/resource/blob",
-            "/toolCall/content/*/content/resource/mimeType",
-            "/subject/type",
-            "/subject/cwd",
-            "/subject/terminalId",
-            "/subject/toolCallId",
-            "/subject/toolCall/toolCallId",
-            "/subject/toolCall/capabilities",
-            "/subject/toolCall/kind",
-            "/subject/toolCall/status",
-            "/subject/toolCall/name",
-            "/subject/toolCall/locations",
-            "/subject/toolCall/content/*/type",
-            "/subject/toolCall/content/*/changes",
-            "/subject/toolCall/content/*/patch/format",
-            "/subject/toolCall/content/*/terminalId",
-            "/subject/toolCall/content/*/sessionId",
-            "/subject/toolCall/content/*/content/type",
-            "/subject/toolCall/content/*/content/uri",
-            "/subject/toolCall/content/*/content/data",
-            "/subject/toolCall/content/*/content/size",
-            "/subject/toolCall/content/*/content/icons",
-            "/subject/toolCall/content/*/content/mimeType",
-            "/subject/toolCall/content/*/content/annotations",
-            "/subject/toolCall/content/*/content/resource/uri",
-            "/subject/toolCall/content/*/content/resource/blob",
-            "/subject/toolCall/content/*/content/resource/mimeType",
-        ],
+        places! {
+            "/": "options";
+            "/toolCall/": "toolCallId" "kind" "status" "name" "locations";
+            "/toolCall/content/*/": "type" "path" "terminalId" "sessionId";
+            "/toolCall/content/*/content/": "type" "uri" "data" "size" "mimeType" "annotations"
+                "resource/uri" "resource/blob" "resource/mimeType";
+            "/subject/": "type" "cwd" "terminalId" "toolCallId";
+            "/subject/toolCall/": "toolCallId" "capabilities" "kind" "status" "name" "locations";
+            "/subject/toolCall/content/*/": "type" "changes" "patch/format" "terminalId"
+                "sessionId";
+            "/subject/toolCall/content/*/content/": "type" "uri" "data" "size" "icons" "mimeType"
+                "annotations" "resource/uri" "resource/blob" "resource/mimeType";
+        },
     ),
     of(
         "what the user decided",
@@ -140,24 +96,12 @@ pub const FIXED: &[Fixed] = &[
         "what form a question has, and where it leads",
         &["elicitation/create"],
         Kinds::REQUEST,
-        &[
-            "/mode",
-            "/url",
-            "/requestedSchema/type",
-            "/requestedSchema/required",
-            "/requestedSchema/properties/*/type",
-            "/requestedSchema/properties/*/enum",
-            "/requestedSchema/properties/*/format",
-            "/requestedSchema/properties/*/items",
-            "/requestedSchema/properties/*/oneOf",
-            "/requestedSchema/properties/*/pattern",
-            "/requestedSchema/properties/*/minItems",
-            "/requestedSchema/properties/*/maxItems",
-            "/requestedSchema/properties/*/minLength",
-            "/requestedSchema/properties/*/maxLength",
-            "/requestedSchema/properties/*/minimum",
-            "/requestedSchema/properties/*/maximum",
-        ],
+        places! {
+            "/": "mode" "url";
+            "/requestedSchema/": "type" "required";
+            "/requestedSchema/properties/*/": "type" "enum" "format" "items" "oneOf" "pattern"
+                "minItems" "maxItems" "minLength" "maxLength" "minimum" "maximum";
+        },
     ),
     of(
         "how a command ended",
@@ -175,114 +119,40 @@ pub const FIXED: &[Fixed] = &[
         "what kind of update it is, and of what",
         &["session/update"],
         Kinds::NOTIFICATION,
-        &[
-            "/update/sessionUpdate",
-            "/update/sessionId",
-            "/update/cursorId",
-            "/update/messageId",
-            "/update/toolCallId",
-            "/update/terminalId",
-            "/update/compactionId",
-            "/update/planId",
-            "/update/senderMessageId",
-            "/update/senderSessionId",
-            "/update/recipientMessageId",
-            "/update/recipientSessionId",
-            "/update/kind",
-            "/update/name",
-            "/update/status",
-            "/update/severity",
-            "/update/capabilities",
-            "/update/locations",
-            "/update/cwd",
-            "/update/additionalDirectories",
-            "/update/size",
-            "/update/used",
-            "/update/cost",
-            "/update/usage",
-            "/update/stopReason",
-            "/update/background",
-            "/update/exitStatus",
-            "/update/state/state",
-            "/update/state/usage",
-            "/update/state/stopReason",
-            "/update/state/background",
-            "/update/state/error/code",
-        ],
+        places! {
+            "/update/": "sessionUpdate" "sessionId" "cursorId" "messageId" "toolCallId" "terminalId"
+                "compactionId" "planId" "senderMessageId" "senderSessionId" "recipientMessageId"
+                "recipientSessionId" "kind" "name" "status" "severity" "capabilities" "locations"
+                "cwd" "additionalDirectories" "size" "used" "cost" "usage" "stopReason" "background"
+                "exitStatus";
+            "/update/state/": "state" "usage" "stopReason" "background" "error/code";
+        },
     ),
     of(
         "what a block of content is, and what it holds that is not text",
         &["session/update"],
         Kinds::NOTIFICATION,
-        &[
-            "/update/content/type",
-            "/update/content/uri",
-            "/update/content/data",
-            "/update/content/size",
-            "/update/content/icons",
-            "/update/content/mimeType",
-            "/update/content/annotations",
-            "/update/content/resource/uri",
-            "/update/content/resource/blob",
-            "/update/content/resource/mimeType",
-            "/update/content/*/type",
-            "/update/content/*/uri",
-            "/update/content/*/data",
-            "/update/content/*/size",
-            "/update/content/*/icons",
-            "/update/content/*/mimeType",
-            "/update/content/*/annotations",
-            "/update/content/*/resource/uri",
-            "/update/content/*/resource/blob",
-            "/update/content/*/resource/mimeType",
-            "/update/summary/*/type",
-            "/update/summary/*/uri",
-            "/update/summary/*/data",
-            "/update/summary/*/size",
-            "/update/summary/*/icons",
-            "/update/summary/*/mimeType",
-            "/update/summary/*/annotations",
-            "/update/summary/*/resource/uri",
-            "/update/summary/*/resource/blob",
-            "/update/summary/*/resource/mimeType",
-        ],
+        places! {
+            "/update/content/": "type" "uri" "data" "size" "icons" "mimeType" "annotations";
+            "/update/content/resource/": "uri" "blob" "mimeType";
+            "/update/content/*/": "type" "uri" "data" "size" "icons" "mimeType" "annotations";
+            "/update/content/*/resource/": "uri" "blob" "mimeType";
+            "/update/summary/*/": "type" "uri" "data" "size" "icons" "mimeType" "annotations";
+            "/update/summary/*/resource/": "uri" "blob" "mimeType";
+        },
     ),
     of(
         "what a tool call shows, and in which files",
         &["session/update"],
         Kinds::NOTIFICATION,
-        &[
-            "/update/content/path",
-            "/update/content/changes",
-            "/update/content/terminalId",
-            "/update/content/sessionId",
-            "/update/content/patch/format",
-            "/update/content/content/type",
-            "/update/content/content/uri",
-            "/update/content/content/data",
-            "/update/content/content/size",
-            "/update/content/content/icons",
-            "/update/content/content/mimeType",
-            "/update/content/content/annotations",
-            "/update/content/content/resource/uri",
-            "/update/content/content/resource/blob",
-            "/update/content/content/resource/mimeType",
-            "/update/content/*/path",
-            "/update/content/*/changes",
-            "/update/content/*/terminalId",
-            "/update/content/*/sessionId",
-            "/update/content/*/patch/format",
-            "/update/content/*/content/type",
-            "/update/content/*/content/uri",
-            "/update/content/*/content/data",
-            "/update/content/*/content/size",
-            "/update/content/*/content/icons",
-            "/update/content/*/content/mimeType",
-            "/update/content/*/content/annotations",
-            "/update/content/*/content/resource/uri",
-            "/update/content/*/content/resource/blob",
-            "/update/content/*/content/resource/mimeType",
-        ],
+        places! {
+            "/update/content/": "path" "changes" "terminalId" "sessionId" "patch/format";
+            "/update/content/content/": "type" "uri" "data" "size" "icons" "mimeType" "annotations"
+                "resource/uri" "resource/blob" "resource/mimeType";
+            "/update/content/*/": "path" "changes" "terminalId" "sessionId" "patch/format";
+            "/update/content/*/content/": "type" "uri" "data" "size" "icons" "mimeType"
+                "annotations" "resource/uri" "resource/blob" "resource/mimeType";
+        },
     ),
     Fixed {
         updates: Updates::Of(&["state_update"]),

@@ -1,5 +1,30 @@
 //! The table of powers. The documentation, `acp-chain check`, manifests and the host's checks all use this table.
 
+/// Places of a body, as a list: those of each row begin alike, and are given by their ends.
+macro_rules! places {
+    ($($beginning:literal: $($end:literal)+;)+) => {
+        &[$($(concat!($beginning, $end),)+)+]
+    };
+}
+
+/// The powers of one topic. Each row has the key, and the power that must be granted, too, if any; the danger, and why;
+/// what the power allows, to be read after `it`; and what it covers.
+macro_rules! powers {
+    (@needs) => { None };
+    (@needs $needs:literal) => { Some($needs) };
+    ($($key:literal $(, with $needs:literal)?: $danger:ident, because $reason:literal;
+       it $words:literal, by $covers:expr;)+) => {
+        pub(super) const POWERS: &[crate::Power] = &[$(crate::Power {
+            key: $key,
+            words: $words,
+            danger: crate::Danger::$danger,
+            reason: $reason,
+            needs: powers!(@needs $($needs)?),
+            covers: $covers,
+        },)+];
+    };
+}
+
 mod account;
 mod decisions;
 mod fixed;
@@ -20,6 +45,9 @@ pub const TABLE: &[&[Power]] = &[
 
 type Texts = &'static [&'static str];
 
+/// Changes messages, delays them, or drops them.
+const ALTER: Actions = Actions::CHANGE.union(Actions::REFUSE);
+
 const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> Cover {
     Cover {
         actions,
@@ -33,11 +61,16 @@ const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> 
     }
 }
 
+/// Reads messages of these kinds.
+const fn read(sender: Peer, kinds: Kinds, methods: Texts) -> Cover {
+    cover(Actions::READ, sender, kinds, methods)
+}
+
 /// Reads one side's requests, and the other side's answers.
 const fn exchange(sender: Peer, methods: Texts) -> [Cover; 2] {
     [
-        cover(Actions::READ, sender, Kinds::REQUEST, methods),
-        cover(Actions::READ, sender.opposite(), Kinds::RESPONSE, methods),
+        read(sender, Kinds::REQUEST, methods),
+        read(sender.opposite(), Kinds::RESPONSE, methods),
     ]
 }
 
@@ -47,6 +80,12 @@ const fn partly(exchange: [Cover; 2], asked: Texts, answered: Texts) -> [Cover; 
     request.shown = Some(asked);
     response.shown = Some(answered);
     [request, response]
+}
+
+/// Rejects or answers requests.
+const fn answer(sender: Peer, methods: Texts) -> Cover {
+    let actions = Actions::ANSWER.union(Actions::REFUSE);
+    cover(actions, sender, Kinds::REQUEST, methods)
 }
 
 /// Changes, rejects or answers requests.
@@ -61,12 +100,7 @@ const fn decide(sender: Peer, methods: Texts, places: Texts) -> Cover {
 const fn change(sender: Peer, kinds: Kinds, methods: Texts, places: Texts) -> Cover {
     Cover {
         places,
-        ..cover(
-            Actions::CHANGE.union(Actions::REFUSE),
-            sender,
-            kinds,
-            methods,
-        )
+        ..cover(ALTER, sender, kinds, methods)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Powers over the conversation of user and agent: prompts, answers, tool calls, plans and turns.
 
-use super::{change, cover, errors, send, updates};
-use crate::Danger::{High, Low, Medium};
+use super::{ALTER, answer, change, errors, read, send, updates};
 use crate::Peer::{Agent, Client};
-use crate::{Actions, Kinds, Power, Updates};
+use crate::{Actions, Kinds, Updates};
 
 const PROMPT: &[&str] = &["session/prompt"];
 
@@ -33,257 +32,101 @@ const TOOL_CALLS: Updates = Updates::Of(&[
 
 const PLANS: Updates = Updates::Of(&["plan", "plan_update", "plan_removed"]);
 
-pub(super) const POWERS: &[Power] = &[
-    Power {
-        key: "prompts.read",
-        words: "reads what you write to the agent",
-        danger: Medium,
-        reason: "prompts can hold secrets",
-        needs: None,
-        covers: &[cover(Actions::READ, Client, Kinds::REQUEST, PROMPT)],
-    },
-    Power {
-        key: "prompts.change",
-        words: "changes, delays or refuses what you write to the agent",
-        danger: High,
-        reason: "it can make the agent do what you did not ask for",
-        needs: None,
-        covers: &[change(
-            Client,
-            Kinds::REQUEST,
-            PROMPT,
-            &["/prompt", "/idempotencyKey"],
-        )],
-    },
-    Power {
-        key: "prompts.answer",
-        words: "answers your prompts in place of the agent",
-        danger: Medium,
-        reason: "the agent never receives the prompts that it answers",
-        needs: None,
-        covers: &[cover(
-            Actions::ANSWER.union(Actions::REFUSE),
-            Client,
-            Kinds::REQUEST,
-            PROMPT,
-        )],
-    },
-    Power {
-        key: "prompts.send",
-        words: "prompts the agent as if it were you",
-        danger: High,
-        reason: "it can make the agent do what you did not ask for",
-        needs: None,
-        covers: &[send(Client, Kinds::REQUEST, PROMPT)],
-    },
-    Power {
-        key: "answers.read",
-        words: "reads what the agent writes to you: messages, thoughts, and history",
-        danger: Medium,
-        reason: "answers can hold secrets",
-        needs: None,
-        covers: &[
-            updates(Actions::READ, MESSAGES, &[]),
-            cover(Actions::READ, Agent, Kinds::ERROR, PROMPT),
-        ],
-    },
-    Power {
-        key: "answers.change",
-        words: "changes, delays or drops the texts that the agent writes to you",
-        danger: Medium,
-        reason: "you decide by what you read, and it can imitate the agent",
-        needs: None,
-        covers: &[
-            updates(
-                Actions::CHANGE.union(Actions::REFUSE),
-                MESSAGES,
-                &[
-                    "/update/content/text",
-                    "/update/content/title",
-                    "/update/content/name",
-                    "/update/content/description",
-                    "/update/content/resource/text",
-                    "/update/content/*/text",
-                    "/update/content/*/title",
-                    "/update/content/*/name",
-                    "/update/content/*/description",
-                    "/update/content/*/resource/text",
-                    "/update/summary/*/text",
-                    "/update/summary/*/title",
-                    "/update/summary/*/name",
-                    "/update/summary/*/description",
-                    "/update/summary/*/resource/text",
-                    "/update/title",
-                    "/update/description",
-                    "/update/suggestions",
-                    "/update/error",
-                    "/update/state/error/message",
-                    "/update/state/error/data",
-                    "/**/_meta",
-                ],
-            ),
+powers! {
+    "prompts.read": Medium, because "prompts can hold secrets";
+        it "reads what you write to the agent", by &[read(Client, Kinds::REQUEST, PROMPT)];
+
+    "prompts.change": High, because "it can make the agent do what you did not ask for";
+        it "changes, delays or refuses what you write to the agent", by
+        &[change(Client, Kinds::REQUEST, PROMPT, &["/prompt", "/idempotencyKey"])];
+
+    "prompts.answer": Medium, because "the agent never receives the prompts that it answers";
+        it "answers your prompts in place of the agent", by &[answer(Client, PROMPT)];
+
+    "prompts.send": High, because "it can make the agent do what you did not ask for";
+        it "prompts the agent as if it were you", by &[send(Client, Kinds::REQUEST, PROMPT)];
+
+    "answers.read": Medium, because "answers can hold secrets";
+        it "reads what the agent writes to you: messages, thoughts, and history", by
+        &[updates(Actions::READ, MESSAGES, &[]), read(Agent, Kinds::ERROR, PROMPT)];
+
+    "answers.change": Medium, because "you decide by what you read, and it can imitate the agent";
+        it "changes, delays or drops the texts that the agent writes to you", by
+        &[
+            updates(ALTER, MESSAGES, places! {
+                "/update/content/": "text" "title" "name" "description" "resource/text";
+                "/update/content/*/": "text" "title" "name" "description" "resource/text";
+                "/update/summary/*/": "text" "title" "name" "description" "resource/text";
+                "/update/": "title" "description" "suggestions" "error";
+                "/update/state/error/": "message" "data";
+                "/**/": "_meta";
+            }),
             errors(Agent, PROMPT),
             // For a failed turn, in version 2.
-            updates(
-                Actions::CHANGE,
-                Updates::Of(&["state_update"]),
-                &["/update/error/message", "/update/error/data"],
-            ),
-        ],
-    },
-    Power {
-        key: "answers.send",
-        words: "writes to you as if it were the agent",
-        danger: Medium,
-        reason: "you decide by what you read",
-        needs: None,
-        covers: &[updates(Actions::SEND, MESSAGES, &[])],
-    },
-    Power {
-        key: "tool-calls.read",
-        words: "reads which tools the agent uses, with what input, and the results",
-        danger: Medium,
-        reason: "files, commands and their output are in it",
-        needs: None,
-        covers: &[updates(Actions::READ, TOOL_CALLS, &[])],
-    },
-    Power {
-        key: "tool-calls.change",
-        words: "changes, delays or drops the texts of the tool calls that you are shown",
-        danger: High,
-        reason: "it can hide what the agent does from you",
-        needs: None,
-        covers: &[updates(
-            Actions::CHANGE.union(Actions::REFUSE),
-            TOOL_CALLS,
-            &[
-                "/update/title",
-                "/update/content/text",
-                "/update/content/content/text",
-                "/update/content/content/title",
-                "/update/content/content/name",
-                "/update/content/content/description",
-                "/update/content/content/resource/text",
-                "/update/content/patch/text",
-                "/update/content/*/content/text",
-                "/update/content/*/content/title",
-                "/update/content/*/content/name",
-                "/update/content/*/content/description",
-                "/update/content/*/content/resource/text",
-                "/update/content/*/oldText",
-                "/update/content/*/newText",
-                "/update/content/*/patch/text",
-                "/update/rawInput",
-                "/update/rawOutput",
-                "/update/command",
-                "/update/output/data",
-                "/update/data",
-                "/**/_meta",
-            ],
-        )],
-    },
-    Power {
-        key: "tool-calls.send",
-        words: "shows you tool calls as if the agent made them",
-        danger: Medium,
-        reason: "you decide by what you read",
-        needs: None,
-        covers: &[updates(Actions::SEND, TOOL_CALLS, &[])],
-    },
-    Power {
-        key: "plans.read",
-        words: "reads the agent's plans",
-        danger: Low,
-        reason: "plans say what the agent is about to do",
-        needs: None,
-        covers: &[updates(Actions::READ, PLANS, &[])],
-    },
-    Power {
-        key: "plans.change",
-        words: "changes, delays or drops the agent's plans",
-        danger: Medium,
-        reason: "you decide by what you read",
-        needs: None,
-        covers: &[updates(
-            Actions::CHANGE.union(Actions::REFUSE),
-            PLANS,
-            &["/update/entries", "/update/plan", "/**/_meta"],
-        )],
-    },
-    Power {
-        key: "plans.show",
-        words: "shows you plans",
-        danger: Low,
-        reason: "a plan is only shown, and causes no action",
-        needs: None,
-        covers: &[updates(Actions::SEND, PLANS, &[])],
-    },
-    Power {
-        key: "other-updates.read",
-        words: "reads what the agent shows you of kinds that this version does not know",
-        danger: Medium,
-        reason: "the contents are unknown",
-        needs: None,
-        covers: &[updates(Actions::READ, Updates::Unknown, &[])],
-    },
-    Power {
-        key: "other-updates.change",
-        words: "changes, delays or drops what the agent shows you of kinds that this version does not know",
-        danger: High,
-        reason: "the effect on your editor is unknown",
-        needs: None,
-        covers: &[updates(
-            Actions::CHANGE.union(Actions::REFUSE),
-            Updates::Unknown,
-            &["/update", "/_meta"],
-        )],
-    },
-    Power {
-        key: "turns.read",
-        words: "sees when turns end, why, and what they used, and when you stop one",
-        danger: Low,
-        reason: "no text of yours or the agent's is in it",
-        needs: None,
-        covers: &[
-            cover(Actions::READ, Agent, Kinds::RESPONSE, PROMPT),
-            cover(
-                Actions::READ,
-                Client,
-                Kinds::NOTIFICATION,
-                &["session/cancel"],
-            ),
-            cover(
-                Actions::READ,
-                Client,
-                Kinds::REQUEST,
-                &["tool_call/cancel", "terminal/cancel"],
-            ),
-            cover(
-                Actions::READ,
-                Agent,
-                Kinds::RESPONSE,
-                &["tool_call/cancel", "terminal/cancel"],
-            ),
+            updates(Actions::CHANGE, Updates::Of(&["state_update"]), places! {
+                "/update/error/": "message" "data";
+            }),
+        ];
+
+    "answers.send": Medium, because "you decide by what you read";
+        it "writes to you as if it were the agent", by &[updates(Actions::SEND, MESSAGES, &[])];
+
+    "tool-calls.read": Medium, because "files, commands and their output are in it";
+        it "reads which tools the agent uses, with what input, and the results", by
+        &[updates(Actions::READ, TOOL_CALLS, &[])];
+
+    "tool-calls.change": High, because "it can hide what the agent does from you";
+        it "changes, delays or drops the texts of the tool calls that you are shown", by
+        &[updates(ALTER, TOOL_CALLS, places! {
+            "/update/": "title" "content/text";
+            "/update/content/content/": "text" "title" "name" "description" "resource/text";
+            "/update/content/patch/": "text";
+            "/update/content/*/content/": "text" "title" "name" "description" "resource/text";
+            "/update/content/*/": "oldText" "newText" "patch/text";
+            "/update/": "rawInput" "rawOutput" "command" "output/data" "data";
+            "/**/": "_meta";
+        })];
+
+    "tool-calls.send": Medium, because "you decide by what you read";
+        it "shows you tool calls as if the agent made them", by
+        &[updates(Actions::SEND, TOOL_CALLS, &[])];
+
+    "plans.read": Low, because "plans say what the agent is about to do";
+        it "reads the agent's plans", by &[updates(Actions::READ, PLANS, &[])];
+
+    "plans.change": Medium, because "you decide by what you read";
+        it "changes, delays or drops the agent's plans", by
+        &[updates(ALTER, PLANS, &["/update/entries", "/update/plan", "/**/_meta"])];
+
+    "plans.show": Low, because "a plan is only shown, and causes no action";
+        it "shows you plans", by &[updates(Actions::SEND, PLANS, &[])];
+
+    "other-updates.read": Medium, because "the contents are unknown";
+        it "reads what the agent shows you of kinds that this version does not know", by
+        &[updates(Actions::READ, Updates::Unknown, &[])];
+
+    "other-updates.change": High, because "the effect on your editor is unknown";
+        it "changes, delays or drops what the agent shows you of kinds that this version does not know", by
+        &[updates(ALTER, Updates::Unknown, &["/update", "/_meta"])];
+
+    "turns.read": Low, because "no text of yours or the agent's is in it";
+        it "sees when turns end, why, and what they used, and when you stop one", by
+        &[
+            read(Agent, Kinds::RESPONSE, PROMPT),
+            read(Client, Kinds::NOTIFICATION, &["session/cancel"]),
+            read(Client, Kinds::REQUEST, &["tool_call/cancel", "terminal/cancel"]),
+            read(Agent, Kinds::RESPONSE, &["tool_call/cancel", "terminal/cancel"]),
             updates(
                 Actions::READ,
                 Updates::Of(&["state_update", "usage_update", "replay_complete"]),
                 &[],
             ),
-        ],
-    },
-    Power {
-        key: "turns.stop",
-        words: "stops turns, tools and commands that are under way",
-        danger: Low,
-        reason: "nothing is done that you did not ask for; you start again",
-        needs: None,
-        covers: &[
+        ];
+
+    "turns.stop": Low, because "nothing is done that you did not ask for; you start again";
+        it "stops turns, tools and commands that are under way", by
+        &[
             send(Client, Kinds::NOTIFICATION, &["session/cancel"]),
-            send(
-                Client,
-                Kinds::REQUEST,
-                &["tool_call/cancel", "terminal/cancel"],
-            ),
-        ],
-    },
-];
+            send(Client, Kinds::REQUEST, &["tool_call/cancel", "terminal/cancel"]),
+        ];
+}
