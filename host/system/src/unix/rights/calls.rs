@@ -13,132 +13,47 @@ use seccompiler::{
     TargetArch, apply_filter_all_threads,
 };
 
+/// System calls, by their names in the C library.
+macro_rules! calls {
+    ($($call:ident)+) => {
+        &[$(libc::$call),+]
+    };
+}
+
 /// Calls that are allowed with any arguments.
-const ALLOWED: &[libc::c_long] = &[
+const ALLOWED: &[libc::c_long] = calls! {
     // Open descriptors.
-    libc::SYS_read,
-    libc::SYS_readv,
-    libc::SYS_pread64,
-    libc::SYS_preadv,
-    libc::SYS_preadv2,
-    libc::SYS_write,
-    libc::SYS_writev,
-    libc::SYS_pwrite64,
-    libc::SYS_pwritev,
-    libc::SYS_pwritev2,
-    libc::SYS_lseek,
-    libc::SYS_close,
-    libc::SYS_close_range,
-    libc::SYS_dup,
-    libc::SYS_dup3,
-    libc::SYS_pipe2,
-    libc::SYS_eventfd2,
-    libc::SYS_epoll_create1,
-    libc::SYS_epoll_ctl,
-    libc::SYS_epoll_pwait,
-    libc::SYS_epoll_pwait2,
-    libc::SYS_ppoll,
-    libc::SYS_pselect6,
+    SYS_read SYS_readv SYS_pread64 SYS_preadv SYS_preadv2 SYS_write SYS_writev SYS_pwrite64
+    SYS_pwritev SYS_pwritev2 SYS_lseek SYS_close SYS_close_range SYS_dup SYS_dup3 SYS_pipe2
+    SYS_eventfd2 SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_ppoll
+    SYS_pselect6
     // Open sockets.
-    libc::SYS_accept4,
-    libc::SYS_recvfrom,
-    libc::SYS_recvmsg,
-    libc::SYS_shutdown,
-    libc::SYS_getsockname,
-    libc::SYS_getpeername,
-    libc::SYS_getsockopt,
-    libc::SYS_setsockopt,
+    SYS_accept4 SYS_recvfrom SYS_recvmsg SYS_shutdown SYS_getsockname SYS_getpeername SYS_getsockopt
+    SYS_setsockopt
     // Files, as far as Landlock allows.
-    libc::SYS_openat,
-    libc::SYS_openat2,
-    libc::SYS_newfstatat,
-    libc::SYS_fstat,
-    libc::SYS_statx,
-    libc::SYS_fstatfs,
-    libc::SYS_statfs,
-    libc::SYS_faccessat,
-    libc::SYS_faccessat2,
-    libc::SYS_getdents64,
-    libc::SYS_readlinkat,
-    libc::SYS_getcwd,
-    libc::SYS_mkdirat,
-    libc::SYS_unlinkat,
-    libc::SYS_renameat,
-    libc::SYS_renameat2,
-    libc::SYS_linkat,
-    libc::SYS_symlinkat,
-    libc::SYS_ftruncate,
-    libc::SYS_flock,
-    libc::SYS_fallocate,
-    libc::SYS_fadvise64,
-    libc::SYS_fsync,
-    libc::SYS_fdatasync,
-    libc::SYS_sync_file_range,
-    libc::SYS_copy_file_range,
+    SYS_openat SYS_openat2 SYS_newfstatat SYS_fstat SYS_statx SYS_fstatfs SYS_statfs SYS_faccessat
+    SYS_faccessat2 SYS_getdents64 SYS_readlinkat SYS_getcwd SYS_mkdirat SYS_unlinkat SYS_renameat
+    SYS_renameat2 SYS_linkat SYS_symlinkat SYS_ftruncate SYS_flock SYS_fallocate SYS_fadvise64
+    SYS_fsync SYS_fdatasync SYS_sync_file_range SYS_copy_file_range
     // Memory; executable memory is below.
-    libc::SYS_brk,
-    libc::SYS_munmap,
-    libc::SYS_mremap,
-    libc::SYS_madvise,
-    libc::SYS_mincore,
-    libc::SYS_membarrier,
-    libc::SYS_memfd_create,
+    SYS_brk SYS_munmap SYS_mremap SYS_madvise SYS_mincore SYS_membarrier SYS_memfd_create
     // Threads and their waits.
-    libc::SYS_futex,
-    libc::SYS_futex_waitv,
-    libc::SYS_set_robust_list,
-    libc::SYS_get_robust_list,
-    libc::SYS_set_tid_address,
-    libc::SYS_rseq,
-    libc::SYS_sched_yield,
-    libc::SYS_sched_getaffinity,
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_rt_sigtimedwait,
-    libc::SYS_sigaltstack,
-    libc::SYS_restart_syscall,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    libc::SYS_wait4,
-    libc::SYS_waitid,
+    SYS_futex SYS_futex_waitv SYS_set_robust_list SYS_get_robust_list SYS_set_tid_address SYS_rseq
+    SYS_sched_yield SYS_sched_getaffinity SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigreturn
+    SYS_rt_sigtimedwait SYS_sigaltstack SYS_restart_syscall SYS_exit SYS_exit_group SYS_wait4
+    SYS_waitid
     // Time, randomness, and who we are.
-    libc::SYS_clock_gettime,
-    libc::SYS_clock_getres,
-    libc::SYS_clock_nanosleep,
-    libc::SYS_nanosleep,
-    libc::SYS_gettimeofday,
-    libc::SYS_getrandom,
-    libc::SYS_getpid,
-    libc::SYS_getppid,
-    libc::SYS_gettid,
-    libc::SYS_getuid,
-    libc::SYS_geteuid,
-    libc::SYS_getgid,
-    libc::SYS_getegid,
-    libc::SYS_getrusage,
-    libc::SYS_sysinfo,
-    libc::SYS_uname,
-];
+    SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_nanosleep SYS_gettimeofday
+    SYS_getrandom SYS_getpid SYS_getppid SYS_gettid SYS_getuid SYS_geteuid SYS_getgid SYS_getegid
+    SYS_getrusage SYS_sysinfo SYS_uname
+};
 
 /// Allowed calls that newer architectures lack.
 #[cfg(target_arch = "x86_64")]
-const ALLOWED_HERE: &[libc::c_long] = &[
-    libc::SYS_poll,
-    libc::SYS_select,
-    libc::SYS_epoll_wait,
-    libc::SYS_dup2,
-    libc::SYS_open,
-    libc::SYS_stat,
-    libc::SYS_lstat,
-    libc::SYS_access,
-    libc::SYS_readlink,
-    libc::SYS_mkdir,
-    libc::SYS_rmdir,
-    libc::SYS_unlink,
-    libc::SYS_rename,
-    libc::SYS_time,
-];
+const ALLOWED_HERE: &[libc::c_long] = calls! {
+    SYS_poll SYS_select SYS_epoll_wait SYS_dup2 SYS_open SYS_stat SYS_lstat SYS_access SYS_readlink
+    SYS_mkdir SYS_rmdir SYS_unlink SYS_rename SYS_time
+};
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[libc::c_long] = &[];
 
