@@ -25,6 +25,7 @@
 mod command;
 mod given_up;
 pub mod rotated;
+mod started;
 
 #[cfg(unix)]
 mod unix;
@@ -47,3 +48,4 @@ pub use self::here::{
     descriptors, directory, files, handover, local, memory, mounts, process, rights, stop,
     supervisor, terminal, thread, tree,
 };
+pub use self::started::StartedProgram;

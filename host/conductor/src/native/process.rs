@@ -10,9 +10,8 @@ use tokio::sync::oneshot;
 
 use super::stderr::Tail;
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_system::supervisor::StartedProgram;
 use acp_chain_system::tree::{self, Tree};
-use acp_chain_system::{CommandLine, Startable};
+use acp_chain_system::{CommandLine, Startable, StartedProgram};
 
 /// How long a process has to react to the end of its input.
 const GRACE: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! A socket, split into two streams.
+//! A socket as a stream, or split into two.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,13 +14,17 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 #[derive(Debug)]
 pub struct Input(OwnedReadHalf);
 
+/// A socket as a stream. Must be called within a tokio runtime.
+pub fn stream(socket: OwnedFd) -> io::Result<UnixStream> {
+    // `fcntl` with F_SETFL is not allowed in a process that has given up its rights.
+    ioctl_fionbio(&socket, true)?;
+    UnixStream::from_std(socket.into())
+}
+
 /// Splits a socket into its input and its output. Dropping the output ends the stream for the other end. Must be called
 /// within a tokio runtime.
 pub fn halves(socket: OwnedFd) -> io::Result<(Input, OwnedWriteHalf)> {
-    // `fcntl` with F_SETFL is not allowed in a process that has given up its rights.
-    ioctl_fionbio(&socket, true)?;
-    let socket = UnixStream::from_std(socket.into())?;
-    let (input, output) = socket.into_split();
+    let (input, output) = stream(socket)?.into_split();
     Ok((Input(input), output))
 }
 

@@ -4,23 +4,17 @@
 //! which needs no right that we have given up. When that process closes its end, or ends itself, our end sees the end
 //! of the stream.
 
-use std::io::{self, IoSlice, IoSliceMut, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::cmsg_space;
-use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
 use tokio::net::unix::OwnedWriteHalf;
 
 use super::halves::{Input, halves};
+use super::passing;
 use crate::CommandLine;
 
 /// The data of requests and answers.
@@ -55,20 +49,10 @@ impl Taker {
     pub fn open(&self) -> io::Result<(Input, OwnedWriteHalf)> {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         socket.write_all(&WORD)?;
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let mut word = [0; WORD.len()];
-        let mut parts = [IoSliceMut::new(&mut word)];
-        let count = recvmsg(&*socket, &mut parts, &mut ancillary, RecvFlags::empty())?.bytes;
-        let received = ancillary.drain().find_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut received) => received.next(),
-            _ => None,
-        });
-        match received {
-            Some(received) => {
-                fcntl_setfd(&received, FdFlags::CLOEXEC)?;
-                halves(received)
-            }
+        let mut received = Vec::new();
+        let count = passing::receive(&*socket, &mut [0; WORD.len()], &mut received)?;
+        match received.pop() {
+            Some(received) => halves(received),
             None if count == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
             None => Err(io::Error::other(
                 "the process has no descriptors left for another stream",
@@ -98,14 +82,7 @@ fn take_at(socket: &impl AsFd) -> io::Result<Option<(Input, OwnedWriteHalf)>> {
         }
         let pair = UnixStream::pair().map(|(ours, theirs)| (ours, OwnedFd::from(theirs)));
         let lent: Vec<_> = pair.iter().map(|(_, theirs)| theirs.as_fd()).collect();
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        if !lent.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&lent)) {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        // Programs in Rust ignore SIGPIPE.
-        let flags = SendFlags::empty();
-        sendmsg(socket, &[IoSlice::new(&WORD)], &mut ancillary, flags)?;
+        passing::send(socket, &WORD, &lent)?;
         match pair {
             Ok((ours, _)) => return halves(ours.into()).map(Some),
             // The requester has received an answer without a stream; open streams continue.

@@ -8,6 +8,7 @@ pub mod handover;
 pub mod local;
 pub mod memory;
 pub mod mounts;
+mod passing;
 pub mod pipes;
 pub mod process;
 pub mod rights;

@@ -7,7 +7,6 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -17,6 +16,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::unix::pipe;
 
+use super::halves::stream;
 use super::pipes;
 
 /// A poll that does not wait.
@@ -35,7 +35,7 @@ pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
             pipes::widen(&fd);
             Box::new(pipe::Receiver::from_owned_fd(fd)?)
         }
-        FileType::Socket => Box::new(socket(fd)?),
+        FileType::Socket => Box::new(stream(fd)?),
         _ => Box::new(BlockingFile::new(fd, Interest::READABLE)),
     })
 }
@@ -48,7 +48,7 @@ pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
             pipes::widen(&fd);
             Box::new(pipe::Sender::from_owned_fd(fd)?)
         }
-        FileType::Socket => Box::new(socket(fd)?),
+        FileType::Socket => Box::new(stream(fd)?),
         _ => Box::new(BlockingFile::new(fd, Interest::WRITABLE)),
     })
 }
@@ -67,12 +67,6 @@ pub fn is_output_read() -> bool {
 
 fn kind(fd: &OwnedFd) -> io::Result<FileType> {
     Ok(FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode))
-}
-
-fn socket(fd: OwnedFd) -> io::Result<tokio::net::UnixStream> {
-    let socket = UnixStream::from(fd);
-    socket.set_nonblocking(true)?;
-    tokio::net::UnixStream::from_std(socket)
 }
 
 /// A file, device or terminal. It stays in blocking mode, which is shared with other processes that have it open.

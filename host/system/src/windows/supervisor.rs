@@ -4,11 +4,11 @@ use std::io;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
 use super::tree::Tree;
-use crate::{CommandLine, StderrCallback};
+use crate::{CommandLine, StartedProgram, StderrCallback};
 
 /// How much of a program's standard error is read at once.
 const READ: usize = 1024;
@@ -19,12 +19,6 @@ pub struct Supervisor(());
 /// An allowed program. It can be started any number of times.
 #[derive(Clone, Debug)]
 pub struct Startable(CommandLine);
-
-pub struct StartedProgram {
-    pub tree: Tree,
-    pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
-    pub stdout: Box<dyn AsyncRead + Send + Unpin>,
-}
 
 impl Supervisor {
     /// Does nothing: no process is needed.
@@ -78,14 +72,6 @@ async fn listen(mut stderr: ChildStderr, mut printed: StderrCallback) {
     let mut bytes = vec![0; READ];
     while let Ok(count @ 1..) = stderr.read(&mut bytes).await {
         printed(&bytes[..count]);
-    }
-}
-
-impl std::fmt::Debug for StartedProgram {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("StartedProgram")
-            .field("tree", &self.tree)
-            .finish_non_exhaustive()
     }
 }
 

@@ -31,7 +31,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::ioctl_fionbio;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
 pub use self::service::main;
@@ -41,7 +40,7 @@ use self::link::Link;
 use self::wire::{Reply, Request, Streams};
 use super::halves::halves;
 use super::tree::Tree;
-use crate::{CommandLine, StderrCallback};
+use crate::{CommandLine, StartedProgram, StderrCallback};
 
 /// The supervisor's process. It ends, with its programs, when the last clone of this and the last started program are
 /// dropped.
@@ -55,12 +54,6 @@ pub struct Startable {
     number: usize,
     command: CommandLine,
     streams: Streams,
-}
-
-pub struct StartedProgram {
-    pub tree: Tree,
-    pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
-    pub stdout: Box<dyn AsyncRead + Send + Unpin>,
 }
 
 impl Supervisor {
@@ -159,13 +152,5 @@ impl Startable {
                 }
             }
         })
-    }
-}
-
-impl std::fmt::Debug for StartedProgram {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("StartedProgram")
-            .field("tree", &self.tree)
-            .finish_non_exhaustive()
     }
 }

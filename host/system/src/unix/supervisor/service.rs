@@ -27,6 +27,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::super::halves::stream;
 use super::super::pipes;
 use super::super::socket;
 use super::wire::{self, Event, Reply, Request, Streams, answer};
@@ -410,12 +411,6 @@ async fn ended(wish: &mut OwnedReadHalf, mut disconnected: watch::Receiver<()>) 
 fn life() -> io::Result<(UnixStream, Stream)> {
     let (theirs, ours) = UnixStream::pair()?;
     Ok((theirs, stream(ours.into())?))
-}
-
-fn stream(socket: OwnedFd) -> io::Result<Stream> {
-    let socket = UnixStream::from(socket);
-    socket.set_nonblocking(true)?;
-    Stream::from_std(socket)
 }
 
 /// A non-blocking reader of a pipe.

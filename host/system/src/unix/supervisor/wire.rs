@@ -2,23 +2,14 @@
 //! an answer that may carry descriptors; and, in the other direction over another socket, events about programs.
 
 use std::ffi::OsString;
-use std::io::{self, IoSlice, IoSliceMut, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use rustix::cmsg_space;
-use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
 use serde::{Deserialize, Serialize};
 
+use super::super::passing;
 use crate::CommandLine;
-
-/// The maximum number of descriptors with an answer.
-const DESCRIPTORS: usize = 2;
 
 /// The maximum length of an answer, in bytes.
 const ANSWER: usize = 16 * 1024;
@@ -148,16 +139,8 @@ fn receive(socket: &UnixStream) -> io::Result<ReceivedReply> {
     let mut text = Vec::new();
     let mut descriptors = Vec::new();
     while text.last() != Some(&b'\n') {
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let mut bytes = [0; 1024];
-        let mut parts = [IoSliceMut::new(&mut bytes)];
-        let count = recvmsg(socket, &mut parts, &mut ancillary, RecvFlags::empty())?.bytes;
-        for message in ancillary.drain() {
-            if let RecvAncillaryMessage::ScmRights(received) = message {
-                descriptors.extend(received);
-            }
-        }
+        let count = passing::receive(socket, &mut bytes, &mut descriptors)?;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -166,9 +149,6 @@ fn receive(socket: &UnixStream) -> io::Result<ReceivedReply> {
             return Err(mismatch());
         }
     }
-    for descriptor in &descriptors {
-        fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    }
     let reply = serde_json::from_slice(&text)?;
     Ok(ReceivedReply { reply, descriptors })
 }
@@ -176,19 +156,8 @@ fn receive(socket: &UnixStream) -> io::Result<ReceivedReply> {
 /// Sends an answer.
 pub fn answer(socket: impl AsFd, reply: &Reply, descriptors: &[BorrowedFd]) -> io::Result<()> {
     let line = line(reply)?;
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
-        return Err(io::Error::other("too many descriptors"));
-    }
     // The answer is short, and the socket's buffer is empty: it is sent as a whole.
-    let sent = sendmsg(
-        socket,
-        &[IoSlice::new(&line)],
-        &mut ancillary,
-        SendFlags::empty(),
-    )?;
-    if sent == line.len() {
+    if passing::send(socket, &line, descriptors)? == line.len() {
         Ok(())
     } else {
         Err(io::ErrorKind::WriteZero.into())
