@@ -29,6 +29,15 @@ macro_rules! interface {
             use self::acp_chain::proxy::types::RpcError;
             pub use self::exports::acp_chain::proxy::$module as wit;
 
+            /// The interface of a running component, if it has it.
+            pub fn of(
+                store: &mut super::Store<super::State>,
+                instance: &super::Instance,
+                has: bool,
+            ) -> wasmtime::Result<Option<Offer>> {
+                has.then(|| Offer::new(store, instance)).transpose()
+            }
+
             /// The outcome of a call.
             pub fn decision(
                 outcome: Result<Outcome, RpcError>,
@@ -97,21 +106,11 @@ impl Interfaces {
         instance: &Instance,
         offers: Offers,
     ) -> wasmtime::Result<Self> {
-        let store = &mut *store;
-        let has = |offer| offers.has(offer).then_some(());
         Ok(Self {
-            tools: has(Offer::Tools)
-                .map(|()| tools::Offer::new(&mut *store, instance))
-                .transpose()?,
-            resources: has(Offer::Resources)
-                .map(|()| resources::Offer::new(&mut *store, instance))
-                .transpose()?,
-            prompts: has(Offer::Prompts)
-                .map(|()| prompts::Offer::new(&mut *store, instance))
-                .transpose()?,
-            completion: has(Offer::Completion)
-                .map(|()| completion::Offer::new(&mut *store, instance))
-                .transpose()?,
+            tools: tools::of(store, instance, offers.has(Offer::Tools))?,
+            resources: resources::of(store, instance, offers.has(Offer::Resources))?,
+            prompts: prompts::of(store, instance, offers.has(Offer::Prompts))?,
+            completion: completion::of(store, instance, offers.has(Offer::Completion))?,
             offers,
         })
     }
@@ -179,13 +178,9 @@ impl Interfaces {
                 call.method
             )));
         };
-        let decision = match (offer, self) {
-            (
-                Offer::Tools,
-                Self {
-                    tools: Some(tools), ..
-                },
-            ) => {
+        let (tools, resources) = (&self.tools, &self.resources);
+        let decision = match (offer, tools, resources, &self.prompts, &self.completion) {
+            (Offer::Tools, Some(tools), ..) => {
                 let call = tools::wit::ToolCall {
                     id,
                     session,
@@ -195,25 +190,13 @@ impl Interfaces {
                 let tools = tools.acp_chain_proxy_tools();
                 tools::decision(tools.call_call_tool(store, &call).await?)
             }
-            (
-                Offer::Resources,
-                Self {
-                    resources: Some(resources),
-                    ..
-                },
-            ) => {
+            (Offer::Resources, _, Some(resources), ..) => {
                 let uri = text(body, "uri");
                 let read = resources::wit::ResourceRead { id, session, uri };
                 let resources = resources.acp_chain_proxy_resources();
                 resources::decision(resources.call_read_resource(store, &read).await?)
             }
-            (
-                Offer::Prompts,
-                Self {
-                    prompts: Some(prompts),
-                    ..
-                },
-            ) => {
+            (Offer::Prompts, _, _, Some(prompts), _) => {
                 let call = prompts::wit::PromptCall {
                     id,
                     session,
@@ -223,13 +206,7 @@ impl Interfaces {
                 let prompts = prompts.acp_chain_proxy_prompts();
                 prompts::decision(prompts.call_get_prompt(store, &call).await?)
             }
-            (
-                Offer::Completion,
-                Self {
-                    completion: Some(completion),
-                    ..
-                },
-            ) => {
+            (Offer::Completion, .., Some(completion)) => {
                 let (argument, context) = (json(body, "argument"), json(body, "context"));
                 let call = completion::wit::CompletionCall {
                     id,
