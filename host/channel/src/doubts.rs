@@ -4,13 +4,11 @@
 //! Such parts of the original message may stay unchanged; a proxy may not add any.
 
 use std::collections::hash_map::RandomState;
-use std::fmt;
 use std::hash::BuildHasher;
 
 use acp_chain_powers::fold;
+use acp_chain_rpc::{Entries, Entry};
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::ChannelError;
 use super::work::Work;
@@ -52,11 +50,8 @@ impl Search<'_> {
             return Ok(());
         }
         self.work.spend(text.len())?;
-        let entries = serde_json::Deserializer::from_str(text).deserialize_any(Level);
-        let entries =
-            entries.map_err(|error| ChannelError::Invalid(format!("not JSON: {error}")))?;
         let mut named: HashMap<Option<String>, Vec<(&str, &str)>> = HashMap::new();
-        for (name, value) in entries {
+        for Entry { name, value } in Entries::of(text).into_iter().flatten() {
             match name {
                 Some(name) => named.entry(plain(name)).or_default().push((name, value)),
                 // An element's index does not count: others may be inserted before it.
@@ -80,33 +75,6 @@ impl Search<'_> {
 fn plain(name: &str) -> Option<String> {
     let name = serde_json::from_str::<String>(name).ok()?;
     Some(fold(&name).into_owned())
-}
-
-/// The entries of an object or array, as JSON text: the name of a member, and the value.
-struct Level;
-
-impl<'de> Visitor<'de> for Level {
-    type Value = Vec<(Option<&'de str>, &'de str)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object or an array")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            members.push((Some(name.get()), value.get()));
-        }
-        Ok(members)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut elements = Vec::new();
-        while let Some(value) = seq.next_element::<&RawValue>()? {
-            elements.push((None, value.get()));
-        }
-        Ok(elements)
-    }
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Entry {
     /// The cost of keeping the entry, in bytes, including the part shown to the proxy if that is a copy.
     fn cost(&self) -> usize {
         let shown = self.shown.as_ref();
-        let copy = shown.filter(|shown| !shown.is_same(&self.message));
+        let copy = shown.filter(|shown| **shown != self.message);
         let copy = copy.map_or(0, Message::cost);
         ENTRY + self.message.cost() + copy + self.meta.len() + self.session
     }

@@ -1,10 +1,9 @@
 //! Batches: several messages in one line (JSON-RPC 2.0 §6).
 
-use std::fmt;
-
 use bytes::Bytes;
-use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+
+use super::entries::Entries;
 
 /// The most messages that a batch may have.
 pub const MAX_MESSAGES: usize = 4096;
@@ -13,30 +12,13 @@ pub const MAX_MESSAGES: usize = 4096;
 /// than [`MAX_MESSAGES`].
 #[must_use]
 pub fn members(line: &[u8]) -> Option<Vec<Bytes>> {
-    let mut reader = serde_json::Deserializer::from_slice(line);
-    let members = reader.deserialize_seq(Members).ok()?;
-    Some(members).filter(|members| !members.is_empty())
-}
-
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Vec<Bytes>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a batch")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Bytes>, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = list.next_element::<&RawValue>()? {
-            if members.len() == MAX_MESSAGES {
-                return Err(A::Error::custom("too many"));
-            }
-            members.push(Bytes::copy_from_slice(member.get().as_bytes()));
-        }
-        Ok(members)
-    }
+    let line: &RawValue = serde_json::from_slice(line).ok()?;
+    let entries = Entries::of(line.get()).filter(|entries| !entries.is_object)?;
+    let members = entries.map(|member| Bytes::copy_from_slice(member.value.as_bytes()));
+    let members: Vec<_> = members.take(MAX_MESSAGES + 1).collect();
+    (1..=MAX_MESSAGES)
+        .contains(&members.len())
+        .then_some(members)
 }
 
 #[cfg(test)]

@@ -43,14 +43,24 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
         (None, Some(value)) => vec![entries.addition(name, value).ok_or_else(no_place)?],
     };
     let offset = parent.as_ptr().addr() - json.as_ptr().addr();
+    let moved = |range: Range<usize>| offset + range.start..offset + range.end;
+    let changes = changes.into_iter();
+    Ok(splice(json, changes.map(|(range, new)| (moved(range), new))))
+}
+
+/// The text with other values at these places, which are in order.
+fn splice(
+    json: &str,
+    changes: impl IntoIterator<Item = (Range<usize>, impl AsRef<str>)>,
+) -> String {
     let (mut text, mut from) = (String::with_capacity(json.len()), 0);
     for (range, new) in changes {
-        text.push_str(&json[from..offset + range.start]);
-        text.push_str(&new);
-        from = offset + range.end;
+        text.push_str(&json[from..range.start]);
+        text.push_str(new.as_ref());
+        from = range.end;
     }
     text.push_str(&json[from..]);
-    Ok(text)
+    text
 }
 
 /// The text `json` with a new value at a JSON Pointer, as by [`edit`]; on the path, missing objects are created, also
@@ -112,14 +122,7 @@ pub fn edit_at_once(
         return Ok(None);
     }
     spans.sort_by_key(|(range, _)| range.start);
-    let (mut text, mut from) = (String::with_capacity(json.len()), 0);
-    for (range, value) in spans {
-        text.push_str(&json[from..range.start]);
-        text.push_str(value);
-        from = range.end;
-    }
-    text.push_str(&json[from..]);
-    Ok(Some(text))
+    Ok(Some(splice(json, spans)))
 }
 
 /// Collects the ranges, in the whole text, of the values to replace in a part. Returns false if one is missing, or lies

@@ -4,7 +4,7 @@
 //! entries are arbitrary.
 
 /// A member of an object, or an element of an array.
-pub(super) struct Entry<'t> {
+pub struct Entry<'t> {
     /// The JSON text of the name; `None` for an element.
     pub name: Option<&'t str>,
     /// The JSON text of the value.
@@ -12,13 +12,13 @@ pub(super) struct Entry<'t> {
 }
 
 /// The entries of an object or array.
-pub(super) struct Entries<'t> {
+pub struct Entries<'t> {
     text: &'t str,
     at: usize,
     /// Whether it is an object.
-    pub is_object: bool,
+    pub(super) is_object: bool,
     /// The JSON text of the current member's name.
-    pub name: Option<&'t str>,
+    pub(super) name: Option<&'t str>,
 }
 
 impl<'t> Entries<'t> {
@@ -44,7 +44,7 @@ impl<'t> Entries<'t> {
     }
 
     /// The offset up to which the text is read.
-    pub fn at(&self) -> usize {
+    pub(super) fn at(&self) -> usize {
         self.at
     }
 
@@ -58,7 +58,7 @@ impl<'t> Entries<'t> {
     }
 
     /// Advances to the next value, and reads its name. Returns false at the end.
-    pub fn advance(&mut self) -> bool {
+    pub(super) fn advance(&mut self) -> bool {
         self.pass(b',');
         if self.is_object {
             self.name = self.value();
@@ -70,17 +70,17 @@ impl<'t> Entries<'t> {
     }
 
     /// The entries of the value that begins here; `None` if it has none.
-    pub fn inner(&self) -> Option<Self> {
+    pub(super) fn inner(&self) -> Option<Self> {
         Self::within(self.text, self.at)
     }
 
     /// Continues behind a value whose entries were read to their end.
-    pub fn leave(&mut self, inner: &Self) {
+    pub(super) fn leave(&mut self, inner: &Self) {
         self.at = inner.at + 1;
     }
 
     /// The value that begins here; `None` if none does.
-    pub fn value(&mut self) -> Option<&'t str> {
+    pub(super) fn value(&mut self) -> Option<&'t str> {
         let start = self.at;
         self.at = end_of_value(self.text.as_bytes(), start);
         self.text

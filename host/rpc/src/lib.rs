@@ -29,6 +29,7 @@ pub use acp_chain_powers::Kind;
 pub use aside::aside;
 pub use canonical::{Ambiguity, canonical, is_unclear_update, look_through};
 pub use edit::{EditError, edit, edit_at_once, set};
+pub use entries::{Entries, Entry};
 pub use envelope::Malformed;
 pub use error::Error;
 pub use id::Id;

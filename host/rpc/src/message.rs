@@ -359,12 +359,6 @@ impl Message {
         self.0.line.len()
     }
 
-    /// Whether both are clones of one message.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     /// Whether the line is empty, which is never so.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -429,6 +423,15 @@ impl Message {
         self.0.line.get(span).unwrap_or_default()
     }
 }
+
+/// Two messages are equal if they are clones of one.
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Message {}
 
 fn push_id(id: Option<&str>, out: &mut Outbox) {
     if let Some(id) = id {

@@ -48,7 +48,7 @@ const KEPT_ROOM: usize = 512;
 const KEPT: usize = 4 * 1024;
 
 /// A message as it was received.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Frame {
     /// A line without its newline.
     Line(Bytes),
@@ -80,34 +80,6 @@ impl Frame {
         }
     }
 }
-
-impl PartialEq for Frame {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Line(one), Self::Line(other)) | (Self::Torn(one), Self::Torn(other)) => {
-                one == other
-            }
-            (Self::Message(one), Self::Message(other)) => one.is_same(other),
-            (
-                Self::TooLong {
-                    head,
-                    tail,
-                    len,
-                    limit,
-                },
-                Self::TooLong {
-                    head: other_head,
-                    tail: other_tail,
-                    len: other_len,
-                    limit: other_limit,
-                },
-            ) => (head, tail, len, limit) == (other_head, other_tail, other_len, other_limit),
-            _ => false,
-        }
-    }
-}
-
-impl Eq for Frame {}
 
 /// Splits a stream into lines.
 #[derive(Debug)]
