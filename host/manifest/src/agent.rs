@@ -13,13 +13,11 @@ use super::{Environment, command};
 use acp_chain_conductor::native::CommandLine;
 
 /// `[agent]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct AgentTable {
     command: Option<String>,
-    #[serde(default)]
     args: Vec<String>,
-    #[serde(default)]
     env: Environment,
     connect: Option<Spanned<String>>,
     connect_ca: Option<PathBuf>,

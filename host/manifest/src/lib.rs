@@ -84,14 +84,12 @@ pub enum Order {
     AsWritten,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct File {
     agent: Option<Spanned<AgentTable>>,
     order: Option<Order>,
-    #[serde(default)]
     mcp: Reach,
-    #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
 }
 

@@ -9,26 +9,20 @@ use toml::Spanned;
 
 /// `[serve]`.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Serve {
     pub listen: Option<Spanned<String>>,
     pub metrics: Option<Spanned<String>>,
     pub access_log: Option<PathBuf>,
     pub path: Option<Spanned<String>>,
     pub node: Option<Spanned<String>>,
-    #[serde(default)]
     pub hosts: Vec<Spanned<String>>,
-    #[serde(default)]
     pub origins: Vec<Spanned<String>>,
-    #[serde(default)]
     pub plain: bool,
     pub tokens: Option<PathBuf>,
     pub tls: Option<Tls>,
-    #[serde(default)]
     pub jwt: Vec<Jwt>,
-    #[serde(default)]
     pub limits: Limits,
-    #[serde(default)]
     pub route: Vec<Spanned<Route>>,
 }
 

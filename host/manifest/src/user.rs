@@ -3,6 +3,7 @@
 //! A manifest may be part of an untrusted project. `config.toml` has the settings that a manifest must not make.
 
 use std::io::ErrorKind;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use acp_chain_powers::Power;
@@ -77,11 +78,9 @@ struct AgentsTable {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 struct TrustTable {
-    #[serde(default)]
     signers: Vec<SignerTable>,
-    #[serde(default)]
     untrusted: UntrustedPolicy,
 }
 
@@ -114,53 +113,27 @@ pub(super) struct Own {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
-    #[serde(default)]
     ceilings: LimitsTable,
-    #[serde(default)]
     native: bool,
-    #[serde(default)]
     mcp: Reach,
-    #[serde(default)]
     require_signature: bool,
     revocations: Option<Revocations>,
-    #[serde(default)]
     trust: TrustTable,
-    #[serde(default)]
     agents: AgentsTable,
     trace: Option<PathBuf>,
-    #[serde(default)]
     trace_bodies: bool,
     live: Option<bool>,
     serve: Option<Serve>,
     order: Option<Order>,
-    #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
 }
 
 impl Default for User {
     fn default() -> Self {
-        Self {
-            ceilings: Limits::ceilings(),
-            native: false,
-            reach: Reach::default(),
-            require_signature: false,
-            revocations: None,
-            signers: Vec::new(),
-            untrusted: UntrustedPolicy::default(),
-            agents: None,
-            trace: None,
-            trace_bodies: false,
-            live: true,
-            serve: None,
-            own: Own {
-                path: "config.toml".into(),
-                text: String::new(),
-                proxies: Vec::new(),
-                order: None,
-            },
-        }
+        let (path, ceilings) = (Path::new("config.toml"), Limits::ceilings());
+        Self::of(File::default(), ceilings, Vec::new(), path, "")
     }
 }
 
@@ -202,9 +175,7 @@ impl User {
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                let mut user = Self::default();
-                path.clone_into(&mut user.own.path);
-                Ok(user)
+                Self::parse("", path)
             }
             Err(error) => Err(ManifestError::unreadable(path, error)),
         }
@@ -212,21 +183,31 @@ impl User {
 
     /// Parses the text of the file at `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
-        let file: File =
+        let mut file: File =
             toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
-        let ceilings = read_limits(file.ceilings, Limits::ceilings(), None)
+        let ceilings = read_limits(mem::take(&mut file.ceilings), Limits::ceilings(), None)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
-        let untrusted = file.trust.untrusted;
-        let signers = read_signers(file.trust)
+        let signers = read_signers(mem::take(&mut file.trust.signers))
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
-        Ok(Self {
+        Ok(Self::of(file, ceilings, signers, path, text))
+    }
+
+    /// The settings of the file with this text at `path`, of which ceilings and signers were read.
+    fn of(
+        file: File,
+        ceilings: Limits,
+        signers: Vec<TrustedSigner>,
+        path: &Path,
+        text: &str,
+    ) -> Self {
+        Self {
             ceilings,
             native: file.native,
             reach: file.mcp,
             require_signature: file.require_signature,
             revocations: file.revocations,
             signers,
-            untrusted,
+            untrusted: file.trust.untrusted,
             agents: file.agents.registry,
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,
@@ -238,7 +219,7 @@ impl User {
                 proxies: file.proxy,
                 order: file.order,
             },
-        })
+        }
     }
 }
 
@@ -248,8 +229,8 @@ pub fn beside(path: &Path, named: &Path) -> PathBuf {
     folder.join(named)
 }
 
-fn read_signers(table: TrustTable) -> Result<Vec<TrustedSigner>, Wrong> {
-    let signers = table.signers.into_iter().map(|one| {
+fn read_signers(signers: Vec<SignerTable>) -> Result<Vec<TrustedSigner>, Wrong> {
+    let signers = signers.into_iter().map(|one| {
         let powers = one.powers.into_iter().map(|power| {
             let (at, key) = (power.span().start, power.into_inner());
             match Power::named(&key) {

@@ -44,8 +44,8 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
     };
     let offset = parent.as_ptr().addr() - json.as_ptr().addr();
     let moved = |range: Range<usize>| offset + range.start..offset + range.end;
-    let changes = changes.into_iter();
-    Ok(splice(json, changes.map(|(range, new)| (moved(range), new))))
+    let changes = changes.into_iter().map(|(range, new)| (moved(range), new));
+    Ok(splice(json, changes))
 }
 
 /// The text with other values at these places, which are in order.
