@@ -13,7 +13,6 @@ mod failure;
 mod ledger;
 pub mod limits;
 mod offer;
-mod subscription;
 mod work;
 
 use std::pin::Pin;
@@ -21,11 +20,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-pub use acp_chain_powers::{Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject};
+pub use acp_chain_powers::{
+    Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject, Subscription,
+};
 pub use failure::{Failure, FailurePolicy, Tally};
 pub use ledger::{ChannelError, Ledger};
 pub use offer::{CAPABILITIES, Change, Offer, Offers, capability};
-pub use subscription::{Registration, Subscription};
 
 use acp_chain_rpc::{self as rpc, Kind, Message};
 
@@ -289,6 +289,19 @@ pub trait Part: Send {
 
     /// The increase of these counts since the last call of this function.
     fn untold(&mut self) -> Tally;
+}
+
+/// What a proxy declares when it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// Its subscriptions.
+    pub subscriptions: Vec<Subscription>,
+    /// Its failure policy, which the manifest may override.
+    pub on_failure: FailurePolicy,
+    /// Its offers to the agent.
+    pub offers: Offers,
+    /// Whether others rely on its decisions, so that it must be next to the agent.
+    pub guard: bool,
 }
 
 /// A proxy that has started.

@@ -16,15 +16,17 @@ mod pattern;
 mod places;
 mod power;
 mod protocol;
+mod subscription;
 mod table;
 
 pub use actions::Actions;
 pub use grant::{Grant, GrantError, NamedMethods, Sight, lacking};
-pub use least::{Asked, least};
+pub use least::least;
 pub use markdown::markdown;
 pub use message::{Kind, Kinds, Peer, Subject};
 pub use pattern::{LONGEST_METHOD, Pattern, PatternError};
 pub use places::{Change, MASK, Mismatch, Places};
 pub use power::{Cover, Danger, Power, Updates};
 pub use protocol::{fold, is_like_one_of_protocol, is_of_protocol};
+pub use subscription::Subscription;
 pub use table::{FIXED, Fixed, TABLE};

@@ -1,6 +1,6 @@
 //! Compares a proxy's subscriptions with its powers: for `acp-chain check --start` as well.
 
-use acp_chain_powers::{Actions, Asked, Kinds, Power, least};
+use acp_chain_powers::{Actions, Kinds, Power, Subscription, least};
 
 use acp_chain_channel::{Grant, Registration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -8,17 +8,12 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 /// Remarks about a registration under a grant, one line each; and, if the powers of the grant are not the fewest that
 /// suffice, those powers in the manifest's syntax.
 pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
-    let asked: Vec<_> = registration
-        .subscriptions
-        .iter()
-        .map(|wanted| wanted.asked())
-        .collect();
     let mut lines = Vec::new();
     if registration.guard {
         lines.push("is a guard: it stands next to the agent, behind all others".to_owned());
     }
-    for (wanted, asked) in registration.subscriptions.iter().zip(&asked) {
-        let wanted = quote(&wanted.to_string(), MAX_QUOTE);
+    for asked in &registration.subscriptions {
+        let wanted = quote(&asked.to_string(), MAX_QUOTE);
         if let Some(nearest) = asked.nearest_method() {
             lines.push(format!(
                 "! subscribes to {wanted}: unknown method; did you mean `{nearest}`?"
@@ -27,7 +22,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
             && grant
                 .methods()
                 .iter()
-                .all(|named| !named.methods.meets(asked.methods))
+                .all(|named| !named.methods.meets(&asked.method))
         {
             lines.push(format!(
                 "! subscribes to {wanted}: no power covers it; `methods` can name methods outside \
@@ -42,7 +37,8 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
             lines.push(format!("subscribes to {wanted}"));
         }
     }
-    let least = least(&asked, grant, !registration.offers.is_empty());
+    let has_offers = !registration.offers.is_empty();
+    let least = least(&registration.subscriptions, grant, has_offers);
     let idle = grant.powers().iter().filter(|power| {
         power.needs.is_none() && !least.iter().any(|needed| needed.key == power.key)
     });
@@ -68,15 +64,15 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
 }
 
 /// The powers that let a proxy see a part of a subscription.
-fn readers(asked: &Asked) -> String {
+fn readers(asked: &Subscription) -> String {
     let kinds = [Kinds::REQUEST, Kinds::NOTIFICATION, Kinds::RESPONSE];
     let reads = |power: &&Power| power.actions().intersects(Actions::READ) && power.needs.is_none();
     let readers = Power::all().filter(reads).filter(|power| {
         let mut kinds = kinds.iter().filter(|kinds| asked.kinds.intersects(**kinds));
         kinds.any(|kinds| {
-            Asked {
+            Subscription {
                 kinds: *kinds,
-                ..*asked
+                ..asked.clone()
             }
             .is_met_in_full_by(power)
         })
