@@ -11,7 +11,6 @@
 //! | `effort` | the budget for examining a text |
 //! | `text` | decodes escapes |
 //! | `coding` | text encoded as Base64 in a string |
-//! | `oracle` | the reference implementation for tests |
 //!
 //! Invariants: the output depends on the text alone, never on how it was cut, and the cost is bounded by its length.
 
@@ -23,8 +22,6 @@ mod effort;
 mod judge;
 mod machine;
 mod needles;
-#[cfg(test)]
-mod oracle;
 mod pattern;
 mod rules;
 mod text;

@@ -1,3 +1,5 @@
+mod oracle;
+
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::strategy::ValueTree;
@@ -6,8 +8,8 @@ use proptest::test_runner::TestRunner;
 
 use super::*;
 use crate::machine::{LOOKED, WINDOW};
-use crate::oracle::Oracle;
 use crate::rules::{self, ASSIGNMENT, After};
+use oracle::Oracle;
 
 fn detector() -> Detector {
     Detector::new(rules::defaults().copied()).expect("the rules are right")

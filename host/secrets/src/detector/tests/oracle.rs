@@ -12,13 +12,13 @@ use crate::machine::{self, Machine};
 use crate::rules::Rule;
 use crate::text::{self, Codes, End, NextChar};
 
-pub(crate) struct Oracle {
+pub(super) struct Oracle {
     rules: Vec<(Rule<'static>, PikeVM, Machine)>,
     judge: Judge,
 }
 
 impl Oracle {
-    pub(crate) fn new(rules: impl IntoIterator<Item = Rule<'static>>) -> Self {
+    pub(super) fn new(rules: impl IntoIterator<Item = Rule<'static>>) -> Self {
         let engine = |rule: &Rule| {
             PikeVM::builder()
                 .syntax(machine::bytes())
@@ -36,7 +36,7 @@ impl Oracle {
         }
     }
 
-    pub(crate) fn redact(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         // The text as the rules read it, with the position of each character.
         let (mut read, mut places, mut at) = (Vec::new(), vec![], 0);
         while let NextChar::Byte(byte, next) =
