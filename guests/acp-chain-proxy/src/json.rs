@@ -1,6 +1,7 @@
 //! JSON that keeps its spelling: a value is text until a part of it is changed, and untouched parts stay byte for
 //! byte, whatever numbers, escapes or unknown members they contain. Always one valid JSON value.
 
+mod entries;
 mod find;
 mod members;
 mod quote;
@@ -88,7 +89,7 @@ impl Json {
     /// replace the half.
     #[must_use]
     pub fn at<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
-        find::find(self, pointer)?.parse().ok()
+        find::find(self, pointer)
     }
 
     /// The text with its spelling, to be examined in place (see [`Strings`]).
@@ -105,7 +106,7 @@ impl Json {
     #[must_use]
     pub fn place(&self, pointer: &str) -> Option<Range<usize>> {
         match &self.0 {
-            Node::Raw(raw) => strings::place(raw, find::tokens(pointer)?),
+            Node::Raw(raw) => find::place(raw, find::tokens(pointer)?),
             Node::Array(_) | Node::Object(_) => None,
         }
     }

@@ -1,26 +1,11 @@
 //! JSON Pointers (RFC 6901): from a value to a part of it, without parsing the rest.
 
-use std::fmt;
+use std::ops::Range;
 
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::DeserializeOwned;
 
+use super::entries::Entries;
 use super::{Json, Node};
-
-/// A part of a value: text, or an array or object that was parsed for a change.
-pub(super) enum Part<'a> {
-    Raw(&'a str),
-    Changed(&'a Json),
-}
-
-impl Part<'_> {
-    pub(super) fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        match self {
-            Part::Raw(raw) => serde_json::from_str(raw),
-            Part::Changed(json) => json.parse(),
-        }
-    }
-}
 
 /// The names and indices of a pointer; `None` if it is invalid.
 pub(super) fn tokens(pointer: &str) -> Option<impl Iterator<Item = String>> {
@@ -43,59 +28,26 @@ pub(super) fn index(token: &str) -> Option<usize> {
     canonical.then(|| token.parse().ok())?
 }
 
-pub(super) fn find<'a>(json: &'a Json, pointer: &str) -> Option<Part<'a>> {
-    tokens(pointer)?.try_fold(Part::from(json), |part, token| match part {
-        Part::Raw(raw) if raw.starts_with('[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
-            items.get(index(&token)?).map(|item| Part::Raw(item.get()))
+/// The part at a pointer as a Rust type.
+pub(super) fn find<T: DeserializeOwned>(json: &Json, pointer: &str) -> Option<T> {
+    let (mut part, mut tokens) = (json, tokens(pointer)?);
+    loop {
+        let next = match &part.0 {
+            Node::Raw(raw) => return serde_json::from_str(&raw[place(raw, tokens)?]).ok(),
+            Node::Array(items) => tokens.next().map(|token| items.get(index(&token)?)),
+            Node::Object(members) => tokens.next().map(|token| members.get(&token)),
+        };
+        match next {
+            Some(found) => part = found?,
+            None => return part.parse().ok(),
         }
-        Part::Raw(raw) => {
-            let mut object = serde_json::Deserializer::from_str(raw);
-            let member = Member(&token).deserialize(&mut object).ok()?;
-            member.map(|member| Part::Raw(member.get()))
-        }
-        Part::Changed(Json(Node::Array(items))) => items.get(index(&token)?).map(Part::from),
-        Part::Changed(Json(Node::Object(members))) => members.get(&token).map(Part::from),
-        Part::Changed(Json(Node::Raw(_))) => None,
+    }
+}
+
+/// The range of the part at the end of a path, each step of which is the name of a member or the index of an element.
+pub(super) fn place(text: &str, mut path: impl Iterator<Item = String>) -> Option<Range<usize>> {
+    path.try_fold(0..text.len(), |place, step| {
+        let entry = Entries::of(text, place.start)?.named(&step)?;
+        Some(entry.value)
     })
-}
-
-impl<'a> From<&'a Json> for Part<'a> {
-    fn from(json: &'a Json) -> Self {
-        match &json.0 {
-            Node::Raw(raw) => Part::Raw(raw),
-            Node::Array(_) | Node::Object(_) => Part::Changed(json),
-        }
-    }
-}
-
-/// Reads the last member of this name out of an object.
-struct Member<'t>(&'t str);
-
-impl<'de> DeserializeSeed<'de> for Member<'_> {
-    type Value = Option<&'de RawValue>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Member<'_> {
-    type Value = Option<&'de RawValue>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(name) = map.next_key::<String>()? {
-            if name == self.0 {
-                found = Some(map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(found)
-    }
 }

@@ -40,7 +40,7 @@ pub enum Step<'j> {
 }
 
 /// A string of a JSON text, without its quotes and with its escapes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawString<'j> {
     text: &'j str,
     start: usize,
@@ -97,13 +97,8 @@ impl<'j> Strings<'j> {
                 }
                 b'{' | b'[' if self.path.len() == DEPTH => return Err(StringsError::Deep),
                 b'{' => {
-                    let nameless = RawString {
-                        text: "",
-                        start: 0,
-                        end: 0,
-                        escaped: false,
-                    };
-                    self.path.push(Step::Member(nameless));
+                    // Its name follows.
+                    self.path.push(Step::Member(RawString::default()));
                     self.names = true;
                 }
                 b'[' => self.path.push(Step::Item(0)),
@@ -154,26 +149,10 @@ impl<'j> Strings<'j> {
     }
 }
 
-/// The range of the part at the end of a path, each step of which is the name of a member or the index of an element.
-/// Of duplicate names the last counts.
-pub(super) fn place(text: &str, way: impl Iterator<Item = String>) -> Option<Range<usize>> {
-    let mut cursor = Cursor { text, at: 0 };
-    let mut place = 0..text.len();
-    for step in way {
-        cursor.at = place.start;
-        place = match cursor.next_but_space()? {
-            b'{' => cursor.member(&step)?,
-            b'[' => cursor.element(super::find::index(&step)?)?,
-            _ => return None,
-        };
-    }
-    Some(place)
-}
-
 /// A place in a JSON text.
-struct Cursor<'j> {
-    text: &'j str,
-    at: usize,
+pub(super) struct Cursor<'j> {
+    pub(super) text: &'j str,
+    pub(super) at: usize,
 }
 
 impl<'j> Cursor<'j> {
@@ -183,7 +162,7 @@ impl<'j> Cursor<'j> {
         Some(byte)
     }
 
-    fn next_but_space(&mut self) -> Option<u8> {
+    pub(super) fn next_but_space(&mut self) -> Option<u8> {
         loop {
             let byte = self.next()?;
             if !byte.is_ascii_whitespace() {
@@ -193,7 +172,7 @@ impl<'j> Cursor<'j> {
     }
 
     /// The text up to the next quote.
-    fn string(&mut self) -> Result<RawString<'j>, StringsError> {
+    pub(super) fn string(&mut self) -> Result<RawString<'j>, StringsError> {
         let (text, start) = (self.text, self.at);
         let mut escaped = false;
         loop {
@@ -218,7 +197,7 @@ impl<'j> Cursor<'j> {
     }
 
     /// The next value, of any kind.
-    fn value(&mut self) -> Option<Range<usize>> {
+    pub(super) fn value(&mut self) -> Option<Range<usize>> {
         let mut depth = 0_usize;
         self.next_but_space()?;
         self.at -= 1;
@@ -241,34 +220,6 @@ impl<'j> Cursor<'j> {
                 return Some(start..self.at);
             }
         }
-    }
-
-    /// The value of the last member with this name, starting after the opening bracket.
-    fn member(&mut self, name: &str) -> Option<Range<usize>> {
-        let mut found = None;
-        loop {
-            match self.next_but_space()? {
-                b'"' => {
-                    let is_named = self.string().ok()?.is(name);
-                    (self.next_but_space()? == b':').then_some(())?;
-                    let value = self.value()?;
-                    if is_named {
-                        found = Some(value);
-                    }
-                }
-                b',' => {}
-                _ => return found,
-            }
-        }
-    }
-
-    /// The element with this index, starting after the opening bracket.
-    fn element(&mut self, index: usize) -> Option<Range<usize>> {
-        for _ in 0..index {
-            self.value()?;
-            (self.next_but_space()? == b',').then_some(())?;
-        }
-        self.value()
     }
 }
 

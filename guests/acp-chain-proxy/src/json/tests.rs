@@ -250,7 +250,7 @@ proptest! {
             let _ = string.decoded();
             let _ = strings.pointer();
         }
-        strings::place(&text, find::tokens(&pointer).expect("a pointer"));
+        find::place(&text, find::tokens(&pointer).expect("a pointer"));
     }
 }
 
