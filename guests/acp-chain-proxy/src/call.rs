@@ -6,7 +6,7 @@ use std::future::Future;
 use serde::Serialize;
 
 use crate::channel::{self, Answer};
-use crate::{Action, Error, Json, Level, MessageId, Result, host, tasks};
+use crate::{Action, Error, Json, MessageId, Result, host, tasks};
 
 /// A call to something that a proxy offers the agent.
 #[derive(Clone, Debug)]
@@ -28,10 +28,7 @@ impl<A> Call<A> {
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         // Continue without it: only the caller would miss the report.
         if let Err(error) = host::progress(self.id, progress, total, message) {
-            crate::log(
-                Level::Debug,
-                format_args!("progress was not reported: {error}"),
-            );
+            crate::debug!("progress was not reported: {error}");
         }
     }
 

@@ -187,7 +187,32 @@ pub enum Level {
     Error,
 }
 
-/// Writes to the host's log.
+/// Writes to the host's log. [`debug!`](crate::debug), [`info!`](crate::info) and [`warn!`](crate::warn) do so with the
+/// arguments of [`format!`].
 pub fn log(level: Level, text: impl fmt::Display) {
     host::log(level, &text.to_string());
+}
+
+/// Writes to the host's log at [`Level::Debug`](crate::Level::Debug), with the arguments of [`format!`].
+#[macro_export]
+macro_rules! debug {
+    ($($text:tt)+) => {
+        $crate::log($crate::Level::Debug, ::std::format_args!($($text)+))
+    };
+}
+
+/// Writes to the host's log at [`Level::Info`](crate::Level::Info), with the arguments of [`format!`].
+#[macro_export]
+macro_rules! info {
+    ($($text:tt)+) => {
+        $crate::log($crate::Level::Info, ::std::format_args!($($text)+))
+    };
+}
+
+/// Writes to the host's log at [`Level::Warn`](crate::Level::Warn), with the arguments of [`format!`].
+#[macro_export]
+macro_rules! warn {
+    ($($text:tt)+) => {
+        $crate::log($crate::Level::Warn, ::std::format_args!($($text)+))
+    };
 }

@@ -26,8 +26,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use acp_chain_proxy::{
-    Action, Configure, FailurePolicy, Json, Level, Notification, Peer, Proxy, Request, Response,
-    Result, Sessions, Subscription, export, log, save,
+    Action, Configure, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response, Result,
+    Sessions, Subscription, debug, export, info, save, warn,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -83,25 +83,17 @@ impl Configure for Permissions {
 /// Warns of rules that match less, or more, than their text suggests.
 fn warn_about(rules: &[Rule]) {
     if rules.is_empty() {
-        log(
-            Level::Warn,
-            "there are no `rules`, so every request goes to the user",
-        );
+        warn!("there are no `rules`, so every request goes to the user");
     }
     for (number, rule) in (1..).zip(rules) {
         for warning in rule.warnings() {
-            log(Level::Warn, format_args!("rule {number}: {warning}"));
+            warn!("rule {number}: {warning}");
         }
     }
     let last = (1..).zip(rules).find(|(_, rule)| rule.is_last());
     if let Some((number, _)) = last.filter(|(number, _)| *number < rules.len()) {
         let next = number + 1;
-        log(
-            Level::Warn,
-            format_args!(
-                "rule {number} matches every request, so rule {next} and later ones never match"
-            ),
-        );
+        warn!("rule {number} matches every request, so rule {next} and later ones never match");
     }
 }
 
@@ -243,28 +235,17 @@ impl Permissions {
         for (number, rule) in (1..).zip(&self.rules) {
             match rule.judge(case, &mut covered) {
                 Verdict::Yes => {
-                    log(Level::Debug, format_args!("rule {number} matches {title}"));
+                    debug!("rule {number} matches {title}");
                     return Some((number, rule));
                 }
                 Verdict::Maybe(why) => {
-                    log(
-                        Level::Info,
-                        format_args!(
-                            "rule {number} may match {title}, so the user is asked: {why}"
-                        ),
-                    );
+                    info!("rule {number} may match {title}, so the user is asked: {why}");
                     return None;
                 }
-                Verdict::No(why) => log(
-                    Level::Debug,
-                    format_args!("rule {number} does not match {title}: {why}"),
-                ),
+                Verdict::No(why) => debug!("rule {number} does not match {title}: {why}"),
             }
         }
-        log(
-            Level::Debug,
-            format_args!("no rule matches {title}, so the user is asked"),
-        );
+        debug!("no rule matches {title}, so the user is asked");
         None
     }
 
@@ -304,36 +285,22 @@ impl Permissions {
             Decision::Allow => ("allowed", asked.options.only(kinds)),
             Decision::Deny => ("denied", asked.options.any(kinds)),
             Decision::Ask => {
-                log(
-                    Level::Debug,
-                    format_args!("rule {number}: the user is asked about {title}"),
-                );
+                debug!("rule {number}: the user is asked about {title}");
                 return None;
             }
         };
         let outcome = match option {
             Some((id, kind)) => {
-                log(
-                    Level::Info,
-                    format_args!("rule {number}: {done} {title} ({kind})"),
-                );
+                info!("rule {number}: {done} {title} ({kind})");
                 json!({ "outcome": "selected", "optionId": id })
             }
             None if rule.decision == Decision::Deny => {
-                log(
-                    Level::Info,
-                    format_args!("rule {number}: denied {title} (cancelled)"),
-                );
+                info!("rule {number}: denied {title} (cancelled)");
                 json!({ "outcome": "cancelled" })
             }
             None => {
                 let kinds = kinds.join("` or `");
-                log(
-                    Level::Warn,
-                    format_args!(
-                        "rule {number}: {title} has not exactly one `{kinds}`, so the user is asked"
-                    ),
-                );
+                warn!("rule {number}: {title} has not exactly one `{kinds}`, so the user is asked");
                 return None;
             }
         };

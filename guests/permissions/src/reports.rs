@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use acp_chain_proxy::{Head, Json, Level, Peer, Version, id, log, mark};
+use acp_chain_proxy::{Head, Json, Peer, Version, debug, id, mark};
 use serde_json::{Value, json};
 
 use crate::rule::Decision;
@@ -119,10 +119,7 @@ impl Reports {
             None => Ok(()),
         };
         if let Err(error) = shown {
-            log(
-                Level::Debug,
-                format_args!("the user was not shown the outcome of the call: {error}"),
-            );
+            debug!("the user was not shown the outcome of the call: {error}");
         }
     }
 
@@ -154,10 +151,7 @@ impl Reports {
             return;
         };
         if let Err(error) = version.tell(session, &why) {
-            log(
-                Level::Debug,
-                format_args!("the user was not notified why the turn ended: {error}"),
-            );
+            debug!("the user was not notified why the turn ended: {error}");
         }
     }
 
@@ -214,10 +208,7 @@ impl Reports {
             return;
         };
         if let Err(error) = denied(session, version, &ruling) {
-            log(
-                Level::Debug,
-                format_args!("the user was not notified of the denial again: {error}"),
-            );
+            debug!("the user was not notified of the denial again: {error}");
         }
     }
 }

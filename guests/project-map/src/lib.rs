@@ -11,8 +11,8 @@ mod state;
 mod walk;
 
 use acp_chain_proxy::{
-    Action, Call, Contents, Json, Level, Peer, Proxy, Request, Resource, Resources, Response,
-    Result, Sessions, Structured, Subscription, Tool, Tools, Version, export, log, save,
+    Action, Call, Contents, Json, Peer, Proxy, Request, Resource, Resources, Response, Result,
+    Sessions, Structured, Subscription, Tool, Tools, Version, debug, export, save, warn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -144,8 +144,7 @@ impl Tools for ProjectMap {
     /// None if the client cannot read files: every call would fail.
     fn tools(&self, _session: Option<&str>) -> Vec<Tool<Self>> {
         if !self.seen.client_reads() {
-            log(
-                Level::Warn,
+            warn!(
                 "there are no tools: this client reads no files for agents \
                  (`clientCapabilities.fs.readTextFile` in `initialize`)",
             );
@@ -308,10 +307,7 @@ impl ProjectMap {
         let text =
             "the agent has no tools from this proxy, since this editor reads no files for agents";
         if let Err(error) = version.tell(session, text) {
-            log(
-                Level::Debug,
-                format_args!("the user was not notified: {error}"),
-            );
+            debug!("the user was not notified: {error}");
         }
     }
 
@@ -324,12 +320,7 @@ impl ProjectMap {
 
     fn save(&self) {
         if let Err(error) = save(self) {
-            log(
-                Level::Warn,
-                format_args!(
-                    "state not saved, a restarted instance will not know its sessions: {error}"
-                ),
-            );
+            warn!("state not saved, a restarted instance will not know its sessions: {error}");
         }
     }
 }

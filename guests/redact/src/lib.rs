@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use acp_chain_proxy::acp::{Change, Life, METHODS};
 use acp_chain_proxy::{
-    Action, Configure, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Notification,
-    Peer, Proxy, Request, Response, Result, Step, Strings, Subscription, Version, export, log,
-    save, sleep, spawn,
+    Action, Configure, Edit, Error, FailurePolicy, Head, Json, MessageId, Notification, Peer,
+    Proxy, Request, Response, Result, Step, Strings, Subscription, Version, debug, export, save,
+    sleep, spawn, warn,
 };
 use acp_chain_secrets::{Detector, Effort, End, Marker, Marking};
 use serde::{Deserialize, Serialize};
@@ -286,10 +286,7 @@ impl Redact {
             let shown = show_at_pauses(&detector, &state).await;
             waits.set(false);
             if let Err(error) = shown {
-                log(
-                    Level::Warn,
-                    format_args!("text is withheld until the agent continues: {error}"),
-                );
+                warn!("text is withheld until the agent continues: {error}");
             }
         });
     }
@@ -423,10 +420,7 @@ fn refuse(session: &str, path: &str, why: &dyn fmt::Display) -> Action {
     let shown: String = path.chars().take(LONGEST_PATH).collect();
     let text = format!("the agent's change of {shown:?} was not written: {why}");
     if let Err(error) = Version::V1.tell(session, &text) {
-        log(
-            Level::Debug,
-            format_args!("the user was not notified: {error}"),
-        );
+        debug!("the user was not notified: {error}");
     }
     let message = format!("not written: {why}");
     Action::Reject(Error::new(INVALID_PARAMS, message))

@@ -1,6 +1,6 @@
 //! The rule files of a directory, read through the client.
 
-use acp_chain_proxy::{Level, Peer, log, path};
+use acp_chain_proxy::{Peer, debug, path};
 use serde_json::json;
 
 /// The maximum size of the rules, so that a replay is searched for all of them.
@@ -64,7 +64,7 @@ impl Files {
             let mut text: String = match Peer::Client.request("fs/read_text_file", params).await {
                 Ok(file) => file.at("/content").unwrap_or_default(),
                 Err(error) => {
-                    log(Level::Debug, format_args!("{name} is missing: {error}"));
+                    debug!("{name} is missing: {error}");
                     continue;
                 }
             };

@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use acp_chain_proxy::{
-    Action, Configure, Json, Level, Notification, Peer, Proxy, Request, Response, Result, Sessions,
-    Subscription, Version, export, log, save,
+    Action, Configure, Json, Notification, Peer, Proxy, Request, Response, Result, Sessions,
+    Subscription, Version, debug, export, save, warn,
 };
 use serde::Deserialize;
 use tokio::sync::Mutex;
@@ -170,15 +170,9 @@ impl Rules {
             let text = "this project's rules are not added to prompts, since this editor reads no \
                         files for agents; if the agent does not read the rules itself, put them \
                         into a prompt";
-            log(
-                Level::Warn,
-                format_args!("{text} (`clientCapabilities.fs.readTextFile` in `initialize`)"),
-            );
+            warn!("{text} (`clientCapabilities.fs.readTextFile` in `initialize`)");
             if let Err(error) = self.seen.version().tell(session, text) {
-                log(
-                    Level::Debug,
-                    format_args!("the user was not notified: {error}"),
-                );
+                debug!("the user was not notified: {error}");
             }
         }
         reads
@@ -187,12 +181,7 @@ impl Rules {
     /// Saves the state. A prompt passes even if this fails, as the rules only add to it.
     fn save(&self) {
         if let Err(error) = save(&self.seen) {
-            log(
-                Level::Warn,
-                format_args!(
-                    "state not saved, sessions may miss their rules after a restart: {error}"
-                ),
-            );
+            warn!("state not saved, sessions may miss their rules after a restart: {error}");
         }
     }
 }

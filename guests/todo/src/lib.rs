@@ -6,8 +6,8 @@ mod list;
 use std::cell::{Cell, RefCell};
 
 use acp_chain_proxy::{
-    Action, Call, ChannelError, Json, Level, NoArguments, Peer, Proxy, Response, Result,
-    Structured, Subscription, Tool, Tools, Version, export, log, mark, save,
+    Action, Call, ChannelError, Json, NoArguments, Peer, Proxy, Response, Result, Structured,
+    Subscription, Tool, Tools, Version, export, mark, save, warn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -193,10 +193,7 @@ impl Todo {
     fn keep(&self) -> bool {
         let saved = save(self);
         if let Err(error) = &saved {
-            log(
-                Level::Warn,
-                format_args!("the lists are not saved: {error}"),
-            );
+            warn!("the lists are not saved: {error}");
         }
         saved.is_ok()
     }
