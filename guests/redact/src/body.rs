@@ -107,7 +107,7 @@ pub(crate) fn is_question_text(path: &[Step]) -> bool {
 }
 
 /// Whether a path leads to this place, or beneath it.
-fn begins(path: &[Step], names: &[&str]) -> bool {
+pub(crate) fn begins(path: &[Step], names: &[&str]) -> bool {
     path.len() >= names.len()
         && path.iter().zip(names).all(|(step, name)| match step {
             Step::Member(spelt) => *name == "*" || spelt.is(name),

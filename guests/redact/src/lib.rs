@@ -177,7 +177,7 @@ impl Proxy for Redact {
             "user_message_chunk" => End::Here,
             _ => self.idle.end_of(session),
         };
-        let decided = streams.next(self.hiding(), session, chunk.piece(), end, || {
+        let decided = streams.next(self.hiding(), session, &chunk, end, || {
             update.without_text(&text, &chunk)
         })?;
         save(&*self.state)?;

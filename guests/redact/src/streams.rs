@@ -15,6 +15,8 @@ use acp_chain_proxy::{Json, Peer};
 use acp_chain_secrets::{Coding, Detector, End, Marking, Tail, UNCLEAR};
 use serde::{Deserialize, Serialize};
 
+use crate::update::Chunk;
+
 /// The maximum number of bytes stored for all sessions together. The saved form is at worst a few times as long, below
 /// the host's limit.
 const ALL: usize = 160 * 1024;
@@ -58,15 +60,6 @@ struct LastChunk {
     coding: Coding,
 }
 
-/// A piece of a running text.
-pub(crate) struct Chunk<'c> {
-    pub(crate) identity: String,
-    /// The pointer to the text in the parameters.
-    pub(crate) pointer: String,
-    pub(crate) text: &'c str,
-    pub(crate) coding: Coding,
-}
-
 impl Streams {
     /// Adds a chunk to the running text of its session. Returns the decided text, to replace that of the chunk, or
     /// `None` if the two are equal. `params` are the chunk's parameters with an empty text. Nothing is withheld at the
@@ -75,34 +68,24 @@ impl Streams {
         &self,
         marking: Marking,
         session: &str,
-        chunk: Chunk,
+        chunk: &Chunk,
         end: End,
         params: impl FnOnce() -> String,
     ) -> Result<Option<String>, String> {
-        let Chunk {
-            identity,
-            pointer,
-            text,
-            coding,
-        } = chunk;
-        let is_other = |stream: &Stream| stream.identity != identity;
+        let is_other = |stream: &Stream| stream.identity != chunk.identity;
         if self.0.borrow().get(session).is_some_and(is_other) {
             self.flush(marking, session)?;
         }
         let mut streams = self.0.borrow_mut();
         let stream = streams.entry(session.to_owned()).or_default();
-        stream.identity = identity;
+        stream.identity = chunk.identity.clone();
         stream.age = Age::New;
-        let decided = marking.next(&mut stream.tail, text, end)?;
-        stream.last = if stream.tail.is_empty() {
-            None
-        } else {
-            Some(LastChunk {
-                params: params(),
-                pointer,
-                coding,
-            })
-        };
+        let decided = marking.next(&mut stream.tail, &chunk.decoded.text, end)?;
+        stream.last = (!stream.tail.is_empty()).then(|| LastChunk {
+            params: params(),
+            pointer: chunk.pointer.clone(),
+            coding: chunk.coding,
+        });
         if stream.size() - stream.tail.len() > AROUND {
             return Err("a chunk has too much data beside its text".into());
         }

@@ -7,7 +7,6 @@ use acp_chain_proxy::{RawString, Step, Strings};
 use acp_chain_secrets::{Coding, DecodedText, Effort, Marking};
 
 use crate::body::{self, Findings};
-use crate::streams;
 
 /// The places of a chunk's text: a chunk of a message contains a block of content, one of a tool call contains a
 /// wrapped block.
@@ -32,13 +31,15 @@ pub(crate) struct Update<'u> {
     pub(crate) chunk: Option<Chunk<'u>>,
 }
 
+/// A piece of a running text.
 pub(crate) struct Chunk<'u> {
     /// Distinguishes its running text from others: its kind and its ids.
-    identity: String,
+    pub(crate) identity: String,
+    /// The pointer to the text in the parameters.
     pub(crate) pointer: String,
     pub(crate) string: RawString<'u>,
     pub(crate) decoded: DecodedText<'u>,
-    coding: Coding,
+    pub(crate) coding: Coding,
 }
 
 impl<'u> Update<'u> {
@@ -63,62 +64,47 @@ impl<'u> Update<'u> {
                     is_idle = string.decoded() == "idle";
                 }
             }
-            if TEXTS.iter().any(|names| leads(path, names)) {
-                // Of the running text, if this turns out to be a chunk; of duplicates the last one counts.
-                if let Some((other, pointer)) = text.replace((string, strings.pointer())) {
-                    findings.look(marking, &other, Coding::Text, || pointer, &mut effort)?;
-                }
+            let (place, coding) = if TEXTS.iter().any(|names| leads(path, names)) {
+                (Some(&mut text), Coding::Text)
             } else if leads(path, OUTPUT) {
-                findings.look(
-                    marking,
-                    &string,
-                    Coding::Base64,
-                    || strings.pointer(),
-                    &mut effort,
-                )?;
+                (None, Coding::Base64)
             } else if leads(path, OUTPUT_CHUNK) {
-                // Of duplicates the last one counts, as above.
-                if let Some((other, pointer)) = output.replace((string, strings.pointer())) {
-                    findings.look(marking, &other, Coding::Base64, || pointer, &mut effort)?;
-                }
+                (Some(&mut output), Coding::Base64)
             } else if body::is_text(path) {
-                findings.look(
-                    marking,
-                    &string,
-                    Coding::Text,
-                    || strings.pointer(),
-                    &mut effort,
-                )?;
+                (None, Coding::Text)
+            } else {
+                continue;
+            };
+            let Some(running) = place else {
+                findings.look(marking, &string, coding, || strings.pointer(), &mut effort)?;
+                continue;
+            };
+            // Of the running text, if this turns out to be a chunk; of duplicates the last one counts.
+            if let Some((other, pointer)) = running.replace((string, strings.pointer())) {
+                findings.look(marking, &other, coding, || pointer, &mut effort)?;
             }
         }
         let mut chunk = None;
-        if let Some((string, pointer)) = output {
-            if kind == "terminal_output_chunk" {
-                let decoded = Coding::Base64.decoded(string.decoded());
-                chunk = Some(Chunk {
-                    identity: identity.clone(),
-                    pointer,
-                    string,
-                    decoded,
-                    coding: Coding::Base64,
-                });
-            } else {
-                findings.look(marking, &string, Coding::Base64, || pointer, &mut effort)?;
+        let outputs = kind == "terminal_output_chunk";
+        let appends = Change::of(&kind) == Change::Appends;
+        for (found, coding, is_chunk) in [
+            (output, Coding::Base64, outputs),
+            (text, Coding::Text, appends),
+        ] {
+            let Some((string, pointer)) = found else {
+                continue;
+            };
+            if !is_chunk || chunk.is_some() {
+                findings.look(marking, &string, coding, || pointer, &mut effort)?;
+                continue;
             }
-        }
-        if let Some((string, pointer)) = text {
-            let decoded = Coding::Text.decoded(string.decoded());
-            if Change::of(&kind) == Change::Appends && chunk.is_none() {
-                chunk = Some(Chunk {
-                    identity,
-                    pointer,
-                    string,
-                    decoded,
-                    coding: Coding::Text,
-                });
-            } else {
-                findings.look(marking, &string, Coding::Text, || pointer, &mut effort)?;
-            }
+            chunk = Some(Chunk {
+                identity: identity.clone(),
+                pointer,
+                string,
+                decoded: coding.decoded(string.decoded()),
+                coding,
+            });
         }
         Ok(Self {
             is_idle: is_idle && kind == "state_update",
@@ -136,15 +122,6 @@ impl<'u> Update<'u> {
 }
 
 impl Chunk<'_> {
-    pub(crate) fn piece(&self) -> streams::Chunk<'_> {
-        streams::Chunk {
-            identity: self.identity.clone(),
-            pointer: self.pointer.clone(),
-            text: &self.decoded.text,
-            coding: self.coding,
-        }
-    }
-
     /// The string with this text.
     pub(crate) fn spelt<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.coding.encoded(text)
@@ -152,9 +129,5 @@ impl Chunk<'_> {
 }
 
 fn leads(path: &[Step], names: &[&str]) -> bool {
-    path.len() == names.len()
-        && path.iter().zip(names).all(|(step, name)| match step {
-            Step::Member(spelt) => spelt.is(name),
-            Step::Item(_) => false,
-        })
+    path.len() == names.len() && body::begins(path, names)
 }
