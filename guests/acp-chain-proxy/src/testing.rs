@@ -38,7 +38,6 @@ mod powers;
 #[cfg(feature = "tools")]
 pub(crate) mod tools;
 
-use std::fmt;
 use std::time::Duration;
 
 use acp_chain_powers::Actions;
@@ -63,16 +62,11 @@ use message::{Message, head};
 type Init = fn(&Json, Option<String>) -> Result<Registration, String>;
 
 /// The host of one proxy.
+#[derive(Debug)]
 pub struct Host {
     init: Init,
     config: Json,
     subscriptions: Vec<Subscription>,
-}
-
-impl fmt::Debug for Host {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Host").finish_non_exhaustive()
-    }
 }
 
 impl Host {
@@ -283,17 +277,11 @@ impl Drop for Host {
 
 impl Subscription {
     fn matches(&self, kind: Kind, head: &Head) -> bool {
-        matches(&self.method, &head.method)
-            && kind == self.kind
-            && self.sender.is_none_or(|sender| sender == head.sender)
-    }
-}
-
-/// Whether a pattern, exact or a prefix ending in `*`, matches a method.
-fn matches(pattern: &str, method: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => method.starts_with(prefix),
-        None => method == pattern,
+        let is_method = match self.method.strip_suffix('*') {
+            Some(prefix) => head.method.starts_with(prefix),
+            None => head.method == self.method,
+        };
+        is_method && kind == self.kind && self.sender.is_none_or(|sender| sender == head.sender)
     }
 }
 

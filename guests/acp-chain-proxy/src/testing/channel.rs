@@ -5,44 +5,23 @@ use std::time::Duration;
 use acp_chain_powers::{Actions, Kind, lacking};
 
 use super::line::{self, LINE, OutstandingRequest, SentKind};
+pub(crate) use super::line::{fail, settle};
 pub(crate) use super::offers::{ask, changed, meta, progress};
 use super::powers;
-use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
+use crate::{ChannelError, Json, Level, MessageId, Peer};
 
 type Result<T> = std::result::Result<T, ChannelError>;
 
 pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId> {
     allowed(to, Kind::Request, method, &params)?;
-    let id = line::next_id();
-    let session = params.at("/sessionId");
-    LINE.with_borrow_mut(|line| {
-        line.asked.insert(
-            id,
-            OutstandingRequest {
-                to,
-                method: method.to_owned(),
-                session,
-                own: true,
-            },
-        );
-        line.send(to, id, SentKind::Request, method, params);
-    });
-    Ok(id)
+    Ok(line::request(to, method, params.at("/sessionId"), params))
 }
 
 pub(crate) fn notify(to: Peer, method: &str, params: Json) -> Result<()> {
     allowed(to, Kind::Notification, method, &params)?;
-    let id = line::next_id();
-    LINE.with_borrow_mut(|line| line.send(to, id, SentKind::Notification, method, params));
+    let (id, method) = (line::next_id(), method.to_owned());
+    LINE.with_borrow_mut(|line| line.send(to, id, SentKind::Notification, method, Ok(params)));
     Ok(())
-}
-
-pub(crate) fn settle(id: MessageId, action: Action) -> Result<()> {
-    line::settle(id, action)
-}
-
-pub(crate) fn fail(id: MessageId, reason: &str) -> Result<()> {
-    line::fail(id, reason)
 }
 
 pub(crate) fn wake_after(milliseconds: u32) -> Result<MessageId> {
@@ -77,7 +56,7 @@ pub(crate) fn cancel(id: MessageId) -> Result<()> {
             return Err(ChannelError::UnknownMessage);
         };
         let (to, method) = (*to, method.clone());
-        line.send(to, id, SentKind::Cancel, &method, Json::null());
+        line.send(to, id, SentKind::Cancel, method, Ok(Json::null()));
         Ok(())
     })
 }

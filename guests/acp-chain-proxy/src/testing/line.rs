@@ -105,8 +105,18 @@ pub(super) fn hold(message: Message) {
     LINE.with_borrow_mut(|line| line.held.insert(message.head.id, message));
 }
 
+/// Sends a request of the proxy's own. Returns its number.
+pub(super) fn request(to: Peer, method: &str, session: Option<String>, params: Json) -> MessageId {
+    let id = next_id();
+    LINE.with_borrow_mut(|line| {
+        line.expect(id, to, method, session, true);
+        line.send(to, id, SentKind::Request, method.to_owned(), Ok(params));
+    });
+    id
+}
+
 /// Settles a message that is being handled or held, for the proxy. It stays held if the action is rejected.
-pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
+pub(crate) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
         return LINE.with_borrow_mut(|line| line.calls.settle(id, action));
     }
@@ -164,12 +174,11 @@ fn edited(body: &Json, edits: &[Edit]) -> Result<Json, ChannelError> {
 }
 
 /// Fails a held message for the proxy.
-pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
-    if LINE.with_borrow(|line| line.holds(id)) {
-        refuse(id, failure);
-    } else {
+pub(crate) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
+    if !LINE.with_borrow(|line| line.holds(id)) {
         return Err(ChannelError::UnknownMessage);
     }
+    refuse(id, failure);
     Ok(())
 }
 
@@ -202,7 +211,7 @@ pub(super) fn abandon() {
         line.pauses.clear();
         let own: Vec<_> = line.asked.extract_if(.., |_, asked| asked.own).collect();
         for (id, OutstandingRequest { to, method, .. }) in own {
-            line.send(to, id, SentKind::Cancel, &method, Json::null());
+            line.send(to, id, SentKind::Cancel, method, Ok(Json::null()));
         }
     });
 }
@@ -241,16 +250,34 @@ impl Line {
         to: Peer,
         id: MessageId,
         what: SentKind,
-        method: &str,
-        body: Json,
+        method: String,
+        body: Result<Json, Error>,
     ) {
         self.sent.push(SentMessage {
             to,
             id,
             what,
-            method: method.to_owned(),
-            body: Ok(body),
+            method,
+            body,
         });
+    }
+
+    /// Records a request that waits for its answer.
+    fn expect(
+        &mut self,
+        id: MessageId,
+        to: Peer,
+        method: &str,
+        session: Option<String>,
+        own: bool,
+    ) {
+        let request = OutstandingRequest {
+            to,
+            method: method.to_owned(),
+            session,
+            own,
+        };
+        self.asked.insert(id, request);
     }
 
     fn pass(&mut self, message: Message) {
@@ -258,16 +285,7 @@ impl Line {
         let to = opposite(head.sender);
         let what = match kind {
             Kind::Request => {
-                let (method, session) = (head.method.clone(), head.session.clone());
-                self.asked.insert(
-                    head.id,
-                    OutstandingRequest {
-                        to,
-                        method,
-                        session,
-                        own: false,
-                    },
-                );
+                self.expect(head.id, to, &head.method, head.session, false);
                 SentKind::Request
             }
             Kind::Notification => SentKind::Notification,
@@ -277,13 +295,7 @@ impl Line {
             }
             Kind::Response => SentKind::Response,
         };
-        self.sent.push(SentMessage {
-            to,
-            id: head.id,
-            what,
-            method: head.method,
-            body,
-        });
+        self.send(to, head.id, what, head.method, body);
     }
 
     /// Whether a response must wait for a held notification of its session and direction.
@@ -297,17 +309,11 @@ impl Line {
 
     fn respond(&mut self, to: Peer, request: Message, body: Result<Json, Error>) {
         let Head { id, method, .. } = request.head;
-        self.sent.push(SentMessage {
-            to,
-            id,
-            what: SentKind::Response,
-            method,
-            body,
-        });
+        self.send(to, id, SentKind::Response, method, body);
     }
 }
 
-fn opposite(peer: Peer) -> Peer {
+pub(super) fn opposite(peer: Peer) -> Peer {
     match peer {
         Peer::Client => Peer::Agent,
         Peer::Agent => Peer::Client,

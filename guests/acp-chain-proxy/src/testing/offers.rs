@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Host;
 use super::calls::{CallKind, Progress};
-use super::line::{self, LINE, OutstandingRequest, SentKind};
+use super::line::{self, LINE};
 use crate::host::Change;
 use crate::{
     Call, ChannelError, CompleteRequest, Error, ExportedProxy, GetPromptRequest, Json, MessageId,
@@ -200,16 +200,5 @@ pub(crate) fn ask(call: MessageId, method: &str, params: Json) -> Result<Message
         let why = format!("the caller did not declare the capability `{capability}`");
         return Err(ChannelError::Denied(why));
     }
-    let id = line::next_id();
-    let asked = OutstandingRequest {
-        to: Peer::Agent,
-        method: method.to_owned(),
-        session: None,
-        own: true,
-    };
-    LINE.with_borrow_mut(|line| {
-        line.asked.insert(id, asked);
-        line.send(Peer::Agent, id, SentKind::Request, method, params);
-    });
-    Ok(id)
+    Ok(line::request(Peer::Agent, method, None, params))
 }

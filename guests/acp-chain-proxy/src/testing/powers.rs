@@ -5,6 +5,7 @@ use acp_chain_powers::{
 };
 use serde_json::value::RawValue;
 
+use super::line::opposite;
 use super::message::Message;
 use crate::{Action, ChannelError, Json, Peer, subscription};
 
@@ -66,15 +67,9 @@ pub(super) fn may_send(
     method: &str,
     params: &Json,
 ) -> Result<(), ChannelError> {
-    let in_place_of = match to {
-        Peer::Client => Peer::Agent,
-        Peer::Agent => Peer::Client,
-    };
-    need(
-        grant,
-        Actions::SEND,
-        &subject_of(in_place_of, kind, method, Some(params)),
-    )
+    let in_place_of = opposite(to);
+    let subject = subject_of(in_place_of, kind, method, Some(params));
+    need(grant, Actions::SEND, &subject)
 }
 
 /// The part of a body that the proxy may read, if any.
