@@ -30,33 +30,19 @@ impl<P: ExportedProxy> Guest for Component<P> {
     }
 
     fn on_request(request: wit::Request) -> Result<wit::Action, String> {
-        let params = body(request.params);
-        instance::on_request(Request {
-            head: request.head.into(),
-            params,
-        })
-        .map(Into::into)
+        let (head, params) = (request.head.into(), body(request.params));
+        instance::on_request(Request { head, params }).map(Into::into)
     }
 
     fn on_notification(notification: wit::Notification) -> Result<wit::Action, String> {
-        let params = body(notification.params);
-        instance::on_notification(Notification {
-            head: notification.head.into(),
-            params,
-        })
-        .map(Into::into)
+        let (head, params) = (notification.head.into(), body(notification.params));
+        instance::on_notification(Notification { head, params }).map(Into::into)
     }
 
     fn on_response(response: wit::Response) -> Result<wit::Action, String> {
-        let outcome = match response.outcome {
-            Ok(result) => Ok(body(result)),
-            Err(error) => Err(error.into()),
-        };
-        instance::on_response(Response {
-            head: response.head.into(),
-            outcome,
-        })
-        .map(Into::into)
+        let head = response.head.into();
+        let outcome = response.outcome.map(body).map_err(Into::into);
+        instance::on_response(Response { head, outcome }).map(Into::into)
     }
 
     fn on_cancel(id: MessageId) -> Result<(), String> {
@@ -93,68 +79,47 @@ impl From<wit::Peer> for Peer {
 
 impl From<wit::Head> for Head {
     fn from(head: wit::Head) -> Self {
-        let wit::Head {
-            id,
-            sender,
-            method,
-            session,
-            size,
-        } = head;
         Self {
-            id,
-            sender: sender.into(),
-            method,
-            session,
-            size,
+            id: head.id,
+            sender: head.sender.into(),
+            method: head.method,
+            session: head.session,
+            size: head.size,
         }
     }
 }
 
 impl From<Error> for wit::RpcError {
     fn from(error: Error) -> Self {
-        let Error {
-            code,
-            message,
-            data,
-        } = error;
         Self {
-            code,
-            message,
-            data: data.map(String::from),
+            code: error.code,
+            message: error.message,
+            data: error.data.map(String::from),
         }
     }
 }
 
 impl From<wit::RpcError> for Error {
     fn from(error: wit::RpcError) -> Self {
-        let wit::RpcError {
-            code,
-            message,
-            data,
-        } = error;
         Self {
-            code,
-            message,
-            data: data.map(body),
+            code: error.code,
+            message: error.message,
+            data: error.data.map(body),
         }
     }
 }
 
 impl From<Registration> for wit::Registration {
     fn from(registration: Registration) -> Self {
-        let Registration {
-            subscriptions,
-            on_failure,
-            guard,
-        } = registration;
+        let subscriptions = registration.subscriptions.into_iter();
         Self {
-            subscriptions: subscriptions.into_iter().map(Into::into).collect(),
-            on_failure: match on_failure {
+            subscriptions: subscriptions.map(Into::into).collect(),
+            on_failure: match registration.on_failure {
                 FailurePolicy::Restart => wit::FailurePolicy::Restart,
                 FailurePolicy::Bypass => wit::FailurePolicy::Bypass,
                 FailurePolicy::Refuse => wit::FailurePolicy::Refuse,
             },
-            guard,
+            guard: registration.guard,
         }
     }
 }
@@ -180,10 +145,12 @@ impl From<Subscription> for wit::Subscription {
 
 impl From<Edit> for wit::Edit {
     fn from(edit: Edit) -> Self {
-        let Edit { pointer, value } = edit;
         Self {
-            pointer,
-            change: value.map_or(wit::Change::Remove, |value| wit::Change::Set(value.into())),
+            pointer: edit.pointer,
+            change: match edit.value {
+                Some(value) => wit::Change::Set(value.into()),
+                None => wit::Change::Remove,
+            },
         }
     }
 }

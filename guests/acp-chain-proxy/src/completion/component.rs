@@ -9,15 +9,7 @@ use crate::{Call, Component};
 
 impl<P: ExportedProxy + Completion> wit::Guest for Component<P> {
     fn complete(call: wit::CompletionCall) -> Result<Outcome, types::RpcError> {
-        let wit::CompletionCall {
-            id,
-            session,
-            reference,
-            argument,
-            value,
-            context,
-        } = call;
-        let reference = body(reference);
+        let reference = body(call.reference);
         // The host ensures that it is one or the other, and has what that needs.
         let of = match reference.at::<String>("/type").as_deref() {
             Some("ref/prompt") => Reference::Prompt(reference.at("/name").unwrap_or_default()),
@@ -25,13 +17,13 @@ impl<P: ExportedProxy + Completion> wit::Guest for Component<P> {
         };
         let arguments = CompleteRequest {
             of,
-            argument,
-            value,
-            known: body(context).parse().unwrap_or_default(),
+            argument: call.argument,
+            value: call.value,
+            known: body(call.context).parse().unwrap_or_default(),
         };
         let call = Call {
-            id,
-            session,
+            id: call.id,
+            session: call.session,
             arguments,
         };
         Ok(match super::complete(call)? {

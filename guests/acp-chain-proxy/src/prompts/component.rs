@@ -14,19 +14,13 @@ impl<P: ExportedProxy + Prompts> wit::Guest for Component<P> {
     }
 
     fn get_prompt(call: wit::PromptCall) -> Result<Outcome, types::RpcError> {
-        let wit::PromptCall {
-            id,
-            session,
-            name,
-            arguments,
-        } = call;
         let arguments = GetPromptRequest {
-            name,
-            arguments: body(arguments).parse().unwrap_or_default(),
+            name: call.name,
+            arguments: body(call.arguments).parse().unwrap_or_default(),
         };
         let call = Call {
-            id,
-            session,
+            id: call.id,
+            session: call.session,
             arguments,
         };
         Ok(match super::get(call)? {

@@ -19,11 +19,10 @@ impl<P: ExportedProxy + Resources> wit::Guest for Component<P> {
     }
 
     fn read_resource(read: wit::ResourceRead) -> Result<Outcome, types::RpcError> {
-        let wit::ResourceRead { id, session, uri } = read;
         let call = Call {
-            id,
-            session,
-            arguments: uri,
+            id: read.id,
+            session: read.session,
+            arguments: read.uri,
         };
         Ok(match super::read(call)? {
             Some(result) => Outcome::Done(result.into()),

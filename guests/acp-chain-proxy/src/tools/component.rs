@@ -18,18 +18,13 @@ impl<P: ExportedProxy + Tools> wit::Guest for Component<P> {
     }
 
     fn call_tool(call: wit::ToolCall) -> Result<Outcome, types::RpcError> {
-        let wit::ToolCall {
-            id,
-            session,
-            name,
-            arguments,
-        } = call;
+        let tool = call.name;
         let call = Call {
-            id,
-            session,
-            arguments: body(arguments),
+            id: call.id,
+            session: call.session,
+            arguments: body(call.arguments),
         };
-        Ok(match calls::call(&name, call)? {
+        Ok(match calls::call(&tool, call)? {
             Some(result) => Outcome::Done(result.into()),
             None => Outcome::Pending,
         })
