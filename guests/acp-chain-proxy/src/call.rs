@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 
 use serde::Serialize;
 
@@ -91,6 +92,41 @@ impl fmt::Display for ProtocolError {
 
 impl std::error::Error for ProtocolError {}
 
+/// A call that a proxy has begun to serve.
+pub(crate) type RunningCall<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
+
+/// Keeps the proxy of this component for one of its offers, with its type erased.
+macro_rules! provider {
+    ($provider:ident: $erased:ident of $offer:ident, $early:literal) => {
+        thread_local! {
+            static $provider: ::std::cell::RefCell<Option<Rc<dyn $erased>>> =
+                const { ::std::cell::RefCell::new(None) };
+        }
+
+        /// Registers a proxy with this offer.
+        pub fn started<P: $offer>(proxy: &Rc<P>) {
+            $provider.set(Some(Rc::clone(proxy) as Rc<dyn $erased>));
+        }
+
+        fn provider() -> ::std::result::Result<Rc<dyn $erased>, String> {
+            $provider
+                .with_borrow(Clone::clone)
+                .ok_or_else(|| $early.into())
+        }
+
+        #[cfg(not(target_arch = "wasm32"))]
+        pub(crate) fn clear() {
+            $provider.set(None);
+        }
+    };
+}
+pub(crate) use provider;
+
+/// The protocol error for a call that the proxy cannot serve.
+pub(crate) fn internal(why: String) -> Error {
+    Error::new(Error::INTERNAL, why)
+}
+
 /// Runs a call as a task, like the handler of a message. `None` if the call is pending: it is settled when the task
 /// finishes, and dropped when the caller cancels it.
 pub(crate) fn make(
@@ -106,7 +142,7 @@ pub(crate) fn make(
             })),
         }
     });
-    match outcome.map_err(|why| Error::new(Error::INTERNAL, why))? {
+    match outcome.map_err(internal)? {
         Action::Respond(result) => Ok(Some(result)),
         Action::Reject(error) => Err(error),
         _ => Ok(None),

@@ -3,15 +3,13 @@
 #[cfg(target_arch = "wasm32")]
 mod component;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::{Call, Error, Json, Proxy, Result, call};
+use crate::call::{self, RunningCall};
+use crate::{Call, Error, Json, Proxy, Result};
 
 /// A proxy that completes arguments while the user types. It requires the power `tools`, and `export!(Name: Prompts,
 /// Completion)`.
@@ -48,29 +46,16 @@ pub enum Reference {
 const MOST: usize = 100;
 
 trait ErasedCompletion {
-    fn complete(
-        self: Rc<Self>,
-        call: Call<CompleteRequest>,
-    ) -> Pin<Box<dyn Future<Output = Result<Vec<String>>>>>;
+    fn complete(self: Rc<Self>, call: Call<CompleteRequest>) -> RunningCall<Vec<String>>;
 }
 
 impl<P: Completion> ErasedCompletion for P {
-    fn complete(
-        self: Rc<Self>,
-        call: Call<CompleteRequest>,
-    ) -> Pin<Box<dyn Future<Output = Result<Vec<String>>>>> {
+    fn complete(self: Rc<Self>, call: Call<CompleteRequest>) -> RunningCall<Vec<String>> {
         Box::pin(async move { Completion::complete(&*self, call).await })
     }
 }
 
-thread_local! {
-    static COMPLETION: RefCell<Option<Rc<dyn ErasedCompletion>>> = const { RefCell::new(None) };
-}
-
-/// Registers a proxy with completion.
-pub fn started<P: Completion>(proxy: &Rc<P>) {
-    COMPLETION.set(Some(Rc::clone(proxy) as Rc<dyn ErasedCompletion>));
-}
+call::provider!(COMPLETION: ErasedCompletion of Completion, "its completion was used before `init`");
 
 #[derive(Serialize)]
 struct CompleteResult {
@@ -87,11 +72,9 @@ struct Completions {
 
 /// Completes an argument; `None` if the call is pending.
 pub(crate) fn complete(call: Call<CompleteRequest>) -> std::result::Result<Option<Json>, Error> {
-    let completer = COMPLETION.with_borrow(Clone::clone);
-    let early = || Error::new(Error::INTERNAL, "its completion was used before `init`");
-    let completer = completer.ok_or_else(early)?;
+    let proxy = provider().map_err(call::internal)?;
     call::make(call.id, async move {
-        let mut values = completer.complete(call).await?;
+        let mut values = proxy.complete(call).await?;
         let total = values.len();
         values.truncate(MOST);
         let completion = Completions {
@@ -101,9 +84,4 @@ pub(crate) fn complete(call: Call<CompleteRequest>) -> std::result::Result<Optio
         };
         Ok(Json::of(&CompleteResult { completion })?)
     })
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn clear() {
-    COMPLETION.set(None);
 }

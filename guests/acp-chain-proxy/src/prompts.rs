@@ -3,16 +3,14 @@
 #[cfg(target_arch = "wasm32")]
 mod component;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use serde::Serialize;
 
+use crate::call::{self, RunningCall};
 use crate::host::{self, Change};
-use crate::{Call, ChannelError, Content, Error, Json, Proxy, Result, call};
+use crate::{Call, ChannelError, Content, Error, Json, Proxy, Result};
 
 /// A proxy with prompts, which the user picks in the agent, commonly as commands. It requires the power `tools`, and
 /// `export!(Name: Prompts)`.
@@ -155,10 +153,7 @@ pub fn prompts_changed() -> std::result::Result<(), ChannelError> {
 
 trait ErasedPrompts {
     fn list(&self, session: Option<&str>) -> std::result::Result<Vec<Json>, String>;
-    fn get(
-        self: Rc<Self>,
-        call: Call<GetPromptRequest>,
-    ) -> Pin<Box<dyn Future<Output = Result<Vec<PromptMessage>>>>>;
+    fn get(self: Rc<Self>, call: Call<GetPromptRequest>) -> RunningCall<Vec<PromptMessage>>;
 }
 
 impl<P: Prompts> ErasedPrompts for P {
@@ -171,31 +166,15 @@ impl<P: Prompts> ErasedPrompts for P {
         listed.collect()
     }
 
-    fn get(
-        self: Rc<Self>,
-        call: Call<GetPromptRequest>,
-    ) -> Pin<Box<dyn Future<Output = Result<Vec<PromptMessage>>>>> {
+    fn get(self: Rc<Self>, call: Call<GetPromptRequest>) -> RunningCall<Vec<PromptMessage>> {
         Box::pin(async move { Prompts::get(&*self, call).await })
     }
 }
 
-thread_local! {
-    static PROMPTS: RefCell<Option<Rc<dyn ErasedPrompts>>> = const { RefCell::new(None) };
-}
-
-/// Registers a proxy with prompts.
-pub fn started<P: Prompts>(proxy: &Rc<P>) {
-    PROMPTS.set(Some(Rc::clone(proxy) as Rc<dyn ErasedPrompts>));
-}
-
-fn erased() -> std::result::Result<Rc<dyn ErasedPrompts>, String> {
-    PROMPTS
-        .with_borrow(Clone::clone)
-        .ok_or_else(|| "its prompts were used before `init`".into())
-}
+call::provider!(PROMPTS: ErasedPrompts of Prompts, "its prompts were used before `init`");
 
 pub(crate) fn list(session: Option<&str>) -> std::result::Result<Vec<Json>, String> {
-    erased()?.list(session)
+    provider()?.list(session)
 }
 
 #[derive(Serialize)]
@@ -205,14 +184,9 @@ struct GetPromptResult {
 
 /// Gets a prompt; `None` if the call is pending.
 pub(crate) fn get(call: Call<GetPromptRequest>) -> std::result::Result<Option<Json>, Error> {
-    let proxy = erased().map_err(|why| Error::new(Error::INTERNAL, why))?;
+    let proxy = provider().map_err(call::internal)?;
     call::make(call.id, async move {
         let messages = proxy.get(call).await?;
         Ok(Json::of(&GetPromptResult { messages })?)
     })
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn clear() {
-    PROMPTS.set(None);
 }

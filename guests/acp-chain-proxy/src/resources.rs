@@ -3,15 +3,13 @@
 #[cfg(target_arch = "wasm32")]
 mod component;
 
-use std::cell::RefCell;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use serde::Serialize;
 
+use crate::call::{self, RunningCall};
 use crate::host::{self, Change};
-use crate::{Call, ChannelError, Error, Json, ProtocolError, Proxy, Result, call};
+use crate::{Call, ChannelError, Error, Json, ProtocolError, Proxy, Result};
 
 /// A proxy with resources for the agent, which reads them by their URIs. The host offers them in the proxy's MCP
 /// server, like [tools](crate#a-proxy-may-have-tools-for-the-agent). It requires the power `tools`, and
@@ -172,10 +170,7 @@ pub(crate) struct Catalog {
 
 trait ErasedResources {
     fn list(&self, session: Option<&str>) -> std::result::Result<Catalog, String>;
-    fn read(
-        self: Rc<Self>,
-        call: Call<String>,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Contents>>>>>;
+    fn read(self: Rc<Self>, call: Call<String>) -> RunningCall<Option<Contents>>;
 }
 
 impl<P: Resources> ErasedResources for P {
@@ -198,31 +193,15 @@ impl<P: Resources> ErasedResources for P {
         })
     }
 
-    fn read(
-        self: Rc<Self>,
-        call: Call<String>,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Contents>>>>> {
+    fn read(self: Rc<Self>, call: Call<String>) -> RunningCall<Option<Contents>> {
         Box::pin(async move { Resources::read(&*self, call).await })
     }
 }
 
-thread_local! {
-    static RESOURCES: RefCell<Option<Rc<dyn ErasedResources>>> = const { RefCell::new(None) };
-}
-
-/// Registers a proxy with resources.
-pub fn started<P: Resources>(proxy: &Rc<P>) {
-    RESOURCES.set(Some(Rc::clone(proxy) as Rc<dyn ErasedResources>));
-}
-
-fn erased() -> std::result::Result<Rc<dyn ErasedResources>, String> {
-    RESOURCES
-        .with_borrow(Clone::clone)
-        .ok_or_else(|| "its resources were used before `init`".into())
-}
+call::provider!(RESOURCES: ErasedResources of Resources, "its resources were used before `init`");
 
 pub(crate) fn list(session: Option<&str>) -> std::result::Result<Catalog, String> {
-    erased()?.list(session)
+    provider()?.list(session)
 }
 
 /// MCP's code for an unknown resource.
@@ -235,7 +214,7 @@ struct ReadResourceResult {
 
 /// Reads a resource; `None` if the call is pending.
 pub(crate) fn read(call: Call<String>) -> std::result::Result<Option<Json>, Error> {
-    let proxy = erased().map_err(|why| Error::new(Error::INTERNAL, why))?;
+    let proxy = provider().map_err(call::internal)?;
     call::make(call.id, async move {
         let uri = call.arguments.clone();
         let contents = proxy.read(call).await?.ok_or_else(|| {
@@ -245,9 +224,4 @@ pub(crate) fn read(call: Call<String>) -> std::result::Result<Option<Json>, Erro
         let contents = [Contents { uri, ..contents }];
         Ok(Json::of(&ReadResourceResult { contents })?)
     })
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn clear() {
-    RESOURCES.set(None);
 }

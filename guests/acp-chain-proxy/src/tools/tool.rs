@@ -1,8 +1,6 @@
 //! A tool: how it is listed, and what it does.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 
 use schemars::JsonSchema;
@@ -11,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::schema::{self, Schema};
 use super::{IntoToolResult, ToolResult};
+use crate::call::RunningCall;
 use crate::{Call, Json, Result};
 
 /// A tool: how it is listed, and what it does.
@@ -25,10 +24,7 @@ pub struct Tool<P> {
     run: Run<P>,
 }
 
-type Run<P> = Box<dyn Fn(Rc<P>, Call<Json>) -> RunningCall>;
-
-/// A running call.
-pub(super) type RunningCall = Pin<Box<dyn Future<Output = Result<ToolResult>>>>;
+type Run<P> = Box<dyn Fn(Rc<P>, Call<Json>) -> RunningCall<ToolResult>>;
 
 impl<P> Tool<P> {
     /// A tool whose arguments are of a type `A` with a schema: doc comments document its fields. Arguments that do
@@ -122,7 +118,7 @@ impl<P> Tool<P> {
     }
 
     /// Begins a call.
-    pub(super) fn run(&self, proxy: Rc<P>, call: Call<Json>) -> RunningCall {
+    pub(super) fn run(&self, proxy: Rc<P>, call: Call<Json>) -> RunningCall<ToolResult> {
         (self.run)(proxy, call)
     }
 
