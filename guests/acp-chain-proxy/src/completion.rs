@@ -55,7 +55,10 @@ impl<P: Completion> ErasedCompletion for P {
     }
 }
 
-call::provider!(COMPLETION: ErasedCompletion of Completion, "its completion was used before `init`");
+call::provider!(
+    COMPLETION: ErasedCompletion of Completion,
+    "its completion was used before `init`"
+);
 
 #[derive(Serialize)]
 struct CompleteResult {

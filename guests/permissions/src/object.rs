@@ -3,18 +3,19 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use acp_chain_proxy::Strings;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::fold::fold;
 
 /// The members of an object, in order, duplicates included.
 #[derive(Default)]
-pub(crate) struct Object<'a>(Vec<(Text, &'a RawValue)>);
+pub(crate) struct Object<'a>(Vec<(String, &'a RawValue)>);
 
 impl Object<'_> {
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(name, _)| &*name.0)
+        self.0.iter().map(|(name, _)| &**name)
     }
 }
 
@@ -40,9 +41,9 @@ impl Reader {
     pub(crate) fn all<'a>(&mut self, object: &Object<'a>, name: &str) -> Vec<&'a str> {
         let members = object.0.iter();
         let found: Vec<_> = members
-            .filter(|(given, _)| is_read_as(&given.0, name))
+            .filter(|(given, _)| is_read_as(given, name))
             .collect();
-        self.unclear |= found.len() > 1 || found.iter().any(|(given, _)| given.0 != name);
+        self.unclear |= found.len() > 1 || found.iter().any(|(given, _)| given != name);
         let values = found.iter().map(|(_, value)| value.get());
         values.filter(|value| *value != "null").collect()
     }
@@ -80,8 +81,7 @@ impl Reader {
     /// A text, with U+FFFD for undecodable parts; `None` if it is something else.
     pub(crate) fn text(&mut self, json: &str) -> Option<String> {
         self.unclear |= serde_json::from_str::<String>(json).is_err();
-        let text: Option<Text> = serde_json::from_str(json).ok();
-        text.map(|text| text.0)
+        decoded(json)
     }
 
     fn or_unclear<T: Default>(&mut self, read: Option<T>) -> T {
@@ -111,8 +111,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
                 let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
+                while let Some((name, value)) = map.next_entry::<&RawValue, _>()? {
+                    members.push((decoded(name.get()).unwrap_or_default(), value));
                 }
                 Ok(Object(members))
             }
@@ -121,23 +121,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// A string, even one that is not valid Unicode.
-struct Text(String);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct LossyVisitor;
-        impl Visitor<'_> for LossyVisitor {
-            type Value = Text;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a string")
-            }
-
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Text, E> {
-                Ok(Text(String::from_utf8_lossy(bytes).into_owned()))
-            }
-        }
-        deserializer.deserialize_bytes(LossyVisitor)
-    }
+/// The text of a string, even of one that is not valid Unicode; `None` if it is something else.
+fn decoded(json: &str) -> Option<String> {
+    let string = Strings::of(json).next().ok()?;
+    let string = string.filter(|_| json.starts_with('"'))?;
+    Some(string.decoded().into_owned())
 }

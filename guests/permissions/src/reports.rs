@@ -5,12 +5,12 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use acp_chain_proxy::{Head, Json, Peer, Version, debug, id, mark};
 use serde_json::{Value, json};
 
 use crate::rule::Decision;
+use crate::turns::hash;
 
 /// How many shown calls are remembered.
 const MOST_SHOWN: usize = 1024;
@@ -100,7 +100,7 @@ impl Reports {
         }
         let shown = match call.at::<String>("/toolCallId") {
             Some(id) => {
-                let name = hash(session, &id);
+                let name = hash(&(session, id));
                 let is_again = known.announced || self.was_shown(name);
                 // New content replaces the old, so it is sent only if the old content is known.
                 let own: Vec<Json> = call.at("/content").unwrap_or_default();
@@ -198,7 +198,7 @@ impl Reports {
             return;
         };
         let replaces = update.read::<Vec<Json>>("/update/content").is_some();
-        let call = hash(session, &id);
+        let call = hash(&(session, id));
         let mut replaceable = self.replaceable.borrow_mut();
         let place = replaceable.iter().position(|(other, ..)| *other == call);
         let Some((_, version, ruling)) = place
@@ -211,12 +211,6 @@ impl Reports {
             debug!("the user was not notified of the denial again: {error}");
         }
     }
-}
-
-fn hash(session: &str, call: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (session, call).hash(&mut hasher);
-    hasher.finish()
 }
 
 type SendResult = std::result::Result<(), Box<dyn std::error::Error>>;

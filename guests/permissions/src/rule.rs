@@ -101,14 +101,14 @@ impl Entry {
         if self.remember && self.decision == Decision::Ask {
             return Err("`remember` has no meaning where the user is asked".into());
         }
-        let kinds = self.kind.map(|kinds| kinds.all("kind")).transpose()?;
+        let all = |given: Option<OneOrMore>, key| given.map(|values| values.all(key)).transpose();
+        let kinds = all(self.kind, "kind")?;
         let unknown = |kind: &&String| !KINDS.contains(&&***kind) && !kind.starts_with('_');
         if let Some(kind) = kinds.iter().flatten().find(unknown) {
             let known = KINDS.join("`, `");
             return Err(format!("there is no kind `{kind}`; there are `{known}`"));
         }
-        let patterns = self.path.map(|paths| paths.all("path")).transpose()?;
-        let globs = patterns.map(|patterns| {
+        let globs = all(self.path, "path")?.map(|patterns| {
             let globs = patterns.iter().map(|pattern| Glob::all(pattern));
             globs.collect::<Result<Vec<_>, _>>()
         });
@@ -119,15 +119,14 @@ impl Entry {
         if shares && self.decision == Decision::Allow {
             return Err("`path` has a share, and paths of shares are never allowed".into());
         }
-        let commands = self.command.map(|commands| commands.all("command"));
-        let commands = commands.transpose()?.map(|commands| {
+        let commands = all(self.command, "command")?.map(|commands| {
             let patterns = commands.iter().map(|command| Pattern::new(command));
             patterns.collect::<Result<Vec<_>, _>>()
         });
         Ok(Rule {
             decision: self.decision,
             kinds,
-            titles: self.title.map(|titles| titles.all("title")).transpose()?,
+            titles: all(self.title, "title")?,
             paths,
             commands: commands.transpose()?,
             remember: self.remember,

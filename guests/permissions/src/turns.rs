@@ -253,7 +253,8 @@ impl Calls {
     }
 }
 
-fn hash(name: &Name) -> u64 {
+/// The hash of a call's name.
+pub(crate) fn hash(name: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()

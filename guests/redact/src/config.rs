@@ -43,7 +43,7 @@ impl Config {
         let patterns = self.patterns.iter();
         let custom = patterns.map(|custom| pattern(&custom.name, &custom.regex));
         let mut all = custom.collect::<Result<Vec<_>, _>>()?;
-        let is_out = |rule: &Rule| self.without.iter().any(|name| name == rule.name());
+        let is_out = |rule: &Rule| self.without.iter().any(|name| name == rule.name);
         all.extend(defaults().copied().filter(|rule| !is_out(rule)));
         all.extend(self.assignments.then_some(ASSIGNMENT));
         Detector::new(all)
@@ -52,13 +52,11 @@ impl Config {
 
 /// Rejects an unknown rule, and suggests the nearest name.
 fn check_name(name: &str) -> Result<(), String> {
-    if defaults().any(|rule| rule.name() == name) {
+    if defaults().any(|rule| rule.name == name) {
         return Ok(());
     }
-    let distance = |rule: &&Rule| strsim::osa_distance(rule.name(), name);
-    let nearest = defaults()
-        .min_by_key(distance)
-        .map_or("", |rule| rule.name());
+    let distance = |rule: &&Rule| strsim::osa_distance(rule.name, name);
+    let nearest = defaults().min_by_key(distance).map_or("", |rule| rule.name);
     Err(format!(
         "`without` names the unknown rule `{name}`; did you mean `{nearest}`? RULES.md, linked in \
          the README, lists all rules"

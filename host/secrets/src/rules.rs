@@ -11,7 +11,8 @@ use crate::text::Codes;
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 pub struct Rule<'r> {
-    pub(crate) name: &'r str,
+    /// The kind of secret, as markers and the configuration name it.
+    pub name: &'r str,
     /// Every match begins with one of these, regardless of case. If there are none, the rule is tried at every
     /// position.
     pub(crate) needles: &'r [&'r str],
@@ -88,11 +89,6 @@ const ASSIGNED: &str =
 const END: &str = r#"(?:['"\x60\s;,&)<>\]}|]|\.(?:\s|$)|$)"#;
 
 impl<'r> Rule<'r> {
-    #[must_use]
-    pub fn name(&self) -> &'r str {
-        self.name
-    }
-
     /// A rule of the user.
     pub(crate) const fn custom(name: &'r str, regex: &'r str, needles: &'r [&'r str]) -> Self {
         let (secret, after, custom) = (regex, After::Anything, true);

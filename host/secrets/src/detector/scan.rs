@@ -53,12 +53,6 @@ struct Span {
 /// A position where a match of a rule may begin.
 type Hit = (usize, usize);
 
-/// The outcome of the matches that begin at one position.
-enum Outcome {
-    Decided,
-    Undecided,
-}
-
 impl Scan {
     pub(super) fn of(
         detector: &Detector,
@@ -106,12 +100,9 @@ impl Scan {
                     at = at.max(accounted);
                     continue;
                 }
-                match scan.look(detector, text, hits, limit, end)? {
-                    Outcome::Decided => {}
-                    Outcome::Undecided => {
-                        scan.effort = before;
-                        return Ok(scan.decide(place));
-                    }
+                if !scan.look(detector, text, hits, limit, end)? {
+                    scan.effort = before;
+                    return Ok(scan.decide(place));
                 }
             }
         }
@@ -120,7 +111,7 @@ impl Scan {
         Ok(scan.decide(decided))
     }
 
-    /// Tries the rules whose matches may begin at one position.
+    /// Tries the rules whose matches may begin at one position. Returns false if more text is needed to decide.
     fn look(
         &mut self,
         detector: &Detector,
@@ -128,7 +119,7 @@ impl Scan {
         hits: &[Hit],
         limit: usize,
         end: End,
-    ) -> Result<Outcome, String> {
+    ) -> Result<bool, String> {
         let before = self.effort;
         let bytes = text.as_bytes();
         let place = hits[0].0;
@@ -137,11 +128,11 @@ impl Scan {
             let rule = &kind.rule;
             let (outcome, looked) = kind.machine()?.whole.at(bytes, place, end, rule.codes)?;
             let spent = match outcome {
-                MatchState::Undecided => return Ok(Outcome::Undecided),
+                MatchState::Undecided => return Ok(false),
                 MatchState::Nothing => looked,
                 MatchState::Match(to) => match detector.secret(kind, text, place..to)? {
                     Some(secret) if end == End::Open && secret.start >= limit => {
-                        return Ok(Outcome::Undecided);
+                        return Ok(false);
                     }
                     Some(secret) => {
                         found.push((secret, rule.name));
@@ -160,7 +151,7 @@ impl Scan {
                 self.effort.spend(cost, false);
             }
         }
-        Ok(Outcome::Decided)
+        Ok(true)
     }
 
     fn covers(&self, place: usize) -> bool {
