@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
@@ -70,19 +69,8 @@ fn names() -> PossibleValuesParser {
 }
 
 impl Conformance {
-    pub fn main(self) -> ExitCode {
-        match self.run() {
-            Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => ExitCode::from(1),
-            Err(error) => {
-                tell!("acp-chain: {error}");
-                ExitCode::from(2)
-            }
-        }
-    }
-
     /// Whether the component passes.
-    fn run(self) -> Result<bool> {
+    pub fn main(self) -> Result<bool> {
         home::check_owners()?;
         let under_test = self.load()?;
         let is_wanted = |check: &conformance::Check| {

@@ -7,19 +7,19 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 
 use crate::Result;
 use acp_chain_remote::client::{self, Target, Token};
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 
+use crate::run::{block_on, own_streams};
 use acp_chain_app::agent::RemoteAgent;
 use acp_chain_channel::limits::LINE;
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_rpc::{Error, Id, Message, code, one_line};
-use acp_chain_system::{files, handover, stdio};
+use acp_chain_system::{files, handover};
 
 /// The variable with the token.
 const TOKEN: &str = "ACP_CHAIN_CONNECT_TOKEN";
@@ -94,26 +94,12 @@ fn read_token(path: &Path) -> io::Result<String> {
 }
 
 impl Connect {
-    pub fn main(self) -> ExitCode {
-        let mut builder = if self.shared {
-            tokio::runtime::Builder::new_multi_thread()
+    pub fn main(self) -> Result<()> {
+        if self.shared {
+            self.serve_all()
         } else {
-            tokio::runtime::Builder::new_current_thread()
-        };
-        let done = match builder.enable_all().build() {
-            Ok(runtime) => {
-                let done = if self.shared {
-                    self.serve_all(&runtime)
-                } else {
-                    runtime.block_on(self.serve())
-                };
-                // A thread that reads a terminal would delay the end.
-                runtime.shutdown_background();
-                done
-            }
-            Err(error) => Err(wrong!("the runtime does not start: {error}")),
-        };
-        super::finish(done)
+            block_on(self.serve())
+        }
     }
 
     fn target(self) -> Result<Target> {
@@ -125,14 +111,12 @@ impl Connect {
     }
 
     /// Serves all streams passed to it, until the sender closes the socket.
-    fn serve_all(self, runtime: &Runtime) -> Result<()> {
+    fn serve_all(self) -> Result<()> {
         let target = Arc::new(self.target()?);
-        let _within = runtime.enter();
-        loop {
-            let taken = handover::take();
-            let Some((input, output)) = taken? else {
-                return Ok(());
-            };
+        let runtime = Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| wrong!("the runtime does not start: {error}"))?;
+        let within = runtime.enter();
+        while let Some((input, output)) = handover::take()? {
             let target = target.clone();
             runtime.spawn(async move {
                 let client = Transport::lines(input, output, LINE);
@@ -145,15 +129,15 @@ impl Connect {
                 }
             });
         }
+        drop(within);
+        // Looking up an address would delay the end.
+        runtime.shutdown_background();
+        Ok(())
     }
 
     async fn serve(self) -> Result<()> {
         let target = self.target()?;
-        let unusable = |error| format!("standard input or output cannot be used: {error}");
-        let (input, output) = (
-            stdio::input().map_err(unusable)?,
-            stdio::output().map_err(unusable)?,
-        );
+        let (input, output) = own_streams()?;
         let client = Transport::lines(input, output, LINE);
         let agent = client::connect(&target, LINE)?;
         join(client, agent).await

@@ -11,7 +11,7 @@ use console::style;
 use serde::Serialize;
 
 use super::agent::{AgentArgs, by_default};
-use super::launched;
+use super::{code_if, launched};
 
 /// The version of the format of `--json`.
 const VERSION: u32 = 1;
@@ -92,10 +92,7 @@ impl Doctor {
             }
             say!("{}", summary(problems, notes));
         }
-        match problems {
-            0 => ExitCode::SUCCESS,
-            _ => ExitCode::FAILURE,
-        }
+        code_if(problems == 0)
     }
 }
 

@@ -40,11 +40,11 @@ mod words;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use clap::{Parser, Subcommand};
 
-use acp_chain_app::{compile, home, otel};
+use acp_chain_app::{ChainError, compile, home, otel};
 use acp_chain_system::{Supervisor, supervisor};
 
 /// An error, as text for the user: those of our crates are typed, and end here.
@@ -299,31 +299,11 @@ fn dispatch() -> ExitCode {
             appended
         }
     };
-    if let Err(error) = cli.settings.as_deref().map_or(Ok(()), home::name_config) {
-        tell!("acp-chain: --settings: {error}");
-        return ExitCode::from(2);
-    }
-    if let Err(error) = cli.data.as_deref().map_or(Ok(()), home::name_data) {
-        tell!("acp-chain: --data: {error}");
-        return ExitCode::from(2);
-    }
-    colours::decide();
-    let logging = logging(&cli);
-    // `doctor` reads the log, and must not start one.
-    let is_logged = !matches!(cli.command, Command::Doctor(_))
-        && (cli.command.is_unattended() || cli.log.is_some() || cli.log_file.is_some());
-    let log = if is_logged {
-        log::start(cli.log.as_deref(), cli.log_file.clone())
-    } else {
-        Ok(None)
-    };
-    let log = match log {
+    let log = match prepare(&cli) {
         Ok(log) => log,
-        Err(error) => {
-            tell!("acp-chain: {error}");
-            return ExitCode::from(2);
-        }
+        Err(error) => return report_as(2, Err::<(), _>(error)),
     };
+    let logging = logging(&cli);
     match cli.command {
         Command::Run(mut run) => {
             run.logging = logging;
@@ -334,23 +314,23 @@ fn dispatch() -> ExitCode {
             tried.run.logging = logging;
             tried.main(log)
         }
-        Command::New(new) => new.main(),
-        Command::Build(build) => build.main(),
-        Command::Sdk(sdk) => sdk.main(),
+        Command::New(new) => report(new.main()),
+        Command::Build(build) => report(build.main()),
+        Command::Sdk(sdk) => report(sdk.main()),
         Command::Dev(dev) => dev.main(log),
         Command::Test(test) => test.main(),
-        Command::Conformance(conformance) => conformance.main(),
-        Command::Info(info) => info.main(),
-        Command::Package(package) => package.main(),
-        Command::Bundle(bundle) => bundle.main(),
-        Command::Limits => limits::main(),
+        Command::Conformance(conformance) => report_as(2, conformance.main().map(code_if)),
+        Command::Info(info) => report(info.main()),
+        Command::Package(package) => report(package.main()),
+        Command::Bundle(bundle) => report(bundle.main()),
+        Command::Limits => report(limits::main()),
         Command::Powers(powers) => {
             powers.main();
             ExitCode::SUCCESS
         }
         Command::Completions(completions) => completions.main(),
-        Command::Man(man) => man.main(),
-        Command::Check(check) => check.main(cli.log_file),
+        Command::Man(man) => report(man.main()),
+        Command::Check(check) => report(check.main(cli.log_file).map(code_if)),
         Command::Add(add) => report(add.main()),
         Command::Remove(remove) => report(remove.main()),
         Command::List(list) => report(list.main()),
@@ -358,38 +338,65 @@ fn dispatch() -> ExitCode {
         Command::Install(install) => report(install.main()),
         Command::Publish(publish) => report(publish.main()),
         Command::Gc => report(extension::gc::main()),
-        Command::McpShim => mcp_shim::main(),
-        Command::Connect(connect) => connect.main(),
+        Command::McpShim => report(mcp_shim::main()),
+        Command::Connect(connect) => report(connect.main()),
         Command::ExportOtel => code_if(otel::serve()),
         Command::Supervise => supervisor::main(),
         Command::Compile => code_if(compile::serve().is_ok()),
-        Command::Agent(agent) => report(agent.main()),
+        Command::Agent(agent) => agent.main(),
         Command::Trace(trace) => trace.main(),
-        Command::Permissions(permissions) => finish(permissions.main()),
-        Command::Top(top) => finish(top.main()),
-        Command::Serve(serve) => serve.main(log),
-        Command::ServeToken(token) => finish(token.main()),
+        Command::Permissions(permissions) => report(permissions.main()),
+        Command::Top(top) => report(top.main()),
+        Command::Serve(serve) => report_chain(serve.main(log)),
+        Command::ServeToken(token) => report(token.main()),
         Command::WatchKeys => serve::watch_keys(),
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
         Command::Trust(trust) => report(trust.main()),
         Command::Setup(setup) => report(setup.main()),
-        Command::FindProjects(find) => finish(find.main()),
+        Command::FindProjects(find) => report(find.main()),
         Command::ProjectChain(chain) => chain.main(log),
     }
 }
 
-/// Reports the error of a command, if it failed. Returns the exit code.
-fn finish(done: Result<()>) -> ExitCode {
-    report(done.map(|()| ExitCode::SUCCESS))
+/// Applies the options of all commands. Returns the file of the log, if there is one.
+fn prepare(cli: &Cli) -> Result<Option<PathBuf>> {
+    if let Some(settings) = &cli.settings {
+        home::name_config(settings).map_err(|error| wrong!("--settings: {error}"))?;
+    }
+    if let Some(data) = &cli.data {
+        home::name_data(data).map_err(|error| wrong!("--data: {error}"))?;
+    }
+    colours::decide();
+    // `doctor` reads the log, and must not start one.
+    let is_logged = !matches!(cli.command, Command::Doctor(_))
+        && (cli.command.is_unattended() || cli.log.is_some() || cli.log_file.is_some());
+    if !is_logged {
+        return Ok(None);
+    }
+    Ok(log::start(cli.log.as_deref(), cli.log_file.clone())?)
 }
 
 /// Reports the error of a command, if it failed. Returns the exit code: on success, the one that the command chose.
-fn report(done: Result<ExitCode>) -> ExitCode {
-    done.unwrap_or_else(|error| {
-        tell!("acp-chain: {error}");
-        ExitCode::FAILURE
-    })
+fn report(done: Result<impl Termination>) -> ExitCode {
+    report_as(1, done)
+}
+
+/// Reports why a chain does not run, if so. Returns the exit code.
+fn report_chain(done: Result<impl Termination, ChainError>) -> ExitCode {
+    let code = done.as_ref().map_or_else(|error| error.exit_code, |_| 0);
+    report_as(code, done.map_err(Error::from))
+}
+
+/// As [`report`], with this exit code for a failure.
+fn report_as(failure: u8, done: Result<impl Termination>) -> ExitCode {
+    match done {
+        Ok(done) => done.report(),
+        Err(error) => {
+            tell!("acp-chain: {error}");
+            ExitCode::from(failure)
+        }
+    }
 }
 
 /// The exit code of a command that has reported its failures.

@@ -3,13 +3,12 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 use clap_mangen::roff::{Roff, roman};
 
+use super::Cli;
 use super::out::print_all;
-use super::{Cli, finish};
 use crate::Result;
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -25,16 +24,15 @@ pub struct Man {
 }
 
 impl Man {
-    pub fn main(self) -> ExitCode {
+    pub fn main(self) -> Result<()> {
         // Otherwise there would be another page for each command.
         let mut whole = Cli::command().disable_help_subcommand(true);
         whole.build();
-        finish(match &self.folder {
-            Some(folder) => write(&whole, folder),
-            None => page(&whole)
-                .map(|page| print_all(&page))
-                .map_err(Into::into),
-        })
+        match &self.folder {
+            Some(folder) => write(&whole, folder)?,
+            None => print_all(&page(&whole)?),
+        }
+        Ok(())
     }
 }
 

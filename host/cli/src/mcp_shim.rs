@@ -2,35 +2,21 @@
 //! between its standard streams and the host.
 
 use std::io;
-use std::process::ExitCode;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::Result;
-use crate::run::runtime;
+use crate::run::{block_on, own_streams};
 use acp_chain_mcp::bridge::pipe::{self, SECRET, SOCKET};
-use acp_chain_system::{local, stdio};
+use acp_chain_system::local;
 
 /// How many bytes are copied at once.
 const BUFFER: usize = 64 * 1024;
 
-pub fn main() -> ExitCode {
-    let done = runtime().and_then(|runtime| {
-        let done = runtime.block_on(serve());
-        // A thread that reads a terminal would delay the end.
-        runtime.shutdown_background();
-        done
-    });
-    match done {
-        Ok(why) => {
-            tell!("acp-chain: the MCP connection ends: {why}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            tell!("acp-chain: {error}");
-            ExitCode::FAILURE
-        }
-    }
+pub fn main() -> Result<()> {
+    let why = block_on(serve())?;
+    tell!("acp-chain: the MCP connection ends: {why}");
+    Ok(())
 }
 
 /// Serves until one side disconnects, and returns which.
@@ -50,11 +36,7 @@ async fn serve() -> Result<&'static str> {
     pipe::enter(&mut host, &secret)
         .await
         .map_err(|error| wrong!("the host at {socket} rejects the connection: {error}"))?;
-    let unusable = |error| format!("standard input or output cannot be used: {error}");
-    let (mut input, mut output) = (
-        stdio::input().map_err(unusable)?,
-        stdio::output().map_err(unusable)?,
-    );
+    let (mut input, mut output) = own_streams()?;
     let (mut from_host, mut to_host) = tokio::io::split(host);
     // The first side that disconnects ends the other.
     let (ended, why) = tokio::select! {

@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
 
 use super::agent::AgentArgs;
 use super::progress::TERMINAL;
 use super::trace::TraceArgs;
-use crate::Result;
+use crate::{Result, report_as, report_chain};
 use acp_chain_app::run::ChainOptions;
 use acp_chain_app::{ChainError, otel, trace};
 use acp_chain_channel::limits::LINE;
@@ -68,10 +69,7 @@ pub struct Run {
 impl Run {
     pub fn main(mut self, log: Option<PathBuf>, supervisor: Option<Supervisor>) -> ExitCode {
         if super::has_terminal() {
-            return self.hand_over().unwrap_or_else(|error| {
-                tell!("acp-chain: {error}");
-                ExitCode::from(error.exit_code)
-            });
+            return report_chain(self.hand_over());
         }
         on_a_runtime(self.serve(log, supervisor))
     }
@@ -84,14 +82,10 @@ impl Run {
         };
         let trace = trace::open(options.target.as_ref())?;
         let trace = otel::exported(trace, self.trace.propagates(), options.log.as_deref());
-        let streams = Transport::lines(
-            stdio::input().map_err(unusable)?,
-            stdio::output().map_err(unusable)?,
-            LINE,
-        );
+        let (input, output) = own_streams()?;
         let client = Transport {
             is_read: stdio::is_output_read,
-            ..streams
+            ..Transport::lines(input, output, LINE)
         };
         let stop = stop::requested();
         let served = options.serve(client, trace, supervisor, stop, |_| (), &TERMINAL);
@@ -152,21 +146,27 @@ pub fn runtime() -> Result<Runtime> {
     runtime.map_err(|error| wrong!("the runtime does not start: {error}"))
 }
 
+/// Waits for a future, on one thread.
+pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = runtime()?;
+    let done = runtime.block_on(future);
+    // A thread that reads a terminal, or compiles, would delay the end.
+    runtime.shutdown_background();
+    done
+}
+
 /// Serves on one thread, since other threads would keep their rights. Returns the exit code.
 pub fn on_a_runtime(serve: impl Future<Output = Result<u8>>) -> ExitCode {
-    let served = runtime().and_then(|runtime| {
-        let served = runtime.block_on(serve);
-        // A thread that reads a terminal, or compiles, would delay the end.
-        runtime.shutdown_background();
-        served
-    });
-    match served {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            tell!("acp-chain: {error}");
-            ExitCode::from(2)
-        }
-    }
+    report_as(2, block_on(serve).map(ExitCode::from))
+}
+
+/// Our standard input and output.
+pub fn own_streams() -> Result<(
+    impl AsyncRead + Send + Unpin + 'static,
+    impl AsyncWrite + Send + Unpin + 'static,
+)> {
+    let input = stdio::input().map_err(unusable)?;
+    Ok((input, stdio::output().map_err(unusable)?))
 }
 
 /// The error about our own streams.

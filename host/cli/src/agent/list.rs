@@ -1,7 +1,5 @@
 //! `acp-chain agent list`: the installed agents, or those of the registry.
 
-use std::process::ExitCode;
-
 use super::place::{Fetcher, From, command, shown};
 use crate::Result;
 use acp_chain_app::agent::store;
@@ -17,7 +15,7 @@ pub struct List {
 }
 
 impl List {
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> Result<()> {
         if self.available {
             self.available()
         } else {
@@ -25,7 +23,7 @@ impl List {
         }
     }
 
-    fn available(&self) -> Result<ExitCode> {
+    fn available(&self) -> Result<()> {
         let registry = self.from.read(&Fetcher::new()?, None)?;
         for entry in registry.entries() {
             match entry {
@@ -42,11 +40,11 @@ impl List {
                 Err(error) => say!("! {}", shown(error)),
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
-fn installed() -> Result<ExitCode> {
+fn installed() -> Result<()> {
     let store = store()?;
     let names = store.names().map_err(shown)?;
     for name in &names {
@@ -70,5 +68,5 @@ fn installed() -> Result<ExitCode> {
             "No agents are installed; `acp-chain agent list --available` shows what `acp-chain agent add NAME` installs."
         );
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -7,8 +7,9 @@ mod place;
 mod remove;
 mod update;
 
-use crate::Result;
 use std::process::ExitCode;
+
+use crate::report;
 
 pub use self::args::{AgentArgs, by_default};
 
@@ -25,12 +26,12 @@ pub enum Agent {
 }
 
 impl Agent {
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> ExitCode {
         match self {
-            Self::Add(add) => add.main(),
-            Self::List(list) => list.main(),
-            Self::Update(update) => update.main(),
-            Self::Remove(remove) => remove.main(),
+            Self::Add(add) => report(add.main()),
+            Self::List(list) => report(list.main()),
+            Self::Update(update) => report(update.main()),
+            Self::Remove(remove) => report(remove.main()),
         }
     }
 }

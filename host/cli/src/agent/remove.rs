@@ -1,7 +1,5 @@
 //! `acp-chain agent remove`: removes an agent.
 
-use std::process::ExitCode;
-
 use super::place::{self, shown};
 use crate::Result;
 use crate::launched;
@@ -16,7 +14,7 @@ pub struct Remove {
 }
 
 impl Remove {
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> Result<()> {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
         changing.remove(&self.name).map_err(shown)?;
@@ -37,6 +35,6 @@ impl Remove {
                 );
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

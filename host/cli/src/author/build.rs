@@ -2,13 +2,11 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_author::{Purpose, Toolchains};
 
 use crate::extension::about;
-use crate::finish;
 use acp_chain_app::home;
 use acp_chain_extension::Digest;
 use acp_chain_manifest::check_asks;
@@ -36,11 +34,7 @@ pub struct Build {
 }
 
 impl Build {
-    pub fn main(self) -> ExitCode {
-        finish(self.build())
-    }
-
-    fn build(self) -> Result<()> {
+    pub fn main(self) -> Result<()> {
         let toolchains = Toolchains {
             path: env::var_os("PATH").unwrap_or_default(),
             folder: home::toolchains(),

@@ -1,13 +1,11 @@
 //! `acp-chain new`: creates a project for an extension.
 
 use std::env;
-use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_author::{LANGUAGES, Language, TEMPLATES};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::finish;
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -35,11 +33,7 @@ fn languages() -> PossibleValuesParser {
 }
 
 impl New {
-    pub fn main(self) -> ExitCode {
-        finish(self.new_project())
-    }
-
-    fn new_project(self) -> Result<()> {
+    pub fn main(self) -> Result<()> {
         let Self {
             name,
             lang,

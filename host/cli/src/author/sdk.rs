@@ -1,10 +1,8 @@
 //! `acp-chain sdk`: puts the SDK and the interface of this version into a project.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
-use crate::finish;
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -19,11 +17,7 @@ pub struct Sdk {
 }
 
 impl Sdk {
-    pub fn main(self) -> ExitCode {
-        finish(self.write())
-    }
-
-    fn write(self) -> Result<()> {
+    pub fn main(self) -> Result<()> {
         let written = acp_chain_author::sdk(&self.project);
         let language = written.map_err(|error| Untrusted::new(error).to_string())?;
         let version = env!("CARGO_PKG_VERSION");

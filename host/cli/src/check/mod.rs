@@ -5,7 +5,6 @@
 mod here;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use tokio::runtime::Runtime;
 
@@ -47,19 +46,8 @@ pub struct Check {
 }
 
 impl Check {
-    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
-        match self.check(log) {
-            Ok(true) => ExitCode::SUCCESS,
-            Ok(false) => ExitCode::FAILURE,
-            Err(error) => {
-                tell!("acp-chain: {error}");
-                ExitCode::FAILURE
-            }
-        }
-    }
-
     /// Prints the chain, and returns whether all of it could run. Fails if there is no chain to print.
-    fn check(self, log: Option<PathBuf>) -> Result<bool> {
+    pub fn main(self, log: Option<PathBuf>) -> Result<bool> {
         home::check_owners()?;
         let (user, installed) = home::settings()?;
         let manifest = match &self.manifest {

@@ -2,13 +2,11 @@
 
 use std::io::Cursor;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_package::Package;
 
 use super::package;
-use crate::finish;
 use acp_chain_extension::carried::{self, Load};
 use acp_chain_manifest::check_asks;
 use acp_chain_rpc::untrusted::Untrusted;
@@ -28,11 +26,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    pub fn main(self) -> ExitCode {
-        finish(self.bundle())
-    }
-
-    fn bundle(self) -> Result<()> {
+    pub fn main(self) -> Result<()> {
         let engine = Engine::new(None)?;
         let mut loads: Vec<Load> = Vec::new();
         for path in &self.extensions {

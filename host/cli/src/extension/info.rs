@@ -3,13 +3,11 @@
 use std::fmt::Display;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_package::Package;
 
 use super::{about, package};
-use crate::finish;
 use acp_chain_app::home;
 use acp_chain_extension::{Digest, Location, Lock, Stored};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -31,11 +29,7 @@ pub struct Info {
 }
 
 impl Info {
-    pub fn main(self) -> ExitCode {
-        finish(self.info())
-    }
-
-    fn info(self) -> Result<()> {
+    pub fn main(self) -> Result<()> {
         let location = self.locate()?;
         let unreadable = |error: &dyn Display| {
             format!("{}: {}", Untrusted::new(&location), Untrusted::new(error))

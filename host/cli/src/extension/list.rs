@@ -1,7 +1,5 @@
 //! `acp-chain list`: the extensions of a manifest.
 
-use std::process::ExitCode;
-
 use crate::Result;
 use acp_chain_app::home;
 use acp_chain_package::Package;
@@ -31,7 +29,7 @@ pub struct List {
 }
 
 impl List {
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> Result<()> {
         if self.available {
             return self.available();
         }
@@ -42,7 +40,7 @@ impl List {
             let all = lock.extensions().map(|locked| facts(&place, locked, &used));
             let all: Vec<_> = all.collect();
             say!("{:#}", json!({ "extensions": all }));
-            return Ok(ExitCode::SUCCESS);
+            return Ok(());
         }
         for locked in lock.extensions() {
             print(&place, locked, &used);
@@ -55,10 +53,10 @@ impl List {
             let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
             say!("{manifest} has no extensions; `acp-chain add SOURCE` installs one.");
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
-    fn available(&self) -> Result<ExitCode> {
+    fn available(&self) -> Result<()> {
         let user = home::user()?;
         let carried = home::installed(&user)?.carried;
         let mut all = Vec::new();
@@ -79,7 +77,7 @@ impl List {
             (false, None) => say!("No extensions come with this program."),
             (false, Some(_)) => {}
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 

@@ -3,13 +3,11 @@
 use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_package::{Package as Extension, Project};
 
 use super::about;
-use crate::finish;
 use acp_chain_channel::limits::{COMPONENT, Quantity};
 use acp_chain_disk as disk;
 use acp_chain_extension::Digest;
@@ -38,11 +36,7 @@ pub struct Package {
 }
 
 impl Package {
-    pub fn main(self) -> ExitCode {
-        finish(self.package())
-    }
-
-    fn package(self) -> Result<()> {
+    pub fn main(self) -> Result<()> {
         let mut project = Project::read(&self.project)?;
         let file = project.file.display().to_string();
         if self.revision.is_some() {

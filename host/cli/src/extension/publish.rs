@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::Result;
 use acp_chain_package::Package;
@@ -32,7 +32,7 @@ pub struct Publish {
 }
 
 impl Publish {
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> Result<()> {
         let shown = quote(&self.file.display().to_string(), MAX_QUOTE);
         if self.reference.digest.is_some() {
             return Err(wrong!(
@@ -50,10 +50,8 @@ impl Publish {
             ));
         }
         checks.compile(&shown, &read.component)?;
-        let signature = match &self.sign {
-            Some(key) => Some(sign(&self.file, key, &read.component)?),
-            None => None,
-        };
+        let signed = |key: &Path| sign(&self.file, key, &read.component);
+        let signature = self.sign.as_deref().map(signed).transpose()?;
         let artifact = Artifact {
             annotations: annotations(&package),
             component: read.component,
@@ -68,7 +66,7 @@ impl Publish {
             self.reference,
             published.component
         );
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 

@@ -1,7 +1,5 @@
 //! `acp-chain remove`: removes an extension from a manifest.
 
-use std::process::ExitCode;
-
 use super::place::Named;
 use crate::Result;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -21,7 +19,7 @@ pub struct Remove {
 
 impl Remove {
     /// Writes the manifest, then the lock. The store keeps the component until `acp-chain gc`.
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> Result<()> {
         let place = self.named.place()?;
         let changing = place.store.change()?;
         let (mut lock, mut edit) = (place.lock()?, place.edit()?);
@@ -41,6 +39,6 @@ impl Remove {
             changing.write(&lock)?;
         }
         say!("{manifest} no longer uses `{name}`. `acp-chain gc` removes unused components.");
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }

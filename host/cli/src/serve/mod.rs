@@ -41,17 +41,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
-        match self.serve(log) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                tell!("acp-chain: {error}");
-                ExitCode::from(error.exit_code)
-            }
-        }
-    }
-
-    fn serve(self, log: Option<PathBuf>) -> Result<(), ChainError> {
+    pub fn main(self, log: Option<PathBuf>) -> Result<(), ChainError> {
         let user = home::user()?;
         let settings = self.args.over(serve::Serve::of(&user)?);
         let options = ChainOptions {

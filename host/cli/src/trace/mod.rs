@@ -20,7 +20,7 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::Result;
+use crate::{Result, report_as};
 use acp_chain_trace::{Line, Reader};
 
 pub use self::args::TraceArgs;
@@ -43,17 +43,13 @@ const UNREADABLE: u8 = 2;
 
 impl Trace {
     pub fn main(self) -> ExitCode {
-        let done = match self {
-            Self::Show(show) => show.main(),
-            Self::Check(check) => check.main(),
-            Self::Diff(diff) => diff.main(),
-            Self::Export(export) => export.main(),
-        };
         // As with `diff` and `grep`, 1 is a result, not an error.
-        done.unwrap_or_else(|error| {
-            tell!("acp-chain: {error}");
-            ExitCode::from(UNREADABLE)
-        })
+        match self {
+            Self::Show(show) => report_as(UNREADABLE, show.main()),
+            Self::Check(check) => report_as(UNREADABLE, check.main()),
+            Self::Diff(diff) => report_as(UNREADABLE, diff.main()),
+            Self::Export(export) => report_as(UNREADABLE, export.main()),
+        }
     }
 }
 

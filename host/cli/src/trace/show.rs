@@ -1,7 +1,6 @@
 //! `acp-chain trace show`: a line per event.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_trace::{Decision, Kind, Line, State};
@@ -41,7 +40,7 @@ pub struct Show {
 }
 
 impl Show {
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> Result<()> {
         let (mut first, mut are_several) = (None, false);
         each(&self.trace, |_, line| {
             let first = first.get_or_insert_with(|| line.connection.clone());
@@ -52,8 +51,7 @@ impl Show {
                 return out::say(format_args!("{text}"));
             }
             true
-        })?;
-        Ok(ExitCode::SUCCESS)
+        })
     }
 
     fn shows(&self, line: &Line) -> bool {

@@ -20,7 +20,7 @@ use super::progress::TERMINAL;
 use super::run::{Run, on_a_runtime};
 use super::typed::picture::{Picture, columns};
 use super::typed::streams;
-use crate::Result;
+use crate::{Result, report_chain};
 use acp_chain_app::otel;
 use acp_chain_app::run::ChainOptions;
 use acp_chain_channel::limits::LINE;
@@ -73,10 +73,7 @@ impl Try {
                 };
                 Box::pin(self.serve(scene, log)).await
             }),
-            Err(error) => {
-                tell!("acp-chain: {error}");
-                ExitCode::from(error.exit_code)
-            }
+            Err(error) => report_chain(Err::<(), _>(error)),
         }
     }
 
