@@ -1,16 +1,15 @@
 //! Agents by name, command or URL.
 
 use std::ffi::OsString;
-use std::fmt::Write;
 use std::path::PathBuf;
 
-use acp_chain_agents::{Error, Kind, Record, Store};
+use acp_chain_agents::{Kind, Record, Store};
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_disk as disk;
 use acp_chain_manifest::Remote;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
-use crate::home::{self, HomeError};
+use crate::{Error, home};
 
 /// How a command line names an agent.
 #[derive(Clone, Debug, Default)]
@@ -31,26 +30,6 @@ pub struct RemoteAgent {
     pub token_file: Option<PathBuf>,
 }
 
-/// Why an agent cannot be launched.
-#[derive(Debug, thiserror::Error)]
-pub enum AgentError {
-    #[error("--connect: {0}")]
-    Remote(String),
-    #[error("{}", shown(.0))]
-    Store(#[from] Error),
-    #[error(transparent)]
-    Home(#[from] HomeError),
-}
-
-/// An error, for people, with a program's output line by line.
-fn shown(error: &Error) -> String {
-    let mut text = Untrusted::new(error).to_string();
-    for line in error.output().lines() {
-        let _ = write!(text, "\n  | {}", Untrusted::new(line.trim_end()));
-    }
-    text
-}
-
 impl AgentChoice {
     /// Whether no agent is named.
     pub fn is_empty(&self) -> bool {
@@ -58,7 +37,7 @@ impl AgentChoice {
     }
 
     /// The named agent, if any. An installed one is launched exactly as its record says.
-    pub fn command(&self) -> Result<Option<CommandLine>, AgentError> {
+    pub fn command(&self) -> Result<Option<CommandLine>, Error> {
         if let Some(RemoteAgent {
             url,
             ca,
@@ -71,7 +50,7 @@ impl AgentChoice {
                 ca,
                 token_file,
             };
-            return remote.command().map(Some).map_err(AgentError::Remote);
+            return remote.command().map(Some).map_err(Error::Remote);
         }
         let Some(name) = &self.name else {
             return Ok(self.words.split_first().map(|(program, args)| CommandLine {
@@ -98,24 +77,24 @@ impl AgentChoice {
 }
 
 /// The installed agents. Only the user can write to the folder.
-pub fn store() -> Result<Store, HomeError> {
-    let folder = home::agents().ok_or(HomeError::NoAgents)?;
+pub fn store() -> Result<Store, Error> {
+    let folder = home::agents().ok_or(Error::NoAgents)?;
     Ok(Store::new(folder, disk::write))
 }
 
 /// The names of the installed agents.
-pub fn names() -> Result<Vec<String>, AgentError> {
+pub fn names() -> Result<Vec<String>, Error> {
     Ok(store()?.names()?)
 }
 
 /// Whether no agent of this name is installed.
 pub fn is_unknown(name: &str) -> bool {
     let found = store().map(|store| store.find(name));
-    matches!(found, Ok(Err(Error::NotInstalled { .. })))
+    matches!(found, Ok(Err(acp_chain_agents::Error::NotInstalled { .. })))
 }
 
 /// The command line of the agent of this name.
-pub fn installed(name: &str) -> Result<CommandLine, AgentError> {
+pub fn installed(name: &str) -> Result<CommandLine, Error> {
     let record = store()?.find(name)?;
     record.check()?;
     Ok(launched(&record))
@@ -144,13 +123,13 @@ pub fn all() -> Vec<Result<CommandLine, Unusable>> {
     let Ok(store) = store() else {
         return Vec::new();
     };
-    let unusable = |name: &str, kind: Option<Kind>, error: Error| {
+    let unusable = |name: &str, kind: Option<Kind>, error: acp_chain_agents::Error| {
         let does = match kind {
             Some(Kind::Command) | None => "remove",
             Some(_) => "update",
         };
         Unusable {
-            why: AgentError::from(error).to_string(),
+            why: Error::from(error).to_string(),
             remedy: format!("acp-chain agent {does} {name}"),
         }
     };

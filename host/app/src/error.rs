@@ -1,19 +1,135 @@
-//! Why a chain does not run.
+//! Why something does not work, in words for the user.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write};
+use std::io;
+use std::path::{Path, PathBuf};
 
+use acp_chain_channel::Failure;
 use acp_chain_conductor::StartError;
 use acp_chain_conductor::native::SpawnError;
+use acp_chain_extension::RevokedError;
 use acp_chain_manifest::ManifestError;
+use acp_chain_package::MetadataError;
+use acp_chain_project::{ProjectError, TrustError};
 use acp_chain_rpc::code;
+use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_sandbox::EngineError;
 
-use crate::home::HomeError;
-use crate::project::OpenError;
+use crate::project::trust;
 
-/// An error about a proxy, which names it and its manifest.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ProxyError(pub String);
+/// Why a part of the program does not work.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    #[error(transparent)]
+    Revoked(#[from] RevokedError),
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    #[error(transparent)]
+    Records(#[from] TrustError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("{}", with_output(.0))]
+    Agent(#[from] acp_chain_agents::Error),
+    #[error("--connect: {0}")]
+    Remote(String),
+    /// About a proxy, which it names with its manifest.
+    #[error("{0}")]
+    Proxy(String),
+    #[error(transparent)]
+    Io(io::Error),
+    #[error("{path}: {error}")]
+    File { path: String, error: io::Error },
+    #[error("the trace file {path} cannot be opened: {error}")]
+    Trace { path: String, error: io::Error },
+    #[error("standard input or output cannot be used: {0}")]
+    Streams(io::Error),
+    #[error("no thread can be started: {0}")]
+    Thread(io::Error),
+    #[error("the runtime does not start: {0}")]
+    Runtime(io::Error),
+    /// A command for other processes of ours was started by somebody else.
+    #[error("`{0}` is for acp-chain itself to start{1}")]
+    Misused(&'static str, &'static str),
+    #[error(
+        "--data {0}: there is no such folder, so nothing runs; `acp-chain setup` writes where it is now"
+    )]
+    NoData(String),
+    /// Other users could change a file.
+    #[error("{what} is not safe at {path}: {why}, or let {variable} name a folder of yours")]
+    Exposed {
+        what: &'static str,
+        path: String,
+        why: String,
+        variable: &'static str,
+    },
+    #[error("this program cannot be read: {0}")]
+    Program(io::Error),
+    #[error("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")]
+    NoAgents,
+    #[error(
+        "there is no home folder to remember trusted projects in; let XDG_DATA_HOME name a folder of yours"
+    )]
+    NoTrust,
+    #[error("there is no project at {folder}: {end}")]
+    NoProject { folder: String, end: String },
+    #[error("you have not agreed to it; {} asks you", trust(.0))]
+    NotAgreed(PathBuf),
+    #[error(
+        "its files are no longer those that you agreed to, so its proxies cannot start: {} shows what is different, \
+         and sessions that begin after your yes have the new ones",
+        trust(.0)
+    )]
+    OtherFiles(PathBuf),
+    #[error(
+        "its proxies ask for more than you agreed to, though its files are the same; {} shows what it is",
+        trust(.0)
+    )]
+    MorePowers(PathBuf),
+    #[error(
+        "{names} locked, and not installed here; `acp-chain install --manifest {manifest}` fetches what is locked, \
+         and runs nothing"
+    )]
+    NotInstalled { names: String, manifest: String },
+    #[error("{}", Untrusted::new(.0))]
+    Metadata(MetadataError),
+    #[error(
+        "{manifest}: several proxies have the component of the project for their `path`, which is {component}; \
+         leave one"
+    )]
+    SeveralProxies { manifest: String, component: String },
+    #[error(
+        "{manifest}: no proxy has the component of the project for its `path`, which is {component}"
+    )]
+    NoProxy { manifest: String, component: String },
+    #[error("nothing can be watched: {0}")]
+    Watcher(notify::Error),
+    #[error("no build can be started: {0}")]
+    Builds(io::Error),
+    #[error("no build can be started")]
+    NoBuilds,
+    #[error("the chain has ended")]
+    ChainEnded,
+    #[error("the new one does not start: {0}")]
+    NotStarted(Failure),
+}
+
+impl Error {
+    pub(crate) fn of_file(path: &Path, error: io::Error) -> Self {
+        let path = Untrusted::new(path.display()).to_string();
+        Self::File { path, error }
+    }
+}
+
+/// An error about an agent, with a program's output line by line.
+fn with_output(error: &acp_chain_agents::Error) -> String {
+    let mut text = Untrusted::new(error).to_string();
+    for line in error.output().lines() {
+        let _ = write!(text, "\n  | {}", Untrusted::new(line.trim_end()));
+    }
+    text
+}
 
 /// Why a chain does not run: the error for the client, and the exit code of the process.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -53,26 +169,9 @@ impl ChainError {
     }
 }
 
-impl From<HomeError> for ChainError {
-    fn from(error: HomeError) -> Self {
-        Self::new(error)
-    }
-}
-
-impl From<ManifestError> for ChainError {
-    fn from(error: ManifestError) -> Self {
-        Self::new(error)
-    }
-}
-
-impl From<OpenError> for ChainError {
-    fn from(error: OpenError) -> Self {
-        Self::new(error)
-    }
-}
-
-impl From<ProxyError> for ChainError {
-    fn from(error: ProxyError) -> Self {
+impl<E: Into<Error>> From<E> for ChainError {
+    fn from(error: E) -> Self {
+        let error: Error = error.into();
         Self::new(error)
     }
 }

@@ -8,42 +8,13 @@ use std::sync::OnceLock;
 use directories::{BaseDirs, ProjectDirs};
 
 use crate::serve::Serve;
-use crate::{compile, trail};
-use acp_chain_extension::{Carried, Installed, Revoked, RevokedError, Store};
+use crate::{Error, compile, trail};
+use acp_chain_extension::{Carried, Installed, Revoked, Store};
 use acp_chain_manifest::{ManifestError, User};
 use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Engine, EngineError};
 use acp_chain_system::{files, local};
-
-/// Why the user's folders or files cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum HomeError {
-    #[error(
-        "--data {0}: there is no such folder, so nothing runs; `acp-chain setup` writes where it is now"
-    )]
-    NoData(String),
-    /// Other users could change a file.
-    #[error("{what} is not safe at {path}: {why}, or let {variable} name a folder of yours")]
-    Exposed {
-        what: &'static str,
-        path: String,
-        why: String,
-        variable: &'static str,
-    },
-    #[error(transparent)]
-    Settings(#[from] ManifestError),
-    #[error(transparent)]
-    Revoked(#[from] RevokedError),
-    #[error("this program cannot be read: {0}")]
-    Program(io::Error),
-    #[error("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")]
-    NoAgents,
-    #[error(
-        "there is no home folder to remember trusted projects in; let XDG_DATA_HOME name a folder of yours"
-    )]
-    NoTrust,
-}
 
 /// The folders of the system; `None` if they would depend on the working directory.
 fn folders() -> Option<ProjectDirs> {
@@ -164,12 +135,10 @@ pub fn sockets() -> Vec<PathBuf> {
 }
 
 /// An error if other users could change the user's files, or this program's, or if a named folder does not exist.
-pub fn check_owners() -> Result<(), HomeError> {
+pub fn check_owners() -> Result<(), Error> {
     // Otherwise decisions about projects would be missing without an error.
     if let Some(data) = named_data().filter(|data| !data.is_dir()) {
-        return Err(HomeError::NoData(
-            Untrusted::new(data.display()).to_string(),
-        ));
+        return Err(Error::NoData(Untrusted::new(data.display()).to_string()));
     }
     let files = [
         ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
@@ -185,7 +154,7 @@ pub fn check_owners() -> Result<(), HomeError> {
     let sockets = sockets().into_iter();
     let sockets = sockets.map(|place| ("the socket for MCP clients", place, "XDG_RUNTIME_DIR"));
     for (what, path, variable) in files.chain(sockets) {
-        check_owner(&path).map_err(|why| HomeError::Exposed {
+        check_owner(&path).map_err(|why| Error::Exposed {
             what,
             path: Untrusted::new(path.display()).to_string(),
             why,
@@ -225,14 +194,14 @@ fn checked(user: User) -> Result<User, ManifestError> {
 }
 
 /// The user's settings, and the extensions.
-pub fn settings() -> Result<(User, Installed), HomeError> {
+pub fn settings() -> Result<(User, Installed), Error> {
     let user = user()?;
     let installed = installed(&user)?;
     Ok((user, installed))
 }
 
 /// Extensions that are installed or built in, and those that must not run.
-pub fn installed(user: &User) -> Result<Installed, HomeError> {
+pub fn installed(user: &User) -> Result<Installed, Error> {
     let folder = extensions();
     let revoked = match (&folder, &user.revocations) {
         (Some(folder), Some(revocations)) => Revoked::read(folder, &revocations.key)?,
@@ -246,14 +215,14 @@ pub fn installed(user: &User) -> Result<Installed, HomeError> {
 }
 
 /// The built-in extensions.
-pub fn carried() -> Result<Carried, HomeError> {
+pub fn carried() -> Result<Carried, Error> {
     let carried = env::current_exe().and_then(|program| Carried::by(&program));
-    carried.map_err(HomeError::Program)
+    carried.map_err(Error::Program)
 }
 
 /// The user's decisions about projects.
-pub fn records() -> Result<Records, HomeError> {
-    let folder = trust().ok_or(HomeError::NoTrust)?;
+pub fn records() -> Result<Records, Error> {
+    let folder = trust().ok_or(Error::NoTrust)?;
     Ok(Records::open(&folder))
 }
 

@@ -16,7 +16,7 @@
 //! | `home` | the user's folders, settings and extensions |
 //! | `compile` | compiling a component, in a process of its own |
 //! | `report` | what services report |
-//! | `error` | why a chain does not run |
+//! | `error` | why something does not work |
 //! | `shell` | paths as words of a shell |
 //! | `trail` | the names that resolving a path looks up |
 
@@ -39,5 +39,5 @@ pub mod sign_in;
 pub mod trace;
 mod trail;
 
-pub use self::error::{ChainError, ProxyError};
+pub use self::error::{ChainError, Error};
 pub use self::report::{Report, Silent};

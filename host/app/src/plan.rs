@@ -1,7 +1,6 @@
 //! The steps until a chain runs: it is loaded with all of our rights, and started after they are given up.
 
 use std::fmt::Display;
-use std::io;
 use std::path::Path;
 
 use acp_chain::host::{self, Host, LoadedProxy, ProxyPlan, Ready, ReadyProxy};
@@ -11,12 +10,12 @@ use acp_chain_conductor::{Chain, ChildIo, Launch, Native, Program};
 use acp_chain_manifest::{Manifest, NativeEntry, ProxyEntry, ProxyKind, User};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
-use acp_chain_sandbox::{Directories, Engine, EngineError, apart};
+use acp_chain_sandbox::{Directories, Engine, apart};
 use acp_chain_system::directory::Directory;
 use acp_chain_system::{Rights, rights};
 
 use crate::project::{Client, Finder};
-use crate::{ChainError, ProxyError, Report, home};
+use crate::{ChainError, Error, Report, home};
 
 /// A chain to be run.
 pub struct Plan {
@@ -57,8 +56,8 @@ struct Programs {
 }
 
 /// The proxies of a manifest, in order, with their directories opened.
-pub fn proxies(manifest: &Manifest) -> Result<Vec<ProxyPlan>, ProxyError> {
-    host::plan(manifest).map_err(ProxyError)
+pub fn proxies(manifest: &Manifest) -> Result<Vec<ProxyPlan>, Error> {
+    host::plan(manifest).map_err(Error::Proxy)
 }
 
 /// The native proxies among others.
@@ -96,7 +95,7 @@ impl Plan {
         let programs = started?;
         let mut natives = programs.natives.into_iter();
         let mut proxies = Vec::new();
-        for LoadedProxy { plan, component } in loaded.map_err(ChainError::new)? {
+        for LoadedProxy { plan, component } in loaded? {
             let ready = match component {
                 Some(component) => Some(Ready::loaded(component).map_err(|error| {
                     ChainError::new(about(self.manifest.as_ref(), &plan.entry, &error))
@@ -145,7 +144,7 @@ pub fn load(
     engine: Option<Engine>,
     proxies: Vec<ProxyPlan>,
     report: &'static dyn Report,
-) -> impl Future<Output = Result<Vec<LoadedProxy>, LoadError>> + use<> {
+) -> impl Future<Output = Result<Vec<LoadedProxy>, Error>> + use<> {
     let loaded = (!proxies.is_empty()).then(|| {
         apart(move || {
             let engine = engine.map_or_else(home::engine, Ok)?;
@@ -154,7 +153,7 @@ pub fn load(
     });
     async {
         match loaded {
-            Some(loaded) => loaded.await?,
+            Some(loaded) => loaded.await.map_err(Error::Io)?,
             None => Ok(Vec::new()),
         }
     }
@@ -175,15 +174,6 @@ pub fn load_by(
     report: &'static dyn Report,
 ) -> Vec<LoadedProxy> {
     host.load(proxies, |id, load| report.while_loading(id, load))
-}
-
-/// Why no component is loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    #[error(transparent)]
-    Thread(#[from] io::Error),
-    #[error(transparent)]
-    Engine(#[from] EngineError),
 }
 
 /// Gives up all rights except those granted to the proxies. Loading, compiling and starting programs need more, and
@@ -267,11 +257,11 @@ pub fn supervise(program: &Path) -> Result<Supervisor, ChainError> {
 }
 
 /// Fails if the manifest has a native proxy, and the user does not allow native proxies.
-pub fn check_grant(manifest: &Manifest, user: &User) -> Result<(), ProxyError> {
+pub fn check_grant(manifest: &Manifest, user: &User) -> Result<(), Error> {
     match manifest.natives().next().filter(|_| !user.native) {
         Some((entry, _)) => {
             let wrong = format!("it is a program with all of your rights: {}", not_granted());
-            Err(ProxyError(manifest.about(entry, &wrong)))
+            Err(Error::Proxy(manifest.about(entry, &wrong)))
         }
         None => Ok(()),
     }

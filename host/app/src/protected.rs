@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ProxyError, home, plan, trail};
+use crate::{Error, home, plan, trail};
 use acp_chain::host::ProxyPlan;
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_extension::Lock;
@@ -130,18 +130,14 @@ struct Writable<'a> {
 
 /// Fails if a chain cannot run as written, whatever is named beside it: its guards, the directories of its proxies, or
 /// the files that they may write to.
-pub fn check_chain(manifest: &Manifest) -> Result<(), ProxyError> {
-    manifest.check_guards().map_err(ProxyError)?;
+pub fn check_chain(manifest: &Manifest) -> Result<(), Error> {
+    manifest.check_guards().map_err(Error::Proxy)?;
     let proxies = plan::proxies(manifest)?;
     check(manifest, &proxies, &NamedFiles::default())
 }
 
 /// Fails if a proxy of a manifest may write to a protected file.
-pub fn check(
-    manifest: &Manifest,
-    proxies: &[ProxyPlan],
-    named: &NamedFiles,
-) -> Result<(), ProxyError> {
+pub fn check(manifest: &Manifest, proxies: &[ProxyPlan], named: &NamedFiles) -> Result<(), Error> {
     let given = || {
         proxies.iter().flat_map(|proxy| {
             let opened = proxy.directories.iter();
@@ -178,7 +174,7 @@ pub fn check(
                     "it may write to {given}, and so to {what} ({how}), by which it could give itself \
                      more; leave out `write`, or give it another directory"
                 );
-                return Err(ProxyError(manifest.about(writable.entry, &wrong)));
+                return Err(Error::Proxy(manifest.about(writable.entry, &wrong)));
             }
         }
         for (owner, command) in &named.programs {
@@ -189,7 +185,7 @@ pub fn check(
                      change what runs; leave out `write`, or give it another directory",
                     quote(&word, MAX_QUOTE)
                 );
-                return Err(ProxyError(manifest.about(writable.entry, &wrong)));
+                return Err(Error::Proxy(manifest.about(writable.entry, &wrong)));
             }
         }
     }

@@ -12,10 +12,10 @@ use acp_chain_system::descriptors;
 
 use crate::agent::AgentChoice;
 use crate::plan::{self, Plan, check_grant, supervise};
-use crate::project::{self, Finder, FinderOptions, OpenError};
+use crate::project::{self, Finder, FinderOptions};
 use crate::protected::{self, NamedFiles};
 use crate::trace::{self, TraceTarget};
-use crate::{ChainError, ProxyError, Report, home};
+use crate::{ChainError, Error, Report, home};
 
 /// What a command line says about a chain.
 #[derive(Clone, Debug, Default)]
@@ -145,8 +145,8 @@ impl ChainOptions {
     /// How to find projects, and the files that their proxies may not write to.
     fn finder(&self, manifest: Option<&Manifest>, user: &User) -> Result<Finder, ChainError> {
         let project = self.project.as_deref().map(project::root).transpose();
-        let project = project
-            .map_err(|error: OpenError| ChainError::new(format_args!("--project: {error}")))?;
+        let project =
+            project.map_err(|error| ChainError::new(format_args!("--project: {error}")))?;
         let options = FinderOptions {
             project: project.as_deref(),
             logging: &self.logging,
@@ -165,7 +165,7 @@ impl ChainOptions {
     }
 
     /// Opens the directories of all proxies, in the manifest's order.
-    fn open(&self, manifest: &Manifest) -> Result<Vec<acp_chain::host::ProxyPlan>, ProxyError> {
+    fn open(&self, manifest: &Manifest) -> Result<Vec<acp_chain::host::ProxyPlan>, Error> {
         let proxies = plan::proxies(manifest)?;
         let files: Vec<_> = written(self.log.as_deref(), self.target.as_ref());
         let files = files.iter().map(PathBuf::as_path);

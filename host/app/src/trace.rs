@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::home;
+use crate::{Error, home};
 use acp_chain_conductor::trace::{Masked, Trace, TraceFile};
 use acp_chain_live::Offer;
 use acp_chain_manifest::User;
@@ -21,14 +21,6 @@ pub struct TraceTarget {
     pub bodies: bool,
 }
 
-/// Why there is no trace.
-#[derive(Debug, thiserror::Error)]
-#[error("the trace file {path} cannot be opened: {error}")]
-pub struct TraceError {
-    path: String,
-    error: io::Error,
-}
-
 impl TraceTarget {
     /// The files that are written: the trace, and the one with its previous content.
     pub fn files(&self) -> [PathBuf; 2] {
@@ -37,11 +29,11 @@ impl TraceTarget {
 }
 
 /// Opens the trace file, if one is wanted, and the socket for listeners.
-pub fn open(target: Option<&TraceTarget>) -> Result<Option<Trace>, TraceError> {
+pub fn open(target: Option<&TraceTarget>) -> Result<Option<Trace>, Error> {
     let Some(TraceTarget { path, bodies }) = target else {
         return Ok(offer().map(|offer| Trace::default().offer(offer)));
     };
-    let file = TraceFile::open(path).map_err(|error| TraceError {
+    let file = TraceFile::open(path).map_err(|error| Error::Trace {
         path: Untrusted::new(path.display()).to_string(),
         error,
     })?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::test::{check_directories, warn_of_draft};
 use crate::Result;
 use acp_chain::host::Host;
-use acp_chain_app::{ProxyError, home, plan};
+use acp_chain_app::{home, plan};
 use acp_chain_extension::Location;
 use acp_chain_kit::conformance::{self, CHECKS, Report, UnderTest, Verdict};
 use acp_chain_kit::transcript::junit;
@@ -133,7 +133,7 @@ impl Conformance {
                 .about(entry, &"it is a program, not a component")
                 .into());
         };
-        let guest = guest.map_err(|error| ProxyError(manifest.about(entry, &error)))?;
+        let guest = guest.map_err(|error| manifest.about(entry, &error))?;
         warn_of_draft(&Location::File(component));
         let cases = usize::try_from(self.cases).unwrap_or(usize::MAX);
         Ok(UnderTest::new(guest, entry.on_failure, self.seed, cases))

@@ -44,6 +44,7 @@ use std::process::{ExitCode, Termination};
 
 use clap::{Parser, Subcommand};
 
+use acp_chain_app::serve::keys;
 use acp_chain_app::{ChainError, compile, home, otel};
 use acp_chain_system::{Supervisor, supervisor};
 
@@ -349,7 +350,7 @@ fn dispatch() -> ExitCode {
         Command::Top(top) => report(top.main()),
         Command::Serve(serve) => report_chain(serve.main(log)),
         Command::ServeToken(token) => report(token.main()),
-        Command::WatchKeys => serve::watch_keys(),
+        Command::WatchKeys => report_as(2, keys::serve().map_err(Error::from)),
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
         Command::Trust(trust) => report(trust.main()),

@@ -8,8 +8,7 @@ use acp_chain_package::PackageError;
 
 use super::Doctor;
 use super::finding::Finding;
-use acp_chain_app::project::OpenError;
-use acp_chain_app::{home, plan, protected};
+use acp_chain_app::{Error, home, plan, protected};
 use acp_chain_extension::{Installed, Location, Lock, NotInstalled, StoreError};
 use acp_chain_manifest::{Manifest, ManifestError, ProxyEntry, ProxyKind, Single, User};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -235,12 +234,12 @@ impl Chain<'_> {
     }
 
     /// Checks the chain as a whole: its directories, and whether proxies could write to relied-on files.
-    fn whole(&self) -> Result<(), OpenError> {
+    fn whole(&self) -> Result<(), Error> {
         let manifest = match &self.doctor.manifest {
             Some(path) => Manifest::read(path, &self.user, &self.installed)?,
             None => Manifest::of_user(&self.user, &self.installed)?,
         };
-        Ok(protected::check_chain(&manifest)?)
+        protected::check_chain(&manifest)
     }
 }
 

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use super::Doctor;
 use super::finding::Finding;
-use acp_chain_app::home;
-use acp_chain_app::project::{self, OpenError, OpenProject, State, check_installed};
+use acp_chain_app::project::{self, OpenProject, State, check_installed};
 use acp_chain_app::protected::NamedFiles;
-use acp_chain_app::shell;
+use acp_chain_app::{Error, home, shell};
 use acp_chain_extension::Installed;
 use acp_chain_manifest::{Manifest, User};
 use acp_chain_project::{Content, Found, Keep, MANIFEST, Records};
@@ -67,7 +66,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
             Err(error) => {
                 let finding =
                     Finding::problem(format!("{shown} is trusted, and does not run: {error}"));
-                if matches!(error, OpenError::Missing { .. }) {
+                if matches!(error, Error::NotInstalled { .. }) {
                     finding.run(format!(
                         "acp-chain install --manifest {}",
                         shell::word(&root.join(MANIFEST))
@@ -96,7 +95,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
 }
 
 /// A trusted project, checked as far as possible without running it.
-fn opened(root: &Path, user: &User, installed: &Installed) -> Result<OpenProject, OpenError> {
+fn opened(root: &Path, user: &User, installed: &Installed) -> Result<OpenProject, Error> {
     let content = Content::read(root, &installed.carried, Keep::Components)?;
     check_installed(&content, installed)?;
     // `chain` reports errors in the user's own chain.

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, copy, sink};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::DevError;
+use crate::Error;
 use acp_chain_conductor::native::{CommandLine, Startable, Supervisor};
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -30,7 +30,7 @@ pub struct Builds {
 
 impl Builds {
     /// For the project in this folder, with this program.
-    pub fn new(program: &Path, project: &Path) -> Result<Self, DevError> {
+    pub fn new(program: &Path, project: &Path) -> Result<Self, Error> {
         let command = CommandLine {
             program: program.into(),
             args: vec![
@@ -43,9 +43,9 @@ impl Builds {
         };
         let supervisor = Supervisor::start(program);
         let allowed = supervisor.and_then(|supervisor| supervisor.allow(vec![command]));
-        let program = allowed.map_err(DevError::Builds)?.into_iter().next();
+        let program = allowed.map_err(Error::Builds)?.into_iter().next();
         Ok(Self {
-            program: program.ok_or(DevError::NoBuilds)?,
+            program: program.ok_or(Error::NoBuilds)?,
         })
     }
 

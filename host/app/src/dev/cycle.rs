@@ -14,8 +14,8 @@ use tokio::time::timeout;
 use super::builds::Builds;
 use super::developed::DevProject;
 use super::sources::Sources;
-use super::{DevError, tell};
-use crate::Report;
+use super::tell;
+use crate::{Error, Report};
 use acp_chain::host::Host;
 use acp_chain_conductor::Swap;
 use acp_chain_extension::Digest;
@@ -132,16 +132,13 @@ impl Cycle {
         true
     }
 
-    async fn swap(&self) -> Result<(), DevError> {
+    async fn swap(&self) -> Result<(), Error> {
         let (project, host, report) = (self.project.clone(), self.host.clone(), self.report);
         let (swap, swapped) = apart(move || project.load(&host, report))
             .await
-            .map_err(DevError::Thread)??;
-        self.swaps
-            .send(swap)
-            .await
-            .map_err(|_| DevError::ChainEnded)?;
-        let swapped = swapped.await.map_err(|_| DevError::ChainEnded)?;
-        swapped.map_err(DevError::NotStarted)
+            .map_err(Error::Io)??;
+        self.swaps.send(swap).await.map_err(|_| Error::ChainEnded)?;
+        let swapped = swapped.await.map_err(|_| Error::ChainEnded)?;
+        swapped.map_err(Error::NotStarted)
     }
 }

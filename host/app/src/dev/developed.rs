@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use acp_chain_package::Project;
 use tokio::sync::oneshot;
 
-use super::{DevError, sources, tell};
+use super::{sources, tell};
 use crate::protected::{self, NamedFiles};
-use crate::{ProxyError, Report, home, plan};
+use crate::{Error, Report, home, plan};
 use acp_chain::host::{Host, ProxyPlan};
 use acp_chain_channel::Failure;
 use acp_chain_conductor::{Swap, Terms};
@@ -43,17 +43,13 @@ pub type SwapOutcome = oneshot::Receiver<Result<(), Failure>>;
 
 impl DevProject {
     /// The project in a folder, and the chain named for it.
-    pub fn find(
-        folder: &Path,
-        manifest: Option<&Path>,
-        named: NamedFiles,
-    ) -> Result<Self, DevError> {
+    pub fn find(folder: &Path, manifest: Option<&Path>, named: NamedFiles) -> Result<Self, Error> {
         let absolute = |path: &Path| {
             path.canonicalize()
-                .map_err(|error| DevError::of_file(path, error))
+                .map_err(|error| Error::of_file(path, error))
         };
         let folder = absolute(folder)?;
-        let project = Project::read(&folder).map_err(DevError::Project)?;
+        let project = Project::read(&folder).map_err(Error::Metadata)?;
         Ok(Self {
             component: acp_chain_author::output(&project),
             manifest: manifest.map(absolute).transpose()?,
@@ -63,7 +59,7 @@ impl DevProject {
     }
 
     /// The chain, as currently written. None of its proxies may write to files that are relied on or built.
-    pub fn chain(&self) -> Result<DevChain, DevError> {
+    pub fn chain(&self) -> Result<DevChain, Error> {
         home::check_owners()?;
         let (user, installed) = home::settings()?;
         let manifest = match &self.manifest {
@@ -85,7 +81,7 @@ impl DevProject {
     }
 
     /// An error if a proxy may write to the project: its files are built, with all of the user's rights.
-    fn check_sources(&self, manifest: &Manifest, proxies: &[ProxyPlan]) -> Result<(), ProxyError> {
+    fn check_sources(&self, manifest: &Manifest, proxies: &[ProxyPlan]) -> Result<(), Error> {
         let mut sources = sources::elsewhere(&self.folder);
         sources.push(self.folder.clone());
         let mut given = proxies.iter().flat_map(|proxy| {
@@ -108,11 +104,11 @@ impl DevProject {
              `write`, or give it another directory",
             Untrusted::new(opened.directory.path.display())
         );
-        Err(ProxyError(manifest.about(entry, &wrong)))
+        Err(Error::Proxy(manifest.about(entry, &wrong)))
     }
 
     /// The position of the project's component in a chain.
-    fn place(&self, manifest: &Manifest) -> Result<usize, DevError> {
+    fn place(&self, manifest: &Manifest) -> Result<usize, Error> {
         let component = self.component.canonicalize().ok();
         let is_meant = |entry: &ProxyEntry| match &entry.kind {
             ProxyKind::Component(made) => match &made.location {
@@ -132,11 +128,11 @@ impl DevProject {
         let component = || Untrusted::new(self.component.display()).to_string();
         match (first, second) {
             (Some(at), None) => Ok(at),
-            (Some(_), Some(_)) => Err(DevError::SeveralProxies {
+            (Some(_), Some(_)) => Err(Error::SeveralProxies {
                 manifest: manifest(),
                 component: component(),
             }),
-            (None, _) => Err(DevError::NoProxy {
+            (None, _) => Err(Error::NoProxy {
                 manifest: manifest(),
                 component: component(),
             }),
@@ -144,11 +140,11 @@ impl DevProject {
     }
 
     /// The identity of the current version: its component, and the named chain.
-    pub fn version(&self) -> Result<Digest, DevError> {
+    pub fn version(&self) -> Result<Digest, Error> {
         let mut all = Vec::new();
         for path in [Some(&self.component), self.manifest.as_ref()] {
             let Some(path) = path else { continue };
-            let text = fs::read(path).map_err(|error| DevError::of_file(path, error))?;
+            let text = fs::read(path).map_err(|error| Error::of_file(path, error))?;
             all.extend(Digest::of(&text).hex().into_bytes());
         }
         Ok(Digest::of(&all))
@@ -159,7 +155,7 @@ impl DevProject {
         &self,
         host: &Host,
         report: &'static dyn Report,
-    ) -> Result<(Swap, SwapOutcome), DevError> {
+    ) -> Result<(Swap, SwapOutcome), Error> {
         let DevChain {
             manifest,
             mut proxies,
@@ -168,7 +164,7 @@ impl DevProject {
         let at = self.place(&manifest)?;
         let proxy = proxies.swap_remove(at);
         let entry = proxy.entry.clone();
-        let about = |error: &dyn std::fmt::Display| ProxyError(manifest.about(&entry, error));
+        let about = |error: &dyn std::fmt::Display| Error::Proxy(manifest.about(&entry, error));
         let loaded = host.load(vec![proxy], |_, load| load());
         let component = loaded.into_iter().next().and_then(|proxy| proxy.component);
         let guest = component.ok_or_else(|| about(&"it is not a component"))?;

@@ -16,8 +16,7 @@ mod cycle;
 mod developed;
 mod sources;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -28,70 +27,20 @@ use self::builds::Builds;
 use self::cycle::Cycle;
 use self::developed::DevChain;
 use self::sources::Sources;
-use crate::home::HomeError;
 use crate::plan::{Plan, check_grant, supervise};
-use crate::{ChainError, ProxyError, Report, run};
+use crate::{ChainError, Error, Report, run};
 use acp_chain::host::Host;
-use acp_chain_channel::Failure;
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{Chain, ChildIo, Role, Settings, Swap};
 use acp_chain_extension::Digest;
-use acp_chain_manifest::ManifestError;
-use acp_chain_package::MetadataError;
 use acp_chain_rpc::transport::Transport;
-use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_sandbox::{Engine, EngineError};
+use acp_chain_sandbox::Engine;
 use acp_chain_system::{descriptors, stop};
 
 pub use self::client::{Disconnect, read_ahead};
 pub use self::cycle::Built;
 pub use self::developed::DevProject;
-
-/// Why a project is not developed.
-#[derive(Debug, thiserror::Error)]
-pub enum DevError {
-    #[error(transparent)]
-    Home(#[from] HomeError),
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    #[error(transparent)]
-    Proxy(#[from] ProxyError),
-    #[error("{path}: {error}")]
-    File { path: String, error: io::Error },
-    #[error("{}", Untrusted::new(.0))]
-    Project(MetadataError),
-    #[error(
-        "{manifest}: several proxies have the component of the project for their `path`, which is {component}; \
-         leave one"
-    )]
-    SeveralProxies { manifest: String, component: String },
-    #[error(
-        "{manifest}: no proxy has the component of the project for its `path`, which is {component}"
-    )]
-    NoProxy { manifest: String, component: String },
-    #[error("nothing can be watched: {0}")]
-    Watcher(notify::Error),
-    #[error("no build can be started: {0}")]
-    Builds(io::Error),
-    #[error("no build can be started")]
-    NoBuilds,
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error("{0}")]
-    Thread(io::Error),
-    #[error("the chain has ended")]
-    ChainEnded,
-    #[error("the new one does not start: {0}")]
-    NotStarted(Failure),
-}
-
-impl DevError {
-    fn of_file(path: &Path, error: io::Error) -> Self {
-        let path = Untrusted::new(path.display()).to_string();
-        Self::File { path, error }
-    }
-}
 
 /// Sends news to the developer, and to the log. Text from outside must be escaped already.
 pub fn tell(report: &dyn Report, what: &str) {
@@ -136,7 +85,7 @@ impl Dev {
         agent: Option<CommandLine>,
         written: &[PathBuf],
         report: &'static dyn Report,
-    ) -> Result<Self, DevError> {
+    ) -> Result<Self, Error> {
         let beside = project.manifest.as_deref();
         let sources = Sources::watch(&project.folder, beside, written, report)?;
         let (build_tx, build_rx) = watch::channel(None);
@@ -231,8 +180,8 @@ impl Beginning {
                 "the project does not build\n{error}"
             )));
         }
-        let version = self.project.version().map_err(ChainError::new)?;
-        let plan = self.plan().map_err(ChainError::new)?;
+        let version = self.project.version()?;
+        let plan = self.plan()?;
         let supervisor = supervise(&self.program)?;
         // Components open files.
         descriptors::raise();
@@ -246,7 +195,7 @@ impl Beginning {
         Ok(chain)
     }
 
-    fn plan(&self) -> Result<Plan, DevError> {
+    fn plan(&self) -> Result<Plan, Error> {
         let DevChain {
             user,
             manifest,

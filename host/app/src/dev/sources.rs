@@ -13,8 +13,8 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{DevError, tell};
-use crate::Report;
+use super::tell;
+use crate::{Error, Report};
 use acp_chain_extension::Digest;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::apart;
@@ -67,7 +67,7 @@ impl Sources {
         beside: Option<&Path>,
         written: &[PathBuf],
         report: &'static dyn Report,
-    ) -> Result<Self, DevError> {
+    ) -> Result<Self, Error> {
         let (happens, happened) = mpsc::channel(1);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             if event.is_ok_and(|event| !event.kind.is_access()) {
@@ -75,7 +75,7 @@ impl Sources {
                 let _ = happens.try_send(());
             }
         });
-        let watcher = watcher.map_err(DevError::Watcher)?;
+        let watcher = watcher.map_err(Error::Watcher)?;
         let written = written.iter().filter_map(|path| path.canonicalize().ok());
         let tree = Tree {
             folder: folder.to_owned(),

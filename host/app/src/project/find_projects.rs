@@ -13,21 +13,10 @@ use super::refuses;
 use super::state::State;
 use super::watch::{self, Watch};
 use super::wire::{LINE, Reply, line};
-use crate::home::{self, HomeError};
+use crate::{Error, home};
 use acp_chain_extension::{Carried, Digest};
 use acp_chain_project::{Bounds, Found, Keep, Records, around, find, folders};
 use acp_chain_system::files;
-
-/// Why no projects are found.
-#[derive(Debug, thiserror::Error)]
-pub enum FindError {
-    #[error(transparent)]
-    Home(#[from] HomeError),
-    #[error("no thread can be started: {0}")]
-    Thread(io::Error),
-    #[error("`find-projects` is for acp-chain itself to start; `acp-chain trust` is for you")]
-    Misused,
-}
 
 /// Reads this system's disks.
 struct Disk {
@@ -41,7 +30,7 @@ struct Disk {
 /// Finds projects until standard input ends; with `project`, all sessions have that one. Lookups that hang then are
 /// abandoned.
 #[expect(clippy::disallowed_methods, reason = "the host reads it")]
-pub fn serve(project: Option<PathBuf>) -> Result<(), FindError> {
+pub fn serve(project: Option<PathBuf>) -> Result<(), Error> {
     let (watch, notifications) = watch::begin();
     let disk = Disk {
         project,
@@ -50,7 +39,7 @@ pub fn serve(project: Option<PathBuf>) -> Result<(), FindError> {
         carried: home::carried()?,
         watch,
     };
-    let user = home::user().map_err(HomeError::from)?;
+    let user = home::user()?;
     let output = Mutex::new(io::stdout());
     let locator = Locator::new(disk, refuses(&user), move |said: &Reply| {
         // The host may have ended; then our input ends, too.
@@ -63,7 +52,7 @@ pub fn serve(project: Option<PathBuf>) -> Result<(), FindError> {
             changes.again();
         }
     });
-    watching.map_err(FindError::Thread)?;
+    watching.map_err(Error::Thread)?;
     let mut input = io::stdin().lock();
     loop {
         let mut line = Vec::new();
@@ -72,7 +61,8 @@ pub fn serve(project: Option<PathBuf>) -> Result<(), FindError> {
             Ok(0) | Err(_) => return Ok(()),
             Ok(_) => {
                 let lookup = serde_json::from_slice(&line);
-                locator.begin(lookup.map_err(|_| FindError::Misused)?);
+                let misused = Error::Misused("find-projects", "; `acp-chain trust` is for you");
+                locator.begin(lookup.map_err(|_| misused)?);
             }
         }
     }

@@ -32,49 +32,11 @@ use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
 
-use crate::home::{self, HomeError};
-use crate::{ProxyError, shell};
+use crate::{Error, home, shell};
 use acp_chain_extension::Lock;
-use acp_chain_manifest::{ManifestError, UntrustedPolicy, User};
-use acp_chain_project::{Bounds, Found, MANIFEST, ProjectError, Records, TrustError, find};
+use acp_chain_manifest::{UntrustedPolicy, User};
+use acp_chain_project::{Bounds, Found, MANIFEST, Records, find};
 use acp_chain_rpc::untrusted::Untrusted;
-
-/// Why a project is not opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    #[error(transparent)]
-    Home(#[from] HomeError),
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    #[error(transparent)]
-    Content(#[from] ProjectError),
-    #[error(transparent)]
-    Records(#[from] TrustError),
-    #[error(transparent)]
-    Proxy(#[from] ProxyError),
-    #[error("there is no project at {folder}: {end}")]
-    None { folder: String, end: String },
-    #[error("{0}")]
-    Path(std::io::Error),
-    #[error("you have not agreed to it; {} asks you", trust(.0))]
-    NotAgreed(PathBuf),
-    #[error(
-        "its files are no longer those that you agreed to, so its proxies cannot start: {} shows what is different, \
-         and sessions that begin after your yes have the new ones",
-        trust(.0)
-    )]
-    OtherFiles(PathBuf),
-    #[error(
-        "its proxies ask for more than you agreed to, though its files are the same; {} shows what it is",
-        trust(.0)
-    )]
-    MorePowers(PathBuf),
-    #[error(
-        "{names} locked, and not installed here; `acp-chain install --manifest {manifest}` fetches what is locked, \
-         and runs nothing"
-    )]
-    Missing { names: String, manifest: String },
-}
 
 /// The command by which a user agrees to a project.
 pub fn trust(root: &Path) -> String {
@@ -98,11 +60,11 @@ pub fn locate(folder: &Path, records: Option<&Records>) -> Found {
 }
 
 /// The root of the project that contains a folder. Fails if there is none.
-pub fn root(folder: &Path) -> Result<PathBuf, OpenError> {
-    let folder = std::path::absolute(folder).map_err(OpenError::Path)?;
+pub fn root(folder: &Path) -> Result<PathBuf, Error> {
+    let folder = std::path::absolute(folder).map_err(Error::Io)?;
     match locate(&folder, home::records().ok().as_ref()) {
         Found::Project(root) => Ok(root),
-        Found::None(end) => Err(OpenError::None {
+        Found::None(end) => Err(Error::NoProject {
             folder: Untrusted::new(folder.display()).to_string(),
             end: end.to_string(),
         }),
@@ -110,7 +72,7 @@ pub fn root(folder: &Path) -> Result<PathBuf, OpenError> {
 }
 
 /// The paths of the locks of trusted projects; the files need not exist.
-pub fn locks() -> Result<Vec<PathBuf>, OpenError> {
+pub fn locks() -> Result<Vec<PathBuf>, Error> {
     let records = home::records()?;
     let all = records.all()?;
     let trusted = all.iter().filter(|record| record.agreed().is_some());

@@ -5,10 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 
-use super::OpenError;
-use crate::plan;
 use crate::protected::{self, NAMES, NamedFiles};
-use crate::{ProxyError, shell};
+use crate::{Error, plan, shell};
 use acp_chain::host::ProxyPlan;
 use acp_chain_extension::{Installed, Locked};
 use acp_chain_manifest::{Manifest, ProxyKind, User};
@@ -31,22 +29,22 @@ impl OpenProject {
         user: &User,
         installed: &Installed,
         named: &NamedFiles,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, Error> {
         let manifest = content.manifest(user, installed)?;
         for entry in &manifest.proxies {
             if let Some(stored) = content.stored(&entry.id) {
                 let revoked = installed.revoked.check(&stored.digest);
-                revoked.map_err(|revocation| ProxyError(manifest.about(entry, &revocation)))?;
+                revoked.map_err(|revocation| Error::Proxy(manifest.about(entry, &revocation)))?;
             }
         }
         let proxies = plan::proxies(&manifest)?;
         let each = |check: &dyn Fn(&Opened) -> Result<(), String>| {
             for ProxyPlan { entry, directories } in &proxies {
                 for opened in directories.iter() {
-                    check(opened).map_err(|wrong| ProxyError(manifest.about(entry, &wrong)))?;
+                    check(opened).map_err(|wrong| Error::Proxy(manifest.about(entry, &wrong)))?;
                 }
             }
-            Ok::<_, ProxyError>(())
+            Ok::<_, Error>(())
         };
         each(&|opened| fits(opened, content.root()))?;
         protected::check(&manifest, &proxies, named)?;
@@ -73,7 +71,7 @@ impl OpenProject {
 }
 
 /// Fails if a locked extension is missing. Nothing is downloaded for an untrusted project.
-pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), OpenError> {
+pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), Error> {
     let is_missing = |locked: &&Locked| {
         let digest = &locked.agreed.digest;
         let store = installed.store.as_ref();
@@ -88,7 +86,7 @@ pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), O
         names => format!("{} are", names.join(", ")),
     };
     let manifest = shell::word(&content.root().join(MANIFEST));
-    Err(OpenError::Missing { names, manifest })
+    Err(Error::NotInstalled { names, manifest })
 }
 
 /// Checks that a directory is the one that the user agrees to by its path: a link could be changed later without a new

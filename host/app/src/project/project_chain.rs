@@ -3,16 +3,14 @@
 //! It does not trust its parent: it rereads the project and the user's decision, and runs the project only if its key
 //! is the expected one, and the user agreed to it. Before a component runs, it gives up its rights.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::OpenError;
 use super::opened::OpenProject;
 use super::wire::{Begin, first_line};
 use crate::plan::Plan;
 use crate::run::{self, Broken, written};
-use crate::trace::{self, TraceError, TraceTarget};
-use crate::{ChainError, Report, home};
+use crate::trace::{self, TraceTarget};
+use crate::{ChainError, Error, Report, home};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{Role, Settings};
@@ -21,28 +19,17 @@ use acp_chain_project::{Content, Keep, Standing, is_signed, vouched};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::{descriptors, stdio, stop};
 
-/// Why the proxies of a project do not run.
-#[derive(Debug, thiserror::Error)]
-pub enum ProjectChainError {
-    #[error("standard input or output cannot be used: {0}")]
-    Streams(io::Error),
-    #[error("`project-chain` is for acp-chain itself to start")]
-    Misused,
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-}
-
 /// Serves the host on standard input and output. Returns the exit code.
 pub async fn serve(
     target: Option<TraceTarget>,
     log: Option<PathBuf>,
     report: &'static dyn Report,
-) -> Result<u8, ProjectChainError> {
-    let mut reader = stdio::input().map_err(ProjectChainError::Streams)?;
-    let writer = stdio::output().map_err(ProjectChainError::Streams)?;
+) -> Result<u8, Error> {
+    let mut reader = stdio::input().map_err(Error::Streams)?;
+    let writer = stdio::output().map_err(Error::Streams)?;
     let begin = first_line(&mut reader).await;
     let begin = begin.and_then(|line| serde_json::from_slice::<Begin>(&line).ok());
-    let begin = begin.ok_or(ProjectChainError::Misused)?;
+    let begin = begin.ok_or(Error::Misused("project-chain", ""))?;
     let trace = trace::open(target.as_ref())?;
     let live = trace.as_ref().and_then(trace::live_folder);
     let files = written(log.as_deref(), target.as_ref());
@@ -81,7 +68,7 @@ fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, ChainError
     })
 }
 
-fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<OpenProject, OpenError> {
+fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<OpenProject, Error> {
     home::check_owners()?;
     let root = Path::new(&begin.root);
     let (user, installed) = home::settings()?;
@@ -95,7 +82,7 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<OpenProject, OpenError> {
             Some((record, kept)) if kept.key() == begin.key => (kept, Standing::Trusted(record)),
             _ => {
                 other?;
-                return Err(OpenError::OtherFiles(root.to_owned()));
+                return Err(Error::OtherFiles(root.to_owned()));
             }
         },
     };
@@ -105,7 +92,7 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<OpenProject, OpenError> {
         Standing::Denied(_) => false,
     };
     if !may_run {
-        return Err(OpenError::NotAgreed(root.to_owned()));
+        return Err(Error::NotAgreed(root.to_owned()));
     }
     let files = files.iter().map(PathBuf::as_path);
     let named = begin.beside.clone().written(files);
@@ -118,6 +105,6 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<OpenProject, OpenError> {
     if is_trusted {
         Ok(project)
     } else {
-        Err(OpenError::MorePowers(root.to_owned()))
+        Err(Error::MorePowers(root.to_owned()))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{OpenError, trust};
-use crate::home;
+use super::trust;
+use crate::{Error, home};
 use acp_chain_extension::{Carried, Digest};
 use acp_chain_project::{Agreed, Content, Keep, MANIFEST, Records, Standing, is_signed, vouched};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -36,7 +36,7 @@ impl State {
         }
     }
 
-    fn look(root: &Path, records: &Records, carried: &Carried) -> Result<Self, OpenError> {
+    fn look(root: &Path, records: &Records, carried: &Carried) -> Result<Self, Error> {
         let content = Content::read(root, carried, Keep::Digests);
         // A denied project need not be valid.
         let standing = records.standing(root, content.as_ref().ok())?;

@@ -75,7 +75,7 @@ impl Chains {
         let allowed = allowed.map_err(ChainError::new)?;
         // There may be thousands of connections.
         let mut programs = allowed.into_iter().map(Startable::over_socket);
-        let engine = home::engine().map_err(ChainError::new)?;
+        let engine = home::engine()?;
         let total = engine.total();
         let host = Arc::new(Host::new(engine));
         let mut load = async |plan| {

@@ -11,9 +11,9 @@ use tokio::runtime::Runtime;
 use crate::progress::Progress;
 use crate::run::runtime;
 use acp_chain_address::is_local;
-use acp_chain_app::agent::{AgentError, store};
-use acp_chain_app::home;
+use acp_chain_app::agent::store;
 use acp_chain_app::protected::LOADERS;
+use acp_chain_app::{self as app, home};
 use acp_chain_channel::limits::about;
 use acp_chain_fetch::{self as fetch, Patience};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -142,7 +142,7 @@ pub fn store_to_change() -> Result<Store> {
 }
 
 /// An error, with a program's output line by line.
-pub fn shown(error: Error) -> AgentError {
+pub fn shown(error: Error) -> app::Error {
     error.into()
 }
 

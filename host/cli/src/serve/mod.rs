@@ -4,14 +4,13 @@ mod args;
 pub mod token;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use self::args::ServeArgs;
 use super::agent::AgentArgs;
 use super::progress::TERMINAL;
 use super::trace::TraceArgs;
 use acp_chain_app::run::ChainOptions;
-use acp_chain_app::serve::{self, keys};
+use acp_chain_app::serve;
 use acp_chain_app::{ChainError, home};
 
 #[derive(Debug, clap::Args)]
@@ -55,17 +54,5 @@ impl Serve {
         };
         let server = serve::open(settings, options, self.trace.propagates(), &TERMINAL)?;
         server.run(&TERMINAL)
-    }
-}
-
-/// `acp-chain watch-keys`.
-pub fn watch_keys() -> ExitCode {
-    match keys::serve() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error @ keys::WatchError::Misused) => {
-            tell!("acp-chain: {error}");
-            ExitCode::from(2)
-        }
-        Err(keys::WatchError::Runtime(_)) => ExitCode::FAILURE,
     }
 }

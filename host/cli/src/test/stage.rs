@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::find;
 use crate::Result;
 use acp_chain::host::{Host, LoadedProxy, ProxyPlan};
-use acp_chain_app::{ProxyError, home, plan};
+use acp_chain_app::{home, plan};
 use acp_chain_extension::{Installed, Location};
 use acp_chain_kit::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use acp_chain_manifest::{Manifest, Order, ProxyKind, User};
@@ -139,7 +139,7 @@ impl Stage {
                     "it is a program; a transcript is played with components only: leave it out";
                 return Err(manifest.about(&entry, &wrong).into());
             };
-            let guest = guest.map_err(|error| ProxyError(manifest.about(&entry, &error)))?;
+            let guest = guest.map_err(|error| manifest.about(&entry, &error))?;
             if let ProxyKind::Component(component) = &entry.kind
                 && let Some(path) = component.location.path()
                 && self.played.borrow_mut().insert(path.to_owned())

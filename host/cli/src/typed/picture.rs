@@ -7,7 +7,8 @@ use acp_chain_picture::{Leg, legs};
 use acp_chain_trace::{Line, Sink};
 use console::Term;
 
-use acp_chain_app::trace::{self, TraceError, TraceTarget};
+use acp_chain_app::Error;
+use acp_chain_app::trace::{self, TraceTarget};
 use acp_chain_conductor::trace::{Flush, Trace};
 
 /// The width of the picture without a terminal, in columns.
@@ -33,7 +34,7 @@ struct Memory(Arc<Mutex<Seen>>);
 
 impl Picture {
     /// Starts a trace, also into a file if one is wanted, and its picture.
-    pub fn begin(target: Option<&TraceTarget>) -> Result<(Trace, Self), TraceError> {
+    pub fn begin(target: Option<&TraceTarget>) -> Result<(Trace, Self), Error> {
         let seen = Arc::new(Mutex::default());
         let trace = trace::open(target)?.unwrap_or_default();
         let trace = trace.to(Memory(Arc::clone(&seen)));

@@ -23,7 +23,7 @@ use acp_chain_remote::gate::{GateSettings, JwksSource};
 use serde::{Deserialize, Serialize};
 
 pub use self::feed::KeysFeed;
-pub use self::watch::{WatchError, serve};
+pub use self::watch::serve;
 
 /// The largest file or answer, in bytes.
 pub const LONGEST: usize = 1 << 20;

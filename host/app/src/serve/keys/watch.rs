@@ -13,30 +13,22 @@ use tokio::time::interval;
 use super::KeySources;
 use super::files::Files;
 use super::issuers::{Fetched, Issuers};
+use crate::Error;
 
 /// How often files are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Why no keys are watched.
-#[derive(Debug, thiserror::Error)]
-pub enum WatchError {
-    #[error("`watch-keys` is for acp-chain itself to start")]
-    Misused,
-    #[error("the runtime does not start: {0}")]
-    Runtime(io::Error),
-}
-
 /// Watches the sources that the first line of standard input names, until the server ends.
-pub fn serve() -> Result<(), WatchError> {
+pub fn serve() -> Result<(), Error> {
     let mut input = io::stdin().lock().lines();
     let watched = input.next().and_then(Result::ok);
     let watched = watched.and_then(|line| serde_json::from_str(&line).ok());
-    let watched = watched.ok_or(WatchError::Misused)?;
+    let watched = watched.ok_or(Error::Misused("watch-keys", ""))?;
     drop(input);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(WatchError::Runtime)?;
+        .map_err(Error::Runtime)?;
     let (ask, asks) = watch::channel(());
     thread::spawn(move || {
         for _ in io::stdin().lock().lines().map_while(Result::ok) {
