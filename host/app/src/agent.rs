@@ -1,7 +1,6 @@
 //! Agents by name, command or URL.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use acp_chain_agents::{Kind, Record, Store};
 use acp_chain_conductor::native::CommandLine;
@@ -19,15 +18,7 @@ pub struct AgentChoice {
     /// More arguments for it; without a name, the agent's command.
     pub words: Vec<OsString>,
     /// A remote agent, instead of these.
-    pub remote: Option<RemoteAgent>,
-}
-
-/// A remote agent, and how it is reached.
-#[derive(Clone, Debug)]
-pub struct RemoteAgent {
-    pub url: String,
-    pub ca: Option<PathBuf>,
-    pub token_file: Option<PathBuf>,
+    pub remote: Option<Remote>,
 }
 
 impl AgentChoice {
@@ -38,18 +29,7 @@ impl AgentChoice {
 
     /// The named agent, if any. An installed one is launched exactly as its record says.
     pub fn command(&self) -> Result<Option<CommandLine>, Error> {
-        if let Some(RemoteAgent {
-            url,
-            ca,
-            token_file,
-        }) = &self.remote
-        {
-            let (ca, token_file) = (ca.clone(), token_file.clone());
-            let remote = Remote {
-                url,
-                ca,
-                token_file,
-            };
+        if let Some(remote) = self.remote.clone() {
             return remote.command().map(Some).map_err(Error::Remote);
         }
         let Some(name) = &self.name else {

@@ -14,8 +14,8 @@ use acp_chain_remote::client::{self, Target, Token};
 use tokio::runtime::Builder;
 
 use crate::run::{block_on, own_streams};
-use acp_chain_app::agent::RemoteAgent;
 use acp_chain_channel::limits::LINE;
+use acp_chain_manifest::Remote;
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_rpc::{Error, Id, Message, code, one_line};
@@ -53,8 +53,8 @@ pub struct Way {
 
 impl Way {
     /// The agent at this URL.
-    pub fn to(&self, url: &str) -> RemoteAgent {
-        RemoteAgent {
+    pub fn to(&self, url: &str) -> Remote {
+        Remote {
             url: url.to_owned(),
             ca: self.connect_ca.clone(),
             token_file: self.connect_token_file.clone(),

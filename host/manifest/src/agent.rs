@@ -35,7 +35,7 @@ impl AgentTable {
             (None, Some(url)) if !is_program => {
                 let at = url.span().start;
                 let remote = Remote {
-                    url: url.get_ref(),
+                    url: url.into_inner(),
                     ca: self.connect_ca.map(|file| folder.join(file)),
                     token_file: self.connect_token_file.map(|file| folder.join(file)),
                 };
@@ -52,10 +52,10 @@ impl AgentTable {
 }
 
 /// A remote agent, and how to connect to it.
-#[derive(Debug)]
-pub struct Remote<'u> {
+#[derive(Clone, Debug)]
+pub struct Remote {
     /// The URL of its endpoint.
-    pub url: &'u str,
+    pub url: String,
     /// A file of certificates trusted besides the system's.
     pub ca: Option<PathBuf>,
     /// A file with the bearer token for the agent.
@@ -65,7 +65,7 @@ pub struct Remote<'u> {
 /// The subcommand that connects to a remote agent.
 const CONNECT: &str = "connect";
 
-impl Remote<'_> {
+impl Remote {
     /// The command line of another acp-chain process, which connects to the agent: a process with a chain may not open
     /// connections.
     pub fn command(self) -> Result<CommandLine, String> {
