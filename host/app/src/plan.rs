@@ -1,6 +1,5 @@
 //! The steps until a chain runs: it is loaded with all of our rights, and started after they are given up.
 
-use std::fmt::Display;
 use std::path::Path;
 
 use acp_chain::host::{self, Host, LoadedProxy, ProxyPlan, Ready, ReadyProxy};
@@ -10,7 +9,7 @@ use acp_chain_conductor::{Chain, ChildIo, Launch, Native, Program};
 use acp_chain_manifest::{Manifest, NativeEntry, ProxyEntry, ProxyKind, User};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
-use acp_chain_sandbox::{Directories, Engine, apart};
+use acp_chain_sandbox::{ComponentError, Directories, Engine, apart};
 use acp_chain_system::directory::Directory;
 use acp_chain_system::{Rights, rights};
 
@@ -19,8 +18,7 @@ use crate::{ChainError, Error, Report, home};
 
 /// A chain to be run.
 pub struct Plan {
-    /// `None` for a chain without proxies.
-    pub manifest: Option<Manifest>,
+    pub manifest: Manifest,
     /// The proxies of the manifest, in order.
     pub proxies: Vec<ProxyPlan>,
     /// `None` for a chain that is itself a proxy.
@@ -39,7 +37,7 @@ pub struct LoadedChain {
     agent: Option<ChildIo>,
     reach: Reach,
     projects: Option<Client>,
-    manifest: Option<Manifest>,
+    manifest: Manifest,
     /// The proxies of the manifest, in order.
     proxies: Vec<ReadyProxy>,
     /// The directories granted to them.
@@ -96,12 +94,12 @@ impl Plan {
         let mut natives = programs.natives.into_iter();
         let mut proxies = Vec::new();
         for LoadedProxy { plan, component } in loaded? {
+            let wrong = |error: ComponentError| self.manifest.about(&plan.entry, &error);
             let ready = match component {
-                Some(component) => Some(Ready::loaded(component).map_err(|error| {
-                    ChainError::new(about(self.manifest.as_ref(), &plan.entry, &error))
-                })?),
-                None => natives.next().map(Ready::Native),
+                Some(component) => Some(Ready::loaded(component).map_err(wrong)),
+                None => natives.next().map(|native| Ok(Ready::Native(native))),
             };
+            let ready = ready.transpose().map_err(ChainError::new)?;
             let entry = plan.entry;
             proxies.extend(ready.map(|ready| ReadyProxy { entry, ready }));
         }
@@ -159,14 +157,6 @@ pub fn load(
     }
 }
 
-/// An error about a proxy of a manifest.
-pub fn about(manifest: Option<&Manifest>, entry: &ProxyEntry, error: &dyn Display) -> String {
-    match manifest {
-        Some(manifest) => manifest.about(entry, error),
-        None => error.to_string(),
-    }
-}
-
 /// Loads the components of proxies into a host.
 pub fn load_by(
     host: &Host,
@@ -200,22 +190,16 @@ impl LoadedChain {
 
     /// Starts the components, and keeps our rights.
     pub async fn run(self) -> Result<Chain, ChainError> {
-        let mut chain = Chain {
-            proxies: Vec::new(),
+        let started = host::start(&self.manifest, self.proxies, None).await;
+        let started = started.map_err(ChainError::new)?;
+        Ok(Chain {
+            proxies: started.proxies,
             agent: self.agent.map(Into::into),
-            notices: Vec::new(),
+            notices: started.notices,
             supervisor: self.supervisor,
             reach: self.reach,
             projects: self.projects.map(|projects| Box::new(projects) as _),
-        };
-        let Some(manifest) = self.manifest else {
-            return Ok(chain);
-        };
-        let started = host::start(&manifest, self.proxies, None).await;
-        let started = started.map_err(ChainError::new)?;
-        chain.proxies = started.proxies;
-        chain.notices = started.notices;
-        Ok(chain)
+        })
     }
 }
 

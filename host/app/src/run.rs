@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use acp_chain_conductor::native::{self, CommandLine, Supervisor};
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Chain, Exit, Role, Settings};
+use acp_chain_extension::Installed;
 use acp_chain_manifest::{Manifest, User};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::descriptors;
@@ -42,13 +43,15 @@ pub struct ChainOptions {
 }
 
 impl ChainOptions {
-    /// The user's settings, and the chain if there is one.
-    pub fn read(&self) -> Result<(User, Option<Manifest>), ChainError> {
+    /// The user's settings, and the chain, which may have no proxies.
+    pub fn read(&self) -> Result<(User, Manifest), ChainError> {
         let user = home::user()?;
-        if self.manifest.is_none() && self.with.is_empty() && !user.has_chain() {
-            return Ok((user, None));
-        }
-        let installed = home::installed(&user)?;
+        let has_proxies = self.manifest.is_some() || !self.with.is_empty() || user.has_chain();
+        let installed = if has_proxies {
+            home::installed(&user)?
+        } else {
+            Installed::default()
+        };
         let mut manifest = match &self.manifest {
             Some(path) => Manifest::read(path, &user, &installed)?,
             None => Manifest::of_user(&user, &installed)?,
@@ -57,7 +60,7 @@ impl ChainOptions {
         for name in present.map_err(ChainError::new)? {
             tracing::info!("`--with {name}` adds nothing: the chain has `{name}` already");
         }
-        Ok((user, Some(manifest)))
+        Ok((user, manifest))
     }
 
     /// Checks the chain without starting it. The user's own chain is not checked if the command line adds nothing to it.
@@ -72,44 +75,35 @@ impl ChainOptions {
         if self.manifest.is_none() && (self.with.is_empty() || own().is_none()) {
             return Ok(());
         }
-        let (user, Some(manifest)) = self.read()? else {
-            return Ok(());
-        };
+        let (user, manifest) = self.read()?;
         check_grant(&manifest, &user)?;
         Ok(protected::check_chain(&manifest)?)
     }
 
     /// The agent's command line.
     pub fn agent(&self) -> Result<CommandLine, ChainError> {
-        self.command(self.read()?.1.as_ref())
+        self.command(&self.read()?.1)
     }
 
     /// The agent's command line, with this manifest.
-    pub fn command(&self, manifest: Option<&Manifest>) -> Result<CommandLine, ChainError> {
+    pub fn command(&self, manifest: &Manifest) -> Result<CommandLine, ChainError> {
         let named = self.agent.command().map_err(ChainError::misuse)?;
-        named
-            .or_else(|| manifest.and_then(|manifest| manifest.agent.clone()))
-            .ok_or_else(|| {
-                ChainError::misuse(
-                    "no agent is named; give the name of one that `acp-chain agent list` shows, or a command after \
-                     `--`, or a URL with `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
-                )
-            })
+        named.or_else(|| manifest.agent.clone()).ok_or_else(|| {
+            ChainError::misuse(
+                "no agent is named; give the name of one that `acp-chain agent list` shows, or a command after \
+                 `--`, or a URL with `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
+            )
+        })
     }
 
     /// The plan of the chain in this role.
     pub fn plan(&self, role: Role) -> Result<Plan, ChainError> {
         home::check_owners()?;
         let (user, manifest) = self.read()?;
-        let proxies = match &manifest {
-            Some(manifest) => {
-                check_grant(manifest, &user)?;
-                self.open(manifest)?
-            }
-            None => Vec::new(),
-        };
+        check_grant(&manifest, &user)?;
+        let proxies = self.open(&manifest)?;
         let agent = match role {
-            Role::Agent => Some(self.command(manifest.as_ref())?),
+            Role::Agent => Some(self.command(&manifest)?),
             Role::Proxy(_) if self.agent.is_empty() => None,
             Role::Proxy(dialect) => {
                 return Err(ChainError::unfit(format_args!(
@@ -119,17 +113,16 @@ impl ChainOptions {
                 )));
             }
         };
-        let reach = manifest.as_ref().map(|manifest| manifest.reach);
         let projects = match role {
-            Role::Agent if self.has_projects() => Some(self.finder(manifest.as_ref(), &user)?),
+            Role::Agent if self.has_projects() => Some(self.finder(&manifest, &user)?),
             // The parent decides about projects.
             Role::Agent | Role::Proxy(_) => None,
         };
         Ok(Plan {
+            reach: user.reach.or(manifest.reach),
             manifest,
             proxies,
             agent,
-            reach: user.reach.or(reach.unwrap_or_default()),
             projects,
             engine: None,
         })
@@ -143,7 +136,7 @@ impl ChainOptions {
     }
 
     /// How to find projects, and the files that their proxies may not write to.
-    fn finder(&self, manifest: Option<&Manifest>, user: &User) -> Result<Finder, ChainError> {
+    fn finder(&self, manifest: &Manifest, user: &User) -> Result<Finder, ChainError> {
         let project = self.project.as_deref().map(project::root).transpose();
         let project =
             project.map_err(|error| ChainError::new(format_args!("--project: {error}")))?;
@@ -153,11 +146,7 @@ impl ChainOptions {
             refuses: project::refuses(user),
             target: self.target.as_ref(),
         };
-        let beside = NamedFiles::new(self.command(manifest).ok(), None);
-        let beside = match manifest {
-            Some(manifest) => beside.and(manifest),
-            None => beside,
-        };
+        let beside = NamedFiles::new(self.command(manifest).ok(), None).and(manifest);
         let program = std::env::current_exe();
         program
             .and_then(|program| Finder::new(&program, &options, beside))
@@ -167,9 +156,12 @@ impl ChainOptions {
     /// Opens the directories of all proxies, in the manifest's order.
     fn open(&self, manifest: &Manifest) -> Result<Vec<acp_chain::host::ProxyPlan>, Error> {
         let proxies = plan::proxies(manifest)?;
+        if proxies.is_empty() {
+            return Ok(proxies);
+        }
         let files: Vec<_> = written(self.log.as_deref(), self.target.as_ref());
         let files = files.iter().map(PathBuf::as_path);
-        let named = NamedFiles::new(self.command(Some(manifest)).ok(), files).with(&self.protected);
+        let named = NamedFiles::new(self.command(manifest).ok(), files).with(&self.protected);
         protected::check(manifest, &proxies, &named)?;
         Ok(proxies)
     }

@@ -111,8 +111,7 @@ impl Run {
         let mut options = self.options();
         let (_, manifest) = options.read()?;
         let is_sign_in = env::var_os(sign_in::VARIABLE).is_some_and(|value| !value.is_empty());
-        let has_proxies = manifest.as_ref().is_some_and(|all| !all.proxies.is_empty());
-        if has_proxies && !is_sign_in {
+        if !manifest.proxies.is_empty() && !is_sign_in {
             return Err(ChainError::misuse(format_args!(
                 "in a terminal, the agent would run without the proxies of your chain: `acp-chain try` takes \
                  turns with them. To sign in to the agent, set {}=1",
@@ -120,14 +119,11 @@ impl Run {
             )));
         }
         tell!("acp-chain: this terminal is the agent's, and no proxies run");
-        let agent = manifest
-            .as_ref()
-            .and_then(|manifest| manifest.agent.as_ref());
-        if agent.is_some() {
+        if manifest.agent.is_some() {
             // An editor appends arguments without a `--`, so a name may be the agent's first argument.
             self.appended.splice(0..0, options.agent.take_unknown());
         }
-        let mut command = options.command(manifest.as_ref())?;
+        let mut command = options.command(&manifest)?;
         if Remote::is_behind(&command) {
             return Err(ChainError::misuse(
                 "a remote agent cannot use this terminal; `acp-chain try --connect URL` takes a \

@@ -204,7 +204,7 @@ impl Beginning {
         check_grant(&manifest, &user)?;
         Ok(Plan {
             reach: user.reach.or(manifest.reach),
-            manifest: Some(manifest),
+            manifest,
             proxies,
             agent: self.agent.clone(),
             projects: None,

@@ -59,7 +59,7 @@ fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, ChainError
         project.retain_guards();
     }
     Ok(Plan {
-        manifest: Some(project.manifest),
+        manifest: project.manifest,
         proxies: project.proxies,
         agent: None,
         reach: Reach::default(),

@@ -35,7 +35,7 @@ struct Template {
     supervisor: Supervisor,
     reach: Reach,
     agent: Agent,
-    manifest: Option<Manifest>,
+    manifest: Manifest,
     /// The proxies of the manifest, in order, to be started for each chain.
     proxies: Vec<Proxy>,
     sleep_after: Option<Duration>,
@@ -184,8 +184,7 @@ impl Template {
                         Some(Code::Uncompiled(error.to_string()))
                     }
                     Some(Err(error)) => {
-                        let about = plan::about(plan.manifest.as_ref(), &entry, &error);
-                        return Err(ChainError::new(about));
+                        return Err(ChainError::new(plan.manifest.about(&entry, &error)));
                     }
                     None => programs.next().map(Code::Program),
                 };
@@ -235,9 +234,6 @@ impl Template {
     }
 
     async fn proxies(&self, user: Option<&User>) -> Result<StartedProxies, ChainError> {
-        let Some(manifest) = &self.manifest else {
-            return Ok(StartedProxies::default());
-        };
         // Without authentication, users have no name.
         let user = user.filter(|user| !user.name.is_empty());
         let user = user.map(|user| json!({"name": user.name, "groups": user.groups}).to_string());
@@ -266,7 +262,7 @@ impl Template {
             Some(ReadyProxy { entry, ready })
         });
         let ready: Vec<_> = ready.collect();
-        let started = host::start(manifest, ready, self.sleep_after).await;
+        let started = host::start(&self.manifest, ready, self.sleep_after).await;
         started.map_err(ChainError::new)
     }
 }
