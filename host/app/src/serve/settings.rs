@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -107,7 +107,10 @@ fn read(table: &serve::Serve, path: &Path) -> Result<Serve, Wrong> {
             client_ca: tls.client_ca.as_ref().map(|ca| beside(path, ca)),
         }),
     };
-    let limits = &table.limits;
+    let (limits, usual) = (&table.limits, own.limits);
+    let count = |given: Option<NonZeroU32>, usual: u32| given.map_or(usual, Into::into);
+    let (pace, memory) = (&limits.bytes_per_second_per_user, &limits.memory);
+    let (pace, memory, node) = (pace.as_ref(), memory.as_ref(), table.node.as_ref());
     Ok(Serve {
         listen: address("listen", &table.listen).transpose()?,
         metrics: address("metrics", &table.metrics).transpose()?,
@@ -122,36 +125,21 @@ fn read(table: &serve::Serve, path: &Path) -> Result<Serve, Wrong> {
             Some(path) => read_name("path", path)?,
             None => own.path,
         },
-        node: match &table.node {
-            Some(node) => Some(read_name("node", node)?),
-            None => None,
-        },
+        node: node.map(|node| read_name("node", node)).transpose()?,
         gate,
         limits: ServeLimits {
-            connections_per_user: limits
-                .connections_per_user
-                .map_or(own.limits.connections_per_user, Into::into),
-            sessions_per_user: limits
-                .sessions_per_user
-                .map_or(own.limits.sessions_per_user, Into::into),
-            bytes_per_second_per_user: match &limits.bytes_per_second_per_user {
-                Some(pace) => Some(read_pace(pace)?),
-                None => None,
-            },
-            connections: limits
-                .connections
-                .map_or(own.limits.connections, Into::into),
-            resume: limits.resume_seconds.unwrap_or(own.limits.resume),
-            drain: limits.drain_seconds.unwrap_or(own.limits.drain),
+            connections_per_user: count(limits.connections_per_user, usual.connections_per_user),
+            sessions_per_user: count(limits.sessions_per_user, usual.sessions_per_user),
+            bytes_per_second_per_user: pace.map(read_pace).transpose()?,
+            connections: count(limits.connections, usual.connections),
+            resume: limits.resume_seconds.unwrap_or(usual.resume),
+            drain: limits.drain_seconds.unwrap_or(usual.drain),
             sleep: match limits.sleep_seconds {
                 Some(seconds) => Some(seconds).filter(|seconds| !seconds.is_zero()),
-                None => own.limits.sleep,
+                None => usual.sleep,
             },
-            instances: limits.instances.map_or(own.limits.instances, Into::into),
-            memory: match &limits.memory {
-                Some(memory) => Some(read_size("memory", memory)?),
-                None => None,
-            },
+            instances: count(limits.instances, usual.instances),
+            memory: memory.map(|size| read_size("memory", size)).transpose()?,
         },
         routes: read_routes(&table.route, path)?,
     })

@@ -1,6 +1,6 @@
 //! The watched files.
 
-use std::fmt;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,19 +20,6 @@ pub struct Files {
     /// The certificate and its key.
     tls: Option<(PathBuf, PathBuf)>,
     seen: Vec<Option<Stamp>>,
-}
-
-/// An error in a file.
-pub struct Wrong<'p> {
-    path: &'p Path,
-    what: String,
-}
-
-impl fmt::Display for Wrong<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let path = Untrusted::new(self.path.display());
-        write!(f, "{path}: {}", Untrusted::new(&self.what))
-    }
 }
 
 impl Files {
@@ -83,60 +70,60 @@ impl Files {
 /// Fails if a file is malformed. This is for the start; later, the previous content of a malformed file stays valid.
 pub fn check(watched: &KeySources) -> Result<(), String> {
     let files = Files::of(watched);
-    let wrong = |wrong: Wrong<'_>| wrong.to_string();
     if let Some(path) = &files.tokens {
-        read_tokens(path).map_err(wrong)?;
+        read_tokens(path)?;
     }
     for (_, path) in &files.jwks {
-        read_jwks(path).map_err(wrong)?;
+        read_jwks(path)?;
     }
     Ok(())
 }
 
-fn read_tokens(path: &Path) -> Result<Vec<Token>, Wrong<'_>> {
-    let read = tokens::read(&text(path)?);
-    read.map_err(|error| wrong(path, &error))
+fn read_tokens(path: &Path) -> Result<Vec<Token>, String> {
+    tokens::read(&text(path)?).map_err(|error| wrong(path, error))
 }
 
-fn read_jwks(path: &Path) -> Result<Jwks, Wrong<'_>> {
-    let read = Jwks::read(text(path)?.as_bytes());
-    read.map_err(|error| wrong(path, &error))
+fn read_jwks(path: &Path) -> Result<Jwks, String> {
+    Jwks::read(text(path)?.as_bytes()).map_err(|error| wrong(path, error))
 }
 
-fn read_pair<'p>(cert: &'p Path, key: &'p Path) -> Result<PemPair, Wrong<'p>> {
+fn read_pair(cert: &Path, key: &Path) -> Result<PemPair, String> {
     Ok(PemPair {
         cert: text(cert)?,
         key: text(key)?,
     })
 }
 
-fn text(path: &Path) -> Result<String, Wrong<'_>> {
+fn text(path: &Path) -> Result<String, String> {
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| wrong(path, &error))?;
+    let file = File::open(path).map_err(|error| wrong(path, error))?;
     let read = file.take(LONGEST as u64 + 1).read_to_string(&mut text);
     match read {
-        Ok(count) if count > LONGEST => {
-            Err(wrong(path, &format!("it has more than {LONGEST} bytes")))
-        }
+        Ok(count) if count > LONGEST => Err(wrong(
+            path,
+            format_args!("it has more than {LONGEST} bytes"),
+        )),
         Ok(_) => Ok(text),
-        Err(error) => Err(wrong(path, &error)),
+        Err(error) => Err(wrong(path, error)),
     }
 }
 
-fn wrong<'p>(path: &'p Path, what: &dyn fmt::Display) -> Wrong<'p> {
-    Wrong {
-        path,
-        what: what.to_string(),
-    }
+/// An error in a file.
+fn wrong(path: &Path, what: impl Display) -> String {
+    format!(
+        "{}: {}",
+        Untrusted::new(path.display()),
+        Untrusted::new(what)
+    )
 }
 
-fn put<T>(read: Result<T, Wrong<'_>>, place: &mut T) {
+fn put<T>(read: Result<T, String>, place: &mut T) {
     match read {
         Ok(read) => *place = read,
         Err(wrong) => tell(&wrong),
     }
 }
 
-fn tell(wrong: &Wrong<'_>) {
+fn tell(wrong: &str) {
     tracing::error!("{wrong}; its previous content stays valid");
 }
