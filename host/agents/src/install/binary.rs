@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use super::{Check, Install, Release, UnpackedAgent, launch, written};
+use super::{Install, Release, UnpackedAgent, launch, written};
 use crate::archive::{self, inside};
 use crate::digest::{digest, of_hex};
 use crate::error::Error;
@@ -15,8 +15,12 @@ use crate::web::Web;
 /// The maximum length of an archive, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// Fetches an archive, and unpacks it if it differs from the installed one.
-pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Check, Error> {
+/// Fetches an archive, and unpacks it; `None` if it is the installed one.
+pub fn get(
+    install: &Install,
+    offer: &Archive,
+    room: &Path,
+) -> Result<Option<UnpackedAgent>, Error> {
     let location = locate(install, offer)?;
     let expected = match &offer.sha256 {
         Some(hex) => Some(of_hex(hex).ok_or_else(|| {
@@ -40,7 +44,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Check, Err
     if let Some(expected) = &expected
         && install.is_installed(&release(expected.clone()), command)?
     {
-        return Ok(Check::Same);
+        return Ok(None);
     }
     let mut file = fetch(install, &location, room)?;
     let actual = digest(&file).map_err(Error::disk(room))?;
@@ -53,7 +57,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Check, Err
     }
     let release = release(actual);
     if install.is_installed(&release, command)? {
-        return Ok(Check::Same);
+        return Ok(None);
     }
     file.rewind().map_err(Error::disk(room))?;
     let notes = archive::unpack(file, &location, &cmd, room)?;
@@ -62,7 +66,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Check, Err
     if !program.is_file() {
         return Err(unfit("is not in it"));
     }
-    Ok(Check::Other(UnpackedAgent {
+    Ok(Some(UnpackedAgent {
         release,
         command: launch::command(&program, room, &unfit)?,
         notes,

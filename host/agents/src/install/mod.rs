@@ -52,14 +52,6 @@ struct Release {
     digest: String,
 }
 
-/// The result of checking for a version.
-enum Check {
-    /// The installed version.
-    Same,
-    /// Another version.
-    Other(UnpackedAgent),
-}
-
 /// A version of an agent, unpacked.
 struct UnpackedAgent {
     release: Release,
@@ -79,7 +71,7 @@ impl Install<'_> {
             Offer::Npx(package) => npm::get(self, package, room.path())?,
             Offer::Uvx(package) => python::get(self, package, room.path())?,
         };
-        let Check::Other(UnpackedAgent {
+        let Some(UnpackedAgent {
             release,
             command,
             notes,

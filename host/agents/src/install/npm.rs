@@ -9,7 +9,7 @@ use std::process::Command;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Check, Install, Release, UnpackedAgent, launch, spec};
+use super::{Install, Release, UnpackedAgent, launch, spec};
 use crate::archive::inside;
 use crate::error::Error;
 use crate::registry::Package;
@@ -95,8 +95,12 @@ enum Bin {
     Several(BTreeMap<String, String>),
 }
 
-/// Fetches a package, if it differs from the installed one.
-pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Error> {
+/// Fetches a package; `None` if it is the installed one.
+pub fn get(
+    install: &Install,
+    offer: &Package,
+    room: &Path,
+) -> Result<Option<UnpackedAgent>, Error> {
     let spec = spec::npm(&offer.package).ok_or_else(|| {
         install.wrong(format!(
             "has the package `{}`, which is not a valid npm package",
@@ -139,7 +143,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
     };
     let command = |room: &Path| command(room, spec.name, offer.cmd.as_deref(), &wrong);
     if install.is_installed(&release, command)? {
-        return Ok(Check::Same);
+        return Ok(None);
     }
     // Not `npm ci`: it refuses locks that leave out optional packages, and some name builds for platforms that were
     // never published. The packages are checked against the lock anyway.
@@ -155,7 +159,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
             "npm installed another `{name}` than it had locked"
         )));
     }
-    Ok(Check::Other(UnpackedAgent {
+    Ok(Some(UnpackedAgent {
         release,
         command: command(room)?,
         notes: after.note(room).into_iter().collect(),

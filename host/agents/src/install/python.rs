@@ -2,7 +2,6 @@
 //! all its dependencies; then it installs just that. Only wheels: installing anything else would run its code. Code in
 //! the user's folder or in `PYTHONPATH` does not run either.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::ops::RangeInclusive;
@@ -10,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{Check, Install, Release, UnpackedAgent, spec, written};
+use super::{Install, Release, UnpackedAgent, spec, written};
 use crate::error::Error;
 use crate::registry::Package;
 use crate::tool;
@@ -42,7 +42,7 @@ struct Report {
 #[derive(Deserialize)]
 struct Wheel {
     metadata: Metadata,
-    download_info: Download,
+    download_info: Value,
     #[serde(default)]
     requested: bool,
 }
@@ -53,29 +53,18 @@ struct Metadata {
     version: String,
 }
 
-#[derive(Deserialize)]
-struct Download {
-    archive_info: Option<Archive>,
-}
-
-#[derive(Deserialize)]
-struct Archive {
-    #[serde(default)]
-    hashes: BTreeMap<String, String>,
-}
-
 impl Wheel {
-    fn sha256(&self) -> Option<&String> {
-        self.download_info
-            .archive_info
-            .as_ref()?
-            .hashes
-            .get("sha256")
+    fn sha256(&self) -> Option<&str> {
+        self.download_info["archive_info"]["hashes"]["sha256"].as_str()
     }
 }
 
-/// Fetches a package, if it differs from the installed one.
-pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Error> {
+/// Fetches a package; `None` if it is the installed one.
+pub fn get(
+    install: &Install,
+    offer: &Package,
+    room: &Path,
+) -> Result<Option<UnpackedAgent>, Error> {
     let spec = spec::python(&offer.package).ok_or_else(|| {
         install.wrong(format!(
             "has the package `{}`, which is not a valid Python package",
@@ -113,12 +102,12 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
     let release = Release {
         version: version.clone(),
         source: format!("{name}=={version}"),
-        digest: format!("sha256:{}", requested.sha256().map_or("", String::as_str)),
+        digest: format!("sha256:{}", requested.sha256().unwrap_or_default()),
     };
     let cmd = offer.cmd.as_deref().unwrap_or(spec.name);
     let command = |room: &Path| written(&program(room, cmd)).map(|program| vec![program]);
     if install.is_installed(&release, command)? {
-        return Ok(Check::Same);
+        return Ok(None);
     }
     let list = room.join("requirements.txt");
     fs::write(&list, requirements).map_err(Error::disk(&list))?;
@@ -132,7 +121,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Err
             programs(&environment)
         )));
     }
-    Ok(Check::Other(UnpackedAgent {
+    Ok(Some(UnpackedAgent {
         release,
         command: vec![written(&program)?],
         notes: Vec::new(),
