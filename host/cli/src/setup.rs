@@ -82,8 +82,8 @@ impl Setup {
         // The editor may have another environment: it would look for the settings elsewhere, and silently run no chain.
         let begun = home::moved_config().filter(|path| !path.exists());
         let config = home::config_file().filter(|path| path.exists());
-        let launch = launch.with_config(config.as_deref().or(begun.as_deref()));
-        let launch = launch.with_data(home::moved_data().as_deref());
+        let config = config.as_deref().or(begun.as_deref());
+        let launch = launch.with_places(config, home::moved_data().as_deref());
         let wanted = Wanted {
             file: self.file.clone(),
             agents: self.agents.clone(),

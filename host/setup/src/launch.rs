@@ -36,20 +36,14 @@ impl Launch {
         })
     }
 
-    /// With the user's settings in this file, if its path is one that a configuration could contain.
+    /// With the user's settings in this file, and the user's data in this folder, as far as a configuration could
+    /// contain their paths.
     #[must_use]
-    pub fn with_config(self, config: Option<&Path>) -> Self {
+    pub fn with_places(self, config: Option<&Path>, data: Option<&Path>) -> Self {
+        let [config, data] = [config, data].map(|path| path.and_then(writable).map(str::to_owned));
         Self {
-            config: config.and_then(writable).map(str::to_owned),
-            ..self
-        }
-    }
-
-    /// With the user's data in this folder, if its path is one that a configuration could contain.
-    #[must_use]
-    pub fn with_data(self, data: Option<&Path>) -> Self {
-        Self {
-            data: data.and_then(writable).map(str::to_owned),
+            config,
+            data,
             ..self
         }
     }
@@ -191,8 +185,8 @@ mod tests {
     #[test]
     fn written_words_are_recognized() {
         let launch = Launch::new(Path::new("/bin/acp-chain"), vec!["redact".to_owned()]).unwrap();
-        let launch = launch.with_config(Some(Path::new("/home/me/config.toml")));
-        let launch = launch.with_data(Some(Path::new("/srv/me/acp-chain")));
+        let [config, data] = ["/home/me/config.toml", "/srv/me/acp-chain"].map(Path::new);
+        let launch = launch.with_places(Some(config), Some(data));
         let words = launch.before_command();
         let all = words.iter().map(String::as_str).chain(["agent"]);
         assert_eq!(ours(all), Some(LaunchPrefix::Command(words.len())));

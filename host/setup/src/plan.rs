@@ -266,20 +266,15 @@ pub(crate) fn chosen(
     if let Some(file) = file {
         return std::path::absolute(file).map_err(Error::disk(file));
     }
-    let mut found = editor.found(places);
-    match (found.pop(), found.is_empty()) {
-        (Some(only), true) => Ok(only),
-        (Some(last), false) => {
-            found.push(last);
-            Err(Error::Several {
-                title: editor.title,
-                found,
-            })
-        }
-        (None, _) => Err(Error::NotFound {
-            title: editor.title,
+    let title = editor.title;
+    let found = editor.found(places);
+    match &found[..] {
+        [only] => Ok(only.clone()),
+        [] => Err(Error::NotFound {
+            title,
             looked: editor.files(places),
         }),
+        _ => Err(Error::Several { title, found }),
     }
 }
 

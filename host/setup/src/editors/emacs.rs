@@ -2,6 +2,7 @@
 //! advises the one function that takes an agent's command. An agent that Emacs launches elsewhere is left alone.
 
 use super::editor::{Code, Editor, Kind};
+use super::quoted;
 use crate::error::Malformed;
 use crate::launch::Launch;
 
@@ -41,11 +42,6 @@ fn text(launch: &Launch, programs: &[String]) -> String {
     include_str!("emacs.el")
         .replace("@LAUNCH@", &list(&launch.before_command()))
         .replace("@PROGRAMS@", &list(programs))
-}
-
-/// A text in Lisp.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
 }
 
 /// Whether code appended to this text would be independent of it.

@@ -24,6 +24,11 @@ pub const EDITORS: [Editor; 7] = [
     acpx::ACPX,
 ];
 
+/// A text in quotes, as Lisp, Lua and shells read it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
+}
+
 impl Editor {
     /// The editor of this name.
     #[must_use]

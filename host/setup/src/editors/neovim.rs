@@ -3,6 +3,7 @@
 //! is loaded.
 
 use super::editor::{Code, Editor, Kind};
+use super::quoted;
 use crate::launch::Launch;
 
 pub(super) const NEOVIM: Editor = Editor {
@@ -26,9 +27,4 @@ fn text(launch: &Launch, programs: &[String]) -> String {
     include_str!("neovim.lua")
         .replace("@LAUNCH@", &list(&launch.before_command()))
         .replace("@PROGRAMS@", &list(programs))
-}
-
-/// A text in Lua.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
 }

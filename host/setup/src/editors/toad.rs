@@ -1,6 +1,7 @@
 //! Toad. Its agents are built in, or given on its command line: no file of the user contains any.
 
 use super::editor::{Editor, Kind};
+use super::quoted;
 use crate::launch::Launch;
 use crate::shell::shell_line;
 
@@ -10,20 +11,11 @@ pub(super) const TOAD: Editor = Editor {
     kind: Kind::Typed {
         program: "toad",
         line: |launch: &Launch, installed: Option<&str>| {
-            let words = match installed {
-                Some(name) => launch.installed(name),
-                None => launch.before_command(),
+            let (words, agent) = match installed {
+                Some(name) => (launch.installed(name), ""),
+                None => (launch.before_command(), " AGENT ARGS…"),
             };
-            let line = shell_line(&words)
-                + if installed.is_some() {
-                    ""
-                } else {
-                    " AGENT ARGS…"
-                };
-            format!(
-                "toad acp \"{}\"",
-                line.replace('\\', r"\\").replace('"', "\\\"")
-            )
+            format!("toad acp {}", quoted(&(shell_line(&words) + agent)))
         },
     },
 };
