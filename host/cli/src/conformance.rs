@@ -105,17 +105,14 @@ impl Conformance {
         let component = component.map_err(|error| wrong!("{shown}: {error}"))?;
         let mut manifest = match &self.manifest {
             Some(path) => {
-                let read = Manifest::read(path, &user, &installed);
-                let mut manifest = read?;
+                let mut manifest = Manifest::read(path, &user, &installed)?;
                 let at = self.place(&manifest, path)?;
                 manifest.proxies = vec![manifest.proxies.swap_remove(at)];
                 manifest
             }
             None => {
                 let head = self.head()?;
-                let read =
-                    Manifest::of_test(&head, &component, Some(&component), &user, &installed);
-                read?
+                Manifest::of_test(&head, &component, Some(&component), &user, &installed)?
             }
         };
         for entry in &mut manifest.proxies {

@@ -234,8 +234,7 @@ impl Setup {
             return Ok(user.has_chain());
         }
         let installed = home::installed(&user)?;
-        let manifest = Manifest::of_user(&user, &installed);
-        let mut manifest = manifest?;
+        let mut manifest = Manifest::of_user(&user, &installed)?;
         for name in manifest.add(&self.with, &user, &installed)? {
             say!(
                 "`{name}` is in your config.toml, so every editor has it: `--with {name}` adds nothing."

@@ -14,7 +14,7 @@ use acp_chain::host::{Host, ProxyPlan};
 use acp_chain_channel::Failure;
 use acp_chain_conductor::{Swap, Terms};
 use acp_chain_extension::{Digest, Location};
-use acp_chain_manifest::{Manifest, ProxyEntry, ProxyKind, User};
+use acp_chain_manifest::{Manifest, ProxyKind, User};
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// The project under development.
@@ -69,8 +69,8 @@ impl DevProject {
                 Manifest::of_component(&path, component, &user, &installed)?
             }
         };
-        self.place(&manifest)?;
         let proxies = plan::proxies(&manifest)?;
+        self.own(&manifest, &proxies)?;
         protected::check(&manifest, &proxies, &self.named)?;
         self.check_sources(&manifest, &proxies)?;
         Ok(DevChain {
@@ -107,10 +107,14 @@ impl DevProject {
         Err(Error::Proxy(manifest.about(entry, &wrong)))
     }
 
-    /// The position of the project's component in a chain.
-    fn place(&self, manifest: &Manifest) -> Result<usize, Error> {
+    /// The proxy of a manifest that has the project's component.
+    fn own<'p>(
+        &self,
+        manifest: &Manifest,
+        proxies: &'p [ProxyPlan],
+    ) -> Result<&'p ProxyPlan, Error> {
         let component = self.component.canonicalize().ok();
-        let is_meant = |entry: &ProxyEntry| match &entry.kind {
+        let is_own = |proxy: &&ProxyPlan| match &proxy.entry.kind {
             ProxyKind::Component(made) => match &made.location {
                 Location::File(path) => {
                     component.is_some() && path.canonicalize().ok() == component
@@ -119,22 +123,18 @@ impl DevProject {
             },
             ProxyKind::Native(_) => false,
         };
-        let places = manifest.proxies.iter().enumerate();
-        let mut places = places
-            .filter(|(_, entry)| is_meant(entry))
-            .map(|(at, _)| at);
-        let (first, second) = (places.next(), places.next());
-        let manifest = || Untrusted::new(manifest.path.display()).to_string();
-        let component = || Untrusted::new(self.component.display()).to_string();
-        match (first, second) {
-            (Some(at), None) => Ok(at),
-            (Some(_), Some(_)) => Err(Error::SeveralProxies {
-                manifest: manifest(),
-                component: component(),
+        let own: Vec<_> = proxies.iter().filter(is_own).collect();
+        let shown = |path: &Path| Untrusted::new(path.display()).to_string();
+        let (manifest, component) = (shown(&manifest.path), shown(&self.component));
+        match own[..] {
+            [own] => Ok(own),
+            [] => Err(Error::NoProxy {
+                manifest,
+                component,
             }),
-            (None, _) => Err(Error::NoProxy {
-                manifest: manifest(),
-                component: component(),
+            _ => Err(Error::SeveralProxies {
+                manifest,
+                component,
             }),
         }
     }
@@ -157,12 +157,9 @@ impl DevProject {
         report: &'static dyn Report,
     ) -> Result<(Swap, SwapOutcome), Error> {
         let DevChain {
-            manifest,
-            mut proxies,
-            ..
+            manifest, proxies, ..
         } = self.chain()?;
-        let at = self.place(&manifest)?;
-        let proxy = proxies.swap_remove(at);
+        let proxy = self.own(&manifest, &proxies)?.clone();
         let entry = proxy.entry.clone();
         let about = |error: &dyn std::fmt::Display| Error::Proxy(manifest.about(&entry, error));
         let loaded = host.load(vec![proxy], |_, load| load());

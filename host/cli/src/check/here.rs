@@ -76,12 +76,10 @@ pub fn print(
         }
         State::Wrong(error) => return Err(error.into()),
     }
-    let content = Content::read(&root, &installed.carried, Keep::Components);
-    let content = content?;
+    let content = Content::read(&root, &installed.carried, Keep::Components)?;
     let opened = OpenProject::new(content, user, installed, named)?;
-    let standing = records.standing(&root, Some(&opened.content));
     let agreed = opened.agreed();
-    match standing? {
+    match records.standing(&root, Some(&opened.content))? {
         Standing::Trusted(record) if record.lets(&agreed) => {
             say!("trust        since {}", Untrusted::new(record.since));
         }

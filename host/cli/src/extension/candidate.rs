@@ -1,6 +1,5 @@
 //! An extension that was fetched and checked, before it is granted anything.
 
-use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use crate::Result;
@@ -73,20 +72,30 @@ impl Checks {
         let package = package.map_err(|error| wrong(&quote(&error.to_string(), MAX_QUOTE)))?;
         check_asks(&package).map_err(|error| wrong(&error))?;
         self.compile(&shown(source), &fetched.component)?;
-        let wit = package.interface().unwrap_or_default().to_owned();
+        let asks = &package.asks;
+        let methods = asks.methods.iter();
+        let limits = asks.limits.iter();
         let release = Release {
             source: source.clone(),
             version: Some(package.version.to_string()),
             manifest: fetched.manifest,
             digest: fetched.digest,
             size: fetched.component.len() as u64,
-            wit,
+            wit: package.interface().unwrap_or_default().to_owned(),
             imports: package.imports.clone(),
-            powers: powers(&package),
+            powers: asks
+                .powers
+                .iter()
+                .map(|asked| asked.power.clone())
+                .collect(),
             signer,
             on_failure: on_failure(&package),
-            methods: methods(&package),
-            limits: limits(&package),
+            methods: methods
+                .map(|(name, asked)| (name.clone(), asked.actions.clone()))
+                .collect(),
+            limits: limits
+                .map(|(key, value)| (key.clone(), text(value)))
+                .collect(),
         };
         Ok(Candidate {
             package,
@@ -130,8 +139,7 @@ impl Checks {
         let Some(revocations) = &self.user.revocations else {
             return Ok(());
         };
-        let revoked = Revoked::read(place.store.folder(), &revocations.key);
-        let revoked = revoked?;
+        let revoked = Revoked::read(place.store.folder(), &revocations.key)?;
         Ok(revoked.check(digest)?)
     }
 
@@ -150,8 +158,7 @@ impl Checks {
         let (text, signature) = self.runtime.block_on(list)?;
         // Another process may be about to store a newer list.
         let changing = place.store.change()?;
-        let kept = Revoked::read(place.store.folder(), &revocations.key);
-        let kept = kept?;
+        let kept = Revoked::read(place.store.folder(), &revocations.key)?;
         kept.replace(&text, &signature, &revocations.key, &changing)?;
         Ok(())
     }
@@ -162,34 +169,14 @@ pub fn shown(source: &Source) -> String {
     quote(&source.to_string(), MAX_QUOTE)
 }
 
-/// The keys of the powers that a package asks for.
-fn powers(package: &Package) -> Vec<String> {
-    let asked = package.asks.powers.iter();
-    asked.map(|asked| asked.power.clone()).collect()
-}
-
 /// The `on-failure` that a package asks for, as in manifests.
 fn on_failure(package: &Package) -> Option<String> {
     let policy = serde_json::to_value(package.asks.on_failure?).ok()?;
     Some(policy.as_str()?.to_owned())
 }
 
-/// The methods that a package asks for by name.
-fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
-    let asked = package.asks.methods.iter();
-    let asked = asked.map(|(name, asked)| (name.clone(), asked.actions.clone()));
-    asked.collect()
-}
-
-/// The limits that a package asks for, as in manifests.
-fn limits(package: &Package) -> BTreeMap<String, String> {
-    let asked = package.asks.limits.iter();
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    asked
-        .map(|(key, value)| (key.clone(), text(value)))
-        .collect()
+/// A limit that a package asks for, as in manifests.
+fn text(limit: &Value) -> String {
+    let text = limit.as_str().map(str::to_owned);
+    text.unwrap_or_else(|| limit.to_string())
 }

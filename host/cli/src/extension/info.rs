@@ -66,12 +66,10 @@ impl Info {
         if is_wasm || name.contains(std::path::is_separator) {
             return Ok(Location::File(name.into()));
         }
-        let manifest = self.manifest.clone().or_else(home::config_file);
-        let lock = match manifest {
-            Some(manifest) => Lock::read(&Lock::beside(&manifest)),
-            None => Ok(Lock::default()),
+        let lock = match self.manifest.clone().or_else(home::config_file) {
+            Some(manifest) => Lock::read(&Lock::beside(&manifest))?,
+            None => Lock::default(),
         };
-        let lock = lock?;
         let user = home::user()?;
         let found = home::installed(&user)?.find(name, &lock);
         Ok(found?.location)

@@ -137,8 +137,7 @@ impl Trust {
 
     fn ask(&self, records: &Records, root: &Path) -> Result<ExitCode> {
         let (user, installed) = home::settings()?;
-        let content = Content::read(root, &installed.carried, Keep::Components);
-        let content = content?;
+        let content = Content::read(root, &installed.carried, Keep::Components)?;
         if self.statement {
             put!("{}", content.statement());
             return Ok(ExitCode::SUCCESS);
@@ -148,8 +147,7 @@ impl Trust {
         let beside = NamedFiles::default().and(&own);
         let opened = OpenProject::new(content, &user, &installed, &beside)?;
         let key = opened.content.key();
-        let standing = records.standing(root, Some(&opened.content));
-        let standing = standing?;
+        let standing = records.standing(root, Some(&opened.content))?;
         let agreed = opened.agreed();
         let signer = match &standing {
             Standing::Unknown | Standing::Changed(_) => {

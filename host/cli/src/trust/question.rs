@@ -6,7 +6,7 @@ use std::cell::Cell;
 use acp_chain_package::Package;
 use serde_json::Value;
 
-use crate::extension::about;
+use crate::extension::{about, consent};
 use crate::words;
 use acp_chain::host::ProxyPlan;
 use acp_chain_app::project::OpenProject;
@@ -214,13 +214,10 @@ fn source(
             format!("is `{}`, which comes with acp-chain", text(&extension.name))
         }
         (_, Some(release)) => {
-            let signer = match &release.signer {
-                Some(signer) => format!("signed by {signer}"),
-                None => "signed by nobody".to_owned(),
-            };
+            let signer = consent::signer(release);
             let version = release.version.as_deref().unwrap_or("without a number");
             format!(
-                "comes from {}, as its lock says, version {}, {signer}",
+                "comes from {}, as its lock says, version {}, signed by {signer}",
                 text(&release.source.to_string()),
                 text(version)
             )
