@@ -39,5 +39,14 @@ pub mod sign_in;
 pub mod trace;
 mod trail;
 
+use std::io;
+
+use tokio::runtime::{Builder, Runtime};
+
 pub use self::error::{ChainError, Error};
 pub use self::report::{Report, Silent};
+
+/// A runtime on this thread.
+pub fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}

@@ -13,7 +13,7 @@ use acp_chain_system::descriptors;
 
 use crate::agent::AgentChoice;
 use crate::plan::{self, Plan, check_grant, supervise};
-use crate::project::{self, Finder, FinderOptions};
+use crate::project::{self, Finder};
 use crate::protected::{self, NamedFiles};
 use crate::trace::{self, TraceTarget};
 use crate::{ChainError, Error, Report, home};
@@ -140,16 +140,11 @@ impl ChainOptions {
         let project = self.project.as_deref().map(project::root).transpose();
         let project =
             project.map_err(|error| ChainError::new(format_args!("--project: {error}")))?;
-        let options = FinderOptions {
-            project: project.as_deref(),
-            logging: &self.logging,
-            refuses: project::refuses(user),
-            target: self.target.as_ref(),
-        };
+        let (project, refuses) = (project.as_deref(), project::refuses(user));
         let beside = NamedFiles::new(self.command(manifest).ok(), None).and(manifest);
         let program = std::env::current_exe();
         program
-            .and_then(|program| Finder::new(&program, &options, beside))
+            .and_then(|program| Finder::new(&program, self, project, beside, refuses))
             .map_err(|error| ChainError::new(format_args!("projects cannot be found: {error}")))
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 use super::agent::AgentArgs;
 use super::progress::TERMINAL;
@@ -138,8 +138,7 @@ impl Run {
 
 /// A runtime on this thread.
 pub fn runtime() -> Result<Runtime> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| wrong!("the runtime does not start: {error}"))
+    acp_chain_app::runtime().map_err(|error| wrong!("the runtime does not start: {error}"))
 }
 
 /// Waits for a future, on one thread.

@@ -62,10 +62,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     let wrong = |error: String| {
         vec![Finding::problem(error).step("install acp-chain again: `cargo xtask install`")]
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let replies = match runtime {
+    let replies = match acp_chain_app::runtime() {
         Ok(runtime) => runtime.block_on(check_all(&targets, doctor.patience)),
         Err(error) => return wrong(format!("the runtime does not start: {error}")),
     };

@@ -16,10 +16,7 @@ use acp_chain_system::stop;
 pub fn serve() -> bool {
     // Chains have priority: lines that do not fit meanwhile are counted.
     give_way();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match crate::runtime() {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!("the exporter for OpenTelemetry cannot start: {error}");

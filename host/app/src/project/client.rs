@@ -2,7 +2,6 @@
 //! when a session needs it, and `find-projects` ends when it has no project to watch.
 
 use std::collections::{HashSet, VecDeque};
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
@@ -14,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::wire::{Begin, LINE, Lookup, Reply, TrustedProject, line};
 use crate::protected::NamedFiles;
-use crate::trace::TraceTarget;
+use crate::run::ChainOptions;
 use acp_chain_channel::{Failure, FailurePolicy};
 use acp_chain_conductor::native::{CommandLine, Dialect, Process, Startable};
 use acp_chain_conductor::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
@@ -42,18 +41,6 @@ pub struct Finder {
     beside: NamedFiles,
     /// Whether sessions must not begin in projects that are not trusted as they are.
     refuses: bool,
-}
-
-/// The command line's settings for projects.
-#[derive(Debug, Default)]
-pub struct FinderOptions<'a> {
-    /// The project of every session.
-    pub project: Option<&'a Path>,
-    /// The log and trace arguments.
-    pub logging: &'a [OsString],
-    /// Whether sessions must not begin in projects that are not trusted as they are.
-    pub refuses: bool,
-    pub target: Option<&'a TraceTarget>,
 }
 
 /// Finds the projects of one connection.
@@ -86,10 +73,16 @@ struct Running {
 }
 
 impl Finder {
-    /// The command lines of `program`, which is this one.
-    pub fn new(program: &Path, options: &FinderOptions, beside: NamedFiles) -> io::Result<Self> {
+    /// The command lines of `program`, which is this one, for a chain. With `project`, all sessions have that one.
+    pub fn new(
+        program: &Path,
+        options: &ChainOptions,
+        project: Option<&Path>,
+        beside: NamedFiles,
+        refuses: bool,
+    ) -> io::Result<Self> {
         let command = |name: &str, option: &str, path: Option<&Path>| {
-            let mut args = options.logging.to_vec();
+            let mut args = options.logging.clone();
             args.push(name.into());
             if let Some(path) = path {
                 args.extend([option.into(), std::path::absolute(path)?.into_os_string()]);
@@ -100,16 +93,17 @@ impl Finder {
                 env: Vec::new(),
             })
         };
-        let path = options.target.map(|target| &*target.path);
-        let mut chain = command("project-chain", "--trace", path)?;
-        if options.target.is_some_and(|target| target.bodies) {
+        let target = options.target.as_ref();
+        let trace = target.map(|target| &*target.path);
+        let mut chain = command("project-chain", "--trace", trace)?;
+        if target.is_some_and(|target| target.bodies) {
             chain.args.push("--trace-bodies".into());
         }
         Ok(Self {
-            locator: command(LOCATOR, "--project", options.project)?,
+            locator: command(LOCATOR, "--project", project)?,
             chain,
             beside,
-            refuses: options.refuses,
+            refuses,
         })
     }
 

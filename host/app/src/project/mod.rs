@@ -24,7 +24,7 @@ mod state;
 mod watch;
 mod wire;
 
-pub use self::client::{Client, Finder, FinderOptions};
+pub use self::client::{Client, Finder};
 pub use self::opened::{OpenProject, check_installed};
 pub use self::state::State;
 

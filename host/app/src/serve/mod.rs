@@ -122,7 +122,7 @@ pub fn open(
     let tracer = otel::exported(trace, propagates, log.as_deref()).map(Trace::tracer);
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
-    let runtime = server::runtime(None).map_err(ChainError::new)?;
+    let runtime = crate::runtime().map_err(ChainError::new)?;
     let sleep_after = set.limits.sleep;
     let loading = Chains::load(routes, others, supervisor, sleep_after, report);
     let loaded = runtime.block_on(loading);

@@ -12,6 +12,7 @@ use acp_chain_remote::server::access::{Access, Writer};
 use acp_chain_remote::server::metrics::Metrics;
 use acp_chain_remote::server::tls::Tls;
 use acp_chain_remote::server::{Behind, Opened, Server, Serving};
+use tokio::runtime::Builder;
 
 use super::chains::Chains;
 use super::keys::KeysFeed;
@@ -59,7 +60,11 @@ impl OpenServer {
         if let Some(tracer) = &self.tracer {
             tracer.start();
         }
-        let runtime = runtime(Some(threads)).map_err(ChainError::new)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            .enable_all()
+            .build()
+            .map_err(ChainError::new)?;
         runtime.block_on(chains.check())?;
         let (access, writer) = self.access.unzip();
         if let Some(writer) = writer {
@@ -152,17 +157,4 @@ fn behind(
         serve,
         has_room: Box::new(move || !total.is_full()),
     }
-}
-
-/// A runtime with this many threads; `None` uses the current thread.
-pub fn runtime(threads: Option<usize>) -> io::Result<tokio::runtime::Runtime> {
-    let mut builder = match threads {
-        Some(threads) => {
-            let mut builder = tokio::runtime::Builder::new_multi_thread();
-            builder.worker_threads(threads);
-            builder
-        }
-        None => tokio::runtime::Builder::new_current_thread(),
-    };
-    builder.enable_all().build()
 }

@@ -72,22 +72,15 @@ impl Publish {
 
 /// The OCI annotations of a package, by name.
 fn annotations(package: &Package) -> std::collections::BTreeMap<String, String> {
-    let about = &package.about;
-    let version = Some(package.version.to_string());
-    let all = [
-        ("title", &Some(package.name.clone())),
-        ("version", &version),
-        ("description", &about.description),
-        ("authors", &about.authors),
-        ("licenses", &about.licenses),
-        ("source", &about.source),
-        ("url", &about.homepage),
-        ("revision", &about.revision),
-    ];
-    let said = all.into_iter().filter_map(|(key, value)| {
-        Some((format!("org.opencontainers.image.{key}"), value.clone()?))
+    let version = package.version.to_string();
+    let own = [("title", &*package.name), ("version", &*version)];
+    let said = package.about.said().map(|(section, text)| match section {
+        "homepage" => ("url", text),
+        section => (section, text),
     });
-    said.collect()
+    let all = own.into_iter().chain(said);
+    all.map(|(key, text)| (format!("org.opencontainers.image.{key}"), text.to_owned()))
+        .collect()
 }
 
 /// Signs a file with the program `minisign`, which asks for the password.
