@@ -375,7 +375,7 @@ fn prepare(cli: &Cli) -> Result<Option<PathBuf>> {
     if !is_logged {
         return Ok(None);
     }
-    Ok(log::start(cli.log.as_deref(), cli.log_file.clone())?)
+    log::start(cli.log.as_deref(), cli.log_file.clone())
 }
 
 /// Reports the error of a command, if it failed. Returns the exit code: on success, the one that the command chose.

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 
-use super::out;
+use super::{Result, out};
 use acp_chain_app::home;
 use acp_chain_rpc::untrusted::{Untrusted, plain};
 use acp_chain_system::files;
@@ -15,27 +15,13 @@ use acp_chain_system::files;
 /// The size at which the user's log is rotated; one old log is kept.
 const LONGEST: u64 = 16 << 20;
 
-/// Why there is no log.
-#[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    #[error("the log filter {filter:?} is not valid: {error}; try `info`")]
-    Filter {
-        filter: String,
-        error: tracing_subscriber::filter::ParseError,
-    },
-    #[error("the log file {path} cannot be opened: {error}")]
-    File { path: String, error: io::Error },
-}
-
 /// Starts the log, at `info` unless the filter says otherwise. With a filter but no file it goes to
 /// standard error. Returns the file.
-pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathBuf>, LogError> {
+pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathBuf>> {
     let chosen = filter.filter(|filter| !filter.is_empty());
     let filter = chosen.unwrap_or("info");
-    let layer = EnvFilter::try_new(filter).map_err(|error| LogError::Filter {
-        filter: filter.to_owned(),
-        error,
-    })?;
+    let layer = EnvFilter::try_new(filter)
+        .map_err(|error| wrong!("the log filter {filter:?} is not valid: {error}; try `info`"))?;
     let log = tracing_subscriber::fmt()
         .with_env_filter(layer)
         .with_ansi(false)
@@ -44,9 +30,9 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
     let (path, file) = match (file, chosen) {
         (Some(path), _) => {
             // The log reveals the activity of sessions.
-            let opened = files::append_private(&path).map_err(|error| LogError::File {
-                path: Untrusted::new(path.display()).to_string(),
-                error,
+            let opened = files::append_private(&path).map_err(|error| {
+                let path = Untrusted::new(path.display());
+                wrong!("the log file {path} cannot be opened: {error}")
             });
             (path, opened?)
         }
