@@ -8,7 +8,7 @@ mod unpacker;
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Component, Path, PathBuf};
 
 use bzip2::read::MultiBzDecoder;
@@ -27,16 +27,6 @@ const UNKNOWN: [&str; 15] = [
 /// Packages for installers of operating systems.
 const INSTALLERS: [&str; 6] = [".dmg", ".pkg", ".deb", ".rpm", ".msi", ".appimage"];
 
-/// The formats of archives, by their endings.
-#[derive(Clone, Copy)]
-enum Format {
-    Zip,
-    Gzip,
-    Bzip2,
-    /// The program itself.
-    Plain,
-}
-
 /// Unpacks a downloaded file into a folder. Anything but an archive is the program itself. Returns notes about entries
 /// that were left out.
 pub fn unpack(
@@ -45,40 +35,32 @@ pub fn unpack(
     program: &Path,
     into: &Path,
 ) -> Result<Vec<String>, Error> {
-    let wrong = |wrong: String| Error::Archive {
-        archive: from.to_string(),
-        wrong,
-    };
     let name = from.file_name().to_lowercase();
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-    let format = match () {
-        () if ends(&[".zip"]) => Format::Zip,
-        () if ends(&[".tar.gz", ".tgz"]) => Format::Gzip,
-        () if ends(&[".tar.bz2", ".tbz2"]) => Format::Bzip2,
-        () if ends(&INSTALLERS) => {
-            return Err(wrong(
-                "it is for an installer of the operating system, which acp-chain does not run"
-                    .to_owned(),
-            ));
-        }
-        () if ends(&UNKNOWN) => {
-            return Err(wrong(
-                "acp-chain cannot unpack it: expected a .zip, .tar.gz, .tgz, .tar.bz2 or .tbz2, or the program itself"
-                    .to_owned(),
-            ));
-        }
-        () => Format::Plain,
-    };
     let mut unpacker = Unpacker::new(into);
     let reader = BufReader::new(file);
-    let done = match format {
-        Format::Zip => unpacker.zip(reader),
-        Format::Gzip => unpacker.tar(MultiGzDecoder::new(reader)),
-        Format::Bzip2 => unpacker.tar(MultiBzDecoder::new(reader)),
-        Format::Plain => unpacker.file(program, reader, true),
+    let done = if ends(&[".zip"]) {
+        unpacker.zip(reader)
+    } else if ends(&[".tar.gz", ".tgz"]) {
+        unpacker.tar(MultiGzDecoder::new(reader))
+    } else if ends(&[".tar.bz2", ".tbz2"]) {
+        unpacker.tar(MultiBzDecoder::new(reader))
+    } else if ends(&INSTALLERS) {
+        Err(io::Error::other(
+            "it is for an installer of the operating system, which acp-chain does not run",
+        ))
+    } else if ends(&UNKNOWN) {
+        Err(io::Error::other(
+            "acp-chain cannot unpack it: expected a .zip, .tar.gz, .tgz, .tar.bz2 or .tbz2, or the program itself",
+        ))
+    } else {
+        unpacker.file(program, reader, true)
     };
     let notes = done.and_then(|()| unpacker.finish());
-    notes.map_err(|error| wrong(error.to_string()))
+    notes.map_err(|error| Error::Archive {
+        archive: from.to_string(),
+        wrong: error.to_string(),
+    })
 }
 
 /// A normalized path within a folder.

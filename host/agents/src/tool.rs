@@ -68,31 +68,15 @@ fn own_path(node: &Path, folder: &Path) -> Option<PathBuf> {
 
 /// The standard output of a program, if it succeeds.
 pub fn stdout_of(command: &mut Command, folder: &Path) -> Option<String> {
-    let mut output = tempfile::tempfile().ok()?;
-    command
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(output.try_clone().ok()?)
-        .stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let ended = wait(&mut child).ok()??;
-    ended.success().then(|| text_of(&mut output).ok())?
+    let (ended, output) = finish(command.current_dir(folder), false).ok()?;
+    ended?.success().then_some(output)
 }
 
 /// Runs a program to its end.
 pub fn run(command: &mut Command) -> Result<(), Error> {
     let program = PathBuf::from(command.get_program());
     let shown = shown(command);
-    let mut start = || {
-        let output = tempfile::tempfile()?;
-        command
-            .stdin(Stdio::null())
-            .stdout(output.try_clone()?)
-            .stderr(output.try_clone()?);
-        Ok((command.spawn()?, output))
-    };
-    let (mut child, mut output) = start().map_err(Error::disk(&program))?;
-    let ended = wait(&mut child).map_err(Error::disk(&program))?;
+    let (ended, output) = finish(command, true).map_err(Error::disk(&program))?;
     let how = match ended {
         Some(status) if status.success() => return Ok(()),
         Some(status) => format!("failed ({status})"),
@@ -104,8 +88,22 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
     Err(Error::Tool {
         command: shown,
         how,
-        output: text_of(&mut output).unwrap_or_default(),
+        output,
     })
+}
+
+/// Runs a program to its end. Returns how it ended, or `None` if it ran out of time, and its output, with that to
+/// standard error if it is wanted.
+fn finish(command: &mut Command, with_errors: bool) -> io::Result<(Option<ExitStatus>, String)> {
+    let mut output = tempfile::tempfile()?;
+    let errors = if with_errors {
+        Stdio::from(output.try_clone()?)
+    } else {
+        Stdio::null()
+    };
+    command.stdin(Stdio::null()).stderr(errors);
+    let mut child = command.stdout(output.try_clone()?).spawn()?;
+    Ok((wait(&mut child)?, text_of(&mut output)?))
 }
 
 /// How a program ended, or `None` if it ran out of time.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::test::{check_directories, warn_of_draft};
 use crate::Result;
@@ -106,8 +106,7 @@ impl Conformance {
         let mut manifest = match &self.manifest {
             Some(path) => {
                 let mut manifest = Manifest::read(path, &user, &installed)?;
-                let at = self.place(&manifest, path)?;
-                manifest.proxies = vec![manifest.proxies.swap_remove(at)];
+                manifest.proxies = vec![self.chosen(&manifest, path)?.clone()];
                 manifest
             }
             None => {
@@ -136,21 +135,20 @@ impl Conformance {
         Ok(UnderTest::new(guest, entry.on_failure, self.seed, cases))
     }
 
-    /// The position in a manifest of the proxy whose terms apply.
-    fn place(&self, manifest: &Manifest, path: &Path) -> Result<usize> {
+    /// The proxy of a manifest whose terms apply.
+    fn chosen<'m>(&self, manifest: &'m Manifest, path: &Path) -> Result<&'m ProxyEntry> {
         let shown = Untrusted::new(path.display());
         let is_component = |entry: &ProxyEntry| matches!(entry.kind, ProxyKind::Component(_));
         let is_meant = |entry: &ProxyEntry| match &self.proxy {
             Some(id) => entry.id == *id,
             None => is_component(entry),
         };
-        let all = manifest.proxies.iter().enumerate();
-        let mut meant = all.filter(|(_, entry)| is_meant(entry));
+        let mut meant = manifest.proxies.iter().filter(|entry| is_meant(entry));
         match (meant.next(), meant.next(), &self.proxy) {
-            (Some((_, entry)), None, _) if !is_component(entry) => Err(manifest
+            (Some(entry), None, _) if !is_component(entry) => Err(manifest
                 .about(entry, &"it is a program, not a component")
                 .into()),
-            (Some((at, _)), None, _) => Ok(at),
+            (Some(entry), None, _) => Ok(entry),
             (Some(_), Some(_), _) => Err(wrong!(
                 "{shown}: it has several components; choose one with `--proxy ID`"
             )),
@@ -175,14 +173,10 @@ impl Conformance {
         };
         let config: serde_json::Map<String, Value> =
             serde_json::from_str(config).map_err(|error| wrong(&error))?;
-        let config = toml::Table::try_from(config)
-            .map_err(|error| wrong(&format!("a manifest cannot express that: {error}")))?;
-        let mut proxy = toml::Table::new();
-        proxy.insert("config".to_owned(), toml::Value::Table(config));
-        let proxies = toml::Value::Array(vec![toml::Value::Table(proxy)]);
-        let mut head = toml::Table::new();
-        head.insert("proxy".to_owned(), proxies);
-        Ok(toml::to_string(&head).map_err(|error| wrong(&error))?)
+        let head = toml::to_string(&json!({ "proxy": [{ "config": config }] }));
+        let head =
+            head.map_err(|error| wrong(&format_args!("a manifest cannot express that: {error}")))?;
+        Ok(head)
     }
 }
 

@@ -11,7 +11,7 @@ const NAME: &str = "acp-chain";
 /// How to launch acp-chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    program: String,
+    pub(crate) program: String,
     config: Option<String>,
     data: Option<String>,
     with: Vec<String>,
@@ -59,11 +59,6 @@ impl Launch {
         named
             .find(|path| path.is_absolute() && is_same(path))
             .unwrap_or(running)
-    }
-
-    /// The first word.
-    pub(crate) fn first(&self) -> &str {
-        &self.program
     }
 
     /// All words before an agent's command.

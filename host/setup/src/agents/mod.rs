@@ -112,7 +112,7 @@ pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Ma
 /// Whether these agents can be launched with `launch`: if a program and its arguments become one line, the program must
 /// need no quotes.
 pub fn fits(text: &str, dialect: Dialect, name: &str, launch: &Launch) -> bool {
-    let is_plain = shell_word(launch.first()) == launch.first();
+    let is_plain = shell_word(&launch.program) == launch.program;
     let found = find(text, dialect).unwrap_or_default();
     let mut named = found.iter().filter(|found| found.name == name);
     !dialect.lines

@@ -30,7 +30,8 @@ pub type Fetched = (String, Option<Jwks>);
 /// The issuers whose keys are fetched.
 pub struct Issuers {
     fetched: mpsc::Receiver<Fetched>,
-    count: usize,
+    /// The number of issuers.
+    pub count: usize,
 }
 
 impl Issuers {
@@ -52,11 +53,6 @@ impl Issuers {
             }
         }
         Self { fetched, count }
-    }
-
-    /// The number of issuers.
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// The next result of any of them.

@@ -45,7 +45,7 @@ async fn follow(watched: &KeySources, asks: &watch::Receiver<()>) {
     files.read(&mut keys);
     let mut issuers = Issuers::follow(watched, asks);
     let mut answered = HashSet::new();
-    while answered.len() < issuers.count() {
+    while answered.len() < issuers.count {
         let fetched = issuers.next().await;
         answered.insert(fetched.0.clone());
         put(fetched, &mut keys);
