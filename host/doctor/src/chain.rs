@@ -10,7 +10,7 @@ use super::Doctor;
 use super::finding::Finding;
 use acp_chain_app::{Error, home, plan, protected};
 use acp_chain_extension::{Installed, Location, Lock, NotInstalled, StoreError};
-use acp_chain_manifest::{Manifest, ManifestError, ProxyEntry, ProxyKind, Single, User};
+use acp_chain_manifest::{Manifest, ManifestError, NativeEntry, ProxyKind, Single, User};
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// The first bytes of WebAssembly.
@@ -119,7 +119,7 @@ impl Chain<'_> {
         match &single.read {
             Ok(entry) => match &entry.kind {
                 ProxyKind::Component(terms) => self.component(&entry.id, &terms.location),
-                ProxyKind::Native(_) => self.native(entry),
+                ProxyKind::Native(native) => self.native(&entry.id, native),
             },
             Err(error) => {
                 let found = single.uses.as_ref();
@@ -180,11 +180,8 @@ impl Chain<'_> {
         }
     }
 
-    fn native(&self, entry: &ProxyEntry) -> Finding {
-        let ProxyKind::Native(native) = &entry.kind else {
-            return Finding::fine(format!("`{}`", entry.id));
-        };
-        let (id, program) = (&entry.id, native.command.program.to_string_lossy());
+    fn native(&self, id: &str, native: &NativeEntry) -> Finding {
+        let program = native.command.program.to_string_lossy();
         let program = Untrusted::new(&program);
         if !self.user.native {
             return Finding::problem(format!(

@@ -62,19 +62,11 @@ impl Add {
         check_new(&place, &name, &candidate)?;
         consent::show(&candidate);
         let question = format!("Install it as `{name}`, with these powers?");
-        match self
-            .consent
-            .ask(&question, &candidate.release.digest, false)?
-        {
-            Answer::Yes => {}
-            answer => return refused(answer, &candidate.release.digest),
+        if !self.is_agreed(&question, &candidate.release.digest)? {
+            return Ok(ExitCode::FAILURE);
         }
         install(&place, &name, candidate)?;
-        let manifest = place.manifest.display().to_string();
-        say!(
-            "`{name}` is installed, and used by {}.",
-            quote(&manifest, MAX_QUOTE)
-        );
+        say!("`{name}` is installed, and used by {}.", place.shown());
         Ok(ExitCode::SUCCESS)
     }
 
@@ -96,23 +88,36 @@ impl Add {
         about::print(&found.package, extension.digest, extension.size());
         say!("It comes with acp-chain");
         let question = format!("Use `{name}`, with these powers?");
-        match self.consent.ask(&question, &extension.digest, false)? {
-            Answer::Yes => {}
-            answer => return refused(answer, &extension.digest),
+        if !self.is_agreed(&question, &extension.digest)? {
+            return Ok(ExitCode::FAILURE);
         }
         let changing = place.store.change()?;
         let (lock, mut edit) = (place.lock()?, place.edit()?);
         if edit.has(name) || lock.get(name).is_some() {
-            let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
+            let manifest = place.shown();
             return Err(wrong!(
                 "{manifest} has a proxy `{name}` already; nothing was changed"
             ));
         }
         edit.add(name);
         changing.write_manifest(&place.manifest, &edit.text())?;
-        let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
-        say!("`{name}` is used by {manifest}.");
+        say!("`{name}` is used by {}.", place.shown());
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether the user agrees to what was just shown.
+    fn is_agreed(&self, question: &str, digest: &Digest) -> Result<bool> {
+        match self.consent.ask(question, digest, false)? {
+            Answer::Yes => Ok(true),
+            Answer::No => {
+                say!("Nothing was changed.");
+                Ok(false)
+            }
+            Answer::Unasked => Err(wrong!(
+                "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
+                 `--accept-powers {digest}`, or `--yes` to agree to any component"
+            )),
+        }
     }
 
     /// The name of the candidate in the manifest.
@@ -154,23 +159,9 @@ fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<()> {
         )),
         None if edit.has(name) && !is_used => Err(wrong!(
             "{} has a proxy `{name}` already; `--id NAME` gives this one another name",
-            quote(&place.manifest.display().to_string(), MAX_QUOTE)
+            place.shown()
         )),
         None => Ok(()),
-    }
-}
-
-/// Reports that the user has not agreed.
-fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode> {
-    match answer {
-        Answer::Unasked => Err(wrong!(
-            "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
-             `--accept-powers {digest}`, or `--yes` to agree to any component"
-        )),
-        Answer::Yes | Answer::No => {
-            say!("Nothing was changed.");
-            Ok(ExitCode::FAILURE)
-        }
     }
 }
 

@@ -50,7 +50,7 @@ impl List {
             say!("{}\n  comes with acp-chain", quote(name, MAX_QUOTE));
         }
         if lock.is_empty() && used.is_empty() {
-            let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
+            let manifest = place.shown();
             say!("{manifest} has no extensions; `acp-chain add SOURCE` installs one.");
         }
         Ok(())

@@ -6,6 +6,7 @@ use crate::Result;
 use acp_chain_app::home;
 use acp_chain_extension::{Lock, Store};
 use acp_chain_manifest::Edit;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Names the chain of a command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -41,6 +42,11 @@ impl Named {
 }
 
 impl Place {
+    /// The manifest, for people.
+    pub fn shown(&self) -> String {
+        quote(&self.manifest.display().to_string(), MAX_QUOTE)
+    }
+
     /// The folder to which paths in the lock are relative.
     pub fn folder(&self) -> &Path {
         self.manifest.parent().unwrap_or(Path::new("/"))

@@ -23,7 +23,7 @@ impl Remove {
         let place = self.named.place()?;
         let changing = place.store.change()?;
         let (mut lock, mut edit) = (place.lock()?, place.edit()?);
-        let manifest = quote(&place.manifest.display().to_string(), MAX_QUOTE);
+        let manifest = place.shown();
         let was_used = edit.remove(&self.name);
         let was_locked = lock.remove(&self.name).is_some();
         let name = quote(&self.name, MAX_QUOTE);
