@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use tokio::sync::Semaphore;
 
 use super::state::State;
 use super::wire::{Lookup, Reply, TrustedProject};
@@ -39,7 +40,8 @@ pub struct Locator {
     say: Arc<dyn Fn(&Reply) + Send + Sync>,
     /// Whether sessions must not begin in projects that are not trusted as they are.
     refuses: bool,
-    under_way: Arc<AtomicUsize>,
+    /// The threads that may still be started.
+    threads: Arc<Semaphore>,
     known: Arc<Mutex<HashMap<PathBuf, Remembered>>>,
 }
 
@@ -61,15 +63,6 @@ struct Status {
     notice: Option<String>,
 }
 
-/// Counts a running lookup until dropped.
-struct UnderWay(Arc<AtomicUsize>);
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Locator {
     /// A locator that sends its results to `say`.
     pub fn new(
@@ -81,7 +74,7 @@ impl Locator {
             refuses,
             look: Arc::new(look),
             say: Arc::new(say),
-            under_way: Arc::default(),
+            threads: Arc::new(Semaphore::new(MOST)),
             known: Arc::default(),
         }
     }
@@ -142,13 +135,11 @@ impl Locator {
 
     /// Runs `work` in a separate thread. Returns false if too many run.
     fn apart(&self, work: impl FnOnce() + Send + 'static) -> bool {
-        if self.under_way.fetch_add(1, Ordering::Relaxed) >= MOST {
-            self.under_way.fetch_sub(1, Ordering::Relaxed);
+        let Ok(permit) = Arc::clone(&self.threads).try_acquire_owned() else {
             return false;
-        }
-        let under_way = UnderWay(Arc::clone(&self.under_way));
+        };
         let thread = thread::Builder::new().spawn(move || {
-            let _under_way = under_way;
+            let _permit = permit;
             work();
         });
         thread.is_ok()

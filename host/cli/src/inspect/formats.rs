@@ -4,6 +4,7 @@ use acp_chain_inspect::Format;
 use acp_chain_otel::otlp_json;
 use acp_chain_trace::{Format as Other, Line, Reader, export};
 
+use crate::trace::with_lines;
 use acp_chain_kit::transcript::recorded;
 
 pub fn all() -> Vec<Format> {
@@ -61,20 +62,12 @@ fn of_lines(
         extension,
         media_type: "application/json",
         make: Box::new(move |lines| {
-            let mut broken = None;
-            let mut lines = Reader::new(lines).map_while(|read| match read {
-                Ok((_, line)) => Some(line),
-                Err(error) => {
-                    broken = Some(error);
-                    None
-                }
-            });
             let mut text = Vec::new();
-            write(&mut lines, &mut text)?;
-            match broken {
-                Some(error) => Err(error.to_string()),
-                None => Ok(text),
-            }
+            let (written, read) =
+                with_lines(&mut Reader::new(lines), |lines| write(lines, &mut text));
+            written?;
+            read.map_err(|error| error.to_string())?;
+            Ok(text)
         }),
     }
 }

@@ -4,13 +4,12 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, ErrorKind, stdout};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_otel::otlp_json;
 use acp_chain_trace::{ExportError, Format as Other, Reader, TraceError, export};
 
-use super::{open, warn_of_cut, wrong};
+use super::{open, warn_of_cut, with_lines, wrong};
 use crate::out::print_all;
 use acp_chain_kit::transcript::recorded;
 
@@ -40,7 +39,7 @@ enum Format {
 
 impl Export {
     #[expect(clippy::disallowed_methods, reason = "programs read it")]
-    pub fn main(self) -> Result<ExitCode> {
+    pub fn main(self) -> Result<()> {
         let format = match self.to {
             Format::Transcript => return self.whole(recorded),
             Format::Conductor => Other::Conductor,
@@ -49,57 +48,39 @@ impl Export {
             Format::Otlp => return self.whole(spans),
         };
         let mut reader = Reader::new(open(&self.trace)?);
-        let mut broken = None;
-        let lines = reader.by_ref().map_while(|read| {
-            let read = read.map_err(|error| broken = Some(error)).ok()?;
-            Some(read.1)
+        let (written, read) = with_lines(&mut reader, |lines| {
+            export(format, lines, BufWriter::new(stdout()))
         });
-        match export(format, lines, BufWriter::new(stdout())) {
+        match written {
             // The reader may stop before the end.
             Err(ExportError::Unwritable(error)) if error.kind() == ErrorKind::BrokenPipe => {
-                return Ok(ExitCode::SUCCESS);
+                return Ok(());
             }
             done => done?,
         }
-        match broken {
-            Some(error) => Err(wrong(&self.trace, &error).into()),
-            None => {
-                warn_of_cut(&self.trace, reader.cut());
-                Ok(ExitCode::SUCCESS)
-            }
-        }
+        read.map_err(|error| wrong(&self.trace, &error))?;
+        warn_of_cut(&self.trace, reader.cut());
+        Ok(())
     }
 
     /// Prints a trace in a format that is made from the whole trace.
     fn whole<E: Error>(
         &self,
         turned: impl FnOnce(&mut Reader<BufReader<File>>) -> Result<String, E>,
-    ) -> Result<ExitCode> {
+    ) -> Result<()> {
         let mut reader = Reader::new(open(&self.trace)?);
         let text = turned(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
         warn_of_cut(&self.trace, reader.cut());
         print_all(text.as_bytes());
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
 /// The spans of a trace, as OTLP/JSON.
 fn spans(reader: &mut Reader<impl BufRead>) -> Result<String, TraceError> {
-    let mut wrong = None;
-    let lines = reader.map_while(|read| match read {
-        Ok((_, line)) => Some(line),
-        Err(error) => {
-            wrong = Some(error);
-            None
-        }
-    });
     let mut text = Vec::new();
-    let written = otlp_json(lines, &mut text);
-    match wrong {
-        Some(error) => Err(error),
-        None => {
-            written?;
-            Ok(String::from_utf8_lossy(&text).into_owned())
-        }
-    }
+    let (written, read) = with_lines(reader, |lines| otlp_json(lines, &mut text));
+    read?;
+    written?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -16,12 +16,12 @@ mod show;
 
 use std::error::Error;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
 use crate::{Result, report_as};
-use acp_chain_trace::{Line, Reader};
+use acp_chain_trace::{Line, Reader, TraceError};
 
 pub use self::args::TraceArgs;
 use acp_chain_rpc::untrusted::Untrusted;
@@ -67,6 +67,22 @@ fn open(path: &Path) -> Result<BufReader<File>> {
             "{path}: the trace cannot be read: {error}; `acp-chain try --trace FILE` or `run --trace FILE` writes one"
         )
     })
+}
+
+/// Passes the lines of a trace to `take`, up to the end or to an error of reading. Returns both results.
+pub fn with_lines<T>(
+    reader: &mut Reader<impl BufRead>,
+    take: impl FnOnce(&mut dyn Iterator<Item = Line>) -> T,
+) -> (T, Result<(), TraceError>) {
+    let mut read = Ok(());
+    let taken = take(&mut reader.map_while(|line| match line {
+        Ok((_, line)) => Some(line),
+        Err(error) => {
+            read = Err(error);
+            None
+        }
+    }));
+    (taken, read)
 }
 
 /// Calls `take` with each line of a trace, and its number, until it returns false. Partial lines are reported.

@@ -159,18 +159,14 @@ impl Reader<'_> {
             settings: top,
             is_for_us: true,
         }];
-        for way in dialect.overrides {
+        let overrides = dialect.overrides.iter().map(|way| (*way, true));
+        let systems = dialect.systems.iter();
+        let systems = systems.map(|system| (std::slice::from_ref(system), *system == OS));
+        for (way, is_for_us) in overrides.chain(systems) {
             let settings = self.follow(top, way)?.into_iter();
             layers.extend(settings.map(|settings| Layer {
                 settings,
-                is_for_us: true,
-            }));
-        }
-        for system in dialect.systems {
-            let settings = self.follow(top, &[system])?.into_iter();
-            layers.extend(settings.map(|settings| Layer {
-                settings,
-                is_for_us: *system == OS,
+                is_for_us,
             }));
         }
         Ok(layers)
