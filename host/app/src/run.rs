@@ -190,7 +190,7 @@ impl ChainOptions {
             descriptors::raise();
             let loaded = plan.load(Some(supervisor), report).await?;
             let started = loaded.start(live.as_ref()).await.inspect(&begun);
-            started.map_err(Broken::AfterRights)
+            started.map_err(StartFailure::AfterRights)
         };
         let advice = ". To try again, restart acp-chain";
         serve(client, start, advice, stop, settings).await
@@ -204,13 +204,13 @@ pub fn written(log: Option<&Path>, target: Option<&TraceTarget>) -> Vec<PathBuf>
 }
 
 /// Why a chain does not start.
-pub(crate) enum Broken {
+pub(crate) enum StartFailure {
     BeforeRights(ChainError),
     /// Rights are given up for good, so no other chain can start.
     AfterRights(ChainError),
 }
 
-impl<E: Into<ChainError>> From<E> for Broken {
+impl<E: Into<ChainError>> From<E> for StartFailure {
     fn from(error: E) -> Self {
         Self::BeforeRights(error.into())
     }
@@ -220,7 +220,7 @@ impl<E: Into<ChainError>> From<E> for Broken {
 /// later ones, with this advice in the error. Returns the exit code.
 pub(crate) async fn serve(
     client: Transport,
-    mut start: impl AsyncFnMut(Role) -> Result<Chain, Broken>,
+    mut start: impl AsyncFnMut(Role) -> Result<Chain, StartFailure>,
     advice: &str,
     stop: impl Future<Output = ()>,
     settings: Settings,
@@ -231,8 +231,8 @@ pub(crate) async fn serve(
         let started = match &broken {
             Some(error) => Err(error.clone()),
             None => start(role).await.map_err(|error| match error {
-                Broken::BeforeRights(error) => error,
-                Broken::AfterRights(error) => {
+                StartFailure::BeforeRights(error) => error,
+                StartFailure::AfterRights(error) => {
                     let mut advised = error.clone();
                     advised.error.message.push_str(advice);
                     broken = Some(advised);

@@ -33,7 +33,7 @@ pub struct Connect {
     #[arg(id = "connect", value_name = "URL")]
     url: String,
     #[command(flatten)]
-    way: Way,
+    way: RemoteArgs,
     /// Serve all streams that are passed over the socket at standard input
     #[arg(long)]
     shared: bool,
@@ -41,7 +41,7 @@ pub struct Connect {
 
 /// How a remote agent is reached, besides its URL.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Way {
+pub struct RemoteArgs {
     /// Also trust the certificates in this file (PEM) for the agent of `--connect`
     #[arg(long, value_name = "FILE", requires = "connect")]
     connect_ca: Option<PathBuf>,
@@ -51,7 +51,7 @@ pub struct Way {
     connect_token_file: Option<PathBuf>,
 }
 
-impl Way {
+impl RemoteArgs {
     /// The agent at this URL.
     pub fn to(&self, url: &str) -> Remote {
         Remote {

@@ -22,7 +22,7 @@ const CHAIN: &str = "the chain";
 
 /// A failure, and its time.
 #[derive(Debug, PartialEq, Eq)]
-struct Failed {
+struct LastFailure {
     time: String,
     says: String,
 }
@@ -94,7 +94,7 @@ fn failures(text: &str) -> Vec<Finding> {
 
 /// The last failure of each proxy in a log, by `Failure::TARGET`. Text from outside cannot imitate such a line: the
 /// target precedes the message of a line.
-fn last(text: &str) -> BTreeMap<String, Failed> {
+fn last(text: &str) -> BTreeMap<String, LastFailure> {
     let mut last = BTreeMap::new();
     for line in text.lines() {
         let Some((time, says)) = failure(line) else {
@@ -109,7 +109,7 @@ fn last(text: &str) -> BTreeMap<String, Failed> {
             (None, None) => continue,
         };
         let (time, says) = (time.to_owned(), says.to_owned());
-        last.insert(subject, Failed { time, says });
+        last.insert(subject, LastFailure { time, says });
     }
     last
 }

@@ -29,7 +29,7 @@ const LONG: Duration = Duration::from_secs(2);
 const MOST_CANCELLED: u32 = 3;
 
 /// The result of the last build: a version, or an error.
-pub type Built = Option<Result<Digest, String>>;
+pub type BuildResult = Option<Result<Digest, String>>;
 
 /// The parts of the loop.
 pub struct Cycle {
@@ -40,7 +40,7 @@ pub struct Cycle {
     /// Accepts newer versions for the chain.
     pub swaps: mpsc::Sender<Swap>,
     /// Reports the result of each build.
-    pub built: watch::Sender<Built>,
+    pub built: watch::Sender<BuildResult>,
     /// The version with which the chain started, once it has.
     pub begun: watch::Receiver<Option<Digest>>,
     pub report: &'static dyn Report,

@@ -39,7 +39,7 @@ use acp_chain_sandbox::Engine;
 use acp_chain_system::{descriptors, stop};
 
 pub use self::client::{Disconnect, read_ahead};
-pub use self::cycle::Built;
+pub use self::cycle::BuildResult;
 pub use self::developed::DevProject;
 
 /// Sends news to the developer, and to the log. Text from outside must be escaped already.
@@ -51,18 +51,18 @@ pub fn tell(report: &dyn Report, what: &str) {
 /// A project whose sources are watched, before its chain starts.
 pub struct Dev {
     cycle: Cycle,
-    beginning: Beginning,
+    beginning: ChainStart,
     settings: Settings,
 }
 
 /// The start of the chain.
-struct Beginning {
+struct ChainStart {
     project: DevProject,
     /// The agent; `None` for a built-in one.
     agent: Option<CommandLine>,
     program: PathBuf,
     engine: Engine,
-    built: watch::Receiver<Built>,
+    built: watch::Receiver<BuildResult>,
     begun: watch::Sender<Option<Digest>>,
     report: &'static dyn Report,
 }
@@ -108,7 +108,7 @@ impl Dev {
                 begun: begun_rx,
                 report,
             },
-            beginning: Beginning {
+            beginning: ChainStart {
                 project,
                 agent,
                 program: settings.program.clone(),
@@ -122,7 +122,7 @@ impl Dev {
     }
 
     /// The result of the last build.
-    pub fn built(&self) -> watch::Receiver<Built> {
+    pub fn built(&self) -> watch::Receiver<BuildResult> {
         self.beginning.built.clone()
     }
 
@@ -156,7 +156,7 @@ impl Dev {
     }
 }
 
-impl Beginning {
+impl ChainStart {
     /// The chain, as soon as there is a first version.
     async fn chain(
         &mut self,

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::wire::{Begin, LINE, Lookup, Reply, TrustedProject, line};
+use super::wire::{LINE, Lookup, ProjectStart, Reply, TrustedProject, line};
 use crate::protected::NamedFiles;
 use crate::run::ChainOptions;
 use acp_chain_channel::{Failure, FailurePolicy};
@@ -256,7 +256,7 @@ impl Client {
             .map(|project| project.key.to_string())
             .collect();
         let begins = trusted.iter().map(|project| {
-            let begin = Begin {
+            let begin = ProjectStart {
                 root: project.root.clone(),
                 key: project.key,
                 guards_only: project.guards_only,
@@ -281,12 +281,12 @@ impl Client {
 }
 
 /// The proxies of a project, as one proxy.
-fn member(id: String, run: Run, begin: Begin) -> Result<Member, Failure> {
+fn member(id: String, run: Run, begin: ProjectStart) -> Result<Member, Failure> {
     let name = id.clone();
     let mut launch: Launch = Box::new(move || {
         let io = run(&id)?;
         Ok(ChildIo {
-            input: Box::new(Preceded {
+            input: Box::new(PrefixedWriter {
                 first: line(&begin).into(),
                 rest: io.input,
             }),
@@ -348,12 +348,12 @@ impl Running {
 }
 
 /// A stream with bytes to be written before all others.
-struct Preceded<W> {
+struct PrefixedWriter<W> {
     first: bytes::Bytes,
     rest: W,
 }
 
-impl<W: AsyncWrite + Unpin> Preceded<W> {
+impl<W: AsyncWrite + Unpin> PrefixedWriter<W> {
     fn poll_first(&mut self, context: &mut Context) -> Poll<io::Result<()>> {
         while self.first.has_remaining() {
             let written = ready!(Pin::new(&mut self.rest).poll_write(context, &self.first))?;
@@ -366,7 +366,7 @@ impl<W: AsyncWrite + Unpin> Preceded<W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Preceded<W> {
+impl<W: AsyncWrite + Unpin> AsyncWrite for PrefixedWriter<W> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context,
@@ -487,7 +487,7 @@ mod tests {
                 .unwrap();
             io.input.flush().await.unwrap();
             let mut chain = chains.recv().await.unwrap();
-            let begin: Begin = serde_json::from_str(&line_of(&mut chain).await).unwrap();
+            let begin: ProjectStart = serde_json::from_str(&line_of(&mut chain).await).unwrap();
             assert_eq!(
                 (begin.key, &*begin.root.to_string_lossy()),
                 (key, "/home/me/work")

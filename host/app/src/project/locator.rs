@@ -42,12 +42,12 @@ pub struct Locator {
     refuses: bool,
     /// The threads that may still be started.
     threads: Arc<Semaphore>,
-    known: Arc<Mutex<HashMap<PathBuf, Remembered>>>,
+    known: Arc<Mutex<HashMap<PathBuf, KnownProject>>>,
 }
 
 /// The remembered state of a project.
 #[derive(Default)]
-struct Remembered {
+struct KnownProject {
     /// The last state.
     state: Option<State>,
     /// The key of the content that the user agreed to, and that new sessions get. It stays when files change.
@@ -212,7 +212,7 @@ impl Locator {
         all.contains_key(root) || all.len() < KNOWN
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Remembered>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, KnownProject>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use super::opened::OpenProject;
-use super::wire::{Begin, first_line};
+use super::wire::{ProjectStart, first_line};
 use crate::plan::Plan;
-use crate::run::{self, Broken, written};
+use crate::run::{self, StartFailure, written};
 use crate::trace::{self, TraceTarget};
 use crate::{ChainError, Error, Report, home};
 use acp_chain_channel::limits::LINE;
@@ -28,7 +28,7 @@ pub async fn serve(
     let mut reader = stdio::input().map_err(Error::Streams)?;
     let writer = stdio::output().map_err(Error::Streams)?;
     let begin = first_line(&mut reader).await;
-    let begin = begin.and_then(|line| serde_json::from_slice::<Begin>(&line).ok());
+    let begin = begin.and_then(|line| serde_json::from_slice::<ProjectStart>(&line).ok());
     let begin = begin.ok_or(Error::Misused("project-chain", ""))?;
     let trace = trace::open(target.as_ref())?;
     let live = trace.as_ref().and_then(trace::live_folder);
@@ -43,14 +43,14 @@ pub async fn serve(
         descriptors::raise();
         let loaded = plan(role, &begin, &files)?.load(None, report).await?;
         let started = loaded.start(live.as_ref()).await;
-        started.map_err(Broken::AfterRights)
+        started.map_err(StartFailure::AfterRights)
     };
     let client = Transport::lines(reader, writer, LINE);
     Ok(run::serve(client, start, "", stop::requested(), settings).await)
 }
 
 /// The chain to run, if the user agreed to it.
-fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, ChainError> {
+fn plan(role: Role, begin: &ProjectStart, files: &[PathBuf]) -> Result<Plan, ChainError> {
     if role == Role::Agent {
         return Err(ChainError::unfit("the proxies of a project are no agent"));
     }
@@ -68,7 +68,7 @@ fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, ChainError
     })
 }
 
-fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<OpenProject, Error> {
+fn agreed(begin: &ProjectStart, files: &[PathBuf]) -> Result<OpenProject, Error> {
     home::check_owners()?;
     let root = Path::new(&begin.root);
     let (user, installed) = home::settings()?;

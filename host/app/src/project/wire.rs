@@ -54,7 +54,7 @@ pub struct TrustedProject {
 
 /// The first line that `project-chain` reads. The rest is the protocol of proxies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Begin {
+pub struct ProjectStart {
     /// The root of the project.
     pub root: OsString,
     /// The expected key of its content, as it is or as it was kept.

@@ -7,7 +7,7 @@ use crate::Result;
 use acp_chain_agents::{Error, Install, Kind, own};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::place::{self, Fetcher, From, command, shown};
+use super::place::{self, Fetcher, RegistryArgs, command, shown};
 use crate::extension::consent::agrees;
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ pub struct Add {
     #[arg(value_name = "NAME")]
     name: String,
     #[command(flatten)]
-    from: From,
+    from: RegistryArgs,
     /// The kind of installation, if there are several
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["binary", "npx", "uvx"]).map(kind))]
     kind: Option<Kind>,

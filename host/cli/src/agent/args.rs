@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::super::connect::Way;
+use super::super::connect::RemoteArgs;
 use acp_chain_app::agent::AgentChoice;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub struct AgentArgs {
     #[arg(long, value_name = "URL", conflicts_with_all = ["name", "words"])]
     connect: Option<String>,
     #[command(flatten)]
-    way: Way,
+    way: RemoteArgs,
 }
 
 /// Replaces the default in the help of an [`AgentArgs`].

@@ -1,6 +1,6 @@
 //! `acp-chain agent list`: the installed agents, or those of the registry.
 
-use super::place::{Fetcher, From, command, shown};
+use super::place::{Fetcher, RegistryArgs, command, shown};
 use crate::Result;
 use acp_chain_app::agent::store;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -11,7 +11,7 @@ pub struct List {
     #[arg(long)]
     available: bool,
     #[command(flatten)]
-    from: From,
+    from: RegistryArgs,
 }
 
 impl List {

@@ -73,7 +73,7 @@ const STEERING_SUFFIXES: [&str; 8] = [
 
 /// Which registry is meant.
 #[derive(Clone, Debug, clap::Args)]
-pub struct From {
+pub struct RegistryArgs {
     /// The registry: a URL, or a file. By default, the one that an agent came from, else that in your config.toml, else
     /// the public one
     #[arg(long, value_name = "FILE|URL")]
@@ -87,7 +87,7 @@ pub struct Fetcher {
     progress: Progress,
 }
 
-impl From {
+impl RegistryArgs {
     /// Reads the registry. `before` is the record of an installed agent, which names the registry that it came from.
     pub fn read(&self, fetcher: &Fetcher, before: Option<&Record>) -> Result<Registry> {
         let user = home::user()?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::Result;
 use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
 
-use super::place::{self, Fetcher, From, shown};
+use super::place::{self, Fetcher, RegistryArgs, shown};
 use crate::code_if;
 use crate::extension::consent::agrees;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -16,7 +16,7 @@ pub struct Update {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
-    from: From,
+    from: RegistryArgs,
     /// Do not ask
     #[arg(long)]
     yes: bool,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::about;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Answer, Consent};
-use super::place::{Named, Place};
+use super::place::{ManifestArg, Place};
 use crate::Result;
 use acp_chain_app::home;
 use acp_chain_extension::signature::signer;
@@ -33,7 +33,7 @@ pub struct Add {
     #[arg(value_name = "SOURCE")]
     source: Source,
     #[command(flatten)]
-    named: Named,
+    named: ManifestArg,
     /// A name for it, instead of its own
     #[arg(long, value_name = "NAME")]
     id: Option<String>,

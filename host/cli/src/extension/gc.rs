@@ -1,11 +1,11 @@
 //! `acp-chain gc`: removes components that no lock names any longer.
 
-use super::place::Named;
+use super::place::ManifestArg;
 use crate::Result;
 use acp_chain_app::project;
 
 pub fn main() -> Result<()> {
-    let place = Named::default().place()?;
+    let place = ManifestArg::default().place()?;
     let changing = place.store.change()?;
     let collected = changing.collect(&project::locks()?)?;
     let (components, kilobytes) = (collected.components, collected.bytes.div_ceil(1000));

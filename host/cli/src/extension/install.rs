@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::candidate::{Checks, shown};
-use super::place::{Named, Place};
+use super::place::{ManifestArg, Place};
 use crate::Result;
 use crate::code_if;
 use acp_chain_app::home;
@@ -19,7 +19,7 @@ Examples:
   acp-chain install --manifest acp-chain.toml --locked --offline")]
 pub struct Install {
     #[command(flatten)]
-    named: Named,
+    named: ManifestArg,
     /// Fail if the manifest and its lock do not match
     #[arg(long)]
     locked: bool,

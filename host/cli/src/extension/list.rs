@@ -8,7 +8,7 @@ use serde_json::json;
 use super::about;
 use super::candidate::shown;
 use super::consent;
-use super::place::{Named, Place};
+use super::place::{ManifestArg, Place};
 use acp_chain_extension::{Change, Locked};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
@@ -19,7 +19,7 @@ Examples:
   acp-chain list --available --json")]
 pub struct List {
     #[command(flatten)]
-    named: Named,
+    named: ManifestArg,
     /// List the built-in ones, which need no download
     #[arg(long)]
     available: bool,

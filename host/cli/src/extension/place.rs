@@ -10,7 +10,7 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Names the chain of a command.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Named {
+pub struct ManifestArg {
     /// The manifest; by default, your own config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub struct Place {
     pub store: Store,
 }
 
-impl Named {
+impl ManifestArg {
     /// Finds the files. Fails if there is no place for them, or if other users could change them.
     pub fn place(self) -> Result<Place> {
         home::check_owners()?;

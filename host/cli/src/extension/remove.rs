@@ -1,6 +1,6 @@
 //! `acp-chain remove`: removes an extension from a manifest.
 
-use super::place::Named;
+use super::place::ManifestArg;
 use crate::Result;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
@@ -14,7 +14,7 @@ pub struct Remove {
     #[arg(value_name = "NAME")]
     name: String,
     #[command(flatten)]
-    named: Named,
+    named: ManifestArg,
 }
 
 impl Remove {

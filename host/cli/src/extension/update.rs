@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::add::relative;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Answer, Consent};
-use super::place::{Named, Place};
+use super::place::{ManifestArg, Place};
 use crate::Result;
 use crate::code_if;
 use acp_chain_extension::signature::signer_after;
@@ -31,7 +31,7 @@ pub struct Update {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
-    named: Named,
+    named: ManifestArg,
     /// Fetch it from this source from now on
     #[arg(long, value_name = "SOURCE")]
     from: Option<Source>,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, DuplexStream};
 
 use super::question::Question;
-use super::shown::Shown;
+use super::shown::AgentOutput;
 use crate::typed::picture::Picture;
 use crate::typed::prompts::{Prompts, invite};
 use crate::typed::wire::Wire;
@@ -58,7 +58,7 @@ pub struct Client<'s, R> {
     scene: &'s Scene,
     /// The proxies of the chain, once it has begun.
     proxies: &'s RefCell<Vec<String>>,
-    shown: Shown,
+    shown: AgentOutput,
     /// Open questions; the first one is shown.
     questions: VecDeque<Question>,
     logins: Vec<Login>,
@@ -94,7 +94,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             picture,
             scene,
             proxies,
-            shown: Shown::default(),
+            shown: AgentOutput::default(),
             questions: VecDeque::new(),
             logins: Vec::new(),
         }

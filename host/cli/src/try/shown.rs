@@ -10,7 +10,7 @@ const MARK: &str = "│ ";
 
 /// The state of the output.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct AgentOutput {
     /// The current stream, and whether its line has begun.
     streams: Option<(Stream, bool)>,
 }
@@ -22,7 +22,7 @@ enum Stream {
     Thought,
 }
 
-impl Shown {
+impl AgentOutput {
     /// Shows an update of a session.
     pub fn update(&mut self, update: &Value) {
         let text = || update["content"]["text"].as_str().unwrap_or("(no text)");

@@ -20,17 +20,17 @@ const LONGEST: usize = 128 << 20;
 /// The messages of a trace.
 pub struct Picture {
     written: Flush,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<TraceText>>,
 }
 
 /// Messages since the last picture, as lines of a trace.
 #[derive(Default)]
-struct Seen {
+struct TraceText {
     lines: String,
     left_out: u64,
 }
 
-struct Memory(Arc<Mutex<Seen>>);
+struct Memory(Arc<Mutex<TraceText>>);
 
 impl Picture {
     /// Starts a trace, also into a file if one is wanted, and its picture.
@@ -72,7 +72,7 @@ impl Sink for Memory {
     }
 }
 
-fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+fn lock(seen: &Mutex<TraceText>) -> std::sync::MutexGuard<'_, TraceText> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -25,11 +25,11 @@ const PATIENCE: Patience = Patience {
 };
 
 /// The keys of an issuer; `None` after an error, which has been reported.
-pub type Fetched = (String, Option<Jwks>);
+pub type IssuerKeys = (String, Option<Jwks>);
 
 /// The issuers whose keys are fetched.
 pub struct Issuers {
-    fetched: mpsc::Receiver<Fetched>,
+    fetched: mpsc::Receiver<IssuerKeys>,
     /// The number of issuers.
     pub count: usize,
 }
@@ -56,7 +56,7 @@ impl Issuers {
     }
 
     /// The next result of any of them.
-    pub async fn next(&mut self) -> Fetched {
+    pub async fn next(&mut self) -> IssuerKeys {
         match self.fetched.recv().await {
             Some(fetched) => fetched,
             // There are no issuers.
@@ -72,7 +72,7 @@ struct Issuer {
 }
 
 impl Issuer {
-    async fn follow(self, mut asks: watch::Receiver<()>, tell: mpsc::Sender<Fetched>) {
+    async fn follow(self, mut asks: watch::Receiver<()>, tell: mpsc::Sender<IssuerKeys>) {
         // The first request after [`PAUSE`] fetches at once.
         let mut asked: Option<Instant> = None;
         loop {

@@ -12,7 +12,7 @@ use tokio::time::interval;
 
 use super::KeySources;
 use super::files::Files;
-use super::issuers::{Fetched, Issuers};
+use super::issuers::{IssuerKeys, Issuers};
 use crate::Error;
 
 /// How often files are checked.
@@ -65,7 +65,7 @@ async fn follow(watched: &KeySources, asks: &watch::Receiver<()>) {
     }
 }
 
-fn put((issuer, jwks): Fetched, keys: &mut Keys) {
+fn put((issuer, jwks): IssuerKeys, keys: &mut Keys) {
     if let Some(jwks) = jwks {
         keys.jwks.insert(issuer, jwks);
     }

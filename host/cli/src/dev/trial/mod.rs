@@ -16,14 +16,14 @@ use self::client::Client;
 use crate::progress::TERMINAL;
 use crate::typed::picture::{Picture, columns};
 use crate::typed::prompts::{Prompts, invite};
-use acp_chain_app::dev::{Built, DevProject, Disconnect, tell};
+use acp_chain_app::dev::{BuildResult, DevProject, Disconnect, tell};
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// The parts of a trial.
 pub struct Trial {
     pub project: DevProject,
     pub picture: Picture,
-    pub built: watch::Receiver<Built>,
+    pub built: watch::Receiver<BuildResult>,
     /// Our end of the client's connection.
     pub client: DuplexStream,
 }
