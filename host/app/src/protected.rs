@@ -57,10 +57,7 @@ pub struct NamedFiles {
 
 impl NamedFiles {
     /// The agent, if known, and the log and trace files.
-    pub fn new<'p>(
-        agent: Option<CommandLine>,
-        written: impl IntoIterator<Item = &'p Path>,
-    ) -> Self {
+    pub fn new(agent: Option<CommandLine>, written: &[PathBuf]) -> Self {
         let agent = agent.map(|command| ("the agent".to_owned(), command));
         let named = Self {
             programs: agent.into_iter().collect(),
@@ -102,10 +99,9 @@ impl NamedFiles {
 
     /// Adds these log and trace files.
     #[must_use]
-    pub fn written<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
-        let paths = paths.into_iter();
-        let named = paths.map(|path| ("the log or the trace".to_owned(), path.into()));
-        self.files.extend(named);
+    pub fn written(mut self, paths: &[PathBuf]) -> Self {
+        let named = |path: &PathBuf| ("the log or the trace".to_owned(), path.into());
+        self.files.extend(paths.iter().map(named));
         self
     }
 }
@@ -164,28 +160,24 @@ pub fn check(manifest: &Manifest, proxies: &[ProxyPlan], named: &NamedFiles) -> 
         all.push(ProtectedFile::new(what, &opened.by));
     }
     for writable in &writable {
+        let given = Untrusted::new(writable.opened.directory.path.display());
+        let wrong = |wrong: String| Err(Error::Proxy(manifest.about(writable.entry, &wrong)));
         for protected in &all {
             if let Some(how) = writable.reaches(protected) {
-                let (given, what) = (
-                    Untrusted::new(writable.opened.directory.path.display()),
-                    &protected.what,
-                );
-                let wrong = format!(
+                let what = &protected.what;
+                return wrong(format!(
                     "it may write to {given}, and so to {what} ({how}), by which it could give itself \
                      more; leave out `write`, or give it another directory"
-                );
-                return Err(Error::Proxy(manifest.about(writable.entry, &wrong)));
+                ));
             }
         }
         for (owner, command) in &named.programs {
             if let Some(word) = writable.is_named_in(command) {
-                let given = Untrusted::new(writable.opened.directory.path.display());
-                let wrong = format!(
+                return wrong(format!(
                     "it may write to {given}, which is named in what starts {owner} ({}), so that it could \
                      change what runs; leave out `write`, or give it another directory",
                     quote(&word, MAX_QUOTE)
-                );
-                return Err(Error::Proxy(manifest.about(writable.entry, &wrong)));
+                ));
             }
         }
     }

@@ -141,7 +141,7 @@ impl ChainOptions {
         let project =
             project.map_err(|error| ChainError::new(format_args!("--project: {error}")))?;
         let (project, refuses) = (project.as_deref(), project::refuses(user));
-        let beside = NamedFiles::new(self.command(manifest).ok(), None).and(manifest);
+        let beside = NamedFiles::new(self.command(manifest).ok(), &[]).and(manifest);
         let program = std::env::current_exe();
         program
             .and_then(|program| Finder::new(&program, self, project, beside, refuses))
@@ -154,9 +154,8 @@ impl ChainOptions {
         if proxies.is_empty() {
             return Ok(proxies);
         }
-        let files: Vec<_> = written(self.log.as_deref(), self.target.as_ref());
-        let files = files.iter().map(PathBuf::as_path);
-        let named = NamedFiles::new(self.command(manifest).ok(), files).with(&self.protected);
+        let files = written(self.log.as_deref(), self.target.as_ref());
+        let named = NamedFiles::new(self.command(manifest).ok(), &files).with(&self.protected);
         protected::check(manifest, &proxies, &named)?;
         Ok(proxies)
     }

@@ -94,7 +94,6 @@ fn agreed(begin: &ProjectStart, files: &[PathBuf]) -> Result<OpenProject, Error>
     if !may_run {
         return Err(Error::NotAgreed(root.to_owned()));
     }
-    let files = files.iter().map(PathBuf::as_path);
     let named = begin.beside.clone().written(files);
     let project = OpenProject::new(content, &user, &installed, &named)?;
     let agreed = project.agreed();

@@ -58,23 +58,22 @@ pub fn print(
         return Ok(None);
     };
     let command = trust(&root);
-    match State::of(&root, records, &installed.carried) {
-        State::Trusted(_) => {}
-        State::Changed => {
-            say!(
-                "trust        none: it has changed since you agreed to it; {command} shows what is different"
-            );
-            return Ok(None);
-        }
-        State::Unknown | State::Gone => {
-            say!("trust        none: its proxies do not run; {command} shows them, and asks you");
-            return Ok(None);
-        }
-        State::Denied => {
-            say!("trust        denied: its proxies never run; {command} asks again");
-            return Ok(None);
-        }
+    let why = match State::of(&root, records, &installed.carried) {
+        State::Trusted(_) => None,
+        State::Changed => Some(format!(
+            "none: it has changed since you agreed to it; {command} shows what is different"
+        )),
+        State::Unknown | State::Gone => Some(format!(
+            "none: its proxies do not run; {command} shows them, and asks you"
+        )),
+        State::Denied => Some(format!(
+            "denied: its proxies never run; {command} asks again"
+        )),
         State::Wrong(error) => return Err(error.into()),
+    };
+    if let Some(why) = why {
+        say!("trust        {why}");
+        return Ok(None);
     }
     let content = Content::read(&root, &installed.carried, Keep::Components)?;
     let opened = OpenProject::new(content, user, installed, named)?;

@@ -58,7 +58,7 @@ impl Check {
             say!("`--with {name}` adds nothing: the chain has `{name}` already.");
         }
         let proxies = plan::proxies(&manifest)?;
-        let named = NamedFiles::new(manifest.agent.clone(), log.as_deref());
+        let named = NamedFiles::new(manifest.agent.clone(), log.as_slice());
         protected::check(&manifest, &proxies, &named)?;
         let project = match self.manifest {
             Some(_) => None,

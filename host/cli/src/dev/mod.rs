@@ -62,7 +62,7 @@ impl Dev {
         let written = written(log.as_deref(), target.as_ref());
         let choice = self.agent.choice();
         let agent = choice.command()?;
-        let named = NamedFiles::new(agent.clone(), written.iter().map(PathBuf::as_path));
+        let named = NamedFiles::new(agent.clone(), &written);
         let project = DevProject::find(&self.project_dir, self.manifest.as_deref(), named)?;
         let (trace, picture) = if choice.is_empty() {
             let (trace, picture) = Picture::begin(target.as_ref())?;
