@@ -7,9 +7,9 @@ use tokio::time::{Instant, timeout};
 use super::Exit;
 use super::conductor::{BUDGET, Conductor};
 use super::pipes::LAST_OUTPUT;
-use super::route::HopIndex;
-use crate::native::{self, Process, ProcessEnd};
 use acp_chain_channel::Peer;
+use acp_chain_process::{Process, ProcessEnd, describe};
+use acp_chain_router::HopIndex;
 use acp_chain_rpc::{Error, code};
 
 /// How long writing the remaining output may take.
@@ -40,7 +40,7 @@ impl Conductor {
         let Some(ended) = ended else {
             return Exit::Ended { agent: None };
         };
-        tracing::info!("the agent {}", native::describe(ended.status));
+        tracing::info!("the agent {}", describe(ended.status));
         // An agent that the host ended did not fail.
         Exit::Ended {
             agent: ended.has_own_status().then_some(ended.status),
@@ -120,7 +120,7 @@ impl Conductor {
 
     async fn cause_of_end(&mut self, ended: Option<ProcessEnd>, reads: bool) -> Error {
         let how = match ended {
-            Some(ended) if ended.ended_first => native::describe(ended.status),
+            Some(ended) if ended.ended_first => describe(ended.status),
             _ if !reads => "closed its input".to_owned(),
             _ => "closed its output".to_owned(),
         };

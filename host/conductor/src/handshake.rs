@@ -1,9 +1,9 @@
 //! Receives a client before there is a chain: accepts only `initialize`, or a parent's `proxy/initialize`.
 
-use super::losses::{Loss, Losses};
-use super::route::Place;
 use super::start::Role;
 use acp_chain_channel::Peer;
+use acp_chain_router::Place;
+use acp_chain_router::losses::{Loss, Losses};
 use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, read};
 

@@ -13,14 +13,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use futures_util::task::AtomicWaker;
 use tokio::time::{Sleep, sleep, timeout};
 
-use super::ChildIo;
-use super::hop::NativeBacklogs;
-use super::member::Member;
-use super::native_peer::{Launch, Program};
-use super::route::HopIndex;
-use crate::native::{self, Process};
 use acp_chain_channel::Failure;
 use acp_chain_channel::limits::{FLOOD, LINE, UNREAD};
+use acp_chain_process::{ChildIo, Process, describe};
+use acp_chain_router::{HopIndex, Launch, Member, NativeBacklogs, Program};
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 
 /// How long the output of a program, or of the agent, may take to end once it has exited or stopped reading.
@@ -440,7 +436,7 @@ impl RunningProgram {
         if let Ok(ended) = process.end(true).await
             && ended.ended_first
         {
-            how = native::describe(ended.status);
+            how = describe(ended.status);
         }
         let printed = process.last_words().await;
         Failure::new(format!("it {how}")).with_details(printed)

@@ -1,18 +1,14 @@
 //! Projects: further proxies of a session, by its working directory, beside those of all sessions.
 //!
 //! An implementation of [`Projects`] finds projects, and decides whether their proxies may run. A session waits for
-//! that no longer than [`PATIENCE`].
+//! that no longer than [`PATIENCE`](acp_chain_router::PATIENCE).
 
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::Member;
 use acp_chain_channel::Failure;
-
-/// How long a session waits for its project to be found. Its folder may be on a disk that hangs.
-pub const PATIENCE: Duration = Duration::from_secs(2);
+use acp_chain_router::Member;
 
 /// Finds the projects of sessions.
 pub trait Projects: Send {

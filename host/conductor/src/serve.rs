@@ -9,10 +9,11 @@ use tokio::sync::mpsc;
 
 use super::conductor::Conductor;
 use super::handshake::Handshake;
-use super::losses::Losses;
-use super::{Chain, Role, StartError, Swap};
+use super::{Chain, Role, StartError};
 use acp_chain_channel::Failure;
 use acp_chain_recorder::Tracer;
+use acp_chain_router::Swap;
+use acp_chain_router::losses::Losses;
 use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::{Error, Id};
 

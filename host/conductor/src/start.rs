@@ -1,15 +1,13 @@
 //! What a connection needs to start.
 
-use tokio::io::{AsyncRead, AsyncWrite};
-
 use super::{Member, Projects};
-use crate::native::{Dialect, Process, SpawnError, Supervisor};
+use crate::native::{Dialect, Supervisor};
 use acp_chain_acp::INITIALIZE;
 use acp_chain_channel::limits::LINE;
 use acp_chain_mcp::reach::Reach;
+use acp_chain_process::{ChildIo, Process};
 use acp_chain_rpc::code;
 use acp_chain_rpc::transport::Transport;
-use acp_chain_system::Startable;
 
 /// The role of a chain for its client, shown by the first message (RFD proxy-chains).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,50 +97,6 @@ impl From<ChildIo> for Agent {
             transport: Transport::lines(child.output, child.input, LINE),
             process: child.process,
         }
-    }
-}
-
-/// The two streams of an agent, or of a native proxy, and its process if it has one.
-pub struct ChildIo {
-    /// Its output.
-    pub output: Box<dyn AsyncRead + Send + Unpin>,
-    /// Its input.
-    pub input: Box<dyn AsyncWrite + Send + Unpin>,
-    /// The process, which ends with the connection.
-    pub process: Option<Process>,
-}
-
-impl ChildIo {
-    /// The streams of a peer whose process, if any, the host does not end.
-    pub fn over(
-        output: impl AsyncRead + Send + Unpin + 'static,
-        input: impl AsyncWrite + Send + Unpin + 'static,
-    ) -> Self {
-        Self {
-            output: Box::new(output),
-            input: Box::new(input),
-            process: None,
-        }
-    }
-}
-
-impl ChildIo {
-    /// Starts a program. `proxy` is the id of a proxy; `None` for the agent.
-    pub fn start(program: &Startable, proxy: Option<&str>) -> Result<Self, SpawnError> {
-        let (process, input, output) = Process::start(program, proxy)?;
-        Ok(Self {
-            output,
-            input,
-            process: Some(process),
-        })
-    }
-}
-
-impl std::fmt::Debug for ChildIo {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("ChildIo")
-            .field("process", &self.process)
-            .finish_non_exhaustive()
     }
 }
 

@@ -14,8 +14,8 @@ use acp_chain_app::agent::{self, command_line};
 use acp_chain_app::plan::supervise;
 use acp_chain_app::sign_in::{Login, logins};
 use acp_chain_app::{ChainError, home, shell};
-use acp_chain_conductor::native::{CommandLine, SpawnError, Startable};
 use acp_chain_manifest::Manifest;
+use acp_chain_process::{CommandLine, SpawnError, Startable};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_setup::all_agents;
 

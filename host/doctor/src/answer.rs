@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use acp_chain_app::sign_in::params;
 use acp_chain_channel::limits::LINE;
-use acp_chain_conductor::native::{Process, SpawnError, Startable, describe};
+use acp_chain_process::{Process, SpawnError, Startable, describe};
 
 /// How long to wait for the agent to end.
 const ENDING: Duration = Duration::from_secs(5);

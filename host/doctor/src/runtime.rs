@@ -12,7 +12,7 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
 use acp_chain_app::protected::{file_of, first_line};
-use acp_chain_conductor::native::{CommandLine, Process, Startable};
+use acp_chain_process::{CommandLine, Process, Startable};
 
 /// The maximum length of a `package.json`, in bytes.
 const LONGEST: u64 = 1 << 20;

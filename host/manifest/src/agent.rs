@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::terms::Wrong;
 use super::{Environment, command};
-use acp_chain_conductor::native::CommandLine;
+use acp_chain_router::native::CommandLine;
 
 /// `[agent]`.
 #[derive(Clone, Debug, Default, Deserialize)]

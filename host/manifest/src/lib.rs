@@ -40,10 +40,10 @@ use self::agent::AgentTable;
 use self::proxy::ProxyTable;
 use self::terms::Wrong;
 use acp_chain_channel::limits::MANIFEST;
-use acp_chain_conductor::native::CommandLine;
 use acp_chain_extension::installed::Found;
 use acp_chain_extension::{Installed, Location, Lock, LockError};
 use acp_chain_mcp::reach::Reach;
+use acp_chain_router::native::CommandLine;
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// A parsed manifest.
@@ -458,7 +458,7 @@ mod tests {
     use super::*;
     use acp_chain_channel::FailurePolicy;
     use acp_chain_channel::limits::Limits;
-    use acp_chain_conductor::native::Dialect;
+    use acp_chain_router::native::Dialect;
 
     fn parse(text: &str) -> Result<Manifest, String> {
         let path = Path::new("/project/acp-chain.toml");

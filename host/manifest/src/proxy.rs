@@ -11,8 +11,8 @@ use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
 use super::{Context, Environment, command, extension};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{FailurePolicy, Grant, Registration};
-use acp_chain_conductor::native::{CommandLine, Dialect};
 use acp_chain_extension::Location;
+use acp_chain_router::native::{CommandLine, Dialect};
 use acp_chain_sandbox::Directory;
 
 /// A `[[proxy]]` of a manifest.

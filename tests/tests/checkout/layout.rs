@@ -146,7 +146,7 @@ fn behind<'a>(code: &'a str, path: &str) -> Vec<&'a str> {
 
 #[test]
 fn files_of_the_router_use_only_what_stands_below_them() {
-    let folder = root().join("host/conductor/src/router");
+    let folder = root().join("host/router/src/router");
     let parts = parts_of_router(&folder);
     let mut files = Vec::new();
     sources(&folder, &mut files);

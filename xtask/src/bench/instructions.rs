@@ -74,7 +74,7 @@ pub fn run(workspace: &Workspace, progress: &Progress, accept: bool) -> Result<E
 /// The crates that a message passes.
 const PASSED: [&str; 4] = [
     "acp-chain-channel",
-    "acp-chain-conductor",
+    "acp-chain-router",
     "acp-chain-powers",
     "acp-chain-rpc",
 ];

@@ -94,6 +94,7 @@ use tokio::time::Instant;
 
 pub use busy::FinishedWork;
 pub use drive::RUN;
+pub use lookups::PATIENCE;
 
 use self::core::Core;
 use self::mcp::Mcp;

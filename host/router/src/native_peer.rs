@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ChildIo;
 use super::exchange::ExchangeId;
 use super::route::HopIndex;
 use super::routed::Routed;
 use crate::native::Dialect;
 use acp_chain_channel::limits::{Account, OPEN_KEPT};
 use acp_chain_channel::{Failure, FailurePolicy, Peer};
+use acp_chain_process::ChildIo;
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Id, Message};
 

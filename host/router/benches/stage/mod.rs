@@ -11,8 +11,8 @@ use acp_chain_channel::{
     Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
     Tally,
 };
-use acp_chain_conductor::trace::Recorder;
-use acp_chain_conductor::{Proxy, Router, Terms};
+use acp_chain_router::trace::Recorder;
+use acp_chain_router::{Proxy, Router, Terms};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Outbox;
 use bytes::Buf;

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+pub use acp_chain_process::{CommandLine, Startable, Supervisor};
+
 /// A generation of the proxy protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Dialect {

@@ -4,9 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::core::Core;
-use super::lookups::{Lookup, cwd};
+use super::lookups::{Lookup, PATIENCE, cwd};
 use super::steps::{Step, Steps};
-use crate::PATIENCE;
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Hop;

@@ -7,7 +7,7 @@ use std::{env, io};
 
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LINE;
-use acp_chain_conductor::trace::{Beginning, Recorder, Role, Trace};
+use acp_chain_router::trace::{Beginning, Recorder, Role, Trace};
 use acp_chain_rpc::transport::{Incoming, LenientReader, LineReader};
 use acp_chain_rpc::{self as rpc, Message};
 use acp_chain_trace::{Line, Sink};

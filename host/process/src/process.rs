@@ -1,4 +1,4 @@
-//! A child process that speaks ACP on its standard input and output.
+//! A child process, from its start to its end.
 
 use std::io;
 use std::path::Path;

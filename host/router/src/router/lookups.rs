@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -12,6 +13,9 @@ use crate::exchange::ExchangeId;
 use crate::routed::Routed;
 use acp_chain_channel::limits::{Account, Charge, KEPT};
 use acp_chain_rpc::{Message, member};
+
+/// How long a session waits for its project to be found. Its folder may be on a disk that hangs.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) struct Lookups {
     are_on: bool,

@@ -316,7 +316,7 @@ impl NativeBacklogs<'_> {
     }
 
     /// How many bytes wait at this proxy.
-    pub(super) fn backlog(&self, index: HopIndex) -> usize {
+    pub fn backlog(&self, index: HopIndex) -> usize {
         self.0.get(index).map_or(0, Hop::backlog)
     }
 }

@@ -1,0 +1,38 @@
+//! The router of a chain: a state machine that carries messages between the client, the proxies and the agent. It does
+//! no input or output: the crate `acp-chain-conductor` reads and writes for it.
+//!
+//! Invariants:
+//! - A message that no proxy changes is sent with exactly the bytes of its body that were received.
+//! - Per direction and session, messages are sent in the order of arrival, and a response never overtakes a
+//!   notification sent before it. Only holding a message takes it out of that order.
+//! - Every request gets exactly one answer, whichever part fails.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod batches;
+mod breaker;
+mod clock;
+mod edge;
+mod exchange;
+mod hop;
+mod labels;
+pub mod losses;
+mod member;
+pub mod native;
+mod native_peer;
+mod queues;
+mod route;
+mod routed;
+mod router;
+pub mod sign_in;
+mod swap;
+mod version;
+
+pub use acp_chain_recorder as trace;
+pub use hop::NativeBacklogs;
+pub use member::{Member, Proxy, SleepingProxy, Terms};
+pub use native_peer::{Launch, Native, Order, Program};
+pub use route::{HopIndex, Place};
+pub use router::{FinishedWork, PATIENCE, RUN, Router};
+pub use swap::{EndCallback, Swap};
