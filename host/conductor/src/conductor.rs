@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::OptionFuture;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -190,12 +191,16 @@ impl Conductor {
                 // The client is the slow one.
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
+            let over = OptionFuture::from(drain.as_mut().map(Drain::over));
+            let last_output = OptionFuture::from(self.last_output.map(sleep_until));
+            let timer = OptionFuture::from(self.router.next_timer().map(sleep_until));
+            // A branch without a future is disabled.
             tokio::select! {
                 biased;
                 () = &mut stop => break false,
-                () = over(&mut drain) => break true,
-                () = at(self.last_output) => self.agent.ended = true,
-                () = at(self.router.next_timer()) => {}
+                Some(()) = over => break true,
+                Some(()) = last_output => self.agent.ended = true,
+                Some(()) = timer => {}
                 () = self.turn() => {}
             }
         };
@@ -210,14 +215,18 @@ impl Conductor {
         let more = self.router.is_ready();
         let event = {
             let (client_box, agent_box, busy, arrival, mut natives) = self.router.split();
+            let projects = self.projects.as_mut().map(|projects| projects.next());
+            let swaps = self.swaps.as_mut().map(mpsc::Receiver::recv);
+            let exit = self.process.as_mut().map(Process::wait);
             let rest = async {
+                // A branch without a future, or whose channel is closed, is disabled.
                 tokio::select! {
                     filled = self.client.incoming.read(), if read_client => Turn::Read(Peer::Client, filled),
                     filled = self.agent.incoming.read(), if read_agent => Turn::Read(Peer::Agent, filled),
                     happened = self.pipes.next(&mut natives, &readable) => Turn::Happened(happened),
-                    word = next_word(&mut self.projects) => Turn::Word(word),
-                    swap = next_swap(&mut self.swaps) => Turn::Swap(swap),
-                    () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
+                    Some(word) = OptionFuture::from(projects) => Turn::Word(word),
+                    Some(Some(swap)) = OptionFuture::from(swaps) => Turn::Swap(swap),
+                    Some(_) = OptionFuture::from(exit), if self.last_output.is_none() => Turn::Exited,
                     finished = busy => Turn::Finished(finished),
                     arrival = arrival, if read_agent => Turn::Arrived(arrival),
                     () = std::future::ready(()), if more => Turn::More,
@@ -500,47 +509,5 @@ impl Conductor {
             self.router
                 .lose_answers(peer, &Error::new(code::REQUEST_CANCELLED, text));
         }
-    }
-}
-
-/// The next news about projects; pending if projects are not looked up. Cancel safe.
-async fn next_word(projects: &mut Option<Box<dyn Projects>>) -> Word {
-    match projects {
-        Some(projects) => projects.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// The next version of a proxy; pending if there will be none. Cancel safe.
-async fn next_swap(swaps: &mut Option<mpsc::Receiver<Swap>>) -> Swap {
-    let next = match swaps {
-        Some(swaps) => swaps.recv().await,
-        None => None,
-    };
-    match next {
-        Some(swap) => swap,
-        None => std::future::pending().await,
-    }
-}
-
-/// Resolves when the process has ended. Cancel safe.
-async fn exited(process: &mut Option<Process>) {
-    match process {
-        Some(process) => drop(process.wait().await),
-        None => std::future::pending().await,
-    }
-}
-
-async fn over(drain: &mut Option<Drain>) {
-    match drain {
-        Some(drain) => drain.over().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn at(time: Option<Instant>) {
-    match time {
-        Some(time) => sleep_until(time).await,
-        None => std::future::pending().await,
     }
 }

@@ -166,6 +166,12 @@ impl Pipes {
         Ok(())
     }
 
+    /// A program that has not ended.
+    fn running(&self, hop: HopIndex) -> Option<&RunningProgram> {
+        let pipe = self.all.iter().find(|pipe| pipe.hop == hop)?;
+        pipe.program.as_ref()
+    }
+
     /// The places of all programs.
     pub fn hops(&self) -> impl Iterator<Item = HopIndex> {
         self.all.iter().map(|pipe| pipe.hop)
@@ -173,9 +179,7 @@ impl Pipes {
 
     /// The process id of a program, if it has a process.
     pub fn process(&self, hop: HopIndex) -> Option<u32> {
-        let pipe = self.all.iter().find(|pipe| pipe.hop == hop)?;
-        let program = pipe.program.as_ref()?;
-        program.process.as_ref().map(Process::id)
+        self.running(hop)?.process.as_ref().map(Process::id)
     }
 
     /// Ends a program, without a report.
@@ -220,8 +224,7 @@ impl Pipes {
 
     /// Whether a program has not ended.
     pub fn is_running(&self, hop: HopIndex) -> bool {
-        let pipe = self.all.iter().find(|pipe| pipe.hop == hop);
-        pipe.is_some_and(|pipe| pipe.program.is_some())
+        self.running(hop).is_some()
     }
 
     /// Ends all programs.
