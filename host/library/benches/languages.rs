@@ -2,7 +2,7 @@
 //! after a thousand messages. The arguments are components that change prompts. Prints a line of JSON for each.
 
 #[allow(dead_code, reason = "other benches use the rest")]
-#[path = "../../conductor/benches/stage/mod.rs"]
+#[path = "../../router/benches/stage/mod.rs"]
 mod stage;
 
 use std::env;

@@ -1,6 +1,6 @@
 //! Benchmarks of single parts of the host: `cargo xtask bench --micro`.
 
-#[path = "../../conductor/benches/stage/mod.rs"]
+#[path = "../../router/benches/stage/mod.rs"]
 mod stage;
 
 use std::env;

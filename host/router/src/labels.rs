@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU32;
 
+use super::hop::Hop;
 use super::route::HopIndex;
 
 /// The labels of a message. A message that arrives at an end has none.
@@ -18,24 +19,24 @@ pub struct Labels {
 
 impl Labels {
     /// The labels of a message that a proxy sends.
-    pub fn sent_by(maker: HopIndex, is_guard: bool) -> Self {
+    pub fn sent_by(maker: HopIndex, hops: &[Hop]) -> Self {
         Self {
             is_internal: true,
-            ..Self::answered_by(maker, is_guard)
+            ..Self::answered_by(maker, hops)
         }
     }
 
     /// The labels of a proxy's answer.
-    pub fn answered_by(maker: HopIndex, is_guard: bool) -> Self {
+    pub fn answered_by(maker: HopIndex, hops: &[Hop]) -> Self {
         let mut labels = Self::default();
-        labels.change(maker, is_guard);
+        labels.change(maker, hops);
         labels
     }
 
     /// Notes that a proxy changes the message, or answers it.
-    pub fn change(&mut self, maker: HopIndex, is_guard: bool) {
+    pub fn change(&mut self, maker: HopIndex, hops: &[Hop]) {
         self.maker = u32::try_from(maker + 1).ok().and_then(NonZeroU32::new);
-        self.is_sealed |= is_guard;
+        self.is_sealed |= hops[maker].is_guard();
         self.is_canonical = false;
     }
 

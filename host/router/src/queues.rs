@@ -34,26 +34,8 @@ type KeyMap<T> = HashMap<OrderKey, T, foldhash::quality::RandomState>;
 pub struct Queues {
     counts: KeyMap<Count>,
     behind: KeyMap<VecDeque<Follower>>,
-    beginnings: BeginningCounts,
-}
-
-/// How many of the waiting messages begin the connection, by direction.
-#[derive(Debug, Default)]
-struct BeginningCounts([usize; 2]);
-
-impl BeginningCounts {
-    fn add(&mut self, routed: &Routed) {
-        self.0[routed.toward as usize] += usize::from(routed.is_beginning());
-    }
-
-    fn remove(&mut self, routed: &Routed) {
-        self.0[routed.toward as usize] -= usize::from(routed.is_beginning());
-    }
-
-    /// Whether one goes in the same direction as this message.
-    fn has(&self, routed: &Routed) -> bool {
-        self.0[routed.toward as usize] > 0
-    }
+    /// How many of the waiting messages begin the connection, by direction.
+    beginnings: [usize; 2],
 }
 
 /// How many messages of one key have entered the inbox since their queue was last empty, and how many of them the proxy
@@ -75,13 +57,13 @@ impl Queues {
     /// Counts a message that enters the inbox.
     pub fn add(&mut self, routed: &Routed) {
         self.counts.entry(OrderKey::of(routed)).or_default().came += 1;
-        self.beginnings.add(routed);
+        self.beginnings[routed.toward as usize] += usize::from(routed.is_beginning());
     }
 
     /// Notes that a message leaves the inbox and is in hand. Its queue exists until the proxy is [`done`](Self::done)
     /// with it.
     pub fn take(&mut self, routed: &Routed) -> OrderKey {
-        self.beginnings.remove(routed);
+        self.beginnings[routed.toward as usize] -= usize::from(routed.is_beginning());
         OrderKey::of(routed)
     }
 
@@ -98,8 +80,9 @@ impl Queues {
             && let Some(behind) = self.behind.get_mut(entry.key())
         {
             while let Some(follower) = behind.pop_front_if(|next| next.came <= done) {
-                self.beginnings.remove(&follower.routed);
-                free.push(follower.routed);
+                let routed = follower.routed;
+                self.beginnings[routed.toward as usize] -= usize::from(routed.is_beginning());
+                free.push(routed);
             }
             if behind.is_empty() {
                 self.behind.remove(entry.key());
@@ -113,7 +96,7 @@ impl Queues {
 
     /// Whether a message that begins the connection waits, and goes in the same direction.
     pub fn has_beginning(&self, routed: &Routed) -> bool {
-        self.beginnings.has(routed)
+        self.beginnings[routed.toward as usize] > 0
     }
 
     /// Whether another message of the same queue must leave before this one.
@@ -123,7 +106,7 @@ impl Queues {
 
     /// Adds a follower to its queue.
     pub fn follow(&mut self, routed: Routed) {
-        self.beginnings.add(&routed);
+        self.beginnings[routed.toward as usize] += usize::from(routed.is_beginning());
         let key = OrderKey::of(&routed);
         let came = self.counts.get(&key).map_or(0, |count| count.came);
         let behind = self.behind.entry(key).or_default();

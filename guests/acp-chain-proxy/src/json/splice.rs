@@ -44,7 +44,7 @@ pub(super) fn splice(text: &str, pointer: &str, value: Option<&str>) -> Result<S
         (Some(at), None) => (without(&list, at), String::new()),
         (None, None) => return Err(nothing()),
         (None, Some(value)) => {
-            let entry = if is_object {
+            let added = if is_object {
                 format!("{}:{value}", serde_json::Value::from(&**name))
             } else if name == "-" {
                 value
@@ -52,8 +52,8 @@ pub(super) fn splice(text: &str, pointer: &str, value: Option<&str>) -> Result<S
                 return Err(no_place());
             };
             match list.last() {
-                Some(last) => (last.value.end..last.value.end, format!(",{entry}")),
-                None => (inside..inside, entry),
+                Some(last) => (last.value.end..last.value.end, format!(",{added}")),
+                None => (inside..inside, added),
             }
         }
     };

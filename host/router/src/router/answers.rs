@@ -59,7 +59,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     };
     if exchange.life.sets_up() {
         // Servers that the request declared may have to end first.
-        setup::end(mcp, number, steps);
+        mcp.end_setup(number, steps);
         return steps.push(Step::HandOver(Box::new(ReturnedAnswer {
             number,
             exchange,

@@ -14,7 +14,7 @@ pub(super) enum Work {
     Wake(Starting),
 }
 
-/// A proxy whose work was not finished at the first poll.
+/// A proxy and its work.
 pub(super) struct BusyProxy {
     pub hop: HopIndex,
     pub work: Work,
@@ -27,27 +27,19 @@ pub(super) enum WorkResult {
     Awake(Result<Started, Failure>),
 }
 
-impl Future for Work {
-    type Output = WorkResult;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<WorkResult> {
-        match &mut *self {
-            Self::Call(call) => {
-                let called = call.as_mut().poll(context);
-                called.map(|(part, reply)| WorkResult::Called(part, reply))
-            }
-            Self::Start(starting) => starting.as_mut().poll(context).map(WorkResult::Started),
-            Self::Wake(starting) => starting.as_mut().poll(context).map(WorkResult::Awake),
-        }
-    }
-}
-
 impl Future for BusyProxy {
     type Output = FinishedWork;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<FinishedWork> {
         let hop = self.hop;
-        let done = Pin::new(&mut self.work).poll(context);
+        let done = match &mut self.work {
+            Work::Call(call) => {
+                let called = call.as_mut().poll(context);
+                called.map(|(part, reply)| WorkResult::Called(part, reply))
+            }
+            Work::Start(starting) => starting.as_mut().poll(context).map(WorkResult::Started),
+            Work::Wake(starting) => starting.as_mut().poll(context).map(WorkResult::Awake),
+        };
         done.map(|done| FinishedWork(hop, done))
     }
 }

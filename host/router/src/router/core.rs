@@ -1,6 +1,7 @@
 //! The state of a connection, and operations on it without decisions. Nothing here calls a handler, so every handler
 //! may call the operations.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,13 +10,10 @@ use tokio::time::Instant;
 
 use super::busy::BusyProxy;
 use super::cancel::with_cancelled_id;
-use super::due::Due;
 use super::exchanges::Exchanges;
-use super::files::Files;
 use super::joined::JoinedProxies;
 use super::lookups::{Lookups, PATIENCE};
 use super::notices::Notices;
-use super::programs::Programs;
 use super::sessions::{Sessions, shown};
 use super::steps::Answer;
 use crate::clock::{Clock, Timer};
@@ -25,12 +23,12 @@ use crate::hop::{HeldMessage, Hop, Item};
 use crate::losses::Losses;
 use crate::member::Member;
 use crate::native::Dialect;
-use crate::native_peer::NativePeer;
+use crate::native_peer::{NativePeer, Order};
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
-use acp_chain_channel::{MessageId, Peer};
+use acp_chain_channel::{Failure, MessageId, Peer};
 use acp_chain_recorder::Recorder;
 use acp_chain_rpc::{Error, Id, Message};
 
@@ -45,27 +43,44 @@ pub(super) fn not_of_session(message: &Message) -> &'static str {
     }
 }
 
+/// Reads of files by proxies through the client.
+#[derive(Default)]
+pub(super) struct Reads {
+    /// Whether a timer for the client's answers is running.
+    pub are_timed: bool,
+    /// The session of the last read that the client did not answer.
+    pub missed: Option<Arc<str>>,
+}
+
 pub(super) struct Core {
     pub client: Edge,
     pub agent: Edge,
     /// The dialect of the parent, if the chain is itself a proxy.
     pub parent: Option<Dialect>,
     pub hops: Vec<Hop>,
-    pub programs: Programs,
+    /// The native proxies, in the order of the chain.
+    pub programs: Vec<HopIndex>,
+    /// What is to be done about their programs.
+    pub orders: Vec<Order>,
     pub exchanges: Exchanges,
     pub sessions: Sessions,
     /// Requests that wait for the lookup of their project.
     pub lookups: Lookups,
     /// The proxies of projects.
     pub joined: JoinedProxies,
-    pub due: Due,
+    /// The proxies with items in their inbox, the one that has waited longest first.
+    pub ready: VecDeque<HopIndex>,
+    /// The proxies to end as soon as they are not busy.
+    pub to_end: Vec<HopIndex>,
+    /// The proxies with a pending newer version.
+    pub to_swap: Vec<HopIndex>,
     pub busy: FuturesUnordered<BusyProxy>,
     /// The account of the connection: all other accounts are parts of it.
     pub kept: Account,
     pub clock: Clock,
     /// The notices for the user's next turn.
     pub notices: Notices,
-    pub files: Files,
+    pub reads: Reads,
     pub losses: Losses,
     /// The turns of the client that go on after their prompts are answered, by the client's name of the session.
     pub turns: Turns<Arc<str>, Turn>,
@@ -81,22 +96,26 @@ impl Core {
         let kept = Account::new(KEPT);
         let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
         let joined = JoinedProxies::new(&hops);
+        let programs = (0..hops.len()).filter(|index| hops[*index].native().is_some());
         Self {
             client: Edge::new(&kept),
             agent: Edge::new(&kept),
             parent: None,
-            programs: Programs::new(&hops),
+            programs: programs.collect(),
+            orders: Vec::new(),
             sessions: Sessions::new(hops.len(), &kept),
             hops,
             exchanges: Exchanges::new(),
             lookups: Lookups::new(&kept),
             joined,
-            due: Due::default(),
+            ready: VecDeque::new(),
+            to_end: Vec::new(),
+            to_swap: Vec::new(),
             busy: FuturesUnordered::new(),
             clock: Clock::new(Instant::now()),
             notices: Notices::new(&kept),
             kept,
-            files: Files::default(),
+            reads: Reads::default(),
             losses: Losses::default(),
             turns: Turns::new(),
             version: 1,
@@ -153,13 +172,45 @@ impl Core {
         self.send(to, &Message::error(error), Some(id.as_str()));
     }
 
+    /// Queues a proxy to be called, if it is ready and not queued yet.
+    #[inline]
     pub fn make_ready(&mut self, index: HopIndex) {
-        self.due.make_ready(index, &mut self.hops[index]);
+        if self.hops[index].queues_up() {
+            self.ready.push_back(index);
+        }
+    }
+
+    /// Takes the proxy that has waited longest to be called.
+    #[inline]
+    pub fn next_ready(&mut self) -> Option<HopIndex> {
+        let index = self.ready.pop_front()?;
+        self.hops[index].leave_queue();
+        Some(index)
     }
 
     /// Ends a proxy, as soon as it is not busy.
     pub fn end_soon(&mut self, index: HopIndex, reason: &str) {
-        self.due.end_soon(index, &mut self.hops[index], reason);
+        if self.hops[index].end_soon(reason) {
+            self.to_end.push(index);
+        }
+    }
+
+    /// Takes a proxy that is due to end and is not busy, with the reason.
+    pub fn next_to_end(&mut self) -> Option<(HopIndex, Failure)> {
+        while let Some(index) = self.to_end.pop() {
+            if let Some(failure) = self.hops[index].take_ending_if_free() {
+                return Some((index, failure));
+            }
+        }
+        None
+    }
+
+    /// Takes a proxy with a pending newer version that is not being called.
+    #[inline]
+    pub fn next_to_swap(&mut self) -> Option<HopIndex> {
+        let is_free = |index: &HopIndex| !self.hops[*index].is_busy();
+        let at = self.to_swap.iter().position(is_free)?;
+        Some(self.to_swap.swap_remove(at))
     }
 
     /// Opens a proxy's own request, on its account. If there is no room, the proxy breaks.
@@ -201,7 +252,7 @@ impl Core {
     /// The route of a proxy's messages outside sessions, and its position on it.
     pub fn default_route(&self, index: HopIndex) -> (Route, usize) {
         let route = self.joined.route_of(index);
-        let route = route.unwrap_or(self.sessions.main()).clone();
+        let route = route.unwrap_or(&self.sessions.main).clone();
         let at = route.position(index).unwrap_or_default();
         (route, at)
     }
@@ -232,12 +283,7 @@ impl Core {
     }
 
     /// Takes a held message from its proxy.
-    pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<Routed> {
-        self.take_held_entry(index, id).map(|held| held.routed)
-    }
-
-    /// Takes a held message from its proxy, with its version and deadline.
-    pub fn take_held_entry(&mut self, index: HopIndex, id: MessageId) -> Option<HeldMessage> {
+    pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<HeldMessage> {
         let held = self.hops[index].remove_held(id)?;
         self.clock.clear(held.until, Timer::Expire(index, id));
         Some(held)
@@ -277,7 +323,7 @@ impl Core {
 
     pub fn peers(&self) -> impl Iterator<Item = (HopIndex, &NativePeer)> {
         let all = self.programs.iter();
-        all.filter_map(|index| Some((index, self.hops[index].native()?)))
+        all.filter_map(|index| Some((*index, self.hops[*index].native()?)))
     }
 }
 

@@ -43,7 +43,7 @@ impl Router {
         self.between_calls();
         while budget > 0
             && !self.core.is_flooded()
-            && let Some(index) = self.core.due.next_ready(&mut self.core.hops)
+            && let Some(index) = self.core.next_ready()
         {
             // Several messages in a row, for the caches: each proxy has its own code and memory.
             let mut run = RUN.min(budget);
@@ -113,14 +113,14 @@ impl Router {
     /// Ends and replaces the proxies that are due for it and not being called.
     fn between_calls(&mut self) {
         self.end_due();
-        while let Some(index) = self.core.due.next_to_swap(&self.core.hops) {
+        while let Some(index) = self.core.next_to_swap() {
             self.with(|core, mcp, steps| work::swap(core, mcp, index, steps));
         }
     }
 
     /// Ends the proxies that are due to end and can be ended.
     fn end_due(&mut self) {
-        while let Some((index, failure)) = self.core.due.next_to_end(&mut self.core.hops) {
+        while let Some((index, failure)) = self.core.next_to_end() {
             self.with(|core, _, steps| failure::break_down(core, index, &failure, steps));
         }
     }

@@ -34,13 +34,13 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>, s
         }
         Effect::Changed(change) => mcp.router(core, steps).component_changed(index, &change),
         Effect::Settle { id, action } => {
-            if let Some(routed) = core.take_held(index, id) {
-                verdict::act(core, mcp, index, id, routed, action, steps);
+            if let Some(held) = core.take_held(index, id) {
+                verdict::act(core, mcp, index, id, held.routed, action, steps);
             }
         }
         Effect::Fail { id, reason } => {
-            if let Some(routed) = core.take_held(index, id) {
-                failure::fail(core, index, routed, &reason, steps);
+            if let Some(held) = core.take_held(index, id) {
+                failure::fail(core, index, held.routed, &reason, steps);
             }
         }
         Effect::Cancel { id } => {
@@ -111,7 +111,7 @@ fn refuse(
 }
 
 fn made_by(core: &Core, index: HopIndex, routed: &mut Routed) {
-    routed.labels = Labels::sent_by(index, core.hops[index].is_guard());
+    routed.labels = Labels::sent_by(index, &core.hops);
 }
 
 /// Handles an MCP message of a proxy, which may send it as a provider to the callers of its servers, but not call

@@ -12,7 +12,7 @@ use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_channel::{Failure, MessageId};
-use acp_chain_recorder::State;
+use acp_chain_recorder::{Decision, State};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
 
@@ -26,7 +26,7 @@ pub(super) fn fail(
     steps: &mut Steps,
 ) {
     routed.from = routed.at;
-    core.trace_failure(index, &mut routed, reason);
+    core.trace_decision(index, &mut routed, Decision::Fail, Some(reason));
     end_by_policy(core, index, routed, reason, steps);
 }
 
@@ -175,13 +175,13 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
 
 /// Takes a message from a proxy that held it for too long.
 pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mut Steps) {
-    let Some(held) = core.take_held_entry(index, id) else {
+    let Some(held) = core.take_held(index, id) else {
         return;
     };
     let (mut routed, version) = (held.routed, held.version);
     core.hops[index].take_away(version, id);
     routed.from = routed.at;
-    core.trace_expiry(index, &mut routed);
+    core.trace_decision(index, &mut routed, Decision::Expire, None);
     end_by_policy(
         core,
         index,

@@ -83,7 +83,7 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     }
     let toward = from.opposite();
     let route = core.sessions.route(from, toward, message.session());
-    if from == Peer::Agent && core.sessions.are_apart() {
+    if from == Peer::Agent && core.sessions.are_apart {
         core.sessions.adopt(&message, &route);
     }
     let at = route.edge(from);
@@ -125,7 +125,7 @@ fn request(
     if is_mcp(&routed.method) {
         return request_of_mcp(core, mcp, from, number, routed, steps);
     }
-    if from == Peer::Client && core.lookups.are_on() {
+    if from == Peer::Client && core.lookups.are_on {
         match projects::wait(core, routed) {
             ControlFlow::Continue(goes_on) => routed = goes_on,
             ControlFlow::Break(()) => return,
@@ -225,7 +225,7 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         return core.lose(loss, Place::Edge(from), &why);
     };
     if asked == Peer::Client
-        && core.lookups.are_on()
+        && core.lookups.are_on
         && let Some(exchange) = core.exchanges.get(number)
         && let Some(behind) = core.lookups.behind(exchange.far_session())
     {

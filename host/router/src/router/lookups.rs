@@ -18,8 +18,9 @@ use acp_chain_rpc::{Message, member};
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) struct Lookups {
-    are_on: bool,
-    are_required: bool,
+    pub are_on: bool,
+    /// Whether a session must not begin before its project is known.
+    pub are_required: bool,
     /// By the request that waits.
     open: HashMap<ExchangeId, Lookup>,
     /// The lookups that named sessions wait for. Names are untrusted, so the hash has its own secret.
@@ -58,21 +59,6 @@ impl Lookups {
             unstarted: BTreeSet::new(),
             kept: kept.part(KEPT),
         }
-    }
-
-    /// Turns lookups on.
-    pub fn turn_on(&mut self, are_required: bool) {
-        self.are_on = true;
-        self.are_required = are_required;
-    }
-
-    pub fn are_on(&self) -> bool {
-        self.are_on
-    }
-
-    /// Whether a session must not begin before its project is known.
-    pub fn are_required(&self) -> bool {
-        self.are_required
     }
 
     /// The cost of the waiting messages, in bytes.

@@ -33,10 +33,7 @@
 //! exchanges  the open requests
 //! sessions   the sessions that have begun, and their routes
 //! notices    notices that wait for the user's turn
-//! due        proxies that are due to be called, ended or replaced
-//! files      whether the client answers reads of files
 //! steps      the queue of steps
-//! programs   the proxies that are programs
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
 //! setups     sessions that are being set up
@@ -50,11 +47,9 @@ mod busy;
 mod cancel;
 mod core;
 mod drive;
-mod due;
 mod effects;
 mod exchanges;
 mod failure;
-mod files;
 mod guards;
 mod intake;
 mod joined;
@@ -64,7 +59,6 @@ mod native;
 mod notices;
 mod out;
 mod pauses;
-mod programs;
 mod projects;
 mod reads;
 mod scope;
@@ -161,7 +155,7 @@ impl Router {
 
     /// Names the log in notices.
     pub fn set_log(&mut self, log: Option<PathBuf>) {
-        self.core.notices.set_log(log);
+        self.core.notices.log = log;
     }
 
     /// The bytes that wait to be written to one end.
@@ -204,13 +198,13 @@ impl Router {
     /// Whether there is something to [`Router::pump`].
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.core.due.is_any_to_end() || self.core.due.is_any_ready() && !self.core.is_flooded()
+        !self.core.to_end.is_empty() || !self.core.ready.is_empty() && !self.core.is_flooded()
     }
 
     /// Whether no proxy has anything to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        !self.core.due.is_any_ready() && self.core.busy.is_empty()
+        self.core.ready.is_empty() && self.core.busy.is_empty()
     }
 
     /// The backlogs of the client and the agent, a future that resolves when a busy proxy is done, for
@@ -262,19 +256,20 @@ impl Router {
     /// The native proxies.
     #[must_use]
     pub fn natives(&self) -> Vec<HopIndex> {
-        self.core.programs.iter().collect()
+        self.core.programs.clone()
     }
 
     /// Takes the orders about the programs of native proxies.
     pub fn take_orders(&mut self) -> Vec<Order> {
-        self.core.programs.take_orders()
+        std::mem::take(&mut self.core.orders)
     }
 
     /// Turns on lookups: the client's sessions wait for their projects. If projects are required, a session whose
     /// lookup takes too long is refused; otherwise it begins without them.
     pub fn find_projects(&mut self, are_required: bool) {
-        self.core.lookups.turn_on(are_required);
-        self.core.sessions.tell_apart();
+        self.core.lookups.are_on = true;
+        self.core.lookups.are_required = are_required;
+        self.core.sessions.are_apart = true;
     }
 
     /// Takes the lookups to start: their numbers and folders. Their timers start now.

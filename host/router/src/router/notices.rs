@@ -20,8 +20,8 @@ pub(super) struct Notices {
     left_out: u64,
     /// How many messages with a notice were sent.
     sent: u64,
-    /// The log, which notices name.
-    log: Option<PathBuf>,
+    /// The log, which notices name from here on.
+    pub log: Option<PathBuf>,
 }
 
 impl Notices {
@@ -35,11 +35,6 @@ impl Notices {
             sent: 0,
             log: None,
         }
-    }
-
-    /// Names the log in each notice from here on.
-    pub fn set_log(&mut self, log: Option<PathBuf>) {
-        self.log = log;
     }
 
     pub fn add(&mut self, text: &str) {

@@ -10,6 +10,7 @@ use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Hop;
 use crate::member::Member;
+use crate::native_peer::Order;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use acp_chain_channel::Failure;
@@ -48,7 +49,7 @@ pub(super) fn found(
     };
     let route = key.map(|key| {
         let own = key.and_then(|key| core.joined.route(key));
-        own.unwrap_or(core.sessions.main()).clone()
+        own.unwrap_or(&core.sessions.main).clone()
     });
     end(core, number, lookup, route, steps);
 }
@@ -62,14 +63,14 @@ pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     let cwd = cwd(&lookup.routed.message).unwrap_or_default();
     let (cwd, patience) = (Untrusted::within(&cwd, MAX_QUOTE), PATIENCE.as_secs());
     let unknown = format!("whether a project is at {cwd} was not known within {patience} s");
-    if core.lookups.are_required() {
+    if core.lookups.are_required {
         tracing::warn!("{unknown}, so the session does not begin");
         return end(core, number, lookup, Err(refusal(&unknown)), steps);
     }
     let text = format!("{unknown}. The session there begins without the project's proxies.");
     tracing::warn!("{text}");
     core.tell_user(&text);
-    let route = core.sessions.main().clone();
+    let route = core.sessions.main.clone();
     end(core, number, lookup, Ok(route), steps);
 }
 
@@ -152,7 +153,8 @@ pub(super) fn join(
     // In the order of the chain.
     for index in &hops {
         if core.hops[*index].native().is_some() {
-            core.programs.join(*index, &core.joined);
+            let at = core.joined.among(&core.programs);
+            core.programs.insert(at, *index);
         }
     }
     core.joined.insert(key, hops);
@@ -163,7 +165,7 @@ pub(super) fn join(
 fn place(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
     let mut hop = Hop::of_project(member, project, &core.kept);
     if let Some(native) = hop.native_mut() {
-        native.beginning.clone_from(core.sessions.beginning());
+        native.beginning.clone_from(&core.sessions.at_join);
     }
     let index = match core.joined.take_place() {
         Some(index) => {
@@ -193,7 +195,8 @@ pub(super) fn part(core: &mut Core) {
         let hop = std::mem::replace(&mut core.hops[index], Hop::vacant(&core.kept));
         core.losses.forget(Place::Hop(index));
         if hop.native().is_some() {
-            core.programs.leave(index);
+            core.programs.retain(|program| *program != index);
+            core.orders.push(Order::Remove(index));
         }
         let title = hop.title();
         if let Some(tally) = hop.tally() {

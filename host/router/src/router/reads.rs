@@ -27,10 +27,10 @@ pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Ste
     if to != Peer::Client || &*exchange.method != READ {
         return false;
     }
-    let is_silent = core.files.are_missed_in(exchange.session.as_ref());
+    let is_silent = exchange.session.is_some() && core.reads.missed == exchange.session;
     if is_silent {
         fail(core, number, steps);
-    } else if core.files.begin() {
+    } else if !std::mem::replace(&mut core.reads.are_timed, true) {
         core.clock.set_after(TIME, Timer::Reads(number));
     }
     is_silent
@@ -46,7 +46,7 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
     let mut open: Vec<_> = open.map(|(number, _)| number).collect();
     open.sort_unstable();
     let (late, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|number| *number <= last);
-    core.files.begin_again(!others.is_empty());
+    core.reads.are_timed = !others.is_empty();
     if let Some(number) = others.last() {
         core.clock.set_after(TIME, Timer::Reads(*number));
     }
@@ -62,7 +62,7 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
              continue without them."
         );
         core.tell_once("files", &text);
-        core.files.miss(session);
+        core.reads.missed = session;
         fail(core, number, steps);
     }
 }

@@ -27,16 +27,16 @@ const ENTRY: usize = 128;
 
 pub(super) struct Sessions {
     /// The route of messages without a session, or in a session without a route of its own.
-    main: Route,
-    /// Whether sessions must be distinguished.
-    apart: bool,
+    pub main: Route,
+    /// Whether sessions may have different routes, and must be distinguished.
+    pub are_apart: bool,
     /// The sessions with a route of their own; all of them, if they are distinguished. Their names are untrusted, so
     /// the hash has its own secret.
     own: HashMap<Name, OpenSession, foldhash::quality::RandomState>,
     /// The requests that set up sessions, if sessions are distinguished.
     pub setups: Setups,
     /// How the connection began at the place where proxies of projects join.
-    at_join: Beginning,
+    pub at_join: Beginning,
     /// The account of sessions.
     kept: Account,
 }
@@ -54,7 +54,7 @@ impl Sessions {
     pub fn new(hops: usize, kept: &Account) -> Self {
         Self {
             main: Route::new(0..hops),
-            apart: false,
+            are_apart: false,
             own: HashMap::default(),
             setups: Setups::default(),
             at_join: Beginning::default(),
@@ -62,26 +62,11 @@ impl Sessions {
         }
     }
 
-    /// Distinguishes sessions from here on.
-    pub fn tell_apart(&mut self) {
-        self.apart = true;
-    }
-
-    /// Whether sessions may have different routes.
-    pub fn are_apart(&self) -> bool {
-        self.apart
-    }
-
-    /// The route of messages without a session.
-    pub fn main(&self) -> &Route {
-        &self.main
-    }
-
     /// The route to one end for messages in a session with this name on this side.
     #[inline]
     pub fn route(&self, side: Peer, toward: Peer, session: Option<&Arc<str>>) -> Route {
         match session {
-            Some(session) if self.apart => self.own_route(side, toward, session),
+            Some(session) if self.are_apart => self.own_route(side, toward, session),
             _ => self.main.clone(),
         }
     }
@@ -90,7 +75,7 @@ impl Sessions {
     /// the session, its setup ended between the two.
     pub fn route_from_within(&self, to: Peer, session: Option<&Arc<str>>) -> Route {
         match session {
-            Some(session) if self.apart && self.known(to, session).is_none() => {
+            Some(session) if self.are_apart && self.known(to, session).is_none() => {
                 let other = self.known(to.opposite(), session);
                 other.map_or_else(|| self.own_route(to, to, session), Route::clone)
             }
@@ -115,10 +100,10 @@ impl Sessions {
 
     /// Notes that a session begins, with the route of the request that set it up. Returns whether there is room for it.
     pub fn begin(&mut self, side: Peer, session: &Arc<str>, route: &Route) -> bool {
-        if route.is(&self.main) && !self.apart {
+        if route.is(&self.main) && !self.are_apart {
             return true;
         }
-        self.apart = true;
+        self.are_apart = true;
         // Children from an earlier setup had the earlier route.
         self.forget_children(session, |child| !child.route.is(route));
         self.keep(side, session, route, None)
@@ -181,11 +166,6 @@ impl Sessions {
             }
             _ => {}
         }
-    }
-
-    /// How the connection began where proxies of projects join.
-    pub fn beginning(&self) -> &Beginning {
-        &self.at_join
     }
 
     /// Notes that a session was not set up: unless it had begun before, its children are forgotten.

@@ -28,7 +28,7 @@ pub(super) fn sets_out(
     if !routed.life.sets_up() {
         return Some(routed);
     }
-    if core.sessions.are_apart() {
+    if core.sessions.are_apart {
         open(core, &routed, provider);
     }
     match (changed(core, mcp, &mut routed, provider), routed.exchange) {
@@ -114,7 +114,7 @@ pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) 
 fn begins_or_ends(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
     if routed.life.sets_up() {
         mcp.add_component(core, routed);
-    } else if routed.is_beginning() && core.sessions.are_apart() {
+    } else if routed.is_beginning() && core.sessions.are_apart {
         core.sessions.note_beginning(routed, core.joined.front);
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -
 
 #[cold]
 fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
-    if core.sessions.are_apart() {
+    if core.sessions.are_apart {
         name(core, Peer::Agent, routed);
     }
     mcp.declare(core, routed)
@@ -189,7 +189,7 @@ pub(super) fn answered(
             {
                 return too_many();
             }
-            if let Some(session) = session.as_ref().filter(|_| sessions.are_apart()) {
+            if let Some(session) = session.as_ref().filter(|_| sessions.are_apart) {
                 // Until the answer has reached the client.
                 sessions.name(number, Peer::Client, session);
             }
@@ -216,12 +216,6 @@ fn is_done(of: Life, version: u64, answer: &Message) -> bool {
 fn too_many() -> Message {
     let text = "acp-chain: the open sessions take too much memory; close some of them first";
     Message::error(&Error::new(code::INTERNAL_ERROR, text))
-}
-
-/// Handles the answer to a request that sets up a session: servers that must end do so before the requester gets the
-/// answer.
-pub(super) fn end(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) {
-    mcp.end_setup(number, steps);
 }
 
 /// Handles an answer that the client or the agent gets: notes the negotiated version, and sessions that begin and end.

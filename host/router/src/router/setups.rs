@@ -27,8 +27,6 @@ struct Setup {
     route: Route,
     /// The request that this one repeats: a native proxy sends a request on as its own.
     repeats: Option<ExchangeId>,
-    /// Whether another request repeats this one.
-    is_repeated: bool,
     /// The first request of the chain of repetitions; the request itself if it repeats none.
     root: ExchangeId,
     /// The session's working directory.
@@ -53,11 +51,9 @@ impl Setups {
         cwd: Option<String>,
     ) {
         let root = repeats.map_or(number, |other| self.root(other));
-        self.mark_repeated(repeats, true);
         let setup = Setup {
             route,
             repeats,
-            is_repeated: false,
             root,
             cwd,
             names: Vec::new(),
@@ -109,15 +105,8 @@ impl Setups {
 
     /// Whether another request repeats this one.
     pub fn is_repeated(&self, number: ExchangeId) -> bool {
-        self.open
-            .get(&number)
-            .is_some_and(|setup| setup.is_repeated)
-    }
-
-    fn mark_repeated(&mut self, other: Option<ExchangeId>, is_repeated: bool) {
-        if let Some(other) = other.and_then(|other| self.open.get_mut(&other)) {
-            other.is_repeated = is_repeated;
-        }
+        let mut open = self.open.values();
+        open.any(|setup| setup.repeats == Some(number))
     }
 
     /// Notes that a request has failed on one side: that side's earlier names for the session apply again.
@@ -133,7 +122,6 @@ impl Setups {
     /// Removes a setup, whose request is answered.
     pub fn settle(&mut self, number: ExchangeId) {
         if let Some(setup) = self.open.remove(&number) {
-            self.mark_repeated(setup.repeats, false);
             self.forget(number, setup.names);
         }
     }

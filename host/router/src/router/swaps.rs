@@ -23,7 +23,7 @@ pub(super) fn request(core: &mut Core, swap: Swap) {
         return swap.decline(Failure::new("the chain has no such proxy"));
     };
     if core.hops[index].request_swap(swap) {
-        core.due.swap_soon(index);
+        core.to_swap.push(index);
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn started(
 /// An error if a new version is a guard and the old one is not, or vice versa: the order of the chain depends on
 /// that.
 fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), Failure> {
-    if core.hops.len() == 1 && !core.lookups.are_on() || new.guard == core.hops[index].is_guard() {
+    if core.hops.len() == 1 && !core.lookups.are_on || new.guard == core.hops[index].is_guard() {
         return Ok(());
     }
     let is_what = if new.guard {
@@ -134,8 +134,8 @@ pub(super) fn end(
             .map(|number| Step::Withdraw(number, new_cancel())),
     );
     for id in hop.held_by(version) {
-        let routed = core.take_held(index, id);
-        steps.extend(routed.map(|routed| Step::Fail(index, routed, why.into())));
+        let held = core.take_held(index, id);
+        steps.extend(held.map(|held| Step::Fail(index, held.routed, why.into())));
     }
     if let Some(routed) = core.hops[index].take_in_hand_of(version) {
         steps.push(Step::Deliver(index, routed));

@@ -135,37 +135,17 @@ impl Core {
         self.record(event);
     }
 
-    /// Records a proxy's decision about a message.
+    /// Records a proxy's decision about a message, or that it made none, for this reason.
     #[inline]
-    pub(super) fn trace_decision(&mut self, index: HopIndex, routed: &mut Routed, action: &Action) {
-        if !self.is_traced() {
-            return;
-        }
-        let decision = match action {
-            Action::Forward => Decision::Forward,
-            Action::Replace(_) => Decision::Change,
-            Action::Answer(answer) if answer.kind() == Kind::Error => Decision::Refuse,
-            Action::Answer(_) => Decision::Answer,
-            Action::Discard => Decision::Discard,
-            Action::Hold => Decision::Hold,
-        };
-        self.trace_decided(index, routed, decision, None);
-        if matches!(action, Action::Hold) {
-            routed.since = Some(MessageState::Held(Instant::now()));
-        }
-    }
-
-    /// Records that a proxy could not decide about a message.
-    pub(super) fn trace_failure(&mut self, index: HopIndex, routed: &mut Routed, why: &str) {
+    pub(super) fn trace_decision(
+        &mut self,
+        index: HopIndex,
+        routed: &mut Routed,
+        decision: Decision,
+        why: Option<&str>,
+    ) {
         if self.is_traced() {
-            self.trace_decided(index, routed, Decision::Fail, Some(why));
-        }
-    }
-
-    /// Records that a proxy has held a message for too long.
-    pub(super) fn trace_expiry(&mut self, index: HopIndex, routed: &mut Routed) {
-        if self.is_traced() {
-            self.trace_decided(index, routed, Decision::Expire, None);
+            self.trace_decided(index, routed, decision, why);
         }
     }
 
@@ -182,6 +162,9 @@ impl Core {
             Some(MessageState::Called(since)) => worked = Some(since.elapsed()),
             Some(MessageState::Held(since)) => held = Some(since.elapsed()),
             Some(MessageState::Queued(_)) | None => {}
+        }
+        if matches!(decision, Decision::Hold) {
+            routed.since = Some(MessageState::Held(Instant::now()));
         }
         let event = Event::Decided {
             proxy: self.hops[index].name().to_owned(),
@@ -263,6 +246,17 @@ impl Core {
             Place::Edge(peer) => peer.as_str(),
             Place::Hop(index) => self.hops[index].name(),
         }
+    }
+}
+
+pub(super) fn decision_of(action: &Action) -> Decision {
+    match action {
+        Action::Forward => Decision::Forward,
+        Action::Replace(_) => Decision::Change,
+        Action::Answer(answer) if answer.kind() == Kind::Error => Decision::Refuse,
+        Action::Answer(_) => Decision::Answer,
+        Action::Discard => Decision::Discard,
+        Action::Hold => Decision::Hold,
     }
 }
 

@@ -4,6 +4,7 @@ use super::core::Core;
 use super::mcp::{Mcp, Provider};
 use super::sessions::shown;
 use super::steps::Steps;
+use super::trace::decision_of;
 use super::{failure, setup, waiting};
 use crate::clock::Timer;
 use crate::exchange::Stage;
@@ -26,7 +27,7 @@ pub(super) fn act(
     steps: &mut Steps,
 ) {
     routed.from = routed.at;
-    core.trace_decision(index, &mut routed, &action);
+    core.trace_decision(index, &mut routed, decision_of(&action), None);
     if let Some(number) = routed.exchange
         && !routed.is_response()
     {
@@ -39,7 +40,7 @@ pub(super) fn act(
             Err(reason) => failure::fail(core, index, routed, &reason, steps),
         },
         Action::Answer(message) => {
-            routed.labels.change(index, core.hops[index].is_guard());
+            routed.labels.change(index, &core.hops);
             let answer = core.adapted_if_stopped(&routed, message);
             steps.answer_here(&routed, answer);
         }
@@ -68,7 +69,7 @@ fn replace(
     } else {
         message
     };
-    routed.labels.change(index, core.hops[index].is_guard());
+    routed.labels.change(index, &core.hops);
     setup::changed(core, mcp, routed, Provider::Proxy(index))
         .map_err(|error| error.to_string().into())
 }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use super::busy::{BusyProxy, Work, WorkResult};
+use super::busy::{BusyProxy, FinishedWork, Work, WorkResult};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{CallEffects, Step, Steps};
@@ -126,12 +126,13 @@ pub(super) fn begin(
     core: &mut Core,
     mcp: &mut Mcp,
     index: HopIndex,
-    mut work: Work,
+    work: Work,
     steps: &mut Steps,
 ) {
-    match Pin::new(&mut work).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(done) => self::done(core, mcp, index, done, steps),
-        Poll::Pending => core.busy.push(BusyProxy { hop: index, work }),
+    let mut busy = BusyProxy { hop: index, work };
+    match Pin::new(&mut busy).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(FinishedWork(_, done)) => self::done(core, mcp, index, done, steps),
+        Poll::Pending => core.busy.push(busy),
     }
 }
 
@@ -159,7 +160,7 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
         tracing::info!("the proxy `{}` is restarted", hop.name());
         match hop.restart() {
             Some(starting) => begin(core, mcp, index, Work::Start(starting), steps),
-            None => core.programs.order(Order::Launch(index)),
+            None => core.orders.push(Order::Launch(index)),
         }
     }
 }

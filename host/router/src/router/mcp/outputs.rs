@@ -128,7 +128,7 @@ impl McpRouter<'_> {
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
         if let Some(maker) = server.proxy() {
-            routed.labels = Labels::sent_by(maker, self.core.hops[maker].is_guard());
+            routed.labels = Labels::sent_by(maker, &self.core.hops);
         }
         match (via, question) {
             (Some(via), _) => routed.via = via,

@@ -126,7 +126,7 @@ impl McpRouter<'_> {
             Peer::Agent => (server.at + 1, None),
         };
         let hops = &self.core.hops;
-        let labels = maker.map(|maker| Labels::answered_by(maker, hops[maker].is_guard()));
+        let labels = maker.map(|maker| Labels::answered_by(maker, hops));
         self.steps.push(Step::Answer(Answer {
             number: ask,
             at,

@@ -185,7 +185,7 @@ pub(in crate::router) fn cut(
     let introduction = native.introduction.take();
     let mut own: Vec<_> = native.open.drain().map(|(_, number)| number).collect();
     own.sort_unstable();
-    core.programs.order(Order::End(index));
+    core.orders.push(Order::End(index));
     steps.extend(
         own.into_iter()
             .map(|number| Step::Withdraw(number, new_cancel())),

@@ -107,7 +107,7 @@ fn route_of(
     to: Peer,
     message: &Message,
 ) -> Option<(Route, usize)> {
-    if !core.sessions.are_apart() {
+    if !core.sessions.are_apart {
         return core.route_of_own(index, to, message);
     }
     if is_mcp(message.method()) {
