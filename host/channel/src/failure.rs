@@ -1,4 +1,4 @@
-//! Failures of proxies, failure policies, and counts of denied calls.
+//! Failures of proxies, and counts of denied calls.
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
@@ -61,35 +61,6 @@ impl std::fmt::Display for Failure {
             Some(words) => write!(f, ": {words}"),
             None => Ok(()),
         }
-    }
-}
-
-/// What happens to a broken proxy, and to the messages that it had.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FailurePolicy {
-    /// Its messages are refused, and it is restarted. If it fails too often, it is given up, and all messages that it
-    /// subscribed to are refused.
-    #[default]
-    Restart,
-    /// Its messages are refused, and it is restarted. If it fails too often, it is given up and bypassed.
-    RestartThenBypass,
-    /// It is given up: its messages pass unchanged, and it is bypassed.
-    Bypass,
-    /// It is given up: its messages are refused, and so are all later messages that it subscribed to.
-    Refuse,
-}
-
-impl FailurePolicy {
-    /// Whether a broken proxy is restarted.
-    #[must_use]
-    pub fn restarts(self) -> bool {
-        matches!(self, Self::Restart | Self::RestartThenBypass)
-    }
-
-    /// Whether a proxy that was given up is bypassed.
-    #[must_use]
-    pub fn ends_open(self) -> bool {
-        matches!(self, Self::RestartThenBypass | Self::Bypass)
     }
 }
 

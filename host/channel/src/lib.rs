@@ -21,9 +21,9 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 pub use acp_chain_powers::{
-    Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject, Subscription,
+    Actions, FailurePolicy, Grant, Kinds, Pattern, PatternError, Peer, Subject, Subscription,
 };
-pub use failure::{Failure, FailurePolicy, Tally};
+pub use failure::{Failure, Tally};
 pub use ledger::{ChannelError, Ledger};
 pub use offer::{CAPABILITIES, Change, Offer, Offers, capability};
 

@@ -88,6 +88,7 @@ impl Change {
 mod tests {
     use super::*;
     use crate::Digest;
+    use acp_chain_channel::FailurePolicy;
 
     const KEY: &str = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl";
 
@@ -102,7 +103,7 @@ mod tests {
             imports: vec!["a:b/c".to_owned()],
             powers: vec!["prompts.read".to_owned(), "prompts.change".to_owned()],
             signer: Some(KEY.parse().unwrap()),
-            on_failure: Some("refuse".to_owned()),
+            on_failure: Some(FailurePolicy::Refuse),
             methods: [("_x".to_owned(), vec!["read".to_owned()])].into(),
             limits: [("memory".to_owned(), "16 MiB".to_owned())].into(),
         }
@@ -182,7 +183,7 @@ mod tests {
                 "also wants the limit `held = 9`",
             ),
             (
-                |new| new.on_failure = Some("bypass".to_owned()),
+                |new| new.on_failure = Some(FailurePolicy::Bypass),
                 "wants another `on-failure`: `bypass`, was `refuse`",
             ),
             (

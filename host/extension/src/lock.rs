@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::source::Source;
 use super::{Digest, Signer, is_name};
+use acp_chain_channel::FailurePolicy;
 use acp_chain_channel::limits::{COMPONENT, LOCK, Quantity};
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -71,7 +72,7 @@ pub struct Release {
     pub signer: Option<Signer>,
     /// The failure policy that it asks for.
     #[serde(rename = "on-failure", skip_serializing_if = "Option::is_none")]
-    pub on_failure: Option<String>,
+    pub on_failure: Option<FailurePolicy>,
     /// The actions that it may do with methods that no power covers, by method.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, Vec<String>>,
@@ -330,7 +331,7 @@ powers = []
         assert_eq!(parse(&lock.to_string()), Ok(lock.clone()));
         let redact = lock.get("redact").unwrap();
         assert_eq!(redact.agreed.powers, ["prompts.read", "prompts.change"]);
-        assert_eq!(redact.agreed.on_failure.as_deref(), Some("refuse"));
+        assert_eq!(redact.agreed.on_failure, Some(FailurePolicy::Refuse));
         assert_eq!(redact.pending.as_ref().unwrap().size, 4);
         assert_eq!(lock.digests().count(), 2);
     }

@@ -2,7 +2,7 @@
 //!
 //! It has only the powers that the user agreed to. An entry may remove powers, but not add any.
 
-use acp_chain_package::{Asks, OnFailure, Package};
+use acp_chain_package::{Asks, Package};
 use acp_chain_powers::Power;
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -10,8 +10,8 @@ use toml::Spanned;
 use super::error::unknown_key;
 use super::grant::{MethodsTable, read_grant};
 use super::terms::{Wrong, read_limits};
+use acp_chain_channel::Grant;
 use acp_chain_channel::limits::{Limits, TABLE};
-use acp_chain_channel::{FailurePolicy, Grant};
 use acp_chain_extension::Release;
 use acp_chain_extension::installed::Found;
 use acp_chain_mcp::schema::{Mismatch, Refused, Schema, WORK};
@@ -226,22 +226,12 @@ fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
     )
 }
 
-/// The failure policy that an extension asks for.
-#[must_use]
-pub fn policy(on_failure: OnFailure) -> FailurePolicy {
-    match on_failure {
-        OnFailure::Restart => FailurePolicy::Restart,
-        OnFailure::RestartThenBypass => FailurePolicy::RestartThenBypass,
-        OnFailure::Bypass => FailurePolicy::Bypass,
-        OnFailure::Refuse => FailurePolicy::Refuse,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
 
+    use acp_chain_channel::FailurePolicy;
     use acp_chain_package::{About, Asks, Version};
     use serde_json::json;
     use tempfile::TempDir;

@@ -31,7 +31,7 @@ use toml::Spanned;
 pub use agent::Remote;
 pub use edit::Edit;
 pub use error::ManifestError;
-pub use extension::{check_asks, policy};
+pub use extension::check_asks;
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
 pub use user::{Revocations, TrustedSigner, UntrustedPolicy, User, beside};

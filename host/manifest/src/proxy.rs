@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, read_directories, read_grant};
-use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
+use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{Context, Environment, command, extension};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{FailurePolicy, Grant, Registration};
@@ -126,7 +126,7 @@ pub(super) struct ProxyTable {
     env: Option<Environment>,
     dialect: Option<Dialect>,
     config: Option<toml::Table>,
-    on_failure: Option<OnFailure>,
+    on_failure: Option<FailurePolicy>,
     limits: Option<LimitsTable>,
     powers: Option<Vec<Spanned<String>>>,
     methods: Option<MethodsTable>,
@@ -173,7 +173,7 @@ impl ProxyTable {
     /// Reads the proxy. The table begins at byte `start`.
     pub fn read(self, start: usize, context: &Context) -> Result<ProxyEntry, Wrong> {
         let id = self.id(start)?.into_inner();
-        let on_failure = self.on_failure.map(FailurePolicy::from);
+        let on_failure = self.on_failure;
         let (kind, policy) = self.kind(&id, start, context)?;
         Ok(ProxyEntry {
             id,
@@ -314,10 +314,7 @@ impl ProxyTable {
             is_guard,
             lacks,
         };
-        Ok((
-            ProxyKind::Component(component),
-            on_failure.map(extension::policy),
-        ))
+        Ok((ProxyKind::Component(component), on_failure))
     }
 }
 

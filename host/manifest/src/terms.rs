@@ -1,12 +1,10 @@
-//! `limits` and `on-failure` of a proxy.
+//! `limits` of a proxy.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::error::unknown_key;
-use acp_chain_channel::FailurePolicy;
 use acp_chain_channel::limits::{Limit, Limits, Quantity, TABLE};
 
 /// The byte at which an error begins, and its message.
@@ -63,27 +61,6 @@ fn read_amount(quantity: Quantity, value: &Value) -> Result<u64, String> {
         (_, other) => {
             let (kind, example) = (other.type_str(), quantity.example());
             Err(format!("this cannot be a {kind}; {example}"))
-        }
-    }
-}
-
-/// `on-failure`.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum OnFailure {
-    Restart,
-    RestartThenBypass,
-    Bypass,
-    Refuse,
-}
-
-impl From<OnFailure> for FailurePolicy {
-    fn from(on_failure: OnFailure) -> Self {
-        match on_failure {
-            OnFailure::Restart => Self::Restart,
-            OnFailure::RestartThenBypass => Self::RestartThenBypass,
-            OnFailure::Bypass => Self::Bypass,
-            OnFailure::Refuse => Self::Refuse,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use acp_chain_powers::{Actions, Pattern, Power};
+use acp_chain_powers::{Actions, FailurePolicy, Pattern, Power};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ pub struct Asks {
     pub limits: BTreeMap<String, Value>,
     /// What happens when it breaks, unless the user configures that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_failure: Option<OnFailure>,
+    pub on_failure: Option<FailurePolicy>,
     /// Whether it is a guard: users rely on its decisions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guard: bool,
@@ -58,20 +58,6 @@ pub struct AskedMethods {
     pub actions: Vec<String>,
     /// The reason, in its author's words.
     pub reason: String,
-}
-
-/// What happens when a proxy breaks.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OnFailure {
-    /// The proxy is restarted, and when given up, messages for it are refused.
-    Restart,
-    /// The proxy is restarted, and when given up, bypassed.
-    RestartThenBypass,
-    /// The proxy is bypassed.
-    Bypass,
-    /// Messages for the proxy are refused.
-    Refuse,
 }
 
 impl Asks {

@@ -19,7 +19,7 @@ mod sections;
 mod tests;
 mod write;
 
-pub use asks::{AskedMethods, Asks, OnFailure, RequestedPower};
+pub use asks::{AskedMethods, Asks, RequestedPower};
 pub use project::{MetadataError, Project};
 pub use read::PackageError;
 pub use semver::Version;

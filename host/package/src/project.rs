@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use acp_chain_powers::FailurePolicy;
 use semver::Version;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::asks::{AskedMethods, Asks, OnFailure, RequestedPower};
+use crate::asks::{AskedMethods, Asks, RequestedPower};
 use crate::{About, Package, is_name, no_name};
 
 use formats::Format;
@@ -80,7 +81,7 @@ struct Table {
     config: Option<Config>,
     #[serde(default)]
     limits: BTreeMap<String, Value>,
-    on_failure: Option<OnFailure>,
+    on_failure: Option<FailurePolicy>,
     #[serde(default)]
     guard: bool,
     #[serde(default)]

@@ -1,6 +1,7 @@
 use std::fs;
 use std::io::Cursor;
 
+use acp_chain_powers::FailurePolicy;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -192,7 +193,7 @@ fn each_language_has_metadata_in_its_own_file() {
         python.about.source.as_deref(),
         Some("https://example.org/shout")
     );
-    assert_eq!(python.asks.on_failure, Some(OnFailure::Refuse));
+    assert_eq!(python.asks.on_failure, Some(FailurePolicy::Refuse));
 }
 
 /// A component with a custom section at its end.

@@ -1,4 +1,5 @@
-//! The powers of proxies: one table of powers, described for users, and grants made of them.
+//! The powers of proxies: one table of powers, described for users, and grants made of them; and what happens when a
+//! proxy breaks.
 //!
 //! A [`Power`] covers messages by direction, kind and method, and lists the permitted actions, down to the places in
 //! their bodies that may change. A proxy receives only messages that a power covers. Methods outside the table can be
@@ -7,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod actions;
+mod failure;
 mod grant;
 mod json;
 mod least;
@@ -20,6 +22,7 @@ mod subscription;
 mod table;
 
 pub use actions::Actions;
+pub use failure::FailurePolicy;
 pub use grant::{Grant, GrantError, NamedMethods, Sight, lacking};
 pub use least::least;
 pub use markdown::markdown;

@@ -39,7 +39,7 @@ pub struct Agreed {
     pub limits: BTreeMap<String, String>,
     /// The failure policy of its entry; `None` if the component's own applies.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_failure: Option<String>,
+    pub on_failure: Option<FailurePolicy>,
     /// The configuration as JSON.
     pub config: Value,
 }
@@ -79,7 +79,7 @@ impl Agreed {
         };
         let mut one = Self {
             id: entry.id.clone(),
-            on_failure: entry.on_failure.map(policy),
+            on_failure: entry.on_failure,
             config: serde_json::from_str(&component.config).unwrap_or_default(),
             ..Self::default()
         };
@@ -167,7 +167,10 @@ impl Agreed {
                 or_none(self.digest.map(|digest| digest.to_string())),
             ),
             ("powers".to_owned(), list(&self.powers)),
-            ("on-failure".to_owned(), or_none(self.on_failure.clone())),
+            (
+                "on-failure".to_owned(),
+                or_none(self.on_failure.map(|policy| policy.to_string())),
+            ),
         ]);
         for (name, actions) in &self.methods {
             facts.insert(format!("method {name}"), list(actions));
@@ -266,17 +269,6 @@ fn changed(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> Vec
         .into_iter()
         .map(|name| (name.clone(), value(was, name), value(is, name)));
     each.filter(|(_, was, is)| was != is).collect()
-}
-
-/// The value of `on-failure` in manifests.
-fn policy(policy: FailurePolicy) -> String {
-    let text = match policy {
-        FailurePolicy::Restart => "restart",
-        FailurePolicy::RestartThenBypass => "restart-then-bypass",
-        FailurePolicy::Bypass => "bypass",
-        FailurePolicy::Refuse => "refuse",
-    };
-    text.to_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::words::{failure, in_words};
 use acp_chain_channel::limits::about;
 use acp_chain_extension::Digest;
-use acp_chain_manifest::policy;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Prints the description.
@@ -93,7 +92,7 @@ fn asks(package: &Package) -> Vec<String> {
         lines.push(format!("it cannot guard without {powers}"));
     }
     if let Some(on_failure) = asks.on_failure {
-        let policy = failure(Some(policy(on_failure)));
+        let policy = failure(Some(on_failure));
         lines.push(format!("when it breaks: {policy} (on-failure)"));
     }
     lines

@@ -89,7 +89,7 @@ impl Checks {
                 .map(|asked| asked.power.clone())
                 .collect(),
             signer,
-            on_failure: on_failure(&package),
+            on_failure: package.asks.on_failure,
             methods: methods
                 .map(|(name, asked)| (name.clone(), asked.actions.clone()))
                 .collect(),
@@ -167,12 +167,6 @@ impl Checks {
 /// A source, for people.
 pub fn shown(source: &Source) -> String {
     quote(&source.to_string(), MAX_QUOTE)
-}
-
-/// The `on-failure` that a package asks for, as in manifests.
-fn on_failure(package: &Package) -> Option<String> {
-    let policy = serde_json::to_value(package.asks.on_failure?).ok()?;
-    Some(policy.as_str()?.to_owned())
 }
 
 /// A limit that a package asks for, as in manifests.

@@ -5,7 +5,8 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 use acp_chain::extension::Lock;
-use acp_chain_package::{OnFailure, Package};
+use acp_chain_package::Package;
+use acp_chain_powers::FailurePolicy;
 use acp_chain_tests::host;
 use acp_chain_tests::output::CommandOutput;
 use serde_json::Value;
@@ -311,15 +312,15 @@ fn what_happens_when_an_extension_breaks_is_shown_and_locked_and_another_is_new_
         let component = fs::read(host::component("pass")).unwrap();
         fs::write(&file, package.write(&component).unwrap()).unwrap();
     };
-    write("1.0.0", OnFailure::Refuse);
+    write("1.0.0", FailurePolicy::Refuse);
     let shown = world.do_run(&["add", "it.wasm", "--yes"]);
     assert!(
         shown.contains("  when it breaks: all its messages are refused (on-failure)\n"),
         "{shown}"
     );
     let agreed = world.locked("it").agreed;
-    assert_eq!(agreed.on_failure.as_deref(), Some("refuse"));
-    write("1.1.0", OnFailure::Bypass);
+    assert_eq!(agreed.on_failure, Some(FailurePolicy::Refuse));
+    write("1.1.0", FailurePolicy::Bypass);
     let told = world.do_run(&["update", "--yes"]);
     assert!(
         told.contains("! it wants another `on-failure`: `bypass`, was `refuse`\n"),

@@ -1,6 +1,7 @@
 //! Projects that use built-in extensions, which no lock names.
 
-use acp_chain_package::{Asks, OnFailure};
+use acp_chain_package::Asks;
+use acp_chain_powers::FailurePolicy;
 
 use crate::project::world::{World, shown};
 
@@ -47,7 +48,7 @@ fn a_newer_program_asks_again_about_other_terms() {
         ..Asks::default()
     };
     let lenient = Asks {
-        on_failure: Some(OnFailure::Bypass),
+        on_failure: Some(FailurePolicy::Bypass),
         ..Asks::default()
     };
     for (asks, told) in [
