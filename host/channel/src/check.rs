@@ -4,6 +4,7 @@ use acp_chain_powers::{Actions, Grant, Mismatch, Subject};
 use foldhash::HashSet;
 use serde_json::value::RawValue;
 
+use super::ledger::{denied, invalid};
 use super::work::Work;
 use super::{Action, ChannelError, Decision, doubts};
 use acp_chain_rpc::{self as rpc, Kind, Message};
@@ -26,9 +27,7 @@ impl Rules<'_> {
     /// An error unless a power covers one of these actions.
     fn need(&self, actions: Actions) -> Result<(), ChannelError> {
         if self.sealed {
-            return Err(ChannelError::Denied(
-                "a guard has decided about it, and only guards may change that".to_owned(),
-            ));
+            return denied("a guard has decided about it, and only guards may change that");
         }
         allow(self.grant, actions, &self.subject)
     }
@@ -37,13 +36,10 @@ impl Rules<'_> {
 /// An error unless a grant covers one of these actions on a message.
 pub fn allow(grant: &Grant, actions: Actions, subject: &Subject) -> Result<(), ChannelError> {
     if grant.covers(actions, subject) {
-        Ok(())
-    } else {
-        Err(ChannelError::Denied(format!(
-            "none of its powers covers it: {}",
-            acp_chain_powers::lacking(actions, subject)
-        )))
+        return Ok(());
     }
+    let lacking = acp_chain_powers::lacking(actions, subject);
+    denied(format!("none of its powers covers it: {lacking}"))
 }
 
 /// The resulting action, if the decision fits the message, its texts are JSON, and the proxy's powers cover it. Edits
@@ -122,9 +118,7 @@ fn check_answer(decision: Decision, rules: Rules, work: &mut Work) -> Result<Act
         Decision::Respond(result) => respond(&result, rules, work),
         Decision::Reject(error) => short(Message::error(&error), rules).map(Action::Answer),
         Decision::Hold => Ok(Action::Hold),
-        _ => Err(ChannelError::Invalid(
-            "a call takes `respond` or `reject` only".to_owned(),
-        )),
+        _ => invalid("a call takes `respond` or `reject` only"),
     }
 }
 
@@ -172,19 +166,17 @@ fn replaced(
 ) -> Result<Action, ChannelError> {
     let new = message.with_body(body);
     if new.session() != message.session() || gains_session(&new, message) {
-        allow(rules.grant, Actions::SEND, &rules.subject).map_err(|_| {
-            ChannelError::Denied(format!(
-                "it moves the message to another session, where it may not send {:?}",
-                rules.subject.method
+        let method = rules.subject.method;
+        allow(rules.grant, Actions::SEND, &rules.subject).or_else(|_| {
+            denied(format!(
+                "it moves the message to another session, where it may not send {method:?}"
             ))
         })?;
     }
     let is_update = rules.subject.method == "session/update";
     let is_other = || new.update() != message.update() || rpc::is_unclear_update(body);
     if is_update && !rules.grant.is_unlimited() && is_other() {
-        return Err(ChannelError::Denied(
-            "it turns the message into another kind of update".to_owned(),
-        ));
+        return denied("it turns the message into another kind of update");
     }
     // Ambiguities that the proxy did not cause may stay.
     match check_readers(rules.grant, body, work) {
@@ -215,12 +207,10 @@ fn short(message: Message, rules: Rules) -> Result<Message, ChannelError> {
 /// An error if a message is over the limit `message`.
 pub fn check_length(len: usize, longest: usize) -> Result<(), ChannelError> {
     if len <= longest {
-        Ok(())
-    } else {
-        Err(ChannelError::Invalid(format!(
-            "a message of {len} bytes is over the limit of {longest}"
-        )))
+        return Ok(());
     }
+    let text = format!("a message of {len} bytes is over the limit of {longest}");
+    invalid(text)
 }
 
 fn edited(
@@ -287,10 +277,7 @@ pub fn check_json(text: &str) -> Result<(), ChannelError> {
     if is_plain_string(text) {
         return Ok(());
     }
-    match serde_json::from_str::<&RawValue>(text) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(ChannelError::Invalid(format!("not JSON: {error}"))),
-    }
+    raw(text).map(drop)
 }
 
 #[cfg(test)]

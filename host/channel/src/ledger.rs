@@ -33,6 +33,14 @@ pub enum ChannelError {
     Full,
 }
 
+pub(super) fn denied<T>(why: impl Into<String>) -> Result<T, ChannelError> {
+    Err(ChannelError::Denied(why.into()))
+}
+
+pub(super) fn invalid<T>(why: impl Into<String>) -> Result<T, ChannelError> {
+    Err(ChannelError::Invalid(why.into()))
+}
+
 /// The bytes to keep a message here and on its way, beside its text.
 const ENTRY: usize = 512;
 
@@ -253,11 +261,19 @@ impl Ledger {
         params: &str,
     ) -> Result<MessageId, ChannelError> {
         let message = self.outgoing(to, Message::request, method, params)?;
+        self.send_request(|id| Effect::Request { id, to, message })
+    }
+
+    /// Sends a request under a new number, which is open until it is answered.
+    fn send_request(
+        &mut self,
+        effect: impl FnOnce(MessageId) -> Effect,
+    ) -> Result<MessageId, ChannelError> {
         if self.asked.len() >= self.limits.requests {
             return Err(ChannelError::Full);
         }
         let id = self.allot();
-        self.push(Effect::Request { id, to, message })?;
+        self.push(effect(id))?;
         self.asked.insert(id);
         Ok(id)
     }
@@ -275,9 +291,7 @@ impl Ledger {
         let rules = rules(&self.limits, &self.grant, entry);
         let action = check(&entry.message, decision, rules, &mut self.work)?;
         if matches!(action, Action::Hold) {
-            return Err(ChannelError::Invalid(
-                "the message is held already".to_owned(),
-            ));
+            return invalid("the message is held already");
         }
         self.push(Effect::Settle { id, action })?;
         self.let_go(id);
@@ -311,8 +325,7 @@ impl Ledger {
         let milliseconds = u64::from(milliseconds).max(SHORTEST_PAUSE);
         if milliseconds > LONGEST_PAUSE {
             let longest = Quantity::Time.show(LONGEST_PAUSE);
-            let text = format!("a pause takes {longest} at most");
-            return Err(ChannelError::Invalid(text));
+            return invalid(format!("a pause takes {longest} at most"));
         }
         if self.pauses.len() >= PAUSES {
             return Err(ChannelError::Full);
@@ -338,18 +351,12 @@ impl Ledger {
         call.ok_or(ChannelError::UnknownMessage)?;
         let numbers = [Some(progress.progress), progress.total];
         if !numbers.into_iter().flatten().all(f64::is_finite) {
-            return Err(ChannelError::Invalid(
-                "progress is measured in finite numbers".to_owned(),
-            ));
+            return invalid("progress is measured in finite numbers");
         }
-        if progress
-            .message
-            .as_ref()
-            .is_some_and(|text| text.len() > LONGEST_PROGRESS)
-        {
-            return Err(ChannelError::Invalid(format!(
-                "a message about progress may have {LONGEST_PROGRESS} bytes"
-            )));
+        let length = progress.message.as_ref().map_or(0, String::len);
+        if length > LONGEST_PROGRESS {
+            let text = format!("a message about progress may have {LONGEST_PROGRESS} bytes");
+            return invalid(text);
         }
         self.push(Effect::Progress { id, progress })
     }
@@ -369,7 +376,6 @@ impl Ledger {
         method: &str,
         params: &str,
     ) -> Result<MessageId, ChannelError> {
-        let denied = |why: String| Err(ChannelError::Denied(why));
         let entry = self.messages.get(&call).filter(|entry| entry.own);
         let entry = entry.ok_or(ChannelError::UnknownMessage)?;
         let Some(capability) = capability(method) else {
@@ -377,7 +383,7 @@ impl Ledger {
             return denied(format!("no caller supports the method {method}"));
         };
         if Offer::of(&entry.method) == Some(Offer::Completion) {
-            return denied("a completion cannot ask its caller".to_owned());
+            return denied("a completion cannot ask its caller");
         }
         let capable = member(&entry.meta, CAPABILITIES);
         let capable = capable.and_then(|capable| member(capable, capability));
@@ -386,40 +392,35 @@ impl Ledger {
                 "the caller did not say that it has the capability `{capability}`"
             ));
         }
-        check_length(method.len() + params.len(), self.limits.message)?;
-        self.work.spend(params.len())?;
-        check_json(params)?;
+        self.check_text(method.len() + params.len(), params)?;
         check_readers(&self.grant, params, &mut self.work)?;
-        if self.asked.len() >= self.limits.requests {
-            return Err(ChannelError::Full);
-        }
         let message = Message::request(method, params);
-        let id = self.allot();
-        self.push(Effect::Ask { id, call, message })?;
-        self.asked.insert(id);
-        Ok(id)
+        self.send_request(|id| Effect::Ask { id, call, message })
     }
 
     /// `channel.tools-changed` and its like.
     pub fn changed(&mut self, change: Change) -> Result<(), ChannelError> {
         self.may_speak()?;
         if !self.grant.has("tools") {
-            return Err(ChannelError::Denied(
-                "none of its powers covers it: that takes `tools`".to_owned(),
-            ));
+            return denied("none of its powers covers it: that takes `tools`");
         }
         if let Change::Resource(uri) = &change
             && uri.len() > LONGEST_URI
         {
             let text = format!("the URI of a resource may have {LONGEST_URI} bytes");
-            return Err(ChannelError::Invalid(text));
+            return invalid(text);
         }
         self.push(Effect::Changed(change))
     }
 
     /// Checks the list that a call returns: its length, and that it is JSON.
     pub fn check_list(&mut self, text: &str) -> Result<(), ChannelError> {
-        check_length(text.len(), self.limits.message)?;
+        self.check_text(text.len(), text)
+    }
+
+    /// Checks a text of a message of this length: the length, and that the text is JSON.
+    fn check_text(&mut self, length: usize, text: &str) -> Result<(), ChannelError> {
+        check_length(length, self.limits.message)?;
         self.work.spend(text.len())?;
         check_json(text)
     }
@@ -456,13 +457,10 @@ impl Ledger {
     }
 
     fn may_speak(&self) -> Result<(), ChannelError> {
-        if self.started {
-            Ok(())
-        } else {
-            Err(ChannelError::Denied(
-                "nothing can be sent during init".to_owned(),
-            ))
+        if !self.started {
+            return denied("nothing can be sent during init");
         }
+        Ok(())
     }
 
     /// The proxy's own message, if it may send it in the name of the neighbour on its other side.
@@ -475,16 +473,12 @@ impl Ledger {
     ) -> Result<Message, ChannelError> {
         self.may_speak()?;
         if method.len() > LONGEST_METHOD || method.contains(char::is_control) {
-            return Err(ChannelError::Invalid("not a valid method name".to_owned()));
+            return invalid("not a valid method name");
         }
         if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
-            return Err(ChannelError::Denied(format!(
-                "{method} is the host's to send"
-            )));
+            return denied(format!("{method} is the host's to send"));
         }
-        check_length(method.len() + params.len(), self.limits.message)?;
-        self.work.spend(params.len())?;
-        check_json(params)?;
+        self.check_text(method.len() + params.len(), params)?;
         let message = make(method, params);
         let subject = subject(&message, to.opposite(), method);
         allow(&self.grant, Actions::SEND, &subject)?;

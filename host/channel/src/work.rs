@@ -1,6 +1,7 @@
 //! How much the host reads on behalf of a proxy. It reads without yielding, so the amount is bounded.
 
 use super::ChannelError;
+use super::ledger::invalid;
 use acp_chain_rpc::MAX_POINTER;
 
 /// How many bytes may be read for one call.
@@ -54,9 +55,7 @@ fn parts(pointer: &str) -> Result<usize, ChannelError> {
     if pointer.len() <= MAX_POINTER {
         Ok(pointer.matches('/').count())
     } else {
-        Err(ChannelError::Invalid(format!(
-            "a pointer of {} bytes is over the limit",
-            pointer.len()
-        )))
+        let length = pointer.len();
+        invalid(format!("a pointer of {length} bytes is over the limit"))
     }
 }

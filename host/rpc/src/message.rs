@@ -75,7 +75,7 @@ impl Message {
         } else {
             line
         };
-        let [version, id, mut method, params, mut result, mut error] = outline.into_fields();
+        let [version, id, mut method, params, mut result, mut error] = outline.fields;
         let text = |field: &Field| line.get(field.value.clone()).unwrap_or_default();
         let is_version = |text: &str| text.starts_with('"') && spells(text, "2.0");
         if !version.as_ref().map(text).is_some_and(is_version) {

@@ -20,8 +20,8 @@ const FIELDS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error
 /// The fields of a line.
 #[derive(Debug, Default)]
 pub struct Outline {
-    /// In the order of [`FIELDS`].
-    fields: [Option<Field>; FIELDS.len()],
+    /// In the order in which JSON-RPC names them: `jsonrpc`, `id`, `method`, `params`, `result`, `error`.
+    pub fields: [Option<Field>; FIELDS.len()],
     /// Whether there is another field that some readers take for one of these.
     pub is_ambiguous: bool,
     /// Whether there are line breaks between the values.
@@ -43,11 +43,6 @@ impl Outline {
         let mut scanner = Scanner::default();
         scanner.read(line);
         scanner.finish()
-    }
-
-    /// The fields in the order in which JSON-RPC names them: `jsonrpc`, `id`, `method`, `params`, `result`, `error`.
-    pub fn into_fields(self) -> [Option<Field>; FIELDS.len()] {
-        self.fields
     }
 }
 
