@@ -1,6 +1,5 @@
 //! A call to something that a proxy offers the agent: a tool, a resource, a prompt, or a completion.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -81,16 +80,9 @@ impl<A> Call<A> {
 ///     Err(ProtocolError(Error::new(Error::INTERNAL, "there is no session yet")).into())
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
 pub struct ProtocolError(pub Error);
-
-impl fmt::Display for ProtocolError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-impl std::error::Error for ProtocolError {}
 
 /// A call that a proxy has begun to serve.
 pub(crate) type RunningCall<T> = Pin<Box<dyn Future<Output = Result<T>>>>;

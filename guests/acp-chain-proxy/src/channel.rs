@@ -13,36 +13,25 @@ use crate::pending;
 use crate::{Action, Error, Json, MessageId, Peer};
 
 /// Why a call to the host failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
     /// No power covers the call, or it is not allowed here: during the proxy's construction, or for a method reserved
     /// to the host (`initialize`, `proxy/…`, `$/…`).
+    #[error("not allowed: {0}")]
     Denied(String),
     /// The message does not exist, or is settled already, possibly by the host.
+    #[error("no such message, or it is settled")]
     UnknownMessage,
     /// Not JSON, or not valid for this message.
+    #[error("the host rejects it: {0}")]
     Invalid(String),
     /// The proxy has too many outstanding requests, held messages or pauses, or its state is too large.
+    #[error("this proxy has too much outstanding, or saves too much")]
     Full,
     /// Anything else.
+    #[error("{0}")]
     Other(String),
 }
-
-impl fmt::Display for ChannelError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Denied(why) => write!(formatter, "not allowed: {why}"),
-            Self::UnknownMessage => formatter.write_str("no such message, or it is settled"),
-            Self::Invalid(why) => write!(formatter, "the host rejects it: {why}"),
-            Self::Full => {
-                formatter.write_str("this proxy has too much outstanding, or saves too much")
-            }
-            Self::Other(why) => formatter.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for ChannelError {}
 
 /// The name of this proxy: its `id` in the manifest.
 #[must_use]

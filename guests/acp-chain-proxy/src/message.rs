@@ -1,7 +1,5 @@
 //! Messages that pass through a proxy, and actions on them.
 
-use std::fmt;
-
 use acp_chain_acp::{Life, UPDATE};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +19,8 @@ pub enum Peer {
 }
 
 /// A JSON-RPC error object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message} ({code})")]
 pub struct Error {
     /// The code, see JSON-RPC 2.0 §5.1 and the protocol's `ErrorCode`.
     pub code: i32,
@@ -53,14 +52,6 @@ impl Error {
         Self::new(Self::CANCELLED, "Request cancelled")
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ({})", self.message, self.code)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// The properties of a message of any kind.
 #[derive(Clone, Debug)]

@@ -49,24 +49,15 @@ pub struct RawString<'j> {
 }
 
 /// Why the strings of a text cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StringsError {
     /// Nested deeper than [`DEPTH`].
+    #[error("the body is nested deeper than {most} levels", most = DEPTH)]
     Deep,
     /// It is not JSON.
+    #[error("the body is not JSON")]
     Malformed,
 }
-
-impl fmt::Display for StringsError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Deep => write!(formatter, "the body is nested deeper than {DEPTH} levels"),
-            Self::Malformed => formatter.write_str("the body is not JSON"),
-        }
-    }
-}
-
-impl std::error::Error for StringsError {}
 
 impl<'j> Strings<'j> {
     /// The strings of this text.
