@@ -25,6 +25,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use acp_chain_proxy::acp::{CANCEL, ELICITATION, PERMISSION, PROMPT, UPDATE};
 use acp_chain_proxy::{
     Action, Configure, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response, Result,
     Sessions, Subscription, debug, export, info, save, warn,
@@ -97,20 +98,17 @@ fn warn_about(rules: &[Rule]) {
     }
 }
 
-const PERMISSION: &str = "session/request_permission";
-const ELICITATION: &str = "elicitation/create";
-
 impl Proxy for Permissions {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(ELICITATION).from(Peer::Agent),
-        Subscription::notifications("session/update")
+        Subscription::notifications(UPDATE)
             .from(Peer::Agent)
             .without_body(),
-        Subscription::responses("session/prompt")
+        Subscription::responses(PROMPT)
             .from(Peer::Agent)
             .without_body(),
-        Subscription::notifications("session/cancel")
+        Subscription::notifications(CANCEL)
             .from(Peer::Client)
             .without_body(),
     ];
@@ -150,7 +148,7 @@ impl Proxy for Permissions {
     async fn on_notification(&self, update: Notification) -> Result {
         let head = &update.head;
         let session = head.session.as_deref().unwrap_or_default();
-        if head.method == "session/cancel" {
+        if head.method == CANCEL {
             self.reports.on_cancel(session);
             return Ok(Action::Forward);
         }
@@ -166,7 +164,7 @@ impl Proxy for Permissions {
 
     async fn on_response(&self, response: Response) -> Result {
         let head = &response.head;
-        if head.method == "session/prompt" {
+        if head.method == PROMPT {
             if self.turns.on_answer(&response) == Turn::Ended {
                 let session = head.session.as_deref().unwrap_or_default();
                 let reason = head.read::<String>("/stopReason");

@@ -16,7 +16,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use acp_chain_proxy::acp::{Change, Life, METHODS};
+use acp_chain_proxy::acp::{Change, ELICITATION, Life, METHODS, PERMISSION, PROMPT, READ, UPDATE};
 use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Head, Json, MessageId, Notification, Peer,
     Proxy, Request, Response, Result, Step, Strings, Subscription, Version, debug, export, save,
@@ -66,11 +66,6 @@ impl Configure for Redact {
     }
 }
 
-const PROMPT: &str = "session/prompt";
-const UPDATE: &str = "session/update";
-const PERMISSION: &str = "session/request_permission";
-const QUESTION: &str = "elicitation/create";
-const READ: &str = "fs/read_text_file";
 const WRITE: &str = "fs/write_text_file";
 const OUTPUT: &str = "terminal/output";
 
@@ -88,7 +83,7 @@ impl Proxy for Redact {
             .without_body(),
         Subscription::notifications(UPDATE).from(Peer::Agent),
         Subscription::requests(PERMISSION).from(Peer::Agent),
-        Subscription::requests(QUESTION).from(Peer::Agent),
+        Subscription::requests(ELICITATION).from(Peer::Agent),
         Subscription::requests(WRITE).from(Peer::Agent),
         // The rest of a text is sent before these.
         Subscription::responses(PROMPT)
@@ -152,7 +147,7 @@ impl Proxy for Redact {
                 }
                 match method {
                     PERMISSION => self.permission(&request.params),
-                    QUESTION => self.question(&request.params),
+                    ELICITATION => self.question(&request.params),
                     _ => Ok(Action::Forward),
                 }
             }
