@@ -49,7 +49,7 @@ impl Host {
 
     /// Reads a resource. Returns the number of the call.
     pub fn read_resource(&mut self, session: Option<&str>, uri: &str) -> MessageId {
-        let call = begin(session, uri.to_owned());
+        let call = begin(CallKind::Other, session, uri.to_owned());
         done(call.id, resources::read(call))
     }
 
@@ -72,13 +72,13 @@ impl Host {
             name: name.to_owned(),
             arguments: arguments.collect::<BTreeMap<_, _>>(),
         };
-        let call = begin(session, picked);
+        let call = begin(CallKind::Other, session, picked);
         done(call.id, prompts::get(call))
     }
 
     /// Completes an argument. Returns the number of the call.
     pub fn complete(&mut self, session: Option<&str>, argument: CompleteRequest) -> MessageId {
-        let call = begin(session, argument);
+        let call = begin(CallKind::Other, session, argument);
         done(call.id, completion::complete(call))
     }
 
@@ -111,14 +111,14 @@ impl Host {
     }
 }
 
-fn values(listed: &[Json]) -> Result<Vec<Value>, String> {
+pub(super) fn values(listed: &[Json]) -> Result<Vec<Value>, String> {
     let parse = |one: &Json| one.parse().map_err(|error| format!("{one}: {error}"));
     listed.iter().map(parse).collect()
 }
 
-fn begin<A>(session: Option<&str>, arguments: A) -> Call<A> {
+pub(super) fn begin<A>(kind: CallKind, session: Option<&str>, arguments: A) -> Call<A> {
     let id = line::next_id();
-    LINE.with_borrow_mut(|line| line.calls.begin(id, CallKind::Other));
+    LINE.with_borrow_mut(|line| line.calls.begin(id, kind));
     Call {
         id,
         session: session.map(str::to_owned),

@@ -6,12 +6,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::calls::CallKind;
-use super::line::{self, LINE};
-use super::offers::{done, granted, took};
+use super::offers::{begin, done, granted, took, values};
 use super::{Host, json};
+use crate::MessageId;
 use crate::host::Change;
 use crate::tools::calls;
-use crate::{Call, Json, MessageId};
 
 /// A proxy's tools for a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,12 +25,8 @@ impl Host {
     /// Lists the tools for a session. An error if the host would reject the list.
     pub fn list_tools(&mut self, session: Option<&str>) -> Result<Catalog, String> {
         granted().map_err(|error| error.to_string())?;
-        let calls::Catalog {
-            instructions,
-            tools,
-        } = calls::list(session)?;
-        let parse = |tool: &Json| tool.parse().map_err(|error| format!("{tool}: {error}"));
-        let tools: Vec<Value> = tools.iter().map(parse).collect::<Result<_, _>>()?;
+        let catalog = calls::list(session)?;
+        let tools = values(&catalog.tools)?;
         let mut names = BTreeSet::new();
         for tool in &tools {
             let name = tool["name"].as_str().unwrap_or_default();
@@ -50,7 +45,7 @@ impl Host {
             }
         }
         Ok(Catalog {
-            instructions,
+            instructions: catalog.instructions,
             tools,
         })
     }
@@ -63,21 +58,13 @@ impl Host {
         name: &str,
         arguments: impl Serialize,
     ) -> MessageId {
-        let tools = self
-            .list_tools(session)
-            .expect("tools that can be listed")
-            .tools;
+        let catalog = self.list_tools(session);
+        let tools = catalog.expect("tools that can be listed").tools;
         let tool = tools.iter().find(|tool| tool["name"] == name);
         let tool = tool.unwrap_or_else(|| panic!("there is no tool `{name}`"));
-        let id = line::next_id();
         let structured = tool.get("outputSchema").is_some();
-        LINE.with_borrow_mut(|line| line.calls.begin(id, CallKind::Tool { structured }));
-        let call = Call {
-            id,
-            session: session.map(str::to_owned),
-            arguments: json(arguments),
-        };
-        done(id, calls::call(name, call))
+        let call = begin(CallKind::Tool { structured }, session, json(arguments));
+        done(call.id, calls::call(name, call))
     }
 
     /// Whether the proxy reported a change of its tools since the last call.
