@@ -2,15 +2,9 @@
 //! [`testing`](crate::testing).
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use crate::testing::channel::{
-    ask, cancel, changed, fail, id, log, meta, notify, progress, read, request, save, settle,
-    wake_after,
-};
+pub(crate) use crate::testing::channel::*;
 #[cfg(target_arch = "wasm32")]
-pub(crate) use component::{
-    ask, cancel, changed, fail, id, log, meta, notify, progress, read, request, save, settle,
-    wake_after,
-};
+pub(crate) use component::*;
 
 /// A change of something that a proxy offers the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]

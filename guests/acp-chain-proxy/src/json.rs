@@ -78,10 +78,7 @@ impl Json {
 
     /// The whole value as a Rust type.
     pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        match &self.0 {
-            Node::Raw(raw) => serde_json::from_str(raw),
-            Node::Array(_) | Node::Object(_) => serde_json::from_str(&self.to_string()),
-        }
+        serde_json::from_str(&self.spelling())
     }
 
     /// The part at a JSON Pointer as a Rust type; `None` if there is no part, or it has another type. A `String` cannot
@@ -143,8 +140,8 @@ impl Json {
     /// Applies a change to the text, by the rules of [`Edit`].
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn edited(&self, edit: &Edit) -> Result<Self, String> {
-        let value = edit.value.as_ref().map(Json::to_string);
-        splice::splice(&self.to_string(), &edit.pointer, value.as_deref())?
+        let value = edit.value.as_ref().map(Json::spelling);
+        splice::splice(&self.spelling(), &edit.pointer, value.as_deref())?
             .try_into()
             .map_err(|error: serde_json::Error| error.to_string())
     }
@@ -259,7 +256,7 @@ impl fmt::Debug for Json {
 impl PartialEq for Json {
     /// Equal spelling.
     fn eq(&self, other: &Self) -> bool {
-        self.to_string() == other.to_string()
+        self.spelling() == other.spelling()
     }
 }
 

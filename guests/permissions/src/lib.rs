@@ -206,8 +206,7 @@ impl Permissions {
         self.reports.show(name, params, &ruling, known);
         let meta = ruling.meta();
         let result = if is_elicitation {
-            let action = outcome.get("optionId").unwrap_or(&Value::Null);
-            let action = action.as_str().unwrap_or("decline");
+            let action = outcome["optionId"].as_str().unwrap_or("decline");
             json!({ "action": action, "_meta": meta })
         } else {
             json!({ "outcome": outcome, "_meta": meta })

@@ -65,18 +65,13 @@ impl Ruling {
 
     /// The `_meta` for the agent, beside its answer.
     pub(crate) fn meta(&self) -> Value {
-        let decision = match self.decision {
-            Decision::Allow => "allow",
-            Decision::Deny => "deny",
-            Decision::Ask => "ask",
-        };
         let message = format!(
             "{} by rule {} of the user's settings (the proxy `{}`); the user was not asked",
             self.done(),
             self.number,
             id()
         );
-        json!({ mark(): { "decision": decision, "rule": self.number, "message": message } })
+        json!({ mark(): { "decision": self.decision, "rule": self.number, "message": message } })
     }
 }
 

@@ -3,7 +3,7 @@
 //! In doubt the user is asked. An allowing rule must match the whole call, by its exact spelling; a denying or asking
 //! rule matches if any part of the call does, in any possible meaning for a file system.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
 use crate::call::Call;
@@ -14,7 +14,7 @@ use crate::glob::Glob;
 use crate::place::Place;
 use crate::verdict::{Match, Verdict};
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Decision {
     Allow,

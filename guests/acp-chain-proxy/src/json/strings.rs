@@ -125,13 +125,7 @@ impl<'j> Strings<'j> {
             pointer.push('/');
             match step {
                 Step::Member(name) => {
-                    for character in name.decoded().chars() {
-                        match character {
-                            '~' => pointer.push_str("~0"),
-                            '/' => pointer.push_str("~1"),
-                            other => pointer.push(other),
-                        }
-                    }
+                    pointer.push_str(&name.decoded().replace('~', "~0").replace('/', "~1"));
                 }
                 Step::Item(index) => pointer.push_str(&index.to_string()),
             }
@@ -228,7 +222,7 @@ impl<'j> RawString<'j> {
             return self.text[self.range()].into();
         }
         let quoted = &self.text[self.start - 1..=self.end];
-        let decoded = serde_json::from_str(quoted).ok().or_else(|| lossy(quoted));
+        let decoded = lossy(quoted);
         decoded
             .unwrap_or_else(|| self.text[self.range()].to_owned())
             .into()
@@ -245,7 +239,7 @@ impl<'j> RawString<'j> {
     }
 }
 
-/// The text of a string with a lone surrogate.
+/// The text of a string, which may have a lone surrogate.
 fn lossy(quoted: &str) -> Option<String> {
     struct Text;
     impl Visitor<'_> for Text {
@@ -253,10 +247,6 @@ fn lossy(quoted: &str) -> Option<String> {
 
         fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             formatter.write_str("a string")
-        }
-
-        fn visit_str<E>(self, text: &str) -> Result<String, E> {
-            Ok(text.to_owned())
         }
 
         fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {

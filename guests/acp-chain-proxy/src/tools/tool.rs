@@ -158,15 +158,11 @@ fn typed<P: 'static, A: 'static, R: IntoToolResult + 'static>(
     Box::new(move |proxy, call| {
         let run = Rc::clone(&run);
         Box::pin(async move {
-            let Call {
-                id,
-                session,
-                arguments,
-            } = call;
+            let arguments = parse(call.arguments)?;
             let call = Call {
-                id,
-                session,
-                arguments: parse(arguments)?,
+                id: call.id,
+                session: call.session,
+                arguments,
             };
             run(&proxy, call).await?.into_tool_result()
         })
