@@ -19,9 +19,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::effort::Effort;
-use crate::judge::Judge;
-use crate::machine::Machine;
-use crate::rules::Rule;
+use crate::machine::{CombinedRegex, Machine};
+use crate::rules::{self, Rule};
 use crate::text::{self, End};
 use beginnings::Beginnings;
 use scan::Scan;
@@ -45,7 +44,8 @@ struct Search {
     beginnings: Beginnings,
     /// The rules with each needle.
     needed_by: Vec<Vec<NeedleRule>>,
-    judge: Judge,
+    /// Patterns that no secret of the catalogue matches.
+    never: CombinedRegex,
 }
 
 /// A rule with a needle.
@@ -317,7 +317,7 @@ impl Search {
             beginnings: Beginnings::of(&texts),
             texts,
             needed_by,
-            judge: Judge::new()?,
+            never: CombinedRegex::new(rules::never())?,
         })
     }
 }

@@ -1,46 +1,30 @@
 //! Distinguishes secrets from lookalikes.
 
 use crate::machine::{CombinedRegex, Machine};
-use crate::rules::{self, Rule};
+use crate::rules::Rule;
 
-pub(crate) struct Judge {
-    /// Patterns that no secret of the catalogue matches.
-    never: CombinedRegex,
-}
-
-impl Judge {
-    pub(crate) fn new() -> Result<Self, String> {
-        Ok(Self {
-            never: CombinedRegex::new(rules::never())?,
-        })
+/// Whether a text in a match of a rule is a secret. `never` are the patterns that no secret of the catalogue matches.
+pub(crate) fn is_secret(
+    rule: &Rule,
+    machine: &Machine,
+    never: &CombinedRegex,
+    secret: &[u8],
+    around: &[u8],
+) -> Result<bool, String> {
+    let is_unlikely = (rule.entropy > 0.0 && entropy(secret) < rule.entropy)
+        || (rule.random && reads_like_words(secret))
+        || (rule.repeats && repeats(secret, around));
+    if is_unlikely {
+        return Ok(false);
     }
-
-    /// Whether a text in a match of a rule is a secret.
-    pub(crate) fn is_secret(
-        &self,
-        rule: &Rule,
-        machine: &Machine,
-        secret: &[u8],
-        around: &[u8],
-    ) -> Result<bool, String> {
-        if rule.entropy > 0.0 && entropy(secret) < rule.entropy {
+    for regexes in &machine.all {
+        if !regexes.is_in(secret)? {
             return Ok(false);
         }
-        if rule.random && reads_like_words(secret) {
-            return Ok(false);
-        }
-        if rule.repeats && repeats(secret, around) {
-            return Ok(false);
-        }
-        for regexes in &machine.all {
-            if !regexes.is_in(secret)? {
-                return Ok(false);
-            }
-        }
-        Ok(!machine.none.is_in(secret)?
-            && !machine.around.is_in(around)?
-            && (rule.custom || !self.never.is_in(secret)?))
     }
+    Ok(!machine.none.is_in(secret)?
+        && !machine.around.is_in(around)?
+        && (rule.custom || !never.is_in(secret)?))
 }
 
 /// Shannon entropy, in bits per byte.

@@ -19,6 +19,7 @@ use crate::line::Line;
 use crate::place::Place;
 use crate::verdict::Match;
 
+use pattern::DEEPEST;
 use programs::{MOVERS, SHELLS};
 use runs::base;
 use script::{Script, SimpleCommand};
@@ -121,7 +122,7 @@ impl Commands {
     /// Marks the commands that these patterns allow. Returns one that is left.
     pub(crate) fn cover(&self, patterns: &[Pattern], covered: &mut [bool]) -> Option<String> {
         for (command, is_covered) in self.simple.iter().zip(&mut *covered) {
-            *is_covered = *is_covered || pattern::allow(patterns, command);
+            *is_covered = *is_covered || pattern::allow(patterns, command, DEEPEST);
         }
         let mut left = self
             .simple
@@ -138,7 +139,7 @@ impl Commands {
         let met = self
             .simple
             .iter()
-            .map(|command| pattern::meet(patterns, command));
+            .map(|command| pattern::meet(patterns, command, DEEPEST));
         met.fold(unclear, Match::max)
     }
 }

@@ -7,7 +7,7 @@ use crate::pattern::{Pattern as Glob, Token};
 use crate::verdict::Match;
 
 /// How deep programs that run others are followed.
-const DEEPEST: usize = 8;
+pub(super) const DEEPEST: usize = 8;
 
 pub(crate) struct Pattern {
     assignments: Vec<(String, Glob)>,
@@ -94,11 +94,7 @@ impl Pattern {
 }
 
 /// Whether these patterns allow all that a simple command runs.
-pub(crate) fn allow(patterns: &[Pattern], command: &SimpleCommand) -> bool {
-    allow_at(patterns, command, DEEPEST)
-}
-
-fn allow_at(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> bool {
+pub(super) fn allow(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> bool {
     let runs = Runs::of(command);
     let by_name = !runs.likely.unclear
         && patterns
@@ -115,15 +111,11 @@ fn allow_at(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> bool
         && all
             .commands
             .iter()
-            .all(|command| allow_at(patterns, command, depth - 1))
+            .all(|command| allow(patterns, command, depth - 1))
 }
 
 /// Whether one of these patterns matches something that a simple command runs.
-pub(crate) fn meet(patterns: &[Pattern], command: &SimpleCommand) -> Match {
-    meet_at(patterns, command, DEEPEST)
-}
-
-fn meet_at(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
+pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
     let own = patterns.iter().map(|pattern| pattern.meets(command)).max();
     let own = own.unwrap_or(Match::No);
     if own == Match::Yes {
@@ -139,7 +131,7 @@ fn meet_at(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match
     let likely = likely
         .commands
         .iter()
-        .map(|command| meet_at(patterns, command, depth - 1));
+        .map(|command| meet(patterns, command, depth - 1));
     let perhaps = runs.perhaps.iter().flat_map(|command| {
         patterns
             .iter()

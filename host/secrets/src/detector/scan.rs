@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::beginnings::{Beginning, Beginnings, State, column};
 use super::{Detector, Kind, Marker, NeedleRule, Place, RedactedText, Search, Secret, UNCLEAR};
 use crate::effort::Effort;
+use crate::judge;
 use crate::machine::MatchState;
 use crate::text::{self, ESCAPES, End, NextChar};
 
@@ -413,10 +414,9 @@ impl Detector {
         let machine = kind.machine()?;
         let judged = |read: &[u8], behind: Option<u8>| {
             let secret = machine.secret(read, behind)?;
+            let never = &self.search()?.never;
             let is_secret =
-                self.search()?
-                    .judge
-                    .is_secret(&kind.rule, machine, &read[secret.clone()], read)?;
+                judge::is_secret(&kind.rule, machine, never, &read[secret.clone()], read)?;
             Ok::<_, String>(is_secret.then_some(secret))
         };
         let bytes = text.as_bytes();
