@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use super::Doctor;
 use super::answer::{Answer, Response, initialize};
 use super::finding::Finding;
 use super::runtime::{self, Runtime};
+use super::{Doctor, Findings};
 use acp_chain_app::agent::{self, command_line};
 use acp_chain_app::plan::supervise;
 use acp_chain_app::sign_in::{Login, logins};
-use acp_chain_app::{ChainError, home, shell};
+use acp_chain_app::{ChainError, Error, home, shell};
 use acp_chain_manifest::Manifest;
 use acp_chain_process::{CommandLine, SpawnError, Startable};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -40,42 +40,30 @@ struct Reply {
     version: Option<semver::Version>,
 }
 
-pub fn look(doctor: &Doctor) -> Vec<Finding> {
+pub fn look(doctor: &Doctor) -> Findings {
     let (commands, mut findings) = match doctor.agent.command() {
         Ok(Some(command)) => (vec![command], Vec::new()),
         Ok(None) => known(doctor),
-        Err(error) => return vec![Finding::problem(error).run("acp-chain agent list")],
+        Err(error) => return Err(Finding::problem(error).run("acp-chain agent list")),
     };
     if commands.is_empty() && findings.is_empty() {
-        return vec![
-            Finding::note(
-                "there is no agent to check: none is installed, and no editor launches one through acp-chain",
-            )
-            .run("acp-chain doctor -- AGENT"),
-        ];
+        let none = "there is no agent to check: none is installed, and no editor launches one through acp-chain";
+        return Ok(vec![Finding::note(none).run("acp-chain doctor -- AGENT")]);
     }
     let targets = commands.into_iter().map(|command| Target {
         runtime: runtime::of(&command),
         command,
     });
     let targets: Vec<_> = targets.collect();
-    let wrong = |error: String| {
-        vec![Finding::problem(error).step("install acp-chain again: `cargo xtask install`")]
+    let wrong = |error: ChainError| {
+        Finding::problem(error).step("install acp-chain again: `cargo xtask install`")
     };
-    let replies = match acp_chain_app::runtime() {
-        Ok(runtime) => runtime.block_on(check_all(&targets, doctor.patience)),
-        Err(error) => return wrong(format!("the runtime does not start: {error}")),
-    };
-    match replies {
-        Ok(replies) => {
-            let targets = targets.iter().zip(replies);
-            findings.extend(
-                targets.flat_map(|(target, reply)| target.findings(reply, doctor.patience)),
-            );
-            findings
-        }
-        Err(error) => wrong(error.to_string()),
-    }
+    let runtime = acp_chain_app::runtime().map_err(Error::Runtime);
+    let runtime = runtime.map_err(|error| wrong(error.into()))?;
+    let replies = runtime.block_on(check_all(&targets, doctor.patience));
+    let replies = targets.iter().zip(replies.map_err(wrong)?);
+    findings.extend(replies.flat_map(|(target, reply)| target.findings(reply, doctor.patience)));
+    Ok(findings)
 }
 
 /// The commands of the agents to check by default, each once: the manifest's, the installed ones, and those that

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use acp_chain_package::PackageError;
 
-use super::Doctor;
 use super::finding::Finding;
+use super::{Doctor, Findings};
 use acp_chain_app::{Error, home, plan, protected};
 use acp_chain_extension::{Installed, Location, Lock, NotInstalled, StoreError};
 use acp_chain_manifest::{Manifest, ManifestError, NativeEntry, ProxyKind, Single, User};
@@ -25,12 +25,8 @@ struct Chain<'d> {
     lock: Lock,
 }
 
-pub fn look(doctor: &Doctor) -> Vec<Finding> {
-    examine(doctor).unwrap_or_else(|finding| vec![*finding])
-}
-
-fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
-    let later = |what: String, step: &str| Box::new(Finding::problem(what).step(step));
+pub fn look(doctor: &Doctor) -> Findings {
+    let later = |what: String, step: &str| Finding::problem(what).step(step);
     let user = home::user().map_err(|_| {
         later(
             "your config.toml cannot be read, and without it no chain runs".to_owned(),
@@ -62,7 +58,7 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
         Some(_) => Manifest::each(&path, &user, &installed),
         None => Ok(Manifest::each_of_user(&user, &installed)),
     };
-    let each = each.map_err(|error| Box::new(wrong(&error)))?;
+    let each = each.map_err(|error| wrong(&error))?;
     let chain = Chain {
         doctor,
         path,

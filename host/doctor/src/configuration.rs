@@ -1,30 +1,25 @@
 //! The user's config.toml.
 
-use super::Doctor;
 use super::finding::Finding;
+use super::{Doctor, Findings};
 use acp_chain_app::home;
 use acp_chain_rpc::untrusted::Untrusted;
 
-pub fn look(_: &Doctor) -> Vec<Finding> {
+pub fn look(_: &Doctor) -> Findings {
     let Some(path) = home::config_file() else {
-        return vec![Finding::note(
+        return Ok(vec![Finding::note(
             "there is no place for a config.toml; the defaults apply",
-        )];
+        )]);
     };
     let shown = Untrusted::new(path.display());
     if path.symlink_metadata().is_err() {
-        return vec![Finding::fine(format!(
+        return Ok(vec![Finding::fine(format!(
             "{shown} is not there: no chain of your own, and the defaults apply"
-        ))];
+        ))]);
     }
-    let user = match home::user() {
-        Ok(user) => user,
-        Err(error) => {
-            return vec![
-                Finding::problem(&error).step("fix that; until then acp-chain runs no chain"),
-            ];
-        }
-    };
+    let user = home::user().map_err(|error| {
+        Finding::problem(error).step("fix that; until then acp-chain runs no chain")
+    })?;
     let mut findings = vec![Finding::fine(if user.has_chain() {
         format!("{shown} has a chain of your own")
     } else {
@@ -35,5 +30,5 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
             "`native = true`: manifests may start programs as proxies, which no sandbox holds",
         ));
     }
-    findings
+    Ok(findings)
 }

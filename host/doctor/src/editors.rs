@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use acp_chain_setup::{Agent, EDITORS, Editor, Folders, Runs, agents};
 
-use super::Doctor;
 use super::finding::Finding;
+use super::{Doctor, Findings, all};
 use acp_chain_app::agent::is_unknown;
 use acp_chain_app::shell;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -21,7 +21,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
         let found = editor.found(&places);
         for path in &editor.everywhere(&places) {
             let setup = setup_command(editor, path, &found);
-            findings.extend(configuration(doctor, editor, path, &setup));
+            findings.extend(all(configuration(doctor, editor, path, &setup)));
         }
         findings.extend(editor.program().map(|program| {
             let program = Untrusted::new(program.display());
@@ -43,31 +43,26 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
 }
 
 /// One configuration, and the command that changes it.
-fn configuration(doctor: &Doctor, editor: &Editor, path: &Path, setup: &str) -> Vec<Finding> {
+fn configuration(doctor: &Doctor, editor: &Editor, path: &Path, setup: &str) -> Findings {
     let at = format!("{}, {}", editor.title, Untrusted::new(path.display()));
-    let (found, is_chained) = match agents(editor, path) {
-        Ok(found) => found,
-        Err(error) => {
-            return vec![
-                Finding::problem(format!("{}: {error}", editor.title))
-                    .step("fix the file; its editor may not read it either"),
-            ];
-        }
-    };
+    let (found, is_chained) = agents(editor, path).map_err(|error| {
+        Finding::problem(format!("{}: {error}", editor.title))
+            .step("fix the file; its editor may not read it either")
+    })?;
     if editor.is_code() {
-        return vec![if is_chained {
+        return Ok(vec![if is_chained {
             Finding::fine(format!("{at}: launches acp-chain"))
         } else {
             Finding::note(format!("{at}: does not launch acp-chain")).run(setup)
-        }];
+        }]);
     }
     if found.is_empty() {
-        return vec![Finding::note(format!("{at}: has no agents"))];
+        return Ok(vec![Finding::note(format!("{at}: has no agents"))]);
     }
     let findings = found
         .iter()
         .map(|agent| one(doctor, &at, path, setup, agent));
-    findings.collect()
+    Ok(findings.collect())
 }
 
 fn one(doctor: &Doctor, at: &str, path: &Path, setup: &str, agent: &Agent) -> Finding {

@@ -52,17 +52,20 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// The areas, in order.
 const AREAS: [(&str, Look); 8] = [
-    ("program", program::look),
+    ("program", |doctor| Ok(program::look(doctor))),
     ("configuration", configuration::look),
     ("project", project::look),
     ("chain", chain::look),
-    ("store", store::look),
+    ("store", |doctor| Ok(store::look(doctor))),
     ("agent", agent::look),
-    ("editors", editors::look),
+    ("editors", |doctor| Ok(editors::look(doctor))),
     ("log", log::look),
 ];
 
-type Look = fn(&Doctor) -> Vec<Finding>;
+type Look = fn(&Doctor) -> Findings;
+
+/// The findings of an area, or the problem that leaves nothing else to find.
+type Findings = Result<Vec<Finding>, Finding>;
 
 /// What is checked, and how.
 #[derive(Clone, Debug)]
@@ -114,7 +117,7 @@ impl Doctor {
     fn begin(self: Arc<Self>, look: Look) -> Receiver<Vec<Finding>> {
         let (tell, found) = channel();
         // If the thread cannot be started, that is reported.
-        let _ = thread::Builder::new().spawn(move || tell.send(look(&self)));
+        let _ = thread::Builder::new().spawn(move || tell.send(all(look(&self))));
         found
     }
 
@@ -125,6 +128,10 @@ impl Doctor {
             None => String::new(),
         }
     }
+}
+
+fn all(findings: Findings) -> Vec<Finding> {
+    findings.unwrap_or_else(|problem| vec![problem])
 }
 
 /// An error if a file or folder, which need not exist yet, is not writable. Nothing is written.

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::finding::Finding;
-use super::{Doctor, check_place};
+use super::{Doctor, Findings, check_place};
 use acp_chain_app::home;
 use acp_chain_channel::Failure;
 use acp_chain_rpc::untrusted::Untrusted;
@@ -27,14 +27,12 @@ struct LastFailure {
     says: String,
 }
 
-pub fn look(doctor: &Doctor) -> Vec<Finding> {
-    let Some(path) = doctor.log_file.clone().or_else(home::log_file) else {
-        return vec![
-            Finding::problem("there is no place for a log").step(
-                "let HOME or XDG_STATE_HOME name a folder of yours, or say `--log-file FILE`",
-            ),
-        ];
-    };
+pub fn look(doctor: &Doctor) -> Findings {
+    let path = doctor.log_file.clone().or_else(home::log_file);
+    let path = path.ok_or_else(|| {
+        Finding::problem("there is no place for a log")
+            .step("let HOME or XDG_STATE_HOME name a folder of yours, or say `--log-file FILE`")
+    })?;
     let shown = Untrusted::new(path.display());
     let unusable = |error: String| {
         Finding::problem(format!("{shown} cannot be written: {error}")).step(
@@ -53,7 +51,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
         Err(error) => unusable(error),
     }];
     if !path.is_file() {
-        return findings;
+        return Ok(findings);
     }
     // The older log may have failures that this one lacks.
     let old = tail(&path.with_extension("log.old")).unwrap_or_default();
@@ -64,7 +62,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
                 .step("make it readable for you"),
         ),
     }
-    findings
+    Ok(findings)
 }
 
 /// The end of a file.

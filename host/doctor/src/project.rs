@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Doctor;
 use super::finding::Finding;
+use super::{Doctor, Findings};
 use acp_chain_app::project::{self, OpenProject, State, check_installed};
 use acp_chain_app::protected::NamedFiles;
 use acp_chain_app::{Error, home, shell};
@@ -12,51 +12,40 @@ use acp_chain_manifest::{Manifest, User};
 use acp_chain_project::{Content, Found, Keep, MANIFEST, Records};
 use acp_chain_rpc::untrusted::Untrusted;
 
-pub fn look(doctor: &Doctor) -> Vec<Finding> {
+pub fn look(doctor: &Doctor) -> Findings {
     if doctor.manifest.is_some() {
-        return vec![Finding::fine(
+        return Ok(vec![Finding::fine(
             "not checked: the named manifest is the whole chain",
-        )];
+        )]);
     }
-    let here = match std::env::current_dir() {
-        Ok(here) => here,
-        Err(error) => {
-            return vec![
-                Finding::problem(format!("the current folder cannot be used: {error}"))
-                    .step("go to another folder"),
-            ];
-        }
-    };
+    let here = std::env::current_dir().map_err(|error| {
+        Finding::problem(format!("the current folder cannot be used: {error}"))
+            .step("go to another folder")
+    })?;
     let records = home::trust().map(|folder| Records::open(&folder));
     let root = match project::locate(&here, records.as_ref()) {
         Found::Project(root) => root,
-        Found::None(end) => return vec![Finding::fine(format!("none here: {end}"))],
+        Found::None(end) => return Ok(vec![Finding::fine(format!("none here: {end}"))]),
     };
     let shown = Untrusted::new(root.display());
-    let Some(records) = &records else {
-        return vec![
-            Finding::problem(format!(
-                "{shown} is a project, and without a home folder it cannot be trusted"
-            ))
-            .step("let HOME, or XDG_DATA_HOME, name a folder of yours"),
-        ];
-    };
-    vec![standing(&root, records)]
+    let records = records.ok_or_else(|| {
+        Finding::problem(format!(
+            "{shown} is a project, and without a home folder it cannot be trusted"
+        ))
+        .step("let HOME, or XDG_DATA_HOME, name a folder of yours")
+    })?;
+    let (user, installed) = home::settings().map_err(|error| {
+        Finding::problem(format!("{shown} cannot be looked at: {error}")).step("fix that first")
+    })?;
+    Ok(vec![standing(&root, &records, &user, &installed)])
 }
 
-fn standing(root: &Path, records: &Records) -> Finding {
+fn standing(root: &Path, records: &Records, user: &User, installed: &Installed) -> Finding {
     let shown = Untrusted::new(root.display());
-    let (user, installed) = match home::settings() {
-        Ok(settings) => settings,
-        Err(error) => {
-            return Finding::problem(format!("{shown} cannot be looked at: {error}"))
-                .step("fix that first");
-        }
-    };
     let word = shell::word(root);
     let trust = format!("acp-chain trust {word}");
     match State::of(root, records, &installed.carried) {
-        State::Trusted(_) => match opened(root, &user, &installed) {
+        State::Trusted(_) => match opened(root, user, installed) {
             Ok(opened) => {
                 let count = opened.proxies.len();
                 Finding::fine(format!(

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::Doctor;
 use super::finding::Finding;
+use super::{Doctor, Findings, all};
 use acp_chain_app::{home, shell};
 use acp_chain_extension::{Store, StoreError, Stored};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -20,21 +20,16 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
              same",
         )];
     };
-    let mut findings = store(&Store::open(&folder));
+    let mut findings = all(store(&Store::open(&folder)));
     findings.push(code(&cache));
     findings
 }
 
-fn store(store: &Store) -> Vec<Finding> {
+fn store(store: &Store) -> Findings {
     let shown = Untrusted::new(store.folder().display()).to_string();
-    let all = match store.all() {
-        Ok(all) => all,
-        Err(error) => {
-            return vec![
-                Finding::problem(error).step(format!("let {shown} be a folder that you can read")),
-            ];
-        }
-    };
+    let all = store.all().map_err(|error| {
+        Finding::problem(error).step(format!("let {shown} be a folder that you can read"))
+    })?;
     let (mut findings, mut read) = (Vec::new(), 0);
     for stored in &all {
         read += fs::metadata(&stored.path).map_or(0, |about| about.len());
@@ -58,7 +53,7 @@ fn store(store: &Store) -> Vec<Finding> {
             count => format!("{count} components in {shown}, all intact"),
         }));
     }
-    findings
+    Ok(findings)
 }
 
 fn damaged(store: &Store, stored: &Stored, error: &StoreError) -> Finding {
