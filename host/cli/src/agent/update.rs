@@ -35,6 +35,9 @@ impl Update {
         let mut records = Vec::new();
         for name in &names {
             match store.find(name).map_err(shown) {
+                Ok(record) if record.kind == Kind::Command => {
+                    say!("`{name}` stays: it is a command of your own.");
+                }
                 Ok(record) => records.push(record),
                 Err(error) => {
                     tell!("acp-chain: {error}");
@@ -42,12 +45,6 @@ impl Update {
                 }
             }
         }
-        records.retain(|record| {
-            if record.kind == Kind::Command {
-                say!("`{}` stays: it is a command of your own.", record.name);
-            }
-            record.kind != Kind::Command
-        });
         if records.is_empty() {
             return Ok(code_if(succeeded));
         }
