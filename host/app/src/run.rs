@@ -46,8 +46,8 @@ impl ChainOptions {
     /// The user's settings, and the chain, which may have no proxies.
     pub fn read(&self) -> Result<(User, Manifest), ChainError> {
         let user = home::user()?;
-        let has_proxies = self.manifest.is_some() || !self.with.is_empty() || user.has_chain();
-        let installed = if has_proxies {
+        let may_have_proxies = self.manifest.is_some() || !self.with.is_empty() || user.has_chain();
+        let installed = if may_have_proxies {
             home::installed(&user)?
         } else {
             Installed::default()
