@@ -12,29 +12,27 @@ use super::{KeySources, LONGEST};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::files::Stamp;
 
-/// The files, and their state when last read.
-pub struct Files {
-    tokens: Option<PathBuf>,
-    /// The files of key sets, with the names of their issuers.
-    jwks: Vec<(String, PathBuf)>,
-    /// The certificate and its key.
-    tls: Option<(PathBuf, PathBuf)>,
+/// The files among the sources of keys, and their state when last read.
+pub struct Files<'s> {
+    sources: &'s KeySources,
     seen: Vec<Option<Stamp>>,
 }
 
-impl Files {
-    pub fn of(watched: &KeySources) -> Self {
-        let jwks = watched.issuers.iter();
-        let jwks = jwks.filter_map(|(issuer, source)| match source {
-            JwksSource::File(path) => Some((issuer.clone(), path.clone())),
+impl KeySources {
+    /// The files of key sets, with the names of their issuers.
+    fn jwks(&self) -> impl Iterator<Item = (&String, &PathBuf)> {
+        let issuers = self.issuers.iter();
+        issuers.filter_map(|(issuer, source)| match source {
+            JwksSource::File(path) => Some((issuer, path)),
             JwksSource::Url(_) => None,
-        });
-        Self {
-            tokens: watched.tokens.clone(),
-            jwks: jwks.collect(),
-            tls: watched.tls.clone(),
-            seen: Vec::new(),
-        }
+        })
+    }
+}
+
+impl<'s> Files<'s> {
+    pub fn of(sources: &'s KeySources) -> Self {
+        let seen = Vec::new();
+        Self { sources, seen }
     }
 
     /// Rereads the files if one has changed. Errors are reported, and a malformed file's previous content stays valid.
@@ -45,35 +43,35 @@ impl Files {
             return;
         }
         self.seen = seen;
-        if let Some(path) = &self.tokens {
+        if let Some(path) = &self.sources.tokens {
             put(read_tokens(path), &mut keys.tokens);
         }
-        for (issuer, path) in &self.jwks {
+        for (issuer, path) in self.sources.jwks() {
             match read_jwks(path) {
                 Ok(jwks) => drop(keys.jwks.insert(issuer.clone(), jwks)),
                 Err(wrong) => tell(&wrong),
             }
         }
-        if let Some((cert, key)) = &self.tls {
+        if let Some((cert, key)) = &self.sources.tls {
             put(read_pair(cert, key).map(Some), &mut keys.certificate);
         }
     }
 
     fn look(&self) -> Vec<Option<Stamp>> {
-        let jwks = self.jwks.iter().map(|(_, path)| path);
-        let tls = self.tls.iter().flat_map(|(cert, key)| [cert, key]);
-        let all = jwks.chain(&self.tokens).chain(tls);
+        let jwks = self.sources.jwks().map(|(_, path)| path);
+        let tls = self.sources.tls.iter();
+        let tls = tls.flat_map(|(cert, key)| [cert, key]);
+        let all = jwks.chain(&self.sources.tokens).chain(tls);
         all.map(|path| Stamp::of(path)).collect()
     }
 }
 
 /// Fails if a file is malformed. This is for the start; later, the previous content of a malformed file stays valid.
 pub fn check(watched: &KeySources) -> Result<(), String> {
-    let files = Files::of(watched);
-    if let Some(path) = &files.tokens {
+    if let Some(path) = &watched.tokens {
         read_tokens(path)?;
     }
-    for (_, path) in &files.jwks {
+    for (_, path) in watched.jwks() {
         read_jwks(path)?;
     }
     Ok(())
