@@ -23,12 +23,10 @@ pub fn of_program(entry: &NativeEntry, policy: Option<FailurePolicy>, user: &Use
         "! it is a program with all of your rights: it has no sandbox, grant or limits".to_owned(),
         "sees, changes and answers all messages; sends any message".to_owned(),
     ];
-    let names: Vec<_> = entry.command.env.iter().map(|(name, _)| name).collect();
+    let env = entry.command.env.iter();
+    let names = env.map(|(name, _)| quote(&name.to_string_lossy(), MAX_QUOTE));
+    let names: Vec<_> = names.collect();
     if !names.is_empty() {
-        let names = names
-            .iter()
-            .map(|name| quote(&name.to_string_lossy(), MAX_QUOTE));
-        let names: Vec<_> = names.collect();
         lines.push(format!("its environment also has: {}", names.join(", ")));
     }
     if let Some(dialect) = entry.dialect {

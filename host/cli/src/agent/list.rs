@@ -30,12 +30,9 @@ impl List {
                 Ok(entry) => {
                     let offer = registry.offer(&entry, None);
                     let kind = offer.map_or("not for this machine", |offer| offer.kind().as_str());
-                    say!(
-                        "{} {} ({kind})\n  {}",
-                        entry.id,
-                        quote(&entry.version, MAX_QUOTE),
-                        quote(&entry.description, MAX_QUOTE)
-                    );
+                    let version = quote(&entry.version, MAX_QUOTE);
+                    let description = quote(&entry.description, MAX_QUOTE);
+                    say!("{} {version} ({kind})\n  {description}", entry.id);
                 }
                 Err(error) => say!("! {}", shown(error)),
             }

@@ -98,17 +98,11 @@ impl Update {
             let version = record.version.as_deref().unwrap_or_default();
             quote(version, MAX_QUOTE)
         };
-        say!(
-            "`{name}`: {} → {}",
-            version(before),
-            version(&staged.record)
-        );
+        let (old, new) = (version(before), version(&staged.record));
+        say!("`{name}`: {old} → {new}");
         if before.registry != staged.record.registry {
-            let registry = before.registry.as_deref().unwrap_or_default();
-            say!(
-                "! it came from another registry: {}",
-                quote(registry, MAX_QUOTE)
-            );
+            let registry = quote(before.registry.as_deref().unwrap_or_default(), MAX_QUOTE);
+            say!("! it came from another registry: {registry}");
         }
         place::show(&entry, &staged);
         if agrees(self.yes, "Install it?")? {

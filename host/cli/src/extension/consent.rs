@@ -86,17 +86,12 @@ pub fn show(candidate: &Candidate) {
     if let Some(why) = &candidate.unread {
         say!("! its signatures cannot be read: {}", quote(why, MAX_QUOTE));
     }
-    let imports = release
-        .imports
-        .iter()
-        .map(|import| quote(import, MAX_QUOTE));
-    let imports: Vec<_> = imports.collect();
-    let imports = if imports.is_empty() {
-        "nothing".to_owned()
-    } else {
-        imports.join(", ")
-    };
-    say!("It imports {imports}");
+    let imports = release.imports.iter();
+    let imports: Vec<_> = imports.map(|import| quote(import, MAX_QUOTE)).collect();
+    match &imports[..] {
+        [] => say!("It imports nothing"),
+        imports => say!("It imports {}", imports.join(", ")),
+    }
 }
 
 /// The signer of a release, for people.

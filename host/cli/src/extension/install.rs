@@ -46,10 +46,8 @@ impl Install {
         let mut succeeded = true;
         for locked in lock.extensions() {
             let name = &locked.name;
-            let version = quote(
-                locked.agreed.version.as_deref().unwrap_or_default(),
-                MAX_QUOTE,
-            );
+            let version = locked.agreed.version.as_deref().unwrap_or_default();
+            let version = quote(version, MAX_QUOTE);
             match get(&place, &checks, &lock, locked) {
                 Ok(how) => say!("{name} {version}: {how}"),
                 // A failure does not stop the others.

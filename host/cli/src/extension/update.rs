@@ -43,8 +43,7 @@ impl Update {
     pub fn main(self) -> Result<ExitCode> {
         let place = self.named.clone().place()?;
         let lock = place.lock()?;
-        let all = self.names.is_empty();
-        let names = if all {
+        let names = if self.names.is_empty() {
             lock.extensions()
                 .map(|locked| locked.name.clone())
                 .collect()
@@ -97,12 +96,8 @@ impl Update {
         let change = Change::between(&locked.agreed, &candidate.release);
         let is_more = !change.more.is_empty();
         say!("`{name}` has an update:");
-        for line in change
-            .more
-            .iter()
-            .map(|more| format!("! it {more}"))
-            .chain(change.same)
-        {
+        let more = change.more.iter().map(|more| format!("! it {more}"));
+        for line in more.chain(change.same) {
             say!("  {}", quote(&line, MAX_QUOTE));
         }
         say!(
