@@ -21,12 +21,9 @@ impl Powers {
         let longest = Power::all().map(|power| power.key.len()).max().unwrap_or(0);
         for power in Power::all() {
             let (key, words, reason) = (power.key, power.words, power.reason);
+            let danger = power.danger.as_str();
             say!("{key:longest$}  {words}");
-            say!(
-                "{:longest$}  danger: {}; {reason}",
-                "",
-                power.danger.as_str()
-            );
+            say!("{:longest$}  danger: {danger}; {reason}", "");
         }
     }
 }

@@ -78,13 +78,8 @@ impl Add {
     }
 
     fn say_next(&self) {
-        say!(
-            "Take a turn with it behind your chain:  acp-chain try {}",
-            self.name
-        );
-        say!(
-            "Let an editor launch it:                acp-chain setup EDITOR --agent {}",
-            self.name
-        );
+        let name = &self.name;
+        say!("Take a turn with it behind your chain:  acp-chain try {name}");
+        say!("Let an editor launch it:                acp-chain setup EDITOR --agent {name}");
     }
 }

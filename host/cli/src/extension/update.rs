@@ -100,15 +100,11 @@ impl Update {
         for line in more.chain(change.same) {
             say!("  {}", quote(&line, MAX_QUOTE));
         }
-        say!(
-            "  digest {}, was {}",
-            candidate.release.digest,
-            locked.agreed.digest
-        );
+        let digest = candidate.release.digest;
+        say!("  digest {digest}, was {}", locked.agreed.digest);
         if is_more {
             consent::show(&candidate);
         }
-        let digest = candidate.release.digest;
         match self.consent.ask("Install it?", &digest, is_more)? {
             Answer::Yes => {
                 put(place, locked, candidate, true)?;
