@@ -26,6 +26,12 @@ pub(super) fn rules() -> impl Iterator<Item = &'static Rule<'static>> {
     rules.into_iter().flatten()
 }
 
+/// A rule with only its required parts, whose secret ends where its pattern does.
+const PLAIN: Rule = Rule {
+    after: After::Anything,
+    ..NONE
+};
+
 /// Text that is no password: variables of shells, templates and formats, and placeholders for the reader.
 const PLACEHOLDER: &str = concat!(
     r"^[$%{<\[*]|\$\{|\{\{|#\{|%\{",

@@ -1,6 +1,6 @@
 //! Passwords in addresses, and beside the names of their users.
 
-use super::{After, Codes, NONE, PLACEHOLDER, Rule, SAMPLES, WORDS};
+use super::{After, Codes, NONE, PLACEHOLDER, PLAIN, Rule, SAMPLES, WORDS};
 
 pub(super) const RULES: &[Rule] = &[
     // The catalogue's rule ends before the first `@`, has few schemes, and does not exclude the usual test databases.
@@ -40,11 +40,10 @@ pub(super) const RULES: &[Rule] = &[
         before: r"(?i:[?&](?:password|passwd|pwd)=)",
         exact: true,
         secret: r#"[^&\s"'\x60<>#;]{6,}"#,
-        after: After::Anything,
         entropy: 2.5,
         all: &["[0-9]"],
         none: &[PLACEHOLDER],
-        ..NONE
+        ..PLAIN
     },
     // `user=… password=…`, as connection strings, options and files of settings have them: in a line, or line by line,
     // with a few others in between.
@@ -58,11 +57,10 @@ pub(super) const RULES: &[Rule] = &[
         ),
         exact: true,
         secret: r#"[^\s"'\x60;,&<>\\]{8,}"#,
-        after: After::Anything,
         entropy: 2.5,
         all: &["[0-9]", "[A-Za-z]"],
         none: NO_PASSWORD,
-        ..NONE
+        ..PLAIN
     },
 ];
 

@@ -1,6 +1,6 @@
 //! Values assigned to names of secrets, such as `API_KEY`.
 
-use super::{After, NONE, Rule, SAMPLES};
+use super::{After, NONE, PLAIN, Rule, SAMPLES};
 
 pub(super) const RULES: &[Rule] = &[
     // Only values that look random: with digits among letters, and no word, name, path, version or call.
@@ -59,6 +59,5 @@ pub static ASSIGNMENT: Rule = Rule {
     before: NAMED,
     assigned: true,
     secret: r#"[^\s"'`,;<>(){}\[\]$]{8,}"#,
-    after: After::Anything,
-    ..NONE
+    ..PLAIN
 };

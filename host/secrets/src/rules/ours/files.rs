@@ -1,6 +1,6 @@
 //! Secrets in the files of tools, recognized by their position alone.
 
-use super::{After, NONE, PLACEHOLDER, Rule, WORDS};
+use super::{After, NONE, PLACEHOLDER, PLAIN, Rule, WORDS};
 
 pub(super) const RULES: &[Rule] = &[
     // `auth` of Docker, Podman and Helm: a user and a password in Base64.
@@ -25,11 +25,10 @@ pub(super) const RULES: &[Rule] = &[
         needles: &["_auth", ":_password"],
         before: r#"(?:_auth(?:[tT]oken)?|:_password)["']?\s{0,2}=\s{0,2}["']?"#,
         secret: r"[\w+/.=-]{8,}",
-        after: After::Anything,
         entropy: 2.5,
         all: &["[0-9]"],
         none: &[PLACEHOLDER, WORDS[1]],
-        ..NONE
+        ..PLAIN
     },
     Rule {
         name: "netrc-password",
@@ -37,10 +36,9 @@ pub(super) const RULES: &[Rule] = &[
         apart: true,
         before: r"(?:machine\s{1,4}\S{1,200}|default)\s{1,20}login\s{1,4}\S{1,200}\s{1,20}(?:account\s{1,4}\S{1,200}\s{1,20})?password\s{1,4}",
         secret: r"\S{4,}",
-        after: After::Anything,
         all: &["[^A-Za-z]"],
         none: &[PLACEHOLDER],
-        ..NONE
+        ..PLAIN
     },
     // A line of `.pgpass`, from its port on.
     Rule {
@@ -49,10 +47,9 @@ pub(super) const RULES: &[Rule] = &[
         before: r"(?::543[23]:[^:\s]{1,63}:[^:\s]{1,63}:)",
         exact: true,
         secret: r#"[^:\s"'\x60]{4,}"#,
-        after: After::Anything,
         all: &["[^A-Za-z]"],
         none: &[PLACEHOLDER],
-        ..NONE
+        ..PLAIN
     },
     Rule {
         name: "xml-password",
@@ -69,9 +66,8 @@ pub(super) const RULES: &[Rule] = &[
         needles: &["cleartextpas"],
         before: r#"(?i:ClearTextPassword)\\?["']\s{1,3}(?i:value)=\\?["']"#,
         secret: r#"[^"'\\\s]{4,}"#,
-        after: After::Anything,
         none: &[PLACEHOLDER],
-        ..NONE
+        ..PLAIN
     },
     Rule {
         name: "php-constant",

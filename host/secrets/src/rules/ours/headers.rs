@@ -1,6 +1,6 @@
 //! HTTP's authentication headers.
 
-use super::{After, NONE, Rule};
+use super::{PLAIN, Rule};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -11,7 +11,6 @@ pub(super) const RULES: &[Rule] = &[
             "(?i:basic)[ \t]{1,4}"
         ),
         secret: "[A-Za-z0-9+/_-]{8,}={0,2}",
-        after: After::Anything,
         entropy: 2.5,
         none: &[
             "^[a-z]+$",
@@ -20,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
             "^dXNlcjpwYXNz",
             "^dXNlcm5hbWU6cGFzc3dvcm",
         ],
-        ..NONE
+        ..PLAIN
     },
     Rule {
         name: "authorization-token",
@@ -30,13 +29,12 @@ pub(super) const RULES: &[Rule] = &[
             "(?i:bearer|token|bot|apikey|api-key|key)[ \t]{1,4}"
         ),
         secret: r"[\w=~@.+/:-]{16,}",
-        after: After::Anything,
         entropy: 3.0,
         all: &["[0-9]"],
         none: &[
             r"^(?:[A-Za-z]+[._-])*[A-Za-z]+[0-9]{0,2}$",
             "(?i:your|example|placeholder|xxxx|token|secret|api_?key)",
         ],
-        ..NONE
+        ..PLAIN
     },
 ];

@@ -1,6 +1,6 @@
 //! Private keys.
 
-use super::{After, NONE, Rule};
+use super::{PLAIN, Rule};
 
 pub(super) const RULES: &[Rule] = &[
     // The catalogue's rule requires the end of the block, and accepts any text up to it.
@@ -8,8 +8,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "private-key",
         needles: &["-----begin"],
         secret: PRIVATE_KEY,
-        after: After::Anything,
-        ..NONE
+        ..PLAIN
     },
     // A key without its first line, as files are read in parts: the bytes with which the formats of keys begin.
     Rule {
@@ -32,8 +31,7 @@ pub(super) const RULES: &[Rule] = &[
             r"[A-Za-z0-9+/=]{16,}(?:(?:[^A-Za-z+/=]|\+\s){0,60}[A-Za-z0-9+/=]{40,})*",
             r"(?:(?:[^A-Za-z+/=]|\+\s){0,60}[A-Za-z0-9+/=]+)?(?:\s*-{1,5}[A-Z ]*)?"
         ),
-        after: After::Anything,
-        ..NONE
+        ..PLAIN
     },
     // A whole file in Base64, as `kubectl` writes it: its first line may be of any kind of private key.
     Rule {
@@ -43,17 +41,15 @@ pub(super) const RULES: &[Rule] = &[
             r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BEU0EgUFJJVkFURS|BPUEVOU1NI|BFTkNSWVBURUQg)",
             r"[A-Za-z0-9+/]{20,}={0,2}"
         ),
-        after: After::Anything,
-        ..NONE
+        ..PLAIN
     },
     Rule {
         name: "wireguard-key",
         needles: &["privatekey", "presharedkey", "private_key", "preshared_ke"],
         before: r"(?i:private|preshared)(?i:_?key)\s{0,2}=\s{0,2}",
         secret: r"[A-Za-z0-9+/]{43}=",
-        after: After::Anything,
         entropy: 4.0,
-        ..NONE
+        ..PLAIN
     },
 ];
 

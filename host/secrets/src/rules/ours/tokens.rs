@@ -1,6 +1,6 @@
 //! Tokens that are recognized by their prefix, or by the text around them.
 
-use super::{After, NONE, Rule};
+use super::{After, NONE, PLAIN, Rule};
 
 pub(super) const RULES: &[Rule] = &[
     // In the catalogue, this rule requires an id nearby, and any forty characters after `key` match.
@@ -10,9 +10,8 @@ pub(super) const RULES: &[Rule] = &[
         before: r"(?i:aws[_.-]?(?:\w{0,16}[_.-])?secret|secret[_.-]?access[_.-]?key|aws[_.-]?secret[_.-]?key)",
         assigned: true,
         secret: r"[A-Za-z0-9/+]{40,}={0,2}",
-        after: After::Anything,
         entropy: 3.5,
-        ..NONE
+        ..PLAIN
     },
     // As `aws sts` and lists of keys print them: no name, but on the line of its id, with at most a date in between. So
     // prose after an id is not withheld.
@@ -38,9 +37,8 @@ pub(super) const RULES: &[Rule] = &[
         ],
         apart: true,
         secret: r"(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz|F[wQ]oDYXdz)[A-Za-z0-9+/_-]{60,}={0,2}",
-        after: After::Anything,
         entropy: 4.0,
-        ..NONE
+        ..PLAIN
     },
     // Session tokens of any cloud.
     Rule {
@@ -55,9 +53,8 @@ pub(super) const RULES: &[Rule] = &[
         ],
         before: r#"(?i:(?:session|security)[_-]?token)["']?\s{0,3}(?:=>|:=|[=:>,])?\s{0,3}["'\x60]?"#,
         secret: r"[A-Za-z0-9+/=_-]{80,}",
-        after: After::Anything,
         entropy: 4.0,
-        ..NONE
+        ..PLAIN
     },
     Rule {
         name: "google-oauth",
@@ -110,8 +107,7 @@ pub(super) const RULES: &[Rule] = &[
         needles: &["whsec_"],
         apart: true,
         secret: r"whsec_[A-Za-z0-9+/=]{32,}",
-        after: After::Anything,
         entropy: 3.0,
-        ..NONE
+        ..PLAIN
     },
 ];
