@@ -4,7 +4,7 @@ use regex_automata::util::syntax;
 
 use crate::machine::{self, Machine};
 use crate::needles;
-use crate::rules::Rule;
+use crate::rules::{After, NONE, Rule};
 
 /// A rule of the user, whose matches are not judged. It is leaked, to live as long as the program.
 ///
@@ -27,7 +27,14 @@ pub fn pattern(name: &str, regex: &str) -> Result<Rule<'static>, String> {
     let needles = needles::of(&hir).unwrap_or_default().into_iter();
     let needles: Vec<&'static str> = needles.map(|needle| &*needle.leak()).collect();
     let leaked = |text: &str| -> &'static str { text.to_owned().leak() };
-    let rule = Rule::custom(leaked(name), leaked(regex), needles.leak());
+    let rule = Rule {
+        name: leaked(name),
+        needles: needles.leak(),
+        secret: leaked(regex),
+        after: After::Anything,
+        custom: true,
+        ..NONE
+    };
     match Machine::new(&rule) {
         Ok(_) => Ok(rule),
         Err(error) => wrong(&error),

@@ -63,7 +63,7 @@ pub(crate) enum After<'r> {
 }
 
 /// A rule with only its required parts.
-const NONE: Rule = Rule {
+pub(crate) const NONE: Rule = Rule {
     name: "",
     needles: &[],
     apart: false,
@@ -89,19 +89,6 @@ const ASSIGNED: &str =
 const END: &str = r#"(?:['"\x60\s;,&)<>\]}|]|\.(?:\s|$)|$)"#;
 
 impl<'r> Rule<'r> {
-    /// A rule of the user.
-    pub(crate) const fn custom(name: &'r str, regex: &'r str, needles: &'r [&'r str]) -> Self {
-        let (secret, after, custom) = (regex, After::Anything, true);
-        Self {
-            name,
-            needles,
-            secret,
-            after,
-            custom,
-            ..NONE
-        }
-    }
-
     /// The beginning of the match, if it is not a part of the secret.
     pub(crate) fn lead(&self) -> String {
         let Self { before, .. } = self;
