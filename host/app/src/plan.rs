@@ -146,7 +146,8 @@ pub fn load(
     let loaded = (!proxies.is_empty()).then(|| {
         apart(move || {
             let engine = engine.map_or_else(home::engine, Ok)?;
-            Ok(load_by(&Host::new(engine), proxies, report))
+            let host = Host::new(engine);
+            Ok(host.load(proxies, |id, load| report.while_loading(id, load)))
         })
     });
     async {
@@ -155,15 +156,6 @@ pub fn load(
             None => Ok(Vec::new()),
         }
     }
-}
-
-/// Loads the components of proxies into a host.
-pub fn load_by(
-    host: &Host,
-    proxies: Vec<ProxyPlan>,
-    report: &'static dyn Report,
-) -> Vec<LoadedProxy> {
-    host.load(proxies, |id, load| report.while_loading(id, load))
 }
 
 /// Gives up all rights except those granted to the proxies. Loading, compiling and starting programs need more, and

@@ -171,7 +171,8 @@ impl Template {
         let mut proxies = Vec::new();
         if !plan.proxies.is_empty() {
             let host = host.clone();
-            let loaded = apart(move || plan::load_by(&host, plan.proxies, report)).await;
+            let load = move || host.load(plan.proxies, |id, load| report.while_loading(id, load));
+            let loaded = apart(load).await;
             for LoadedProxy {
                 plan: proxy,
                 component,
