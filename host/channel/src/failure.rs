@@ -2,8 +2,9 @@
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
-/// Why a proxy broke.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a proxy broke. Displayed are the reason, and the proxy's own error text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}{}", words.as_ref().map_or_else(String::new, |words| format!(": {words}")))]
 pub struct Failure {
     /// One line by the host, for the user: no part of it is chosen by the proxy.
     pub reason: String,
@@ -48,19 +49,6 @@ impl Failure {
         lines.fold(String::new(), |all, line| {
             all + "\n    | " + &quote(line, MAX_QUOTE)
         })
-    }
-}
-
-impl std::error::Error for Failure {}
-
-/// The reason, and the proxy's own error text.
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str(&self.reason)?;
-        match &self.words {
-            Some(words) => write!(f, ": {words}"),
-            None => Ok(()),
-        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Owners, permissions and identities of files.
 
-use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, DirEntryExt, MetadataExt, OpenOptionsExt};
@@ -134,9 +133,15 @@ pub fn another_name(
 }
 
 /// Why other users can read or change a file or directory that should be private.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExposureError {
     /// It belongs to another user.
+    #[error(
+        "{shown} belongs to user {owner}, and acp-chain runs as user {us}; \
+         `chown {us} '{shown}'` makes it yours",
+        shown = Untrusted::new(path.display()),
+        us = geteuid().as_raw()
+    )]
     Owner {
         /// The file or directory.
         path: PathBuf,
@@ -144,6 +149,10 @@ pub enum ExposureError {
         owner: u32,
     },
     /// Others may write to it.
+    #[error(
+        "others may write to {shown} (its mode is {mode:04o}); `chmod go-w '{shown}'` ends that",
+        shown = Untrusted::new(path.display())
+    )]
     Mode {
         /// The file or directory.
         path: PathBuf,
@@ -151,44 +160,16 @@ pub enum ExposureError {
         mode: u32,
     },
     /// Others may read it.
+    #[error(
+        "others may read {shown} (its mode is {mode:04o}); `chmod go-rwx '{shown}'` ends that",
+        shown = Untrusted::new(path.display())
+    )]
     Readable {
         /// The file or directory.
         path: PathBuf,
         /// Its permissions.
         mode: u32,
     },
-}
-
-impl fmt::Display for ExposureError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let us = geteuid().as_raw();
-        match self {
-            Self::Owner { path, owner } => {
-                let path = Untrusted::new(path.display());
-                write!(
-                    f,
-                    "{path} belongs to user {owner}, and acp-chain runs as user {us}; \
-                     `chown {us} '{path}'` makes it yours"
-                )
-            }
-            Self::Mode { path, mode } => {
-                let path = Untrusted::new(path.display());
-                write!(
-                    f,
-                    "others may write to {path} (its mode is {mode:04o}); \
-                     `chmod go-w '{path}'` ends that"
-                )
-            }
-            Self::Readable { path, mode } => {
-                let path = Untrusted::new(path.display());
-                write!(
-                    f,
-                    "others may read {path} (its mode is {mode:04o}); \
-                     `chmod go-rwx '{path}'` ends that"
-                )
-            }
-        }
-    }
 }
 
 /// An error if a user other than ours and root can change a file, or the contents of a directory. `Ok` if it does not
