@@ -144,7 +144,6 @@ fn schemas() -> [Schema; 2] {
 fn is_fixed(subject: &Subject, place: Option<&str>) -> bool {
     FIXED.iter().any(|fixed| {
         let about = (fixed.methods.is_empty() || fixed.methods.contains(&subject.method))
-            && fixed.sender.is_none_or(|sender| sender == subject.sender)
             && fixed.kinds.has(subject.kind)
             && match (fixed.updates, subject.update) {
                 (Updates::Of(list), Some(update)) => list.contains(&update),

@@ -52,7 +52,7 @@ pub(super) fn splice(text: &str, pointer: &str, value: Option<&str>) -> Result<S
                 return Err(no_place());
             };
             match list.last() {
-                Some(last) => (last.value.end..last.value.end, format!(",{added}")),
+                Some(entry) => (entry.value.end..entry.value.end, format!(",{added}")),
                 None => (inside..inside, added),
             }
         }

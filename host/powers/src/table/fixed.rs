@@ -1,6 +1,6 @@
 //! Messages and places that belong to no power: the host's methods, and places that no proxy may change.
 
-use crate::{Kinds, Peer, Updates};
+use crate::{Kinds, Updates};
 
 /// Messages, and the places in them that no power covers.
 #[derive(Debug)]
@@ -9,8 +9,6 @@ pub struct Fixed {
     pub reason: &'static str,
     /// Empty for every method.
     pub methods: &'static [&'static str],
-    /// `None` for both sides.
-    pub sender: Option<Peer>,
     pub kinds: Kinds,
     /// The kinds of updates, for `session/update`.
     pub updates: Updates,
@@ -18,61 +16,43 @@ pub struct Fixed {
     pub places: &'static [&'static str],
 }
 
-/// Places in messages of any method.
-const fn of_all(reason: &'static str, places: &'static [&'static str]) -> Fixed {
-    of(reason, &[], Kinds::all(), places)
+/// Each row has the reason; the methods, or none for every method; the kinds, and those of updates, if not all; and the
+/// places, or none if the whole method is the host's.
+macro_rules! fixed {
+    (@updates) => { Updates::None };
+    (@updates $updates:expr) => { $updates };
+    ($($reason:literal: $methods:expr, $kinds:expr $(, $updates:expr)? => $places:expr;)+) => {
+        pub const FIXED: &[Fixed] = &[$(Fixed {
+            reason: $reason,
+            methods: $methods,
+            kinds: $kinds,
+            updates: fixed!(@updates $($updates)?),
+            places: $places,
+        },)+];
+    };
 }
 
-const fn of(
-    reason: &'static str,
-    methods: &'static [&'static str],
-    kinds: Kinds,
-    places: &'static [&'static str],
-) -> Fixed {
-    Fixed {
-        reason,
-        methods,
-        sender: None,
-        kinds,
-        updates: Updates::None,
-        places,
-    }
-}
+fixed! {
+    "between the host and a proxy, on one hop":
+        &["proxy/initialize", "proxy/successor", "$/cancel_request"], Kinds::all() => &[];
 
-pub const FIXED: &[Fixed] = &[
-    of(
-        "between the host and a proxy, on one hop",
-        &["proxy/initialize", "proxy/successor", "$/cancel_request"],
-        Kinds::all(),
-        &[],
-    ),
-    of_all(
-        "identifies what a message is about",
-        places! {
+    "identifies what a message is about":
+        &[], Kinds::all() => places! {
             "/": "sessionId" "terminalId" "toolCallId" "elicitationId" "messageId" "requestId"
                 "serverId";
-        },
-    ),
-    of(
-        "each side alone declares its capabilities and sign-in methods: the client may run them",
-        &["initialize"],
-        Kinds::REQUEST.union(Kinds::RESULT),
-        places! {
+        };
+
+    "each side alone declares its capabilities and sign-in methods: the client may run them":
+        &["initialize"], Kinds::REQUEST.union(Kinds::RESULT) => places! {
             "/": "protocolVersion" "clientCapabilities" "agentCapabilities" "capabilities"
                 "clientInfo" "agentInfo" "info" "authMethods";
-        },
-    ),
-    of(
-        "only the agent reports how a turn ended, and what it used",
-        &["session/prompt"],
-        Kinds::RESULT,
-        &["/stopReason", "/usage"],
-    ),
-    of(
-        "what a permission request is for, by which guards and editors decide",
-        &["session/request_permission"],
-        Kinds::REQUEST,
-        places! {
+        };
+
+    "only the agent reports how a turn ended, and what it used":
+        &["session/prompt"], Kinds::RESULT => &["/stopReason", "/usage"];
+
+    "what a permission request is for, by which guards and editors decide":
+        &["session/request_permission"], Kinds::REQUEST => places! {
             "/": "options";
             "/toolCall/": "toolCallId" "kind" "status" "name" "locations";
             "/toolCall/content/*/": "type" "path" "terminalId" "sessionId";
@@ -84,83 +64,57 @@ pub const FIXED: &[Fixed] = &[
                 "sessionId";
             "/subject/toolCall/content/*/content/": "type" "uri" "data" "size" "icons" "mimeType"
                 "annotations" "resource/uri" "resource/blob" "resource/mimeType";
-        },
-    ),
-    of(
-        "what the user decided",
-        &["session/request_permission", "elicitation/create"],
-        Kinds::RESULT,
-        &["/outcome", "/action", "/content"],
-    ),
-    of(
-        "what form a question has, and where it leads",
-        &["elicitation/create"],
-        Kinds::REQUEST,
-        places! {
+        };
+
+    "what the user decided":
+        &["session/request_permission", "elicitation/create"], Kinds::RESULT =>
+        &["/outcome", "/action", "/content"];
+
+    "what form a question has, and where it leads":
+        &["elicitation/create"], Kinds::REQUEST => places! {
             "/": "mode" "url";
             "/requestedSchema/": "type" "required";
             "/requestedSchema/properties/*/": "type" "enum" "format" "items" "oneOf" "pattern"
                 "minItems" "maxItems" "minLength" "maxLength" "minimum" "maximum";
-        },
-    ),
-    of(
-        "how a command ended",
-        &["terminal/wait_for_exit"],
-        Kinds::RESULT,
-        &["/exitCode", "/signal"],
-    ),
-    of(
-        "which call of an MCP server it is",
-        &["mcp/message"],
-        Kinds::REQUEST.union(Kinds::NOTIFICATION),
-        &["/method"],
-    ),
-    of(
-        "what kind of update it is, and of what",
-        &["session/update"],
-        Kinds::NOTIFICATION,
-        places! {
+        };
+
+    "how a command ended":
+        &["terminal/wait_for_exit"], Kinds::RESULT => &["/exitCode", "/signal"];
+
+    "which call of an MCP server it is":
+        &["mcp/message"], Kinds::REQUEST.union(Kinds::NOTIFICATION) => &["/method"];
+
+    "what kind of update it is, and of what":
+        &["session/update"], Kinds::NOTIFICATION => places! {
             "/update/": "sessionUpdate" "sessionId" "cursorId" "messageId" "toolCallId" "terminalId"
                 "compactionId" "planId" "senderMessageId" "senderSessionId" "recipientMessageId"
                 "recipientSessionId" "kind" "name" "status" "severity" "capabilities" "locations"
                 "cwd" "additionalDirectories" "size" "used" "cost" "usage" "stopReason" "background"
                 "exitStatus";
             "/update/state/": "state" "usage" "stopReason" "background" "error/code";
-        },
-    ),
-    of(
-        "what a block of content is, and what it holds that is not text",
-        &["session/update"],
-        Kinds::NOTIFICATION,
-        places! {
+        };
+
+    "what a block of content is, and what it holds that is not text":
+        &["session/update"], Kinds::NOTIFICATION => places! {
             "/update/content/": "type" "uri" "data" "size" "icons" "mimeType" "annotations";
             "/update/content/resource/": "uri" "blob" "mimeType";
             "/update/content/*/": "type" "uri" "data" "size" "icons" "mimeType" "annotations";
             "/update/content/*/resource/": "uri" "blob" "mimeType";
             "/update/summary/*/": "type" "uri" "data" "size" "icons" "mimeType" "annotations";
             "/update/summary/*/resource/": "uri" "blob" "mimeType";
-        },
-    ),
-    of(
-        "what a tool call shows, and in which files",
-        &["session/update"],
-        Kinds::NOTIFICATION,
-        places! {
+        };
+
+    "what a tool call shows, and in which files":
+        &["session/update"], Kinds::NOTIFICATION => places! {
             "/update/content/": "path" "changes" "terminalId" "sessionId" "patch/format";
             "/update/content/content/": "type" "uri" "data" "size" "icons" "mimeType" "annotations"
                 "resource/uri" "resource/blob" "resource/mimeType";
             "/update/content/*/": "path" "changes" "terminalId" "sessionId" "patch/format";
             "/update/content/*/content/": "type" "uri" "data" "size" "icons" "mimeType"
                 "annotations" "resource/uri" "resource/blob" "resource/mimeType";
-        },
-    ),
-    Fixed {
-        updates: Updates::Of(&["state_update"]),
-        ..of(
-            "only the agent reports the state of a turn",
-            &["session/update"],
-            Kinds::NOTIFICATION,
-            &["/update/state", "/update/error/code"],
-        )
-    },
-];
+        };
+
+    "only the agent reports the state of a turn":
+        &["session/update"], Kinds::NOTIFICATION, Updates::Of(&["state_update"]) =>
+        &["/update/state", "/update/error/code"];
+}

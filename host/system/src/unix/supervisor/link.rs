@@ -41,14 +41,11 @@ struct Ends {
 impl Ends {
     /// The host's side, and the supervisor's.
     fn pair() -> io::Result<(Self, Self)> {
-        let (our_requests, their_requests) = UnixStream::pair()?;
-        let (our_events, their_events) = UnixStream::pair()?;
-        our_requests.set_read_timeout(Some(PATIENCE))?;
-        our_requests.set_write_timeout(Some(PATIENCE))?;
-        let ours = Self {
-            requests: our_requests,
-            events: our_events,
-        };
+        let (requests, their_requests) = UnixStream::pair()?;
+        let (events, their_events) = UnixStream::pair()?;
+        requests.set_read_timeout(Some(PATIENCE))?;
+        requests.set_write_timeout(Some(PATIENCE))?;
+        let ours = Self { requests, events };
         let theirs = Self {
             requests: their_requests,
             events: their_events,
