@@ -40,7 +40,7 @@ use place::Place;
 use reports::{ClientView, Reports, Ruling};
 use request::PermissionRequest;
 use rule::{Case, Decision, Entry, Rule};
-use turns::{Turn, Turns};
+use turns::Turns;
 use verdict::Verdict;
 
 #[derive(Deserialize)]
@@ -155,7 +155,7 @@ impl Proxy for Permissions {
         self.keep(false)?;
         self.reports.on_activity(session);
         self.reports.on_update(session, head);
-        if self.turns.on_update(head) == Turn::Ended {
+        if self.turns.on_update(head) {
             let reason = head.read::<String>("/update/stopReason");
             self.reports.on_turn_end(session, reason.as_deref());
         }
@@ -165,7 +165,7 @@ impl Proxy for Permissions {
     async fn on_response(&self, response: Response) -> Result {
         let head = &response.head;
         if head.method == PROMPT {
-            if self.turns.on_answer(&response) == Turn::Ended {
+            if self.turns.on_answer(&response) {
                 let session = head.session.as_deref().unwrap_or_default();
                 let reason = head.read::<String>("/stopReason");
                 self.reports.on_turn_end(session, reason.as_deref());

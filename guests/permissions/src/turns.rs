@@ -29,13 +29,6 @@ const LONGEST_NAME: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Turns(RefCell<Calls>);
 
-/// The state of a turn after a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    Open,
-    Ended,
-}
-
 /// A session, and the `toolCallId`.
 type Name = (String, String);
 
@@ -59,17 +52,18 @@ impl Turns {
         Self(RefCell::new(Calls::after_restart()))
     }
 
-    pub(crate) fn on_update(&self, head: &Head) -> Turn {
+    /// Returns whether the turn ends with this update.
+    pub(crate) fn on_update(&self, head: &Head) -> bool {
         let named = head
             .session
             .as_ref()
             .filter(|name| name.len() <= LONGEST_NAME);
         let Some(session) = named else {
-            return Turn::Open;
+            return false;
         };
         let Some(update) = head.read::<String>("/update/sessionUpdate") else {
             self.0.borrow_mut().miss(session);
-            return Turn::Open;
+            return false;
         };
         match &*update {
             "tool_call" => {
@@ -85,22 +79,23 @@ impl Turns {
             "tool_call_content_chunk" => self.merge(session, head, Call::merge_chunk),
             "state_update" if head.is_idle() => {
                 self.0.borrow_mut().end(session);
-                return Turn::Ended;
+                return true;
             }
             _ => {}
         }
-        Turn::Open
+        false
     }
 
-    pub(crate) fn on_answer(&self, response: &Response) -> Turn {
+    /// Returns whether the turn ends with this answer.
+    pub(crate) fn on_answer(&self, response: &Response) -> bool {
         if let Some(session) = &response.head.session
             && session.len() <= LONGEST_NAME
             && response.ends_turn()
         {
             self.0.borrow_mut().end(session);
-            return Turn::Ended;
+            return true;
         }
-        Turn::Open
+        false
     }
 
     /// A session was opened: all updates of its calls so far are history.
