@@ -7,7 +7,7 @@ use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson;
 use regex_automata::util::{start, syntax};
-use regex_automata::{Anchored, MatchKind};
+use regex_automata::{Anchored, Input, MatchKind};
 
 use crate::rules::Rule;
 use crate::text::{self, Codes, End, NextChar};
@@ -61,13 +61,11 @@ impl Automaton {
         Ok(Self { dfa, cache })
     }
 
-    fn start(
-        &self,
-        cache: &mut Cache,
-        anchored: Anchored,
-        behind: Option<u8>,
-    ) -> Result<LazyStateID, String> {
-        let start = start::Config::new().anchored(anchored).look_behind(behind);
+    /// The state in which a match begins behind this byte.
+    fn start(&self, cache: &mut Cache, behind: Option<u8>) -> Result<LazyStateID, String> {
+        let start = start::Config::new()
+            .anchored(Anchored::Yes)
+            .look_behind(behind);
         self.dfa
             .start_state(cache, &start)
             .map_err(|error| error.to_string())
@@ -78,7 +76,7 @@ impl Automaton {
         let cache = &mut *self.cache.borrow_mut();
         let mut beginnings = Box::new([false; 256]);
         for behind in [None, Some(b'\n'), Some(b' '), Some(b'a')] {
-            let start = self.start(cache, Anchored::Yes, behind)?;
+            let start = self.start(cache, behind)?;
             for byte in 0..=u8::MAX {
                 let state = self.dfa.next_state(cache, start, byte).map_err(gave_up)?;
                 beginnings[usize::from(byte)] |= !state.is_dead();
@@ -113,7 +111,7 @@ impl Automaton {
         codes: Codes,
     ) -> Result<(MatchState, usize), String> {
         let cache = &mut *self.cache.borrow_mut();
-        let mut state = self.start(cache, Anchored::Yes, text::before(text, place))?;
+        let mut state = self.start(cache, text::before(text, place))?;
         let (mut found, mut looked, mut at) = (MatchState::Nothing, 0, place);
         // A state reports a match one character after its end.
         loop {
@@ -146,7 +144,7 @@ impl Automaton {
     /// The end of the match at the beginning of this text.
     fn end(&self, text: &[u8]) -> Result<Option<usize>, String> {
         let cache = &mut *self.cache.borrow_mut();
-        let mut state = self.start(cache, Anchored::Yes, None)?;
+        let mut state = self.start(cache, None)?;
         let mut end = None;
         for (at, byte) in text.iter().enumerate() {
             state = self.dfa.next_state(cache, state, *byte).map_err(gave_up)?;
@@ -162,7 +160,7 @@ impl Automaton {
     /// The beginning of the longest match that ends with this text; `behind` is the byte after it.
     fn begin(&self, text: &[u8], behind: Option<u8>) -> Result<Option<usize>, String> {
         let cache = &mut *self.cache.borrow_mut();
-        let mut state = self.start(cache, Anchored::Yes, behind)?;
+        let mut state = self.start(cache, behind)?;
         let mut begin = None;
         for (at, byte) in text.iter().enumerate().rev() {
             state = self.dfa.next_state(cache, state, *byte).map_err(gave_up)?;
@@ -178,19 +176,9 @@ impl Automaton {
 
     /// Whether there is a match in this text.
     fn is_in(&self, text: &[u8]) -> Result<bool, String> {
-        let cache = &mut *self.cache.borrow_mut();
-        let mut state = self.start(cache, Anchored::No, None)?;
-        for byte in text {
-            state = self.dfa.next_state(cache, state, *byte).map_err(gave_up)?;
-            if state.is_match() {
-                return Ok(true);
-            }
-            if state.is_dead() {
-                return Ok(false);
-            }
-        }
-        state = self.dfa.next_eoi_state(cache, state).map_err(gave_up)?;
-        Ok(state.is_match())
+        let text = Input::new(text).earliest(true);
+        let found = self.dfa.try_search_fwd(&mut self.cache.borrow_mut(), &text);
+        found.map(|found| found.is_some()).map_err(gave_up)
     }
 }
 
@@ -205,7 +193,7 @@ thread_local! {
     pub(crate) static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-fn gave_up(_: regex_automata::hybrid::CacheError) -> String {
+fn gave_up<E>(_: E) -> String {
     "a pattern needs too much memory; use a simpler one".to_owned()
 }
 
