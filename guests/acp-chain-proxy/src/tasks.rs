@@ -172,13 +172,8 @@ pub(crate) fn run(current: Option<TaskId>) -> Option<Outcome> {
 /// Drops the task that holds a message, with the requests that it waits for.
 pub(crate) fn cancel(message: MessageId) {
     let task = TASKS.with_borrow_mut(|tasks| {
-        let holds = |task: &Task| task.held == Some(message);
-        let id = tasks
-            .parked
-            .iter()
-            .find(|(_, task)| holds(task))
-            .map(|(id, _)| *id)?;
-        tasks.parked.remove(&id)
+        let holds = |_: &TaskId, task: &mut Task| task.held == Some(message);
+        tasks.parked.extract_if(holds).next()
     });
     // Outside of the borrow: dropping the future may wake other tasks.
     drop(task);

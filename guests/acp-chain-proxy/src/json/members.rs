@@ -15,20 +15,13 @@ impl Members {
     /// The value of a member. Of duplicate names the last counts, as in most parsers.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Json> {
-        self.0
-            .iter()
-            .rev()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value)
+        Some(&self.0[self.place(name)?].1)
     }
 
     /// The value of a member, to be changed.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Json> {
-        self.0
-            .iter_mut()
-            .rev()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value)
+        let place = self.place(name)?;
+        Some(&mut self.0[place].1)
     }
 
     /// Replaces the value of a member in place, or appends the member.
@@ -38,7 +31,7 @@ impl Members {
 
     /// Removes a member.
     pub fn remove(&mut self, name: &str) -> Option<Json> {
-        let place = self.0.iter().rposition(|(key, _)| key == name)?;
+        let place = self.place(name)?;
         Some(self.0.remove(place).1)
     }
 
@@ -56,15 +49,15 @@ impl Members {
 
     /// The value of a member, which is added as `null` if it is missing.
     pub(super) fn entry(&mut self, name: &str) -> &mut Json {
-        let place = self
-            .0
-            .iter()
-            .rposition(|(key, _)| key == name)
-            .unwrap_or_else(|| {
-                self.0.push((name.to_owned(), Json::null()));
-                self.0.len() - 1
-            });
+        let place = self.place(name).unwrap_or_else(|| {
+            self.0.push((name.to_owned(), Json::null()));
+            self.0.len() - 1
+        });
         &mut self.0[place].1
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.0.iter().rposition(|(key, _)| key == name)
     }
 }
 
