@@ -151,12 +151,7 @@ impl Todo {
 
     async fn list(&self, call: Call<NoArguments>) -> Result<Structured<ListResult>> {
         let session = known(call.session)?;
-        let lists = self.lists.borrow();
-        let list = lists.iter().find(|(of, _)| *of == session);
-        Ok(shown(
-            list.map_or(&[], |(_, list)| list.tasks()),
-            Vec::new(),
-        ))
+        Ok(shown(self.of(&session).tasks(), Vec::new()))
     }
 }
 
