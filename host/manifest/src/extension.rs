@@ -2,6 +2,8 @@
 //!
 //! It has only the powers that the user agreed to. An entry may remove powers, but not add any.
 
+use std::collections::BTreeMap;
+
 use acp_chain_package::{Asks, Package};
 use acp_chain_powers::Power;
 use serde_json::{Map, Value};
@@ -9,7 +11,7 @@ use toml::Spanned;
 
 use super::error::unknown_key;
 use super::grant::{MethodsTable, read_grant};
-use super::terms::{Wrong, read_limits};
+use super::terms::{LimitsTable, Wrong, read_limits};
 use acp_chain_channel::Grant;
 use acp_chain_channel::limits::{Limits, TABLE};
 use acp_chain_extension::Release;
@@ -21,16 +23,14 @@ const WEIGHT: usize = 100_000;
 
 /// The default limits, raised to those that the package asks for, up to the user's ceilings.
 pub(super) fn limits(package: &Package, ceilings: &Limits) -> Result<Limits, String> {
-    let mut table = toml::Table::new();
+    let mut table = LimitsTable::new();
     for (key, value) in &package.asks.limits {
         let value = toml::Value::try_from(value);
         let value = value.map_err(|error| format!("in the package: `limits`: `{key}`: {error}"))?;
-        table.insert(key.clone(), value);
+        table.insert(Spanned::new(0..0, key.clone()), Spanned::new(0..0, value));
     }
-    let wrong = |wrong: String| format!("in the package: `limits`: {wrong}");
-    let text = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
-    let table = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let asked = read_limits(table, Limits::default(), None).map_err(|(_, error)| wrong(error))?;
+    let asked = read_limits(table, Limits::default(), None)
+        .map_err(|(_, wrong)| format!("in the package: `limits`: {wrong}"))?;
     let mut limits = Limits::default();
     for limit in TABLE {
         let raised = limit.of(&asked).min(limit.of(ceilings));
@@ -48,6 +48,67 @@ pub fn check_asks(package: &Package) -> Result<(), String> {
     read.transpose().map(drop).map_err(wrong)
 }
 
+/// Powers and methods by name: those that the user agreed to, or that a component asks for.
+struct Permissions<'a> {
+    powers: Vec<&'a str>,
+    /// The actions, by method.
+    methods: BTreeMap<&'a str, &'a [String]>,
+}
+
+impl<'a> Permissions<'a> {
+    fn asked(asks: &'a Asks) -> Self {
+        let (powers, methods) = (asks.powers.iter(), asks.methods.iter());
+        Self {
+            powers: powers.map(|asked| &*asked.power).collect(),
+            methods: methods
+                .map(|(name, asked)| (&**name, &*asked.actions))
+                .collect(),
+        }
+    }
+
+    /// Those of the lock; for an extension that no lock names, all that it asks for.
+    fn agreed(found: &'a Found) -> Self {
+        let Some(release) = &found.locked else {
+            return Self::asked(&found.package.asks);
+        };
+        let (powers, methods) = (release.powers.iter(), release.methods.iter());
+        Self {
+            powers: powers.map(String::as_str).collect(),
+            methods: methods
+                .map(|(name, actions)| (&**name, &**actions))
+                .collect(),
+        }
+    }
+
+    fn has(&self, power: &str) -> bool {
+        self.powers.contains(&power)
+    }
+
+    fn allow(&self, method: &str, action: &str) -> bool {
+        let actions = self.methods.get(method);
+        actions.is_some_and(|actions| actions.iter().any(|one| one == action))
+    }
+
+    /// The first power or action of an entry that is not among these: its place, and what it is.
+    fn first_beyond(&self, powers: &[Spanned<String>], methods: &MethodsTable) -> Option<Wrong> {
+        // An unknown power has its own error.
+        let is_beyond = |power: &&Spanned<String>| {
+            let key = power.get_ref();
+            Power::named(key).is_some() && !self.has(key)
+        };
+        if let Some(power) = powers.iter().find(is_beyond) {
+            let what = format!("`powers`: `{}`", power.get_ref());
+            return Some((power.span().start, what));
+        }
+        methods.iter().find_map(|(name, actions)| {
+            let mut actions = actions.iter();
+            let action = actions.find(|action| !self.allow(name.get_ref(), action.get_ref()))?;
+            let what = format!("`methods`: to {} `{}`", action.get_ref(), name.get_ref());
+            Some((action.span().start, what))
+        })
+    }
+}
+
 /// The grant of an extension: the powers and methods that the user agreed to, or those of them that the entry lists.
 pub(super) fn grant(
     id: &str,
@@ -56,66 +117,31 @@ pub(super) fn grant(
     powers: Option<Vec<Spanned<String>>>,
     methods: Option<MethodsTable>,
 ) -> Result<Grant, Wrong> {
-    let (name, asks) = (&found.package.name, &found.package.asks);
-    let (agreed_powers, agreed_methods) = match &found.locked {
-        Some(release) => (release.powers.clone(), release.methods.clone()),
-        None => {
-            let powers = asks.powers.iter().map(|asked| asked.power.clone());
-            let methods = asks.methods.iter();
-            let methods = methods.map(|(name, asked)| (name.clone(), asked.actions.clone()));
-            (powers.collect(), methods.collect())
-        }
-    };
-    let widens = |what: &str| {
-        format!(
-            "{what} was not agreed to for `{name}`: leave it out, or name your own component by `path`"
-        )
-    };
-    let spanned = |text: &String| Spanned::new(start..start, text.clone());
-    let powers = match powers {
-        Some(powers) => {
-            // An unknown power has its own error.
-            let is_more = |power: &&Spanned<String>| {
-                let key = power.get_ref();
-                Power::named(key).is_some() && !agreed_powers.contains(key)
-            };
-            if let Some(more) = powers.iter().find(is_more) {
-                let what = format!("`powers`: `{}`", more.get_ref());
-                return Err((more.span().start, widens(&what)));
-            }
-            powers
-        }
-        None => agreed_powers.iter().map(spanned).collect(),
-    };
-    let methods = match methods {
-        Some(methods) => {
-            for (name, actions) in &methods {
-                let agreed = agreed_methods.get(name.get_ref());
-                let more = actions
-                    .iter()
-                    .find(|action| !agreed.is_some_and(|agreed| agreed.contains(action.get_ref())));
-                if let Some(more) = more {
-                    let what = format!("`methods`: to {} `{}`", more.get_ref(), name.get_ref());
-                    return Err((more.span().start, widens(&what)));
-                }
-            }
-            methods
-        }
-        None => agreed_methods
-            .iter()
-            .map(|(name, actions)| (spanned(name), actions.iter().map(spanned).collect()))
-            .collect(),
-    };
+    let agreed = Permissions::agreed(found);
+    let here = |text: &str| Spanned::new(start..start, text.to_owned());
+    let powers = powers.unwrap_or_else(|| agreed.powers.iter().map(|power| here(power)).collect());
+    let methods = methods.unwrap_or_else(|| {
+        let methods = agreed.methods.iter().map(|(name, actions)| {
+            let actions = actions.iter().map(|action| here(action));
+            (here(name), actions.collect())
+        });
+        methods.collect()
+    });
+    if let Some((at, what)) = agreed.first_beyond(&powers, &methods) {
+        let name = &found.package.name;
+        let instead = "leave it out, or name your own component by `path`";
+        let what = format!("{what} was not agreed to for `{name}`: {instead}");
+        return Err((at, what));
+    }
     read_grant(id, start, &powers, methods)
 }
 
 /// Removes the powers and methods of a lock that the component does not ask for.
 pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
-    let is_asked = |power: &String| asks.powers.iter().any(|asked| asked.power == *power);
-    release.powers.retain(is_asked);
+    let asked = Permissions::asked(asks);
+    release.powers.retain(|power| asked.has(power));
     for (name, actions) in &mut release.methods {
-        let asked = asks.methods.get(name);
-        actions.retain(|action| asked.is_some_and(|asked| asked.actions.contains(action)));
+        actions.retain(|action| asked.allow(name, action));
     }
     release.methods.retain(|_, actions| !actions.is_empty());
 }
@@ -126,25 +152,13 @@ pub(super) fn check_asked(
     powers: &[Spanned<String>],
     methods: &MethodsTable,
 ) -> Result<(), Wrong> {
-    let asks = &package.asks;
-    let unasked = |what: &str| format!("{what} is not asked for by the component; leave it out");
-    for power in powers {
-        let key = power.get_ref();
-        if Power::named(key).is_some() && !asks.powers.iter().any(|asked| asked.power == *key) {
-            return Err((power.span().start, unasked(&format!("`powers`: `{key}`"))));
+    match Permissions::asked(&package.asks).first_beyond(powers, methods) {
+        Some((at, what)) => {
+            let unasked = "is not asked for by the component; leave it out";
+            Err((at, format!("{what} {unasked}")))
         }
+        None => Ok(()),
     }
-    for (name, actions) in methods {
-        let asked = asks.methods.get(name.get_ref());
-        let is_more = |action: &&Spanned<String>| {
-            !asked.is_some_and(|asked| asked.actions.contains(action.get_ref()))
-        };
-        if let Some(more) = actions.iter().find(is_more) {
-            let what = format!("`methods`: to {} `{}`", more.get_ref(), name.get_ref());
-            return Err((more.span().start, unasked(&what)));
-        }
-    }
-    Ok(())
 }
 
 /// An error if the configuration does not match the package's schema: its place as a JSON Pointer, and its message.

@@ -47,7 +47,7 @@ pub struct User {
     /// The settings for serving chains, as written.
     pub serve: Option<Serve>,
     /// The user's own chain, as written.
-    pub(super) own: Own,
+    pub(super) own: OwnChain,
 }
 
 /// An entry of `[trust]` `signers`: a signer whose signature makes a project trusted, and up to which powers.
@@ -104,7 +104,7 @@ pub struct Revocations {
 
 /// The user's own chain, as parsed. Its extensions are resolved later.
 #[derive(Clone, Debug)]
-pub(super) struct Own {
+pub(super) struct OwnChain {
     /// The path of the file; relative if there is no folder for the user's settings.
     pub path: PathBuf,
     pub text: String,
@@ -213,7 +213,7 @@ impl User {
             trace_bodies: file.trace_bodies,
             live: file.live.unwrap_or(true),
             serve: file.serve,
-            own: Own {
+            own: OwnChain {
                 path: path.to_owned(),
                 text: text.to_owned(),
                 proxies: file.proxy,

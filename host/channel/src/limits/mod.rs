@@ -294,8 +294,8 @@ fixed! {
         "bytes that wait for one side, for the proxies, or for a native proxy",
         past it "the other side is not read for a while; a native proxy that reads nothing for 30 s breaks".
 
-    /// While this many bytes wait for a side, that side itself is not read either, since it sends requests without reading
-    /// answers; and no proxy is called, since it could add to them.
+    /// While this many bytes wait for a side, that side itself is not read either, since it sends requests without
+    /// reading answers; and no proxy is called, since it could add to them.
     "flood" FLOOD: usize as Size = 16 * MIB;
         "bytes from proxies and answers that wait for one side, or for a native proxy",
         past it "that side is not read, and no proxy called, until it reads some".

@@ -88,7 +88,7 @@ pub struct LineReader<R> {
     /// Bytes that were read and belong to no line yet.
     buffer: BytesMut,
     /// The line that is still arriving.
-    line: Option<Unfinished>,
+    line: Option<PartialLine>,
     /// The size of the next read.
     read: usize,
     limit: usize,
@@ -97,7 +97,7 @@ pub struct LineReader<R> {
 
 /// The part of a line that has arrived.
 #[derive(Debug)]
-enum Unfinished {
+enum PartialLine {
     /// Text, and the state of its scanner.
     Text(String, Box<Scanner>),
     /// Not UTF-8.
@@ -142,7 +142,7 @@ impl DroppedLine {
     }
 }
 
-impl Unfinished {
+impl PartialLine {
     /// How many bytes of the line are kept.
     fn held(&self) -> usize {
         match self {
@@ -351,7 +351,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Moves this many bytes from the buffer to the line that is still arriving, except an incomplete character.
     fn take_in(&mut self, count: usize, is_last: bool) {
         if count > 0 {
-            let begin = || Unfinished::Text(String::new(), Box::default());
+            let begin = || PartialLine::Text(String::new(), Box::default());
             let line = self.line.get_or_insert_with(begin);
             let taken = line.take_in(&self.buffer[..count], self.limit, is_last);
             self.buffer.advance(taken);
@@ -371,7 +371,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     fn unfinished(&self) -> usize {
-        self.line.as_ref().map_or(0, Unfinished::held)
+        self.line.as_ref().map_or(0, PartialLine::held)
     }
 }
 
