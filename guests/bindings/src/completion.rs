@@ -11,20 +11,20 @@ use crate::acp_chain::proxy::types as __with_name0;
 #[allow(dead_code, clippy::all)]
 pub mod acp_chain {
     pub mod proxy {
-        /// What the interfaces below have in common: an agent calls, and the proxy serves.
+        /// What the interfaces below share: the agent calls a function of the proxy.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod calls {
             #[used]
             #[doc(hidden)]
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             pub type Json = super::super::super::__with_name0::Json;
-            /// What comes of a call.
+            /// The outcome of a call.
             #[derive(Clone)]
             pub enum Outcome {
-                /// The MCP result that the function names.
+                /// The MCP result that the function's documentation names.
                 Done(Json),
-                /// Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
-                /// counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+                /// The proxy calls `channel.settle` later, with `respond` and such a result, or with `reject`. Until
+                /// then the call counts as a held message, and `handler.on-cancel` reports its cancellation.
                 Pending,
             }
             impl ::core::fmt::Debug for Outcome {
@@ -48,7 +48,7 @@ pub mod acp_chain {
 pub mod exports {
     pub mod acp_chain {
         pub mod proxy {
-            /// Optional: what the arguments of prompts, and the variables of resource templates, could be.
+            /// Optional: completion of the arguments of prompts, and of the variables of resource templates.
             #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
             pub mod completion {
                 #[used]
@@ -65,14 +65,14 @@ pub mod exports {
                     pub id: MessageId,
                     /// As in `tools.tool-call`.
                     pub session: Option<_rt::String>,
-                    /// What it is for: an object with the `type` `ref/prompt` and a `name`, or `ref/resource` and a
-                    /// `uri`, which is that of a template.
+                    /// What to complete: an object with the `type` `ref/prompt` and a `name`, or `ref/resource` and the
+                    /// `uri` of a template.
                     pub reference: Json,
-                    /// The argument or variable that is being written.
+                    /// The name of the argument or variable.
                     pub argument: _rt::String,
-                    /// What of it is there already.
+                    /// Its value so far.
                     pub value: _rt::String,
-                    /// The others that are known: an object of texts.
+                    /// The arguments or variables with known values: an object of strings.
                     pub context: Json,
                 }
                 impl ::core::fmt::Debug for CompletionCall {
@@ -285,7 +285,8 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// Gives an MCP `CompleteResult`: an object with `completion`, whose `values` are at most 100 texts.
+                    /// Returns an MCP `CompleteResult`: an object with `completion`, whose `values` are at most 100
+                    /// strings.
                     #[allow(async_fn_in_trait)]
                     fn complete(call: CompletionCall) -> Result<Outcome, RpcError>;
                 }

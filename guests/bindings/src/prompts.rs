@@ -11,20 +11,20 @@ use crate::acp_chain::proxy::types as __with_name0;
 #[allow(dead_code, clippy::all)]
 pub mod acp_chain {
     pub mod proxy {
-        /// What the interfaces below have in common: an agent calls, and the proxy serves.
+        /// What the interfaces below share: the agent calls a function of the proxy.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod calls {
             #[used]
             #[doc(hidden)]
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             pub type Json = super::super::super::__with_name0::Json;
-            /// What comes of a call.
+            /// The outcome of a call.
             #[derive(Clone)]
             pub enum Outcome {
-                /// The MCP result that the function names.
+                /// The MCP result that the function's documentation names.
                 Done(Json),
-                /// Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
-                /// counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+                /// The proxy calls `channel.settle` later, with `respond` and such a result, or with `reject`. Until
+                /// then the call counts as a held message, and `handler.on-cancel` reports its cancellation.
                 Pending,
             }
             impl ::core::fmt::Debug for Outcome {
@@ -48,7 +48,7 @@ pub mod acp_chain {
 pub mod exports {
     pub mod acp_chain {
         pub mod proxy {
-            /// Optional: prompts, which the user picks.
+            /// Optional: prompts, from which the user chooses.
             #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
             pub mod prompts {
                 #[used]
@@ -65,9 +65,9 @@ pub mod exports {
                     pub id: MessageId,
                     /// As in `tools.tool-call`.
                     pub session: Option<_rt::String>,
-                    /// One of the prompts that were listed.
+                    /// The name of a listed prompt.
                     pub name: _rt::String,
-                    /// An object of texts, with all that the prompt requires.
+                    /// An object of strings, with all arguments that the prompt requires.
                     pub arguments: Json,
                 }
                 impl ::core::fmt::Debug for PromptCall {
@@ -388,14 +388,14 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// What there is for a session: each an MCP `Prompt`, an object with `name`, and best a
-                    /// `description` and `arguments`. The host leaves out a prompt whose name another has, and tells
-                    /// the user. Called when a session's agent wants to know, and again after `channel.prompts-changed`.
+                    /// The prompts of a session. Each is an MCP `Prompt`: an object with `name`, and preferably a
+                    /// `description` and `arguments`. The host omits prompts with a duplicate name, and tells the user.
+                    /// Called when the session's agent asks for them, and again after `channel.prompts-changed`.
                     #[allow(async_fn_in_trait)]
                     fn list_prompts(
                         session: Option<_rt::String>,
                     ) -> Result<_rt::Vec<Json>, _rt::String>;
-                    /// Gives an MCP `GetPromptResult`: an object with `messages`.
+                    /// Returns an MCP `GetPromptResult`: an object with `messages`.
                     #[allow(async_fn_in_trait)]
                     fn get_prompt(call: PromptCall) -> Result<Outcome, RpcError>;
                 }

@@ -7,11 +7,11 @@
 #[allow(dead_code, clippy::all)]
 pub mod acp_chain {
     pub mod proxy {
-        /// What passes between the host and a proxy.
+        /// Types that the host and a proxy share.
         ///
-        /// A proxy stands between a client (an editor) and an agent that speak the Agent Client
-        /// Protocol. The host reads only the envelope of a message: its kind, its method and its
-        /// session. The body stays JSON text, whatever the protocol puts into it.
+        /// A proxy sits between a client (an editor) and an agent that speak the Agent Client Protocol.
+        /// The host parses only the envelope of a message: its kind, method and session. The body is
+        /// passed as JSON text, whatever version or extension of the protocol it belongs to.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod types {
             #[used]
@@ -24,9 +24,9 @@ pub mod acp_chain {
             #[repr(u8)]
             #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
             pub enum Peer {
-                /// The predecessor: the side of the editor.
+                /// The predecessor, towards the editor.
                 Client,
-                /// The successor: the side of the agent.
+                /// The successor, towards the agent.
                 Agent,
             }
             impl ::core::fmt::Debug for Peer {
@@ -53,11 +53,11 @@ pub mod acp_chain {
                     }
                 }
             }
-            /// Whose messages a subscription is about.
+            /// The sender of the messages that a subscription matches.
             #[repr(u8)]
             #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
             pub enum Sender {
-                /// Both neighbours'.
+                /// Either neighbour.
                 Any,
                 Client,
                 Agent,
@@ -88,8 +88,8 @@ pub mod acp_chain {
                     }
                 }
             }
-            /// The host's number for one message at this proxy. Never used twice in a connection, also not
-            /// by a proxy that is started again, and below 2^53.
+            /// The host's number for a message at this proxy: below 2^53, and unique within a connection,
+            /// across restarts of the proxy.
             pub type MessageId = u64;
             /// A JSON-RPC error object.
             #[derive(Clone)]
@@ -124,18 +124,18 @@ pub mod acp_chain {
                 struct Kinds : u8 { const REQUEST = 1 << 0; const NOTIFICATION = 1 << 1;
                 const RESPONSE = 1 << 2; }
             }
-            /// Which messages the proxy wants to see. Everything else passes by without entering it, and so
-            /// does what no power of the proxy covers.
-            /// Where several subscriptions match one message, the first decides about the body.
+            /// A set of messages that the proxy wants to receive. The host forwards all other messages
+            /// without calling the proxy, and also those that none of its powers covers.
+            /// If several subscriptions match a message, the first determines whether it comes with its body.
             #[derive(Clone)]
             pub struct Subscription {
-                /// An exact method name, or a prefix ending in `*`. A response is matched by the method of
-                /// the request that it answers.
+                /// A method name, or a prefix ending in `*`. A response is matched by the method of its
+                /// request.
                 pub method: _rt::String,
                 pub sender: Sender,
                 pub kinds: Kinds,
-                /// False: the body stays with the host until `channel.read` asks for it, and the message
-                /// comes with an empty string in its place.
+                /// If false, the body stays in the host until `channel.read` reads it, and the message has an
+                /// empty string in its place.
                 pub with_body: bool,
             }
             impl ::core::fmt::Debug for Subscription {
@@ -151,16 +151,16 @@ pub mod acp_chain {
                         .finish()
                 }
             }
-            /// What all three kinds of message have in common.
+            /// The members that all three kinds of messages share.
             #[derive(Clone)]
             pub struct Head {
                 pub id: MessageId,
                 pub sender: Peer,
                 pub method: _rt::String,
-                /// The session that the message belongs to, where it names one: its own `sessionId`, or for
-                /// a response that of the request, or else that of the result.
+                /// The message's session, if there is one: its `sessionId`; for a response, that of the
+                /// request, or else that of the result.
                 pub session: Option<_rt::String>,
-                /// Size of the body in bytes.
+                /// The size of the body in bytes.
                 pub size: u64,
             }
             impl ::core::fmt::Debug for Head {
@@ -177,7 +177,7 @@ pub mod acp_chain {
                         .finish()
                 }
             }
-            /// A message without `params` comes with the body `null`.
+            /// Absent `params` are `null` here.
             #[derive(Clone)]
             pub struct Request {
                 pub head: Head,
@@ -210,8 +210,8 @@ pub mod acp_chain {
                         .finish()
                 }
             }
-            /// `head.id` is the number of the request that this answers, if the proxy saw that request or
-            /// sent it; `head.method` is its method.
+            /// `head.id` is the number of the request, if the proxy received or sent that request;
+            /// `head.method` is the request's method.
             #[derive(Clone)]
             pub struct Response {
                 pub head: Head,
@@ -228,14 +228,13 @@ pub mod acp_chain {
                         .finish()
                 }
             }
-            /// What becomes of what is there.
+            /// A change to the value at a pointer.
             #[derive(Clone)]
             pub enum Change {
-                /// This takes its place. The last part of the pointer may name a member that is not there yet, which
-                /// is then added to its object, or be `-`, which adds an element to its array. Where an object is
-                /// missing on the way, or is `null`, it is made.
+                /// Sets the value. The last token of the pointer may be a new member of an object, or `-` to
+                /// append to an array. Objects that are missing or `null` on the way there are created.
                 Set(Json),
-                /// It goes. If nothing is there, that is an error.
+                /// Removes the value. It is an error if there is none.
                 Remove,
             }
             impl ::core::fmt::Debug for Change {
@@ -249,7 +248,7 @@ pub mod acp_chain {
                     }
                 }
             }
-            /// A change to one place of a body.
+            /// A change to one place in a body.
             #[derive(Clone)]
             pub struct Edit {
                 /// A JSON Pointer (RFC 6901) to a value.
@@ -267,29 +266,29 @@ pub mod acp_chain {
                         .finish()
                 }
             }
-            /// What becomes of a message.
+            /// A proxy's decision about a message.
             #[derive(Clone)]
             pub enum Action {
-                /// Goes on unchanged, byte for byte.
+                /// Forward it unchanged, byte for byte.
                 Forward,
-                /// Goes on with these changes to its body, made one after the other. All else stays as it is,
-                /// byte for byte. The body need not have been seen. Not for error responses.
+                /// Forward it with these changes to its body, applied in order. All other bytes are unchanged.
+                /// The proxy need not have read the body. Not for error responses.
                 Edit(_rt::Vec<Edit>),
-                /// Goes on with this body in place of its own, as far as it differs at places that a power lets
-                /// change. Everywhere else it has to be the same bytes, but for white space between values, and
-                /// there the old bytes go on. A response goes on as this result.
+                /// Forward it with this body, which may differ from the original only at places that a power
+                /// allows to change. Elsewhere it must be the same bytes except for white space between values,
+                /// and the original bytes are forwarded. For a response, the body is the result.
                 Replace(Json),
-                /// Requests: answered here with this result, and never sent on.
+                /// Requests only: answer it with this result. The receiver never sees it.
                 Respond(Json),
-                /// Requests: answered here with this error. Responses: go on as this error.
+                /// Requests: answer it with this error. Responses: forward this error instead.
                 Reject(RpcError),
-                /// Notifications: goes no further.
+                /// Notifications only: drop it.
                 Discard,
-                /// Kept by the host until the proxy calls `channel.settle`, for as long as the limit
-                /// `hold-time` allows; then the host does with it what it does with the messages of a proxy
-                /// that failed. Later messages pass it, with one exception: a response waits for the held
-                /// notifications of its session and direction that came before it. A proxy that holds
-                /// notifications therefore subscribes to that response, and settles them when it sees it.
+                /// Keep it in the host until the proxy calls `channel.settle`, or until the limit `hold-time`
+                /// expires; the host then treats it like the messages of a proxy that failed. Later messages
+                /// overtake it, except that a response waits for earlier held notifications of the same session
+                /// and direction. A proxy that holds notifications therefore subscribes to that response, and
+                /// settles them when it receives it.
                 Hold,
             }
             impl ::core::fmt::Debug for Action {
@@ -316,17 +315,17 @@ pub mod acp_chain {
                     }
                 }
             }
-            /// What becomes of a proxy that breaks (it traps, or passes a limit on time or memory), and of
-            /// the messages that it had. The user's manifest has the last word.
+            /// What the host does with a proxy that fails (it traps, or exceeds a limit on time or memory),
+            /// and with the proxy's messages. The user's manifest can override it.
             #[repr(u8)]
             #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
             pub enum FailurePolicy {
-                /// Its messages are refused, and a new instance takes its place: a few times, then it is given
-                /// up and goes on as with `refuse`.
+                /// Reject its messages and start another instance; after several failures, continue as with
+                /// `refuse`.
                 Restart,
-                /// Its messages go on unchanged, as if there were no such proxy. For what only adds comfort.
+                /// Forward its messages unchanged, and all later ones. For proxies that protect nothing.
                 Bypass,
-                /// Its messages are refused, and so is what it would get from now on. For what guards.
+                /// Reject its messages, and all later ones that it would receive. For guards.
                 Refuse,
             }
             impl ::core::fmt::Debug for FailurePolicy {
@@ -361,14 +360,14 @@ pub mod acp_chain {
                     }
                 }
             }
-            /// What a proxy says of itself when it starts.
+            /// What a proxy declares when it starts.
             #[derive(Clone)]
             pub struct Registration {
                 pub subscriptions: _rt::Vec<Subscription>,
                 pub on_failure: FailurePolicy,
-                /// Whether others rely on this proxy to decide. A guard stands next to the agent, behind all
-                /// others; what it changed, answered or sent, no other proxy may alter; and what readers could
-                /// take for different things never comes to it.
+                /// Whether the user relies on its decisions. A guard is placed next to the agent, after all
+                /// other proxies; no other proxy can alter what it changed, answered or sent; and messages that
+                /// parsers could interpret differently are rejected before they reach it.
                 pub guard: bool,
             }
             impl ::core::fmt::Debug for Registration {
@@ -384,15 +383,14 @@ pub mod acp_chain {
                 }
             }
         }
-        /// All that a proxy may do: talk to its two neighbours, through the host.
+        /// The only imports of a proxy: it exchanges messages with its two neighbours, through the host.
         ///
-        /// What a call sends and settles goes out in that order, and before the message that the call
-        /// returns an action for. A call that breaks has sent, settled and saved nothing. Nothing may be
-        /// sent from within `handler.init`: there are no neighbours yet.
+        /// What a call sends and settles leaves in that order, before the message that the call's action
+        /// is for. A call that fails sends, settles and saves nothing. A proxy cannot send from
+        /// `handler.init`, when there are no neighbours yet.
         ///
-        /// What a proxy may do with which messages are its powers, in the user's manifest: to read them,
-        /// to change which places of them, to refuse, drop or hold them, to answer them, to send its own.
-        /// Without a power it sees nothing.
+        /// The powers granted in the user's manifest determine which messages a proxy may read, change (and
+        /// at which places), reject, drop, hold, answer, or send. Without a power it receives no message.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod channel {
             #[used]
@@ -407,14 +405,14 @@ pub mod acp_chain {
             #[repr(u8)]
             #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
             pub enum ErrorCode {
-                /// No power covers it, or it is not allowed here: from within `init`, or a method that belongs to
-                /// the host (`initialize`, `proxy/…`, `$/…`).
+                /// No power covers it, or it is not allowed here: a call from `init`, or a method that is
+                /// reserved for the host (`initialize`, `proxy/…`, `$/…`).
                 Denied,
-                /// No such message, or it is settled already, be it by the host.
+                /// There is no such message, or it has been settled, perhaps by the host.
                 UnknownMessage,
-                /// Not JSON, or not what this message can take.
+                /// Malformed JSON, or an action that does not fit this message.
                 Invalid,
-                /// The proxy has too much outstanding, or what it gives is too large.
+                /// Too many outstanding requests or messages, or a value that is too large.
                 Full,
                 Other,
             }
@@ -455,7 +453,7 @@ pub mod acp_chain {
             #[derive(Clone)]
             pub struct ChannelError {
                 pub code: ErrorCode,
-                /// The reason, for people.
+                /// The reason, in English.
                 pub message: _rt::String,
             }
             impl ::core::fmt::Debug for ChannelError {
@@ -518,8 +516,9 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Asks a neighbour. The answer comes to `handler.on-response` under the number returned,
-            /// subscribed or not. The parameters `null` send a request without parameters.
+            /// Sends a request to a neighbour. The response arrives at `handler.on-response` under the
+            /// returned number, also without a subscription. The parameters `null` send a request without
+            /// `params`.
             #[allow(async_fn_in_trait)]
             pub fn request(
                 to: Peer,
@@ -613,7 +612,7 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Tells a neighbour.
+            /// Sends a notification to a neighbour.
             #[allow(async_fn_in_trait)]
             pub fn notify(
                 to: Peer,
@@ -962,8 +961,8 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Gives up on a held message, for this reason: what becomes of it is what an `err` would have
-            /// made of it when it came.
+            /// Gives up a held message, for this reason. The effect is that of an `err` returned when the
+            /// message arrived.
             #[allow(async_fn_in_trait)]
             pub fn fail(id: MessageId, reason: &str) -> Result<(), ChannelError> {
                 unsafe {
@@ -1034,8 +1033,8 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Withdraws a request of this proxy's own (`$/cancel_request` on that hop). Its answer still
-            /// comes to `handler.on-response`.
+            /// Cancels a request of this proxy (`$/cancel_request` on that hop). Its response still arrives at
+            /// `handler.on-response`.
             #[allow(async_fn_in_trait)]
             pub fn cancel(id: MessageId) -> Result<(), ChannelError> {
                 unsafe {
@@ -1098,11 +1097,11 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Asks the host to call this proxy again after so many milliseconds, 10 at least and an hour at most. That
-            /// call is of `handler.on-response`: the number is the one returned, the method `wake-after`, the outcome
-            /// `null`. `cancel` ends the pause. After such a call, the next one comes no sooner than nine times as long as
-            /// that call took. 16 pauses may last at once, and all end with the instance: when it breaks, sleeps, leaves or
-            /// is replaced.
+            /// Requests a call after this many milliseconds, between 10 and an hour. It is a call of
+            /// `handler.on-response` with the returned number, the method `wake-after` and the outcome `null`.
+            /// `cancel` ends the pause. After such a call, the next one comes no sooner than nine times the
+            /// call's own duration. At most 16 pauses may be pending; all end with the instance, when it
+            /// fails, is suspended, leaves or is replaced.
             #[allow(async_fn_in_trait)]
             pub fn wake_after(milliseconds: u32) -> Result<MessageId, ChannelError> {
                 unsafe {
@@ -1165,9 +1164,8 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// The part of a message's body at a JSON Pointer (RFC 6901); the empty pointer is all of it.
-            /// The message is the one being handled or one that is held. Where a power hides tokens, a text
-            /// `[hidden]` is in their place.
+            /// Reads the value at a JSON Pointer (RFC 6901) in the body of the current message or a held one;
+            /// the empty pointer reads the whole body. Tokens that a power hides read as `[hidden]`.
             #[allow(async_fn_in_trait)]
             pub fn read(
                 id: MessageId,
@@ -1267,8 +1265,8 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Keeps this, in whatever form the proxy likes, in place of what was kept before. A proxy that is
-            /// started again after it broke gets back what it saved last. It is forgotten with the connection.
+            /// Saves the proxy's state, in any format, and replaces the state saved before. The next instance
+            /// gets it after a failure. It is deleted when the connection ends.
             #[allow(async_fn_in_trait)]
             pub fn save(state: &str) -> Result<(), ChannelError> {
                 unsafe {
@@ -1334,9 +1332,9 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Says how far a call has come that is in the proxy's hands (see `tools`, `resources`, `prompts`,
-            /// `completion`). `progress` grows with every report; `total` is what it reaches in the end, if that
-            /// is known; `message` is for people. A caller that did not ask for progress is told nothing.
+            /// Reports the progress of a pending call (see `tools`, `resources`, `prompts`, `completion`).
+            /// `progress` increases with each report; `total` is its final value, if known; `message` is shown
+            /// to people. Has no effect if the caller did not request progress.
             #[allow(async_fn_in_trait)]
             pub fn report_progress(
                 call: MessageId,
@@ -1444,9 +1442,8 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// What the caller of a call that is in the proxy's hands said beside it: the `_meta` of its MCP
-            /// request, an object. What the caller can is in it for every version of MCP, under
-            /// `io.modelcontextprotocol/clientCapabilities`.
+            /// The `_meta` object of the MCP request of a pending call. The caller's capabilities are in it
+            /// for every version of MCP, under `io.modelcontextprotocol/clientCapabilities`.
             #[allow(async_fn_in_trait)]
             pub fn call_meta(call: MessageId) -> Result<Json, ChannelError> {
                 unsafe {
@@ -1523,10 +1520,10 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Asks the caller of a tool, a resource or a prompt, in a call that is in the proxy's hands:
-            /// `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP, where the caller says that
-            /// it can. The answer comes as that of `request`, and `cancel` withdraws it; with the call it ends as
-            /// cancelled. A call that asks is pending, so that `hold-time` is also the time for the answer.
+            /// Sends MCP's `elicitation/create`, `sampling/createMessage` or `roots/list` to the caller of a
+            /// pending call, if the caller supports it. The response arrives like that of `request`, and
+            /// `cancel` cancels it; it is cancelled when the call ends. The limit `hold-time` of the call
+            /// includes the time for the response.
             #[allow(async_fn_in_trait)]
             pub fn ask_caller(
                 call: MessageId,
@@ -1620,9 +1617,9 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Says that `tools.list-tools` would now give something else. Whoever uses the tools is told to
-            /// list them again. From within `list-tools` there is nothing to say: what it returns is the list.
-            /// Said there nevertheless, it is passed on once, and not again before it is said elsewhere.
+            /// Reports that `tools.list-tools` would now return another list. The host notifies the users of
+            /// the tools. There is no need for it in `list-tools` itself, whose result is the list: there it
+            /// notifies once, and not again until it is called elsewhere.
             #[allow(async_fn_in_trait)]
             pub fn tools_changed() -> Result<(), ChannelError> {
                 unsafe {
@@ -1685,7 +1682,7 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// The same of `resources.list-resources`.
+            /// As `tools-changed`, for `resources.list-resources`.
             #[allow(async_fn_in_trait)]
             pub fn resources_changed() -> Result<(), ChannelError> {
                 unsafe {
@@ -1748,7 +1745,7 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// The same of `prompts.list-prompts`.
+            /// As `tools-changed`, for `prompts.list-prompts`.
             #[allow(async_fn_in_trait)]
             pub fn prompts_changed() -> Result<(), ChannelError> {
                 unsafe {
@@ -1811,8 +1808,8 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Says that `resources.read-resource` would now give something else for this URI. The host tells
-            /// those who have subscribed to it.
+            /// Reports that `resources.read-resource` would now return another content for this URI. The host
+            /// notifies the URI's subscribers.
             #[allow(async_fn_in_trait)]
             pub fn resource_changed(uri: &str) -> Result<(), ChannelError> {
                 unsafe {
@@ -1878,8 +1875,8 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// The name of the proxy: its `id` in the manifest. Under `acp-chain/` and this name it may leave
-            /// marks in `_meta`, where a power lets it.
+            /// The proxy's `id` in the manifest. If a power allows it, the proxy may keep data in `_meta`,
+            /// under `acp-chain/` and this id.
             #[allow(async_fn_in_trait)]
             pub fn proxy_id() -> _rt::String {
                 unsafe {
@@ -1945,12 +1942,14 @@ pub mod acp_chain {
 pub mod exports {
     pub mod acp_chain {
         pub mod proxy {
-            /// What a proxy is: one instance a connection, called for one message at a time.
+            /// The functions of a proxy. Each connection has its own instance, which the host calls for one
+            /// message at a time.
             ///
-            /// An `err` means that the proxy could not decide; so does an action that no power of its covers.
-            /// The message is then refused: a request is answered with an error that names the proxy, a response
-            /// turns into one, a notification is dropped. It goes on unchanged instead where the failure policy
-            /// is `bypass`, or where no power lets the proxy decide about it.
+            /// An `err` means that the proxy could not decide; an action that none of its powers covers has the
+            /// same effect. The host then rejects the message: it answers a request with an error that names the
+            /// proxy, turns a response into such an error, and drops a notification. It forwards the message
+            /// unchanged instead if the failure policy is `bypass`, or if no power lets the proxy decide about
+            /// it.
             #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
             pub mod handler {
                 #[used]
@@ -3282,8 +3281,8 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// Once, before any message. `config` is the proxy's table from the manifest, `{}` without one;
-                    /// `saved` is what an earlier instance of this connection saved, if that broke.
+                    /// Called once, before any message. `config` is the proxy's table in the manifest, or `{}`;
+                    /// `saved` is the state that an earlier instance of this connection saved before it failed.
                     #[allow(async_fn_in_trait)]
                     fn init(
                         config: Json,
@@ -3295,19 +3294,19 @@ pub mod exports {
                     fn on_notification(
                         notification: Notification,
                     ) -> Result<Action, _rt::String>;
-                    /// A response that passes by, or the answer to a request of this proxy's own; for the latter
-                    /// the action returned means nothing.
+                    /// A response to another sender, or to a request of this proxy. In the latter case, the host
+                    /// ignores the returned action.
                     #[allow(async_fn_in_trait)]
                     fn on_response(response: Response) -> Result<Action, _rt::String>;
-                    /// The sender of a request that this proxy holds has withdrawn it, or the user has stopped the turn of
-                    /// a prompt that it holds (`session/cancel`). It is still held, and still to be settled: commonly
-                    /// with `reject` and the code -32800. For a prompt, the host makes of that the answer which says that
-                    /// its turn was cancelled; and one that was stopped goes no further, whatever it is settled with.
-                    /// After an `err` the host refuses it, whatever the failure policy: nobody waits for it any more.
+                    /// The sender of a request that this proxy holds has cancelled it, or the user has stopped the turn
+                    /// of a prompt that it holds (`session/cancel`). The proxy still has to settle it, usually with
+                    /// `reject` and the code -32800. The host turns that answer to a prompt into one that says that the
+                    /// turn was cancelled, and never forwards a stopped prompt, however it is settled. After an `err`
+                    /// the host rejects it, whatever the failure policy: the answer is no longer awaited.
                     ///
-                    /// It is also called when the limit `hold-time` has run out for a message that this proxy held. The host
-                    /// has taken that message back then, and there is nothing left to settle (`unknown-message`); what the
-                    /// proxy has asked for its sake is to be withdrawn (`channel.cancel`).
+                    /// Also called when the limit `hold-time` has expired for a message that this proxy held. The host
+                    /// has settled that message (`unknown-message`); the proxy should cancel the requests that it has
+                    /// sent because of it (`channel.cancel`).
                     #[allow(async_fn_in_trait)]
                     fn on_cancel(id: MessageId) -> Result<(), _rt::String>;
                 }

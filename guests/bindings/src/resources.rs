@@ -11,20 +11,20 @@ use crate::acp_chain::proxy::types as __with_name0;
 #[allow(dead_code, clippy::all)]
 pub mod acp_chain {
     pub mod proxy {
-        /// What the interfaces below have in common: an agent calls, and the proxy serves.
+        /// What the interfaces below share: the agent calls a function of the proxy.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod calls {
             #[used]
             #[doc(hidden)]
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             pub type Json = super::super::super::__with_name0::Json;
-            /// What comes of a call.
+            /// The outcome of a call.
             #[derive(Clone)]
             pub enum Outcome {
-                /// The MCP result that the function names.
+                /// The MCP result that the function's documentation names.
                 Done(Json),
-                /// Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
-                /// counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+                /// The proxy calls `channel.settle` later, with `respond` and such a result, or with `reject`. Until
+                /// then the call counts as a held message, and `handler.on-cancel` reports its cancellation.
                 Pending,
             }
             impl ::core::fmt::Debug for Outcome {
@@ -61,13 +61,14 @@ pub mod exports {
                 pub type Outcome = super::super::super::super::acp_chain::proxy::calls::Outcome;
                 #[derive(Clone)]
                 pub struct Catalog {
-                    /// How to use the resources, for the model. Behind what `tools.list-tools` says.
+                    /// How to use the resources, for the model. Appended to the instructions of `tools.list-tools`.
                     pub instructions: Option<_rt::String>,
-                    /// Each an MCP `Resource`: an object with `uri`, `name`, and best a `description` and a
-                    /// `mimeType`. The host leaves out what lacks a URI or a name, or has the URI of another, and
-                    /// tells the user.
+                    /// Each is an MCP `Resource`: an object with `uri`, `name`, and preferably a `description` and a
+                    /// `mimeType`. The host omits resources without a URI or a name, and those with a duplicate URI,
+                    /// and tells the user.
                     pub resources: _rt::Vec<Json>,
-                    /// Each an MCP `ResourceTemplate`: the same with `uriTemplate` (RFC 6570) in place of `uri`.
+                    /// Each is an MCP `ResourceTemplate`: like a resource, with `uriTemplate` (RFC 6570) in place of
+                    /// `uri`.
                     pub templates: _rt::Vec<Json>,
                 }
                 impl ::core::fmt::Debug for Catalog {
@@ -88,8 +89,8 @@ pub mod exports {
                     pub id: MessageId,
                     /// As in `tools.tool-call`.
                     pub session: Option<_rt::String>,
-                    /// Any that the agent chose: one of those that were listed, one by a template, one that a tool
-                    /// linked to, or none of these.
+                    /// Any URI, chosen by the agent: of a listed resource, from a template, from a tool's result, or
+                    /// another.
                     pub uri: _rt::String,
                 }
                 impl ::core::fmt::Debug for ResourceRead {
@@ -499,13 +500,14 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// What there is for a session. Called when a session's agent wants to know, and again after
+                    /// The resources of a session. Called when the session's agent asks for them, and again after
                     /// `channel.resources-changed`.
                     #[allow(async_fn_in_trait)]
                     fn list_resources(
                         session: Option<_rt::String>,
                     ) -> Result<Catalog, _rt::String>;
-                    /// Gives an MCP `ReadResourceResult`: an object with `contents`. Where there is no such resource, an `err` with the code -32002.
+                    /// Returns an MCP `ReadResourceResult`: an object with `contents`. If there is no such resource, an
+                    /// `err` with the code -32002.
                     #[allow(async_fn_in_trait)]
                     fn read_resource(read: ResourceRead) -> Result<Outcome, RpcError>;
                 }

@@ -11,20 +11,20 @@ use crate::acp_chain::proxy::types as __with_name0;
 #[allow(dead_code, clippy::all)]
 pub mod acp_chain {
     pub mod proxy {
-        /// What the interfaces below have in common: an agent calls, and the proxy serves.
+        /// What the interfaces below share: the agent calls a function of the proxy.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod calls {
             #[used]
             #[doc(hidden)]
             static __FORCE_SECTION_REF: fn() = super::super::super::__link_custom_section_describing_imports;
             pub type Json = super::super::super::__with_name0::Json;
-            /// What comes of a call.
+            /// The outcome of a call.
             #[derive(Clone)]
             pub enum Outcome {
-                /// The MCP result that the function names.
+                /// The MCP result that the function's documentation names.
                 Done(Json),
-                /// Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
-                /// counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+                /// The proxy calls `channel.settle` later, with `respond` and such a result, or with `reject`. Until
+                /// then the call counts as a held message, and `handler.on-cancel` reports its cancellation.
                 Pending,
             }
             impl ::core::fmt::Debug for Outcome {
@@ -49,9 +49,9 @@ pub mod exports {
     pub mod acp_chain {
         pub mod proxy {
             /// Optional: tools for the agent. A proxy that exports this interface, or `resources`, `prompts` or
-            /// `completion`, has an MCP server of the name that it has in the manifest; the host declares it in
-            /// every session, speaks MCP, and reaches any agent by a transport that the agent has. The power
-            /// `tools` is what lets it.
+            /// `completion`, and has the power `tools`, is an MCP server, named like the proxy in the manifest.
+            /// The host declares it in every session, over a transport that the agent supports, and speaks MCP
+            /// on behalf of the proxy.
             #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
             pub mod tools {
                 #[used]
@@ -66,8 +66,8 @@ pub mod exports {
                 pub struct Catalog {
                     /// How to use the tools together, for the model (MCP `instructions`).
                     pub instructions: Option<_rt::String>,
-                    /// Each an MCP `Tool`: an object with `name`, `inputSchema`, and best a `description`. The host
-                    /// leaves out a tool whose name another has, or with a schema that is none, and tells the user.
+                    /// Each is an MCP `Tool`: an object with `name`, `inputSchema`, and preferably a `description`.
+                    /// The host omits tools with a duplicate name or an invalid schema, and tells the user.
                     pub tools: _rt::Vec<Json>,
                 }
                 impl ::core::fmt::Debug for Catalog {
@@ -85,14 +85,14 @@ pub mod exports {
                 pub struct ToolCall {
                     /// The number under which a pending call is settled.
                     pub id: MessageId,
-                    /// The ACP session whose agent calls; none while the agent has not said yet what it calls it.
+                    /// The ACP session of the calling agent; none until the agent has named the session.
                     pub session: Option<_rt::String>,
-                    /// One of the tools that were listed.
+                    /// The name of a listed tool.
                     pub name: _rt::String,
-                    /// An object that the tool's `inputSchema` accepts. The check is left to the tool where the
-                    /// schema refers to itself or elsewhere, is very large, has `unevaluatedProperties` or
-                    /// `unevaluatedItems`, or a `pattern` that looks around; where the arguments are very large; and
-                    /// for `format`.
+                    /// An object that is valid according to the tool's `inputSchema`. The host does not validate
+                    /// against schemas that refer to themselves or elsewhere, that are very large, or that have
+                    /// `unevaluatedProperties`, `unevaluatedItems` or a `pattern` with look-around; nor very large
+                    /// arguments; nor `format`.
                     pub arguments: Json,
                 }
                 impl ::core::fmt::Debug for ToolCall {
@@ -454,14 +454,14 @@ pub mod exports {
                     }
                 }
                 pub trait Guest {
-                    /// What there is for a session. Called when a session's agent connects, and again after
+                    /// The tools of a session. Called when the session's agent connects, and again after
                     /// `channel.tools-changed`.
                     #[allow(async_fn_in_trait)]
                     fn list_tools(
                         session: Option<_rt::String>,
                     ) -> Result<Catalog, _rt::String>;
-                    /// Gives an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
-                    /// An `err` is an error of the protocol, not the tool's: the model may never see it.
+                    /// Returns an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
+                    /// An `err` is a protocol error rather than the tool's: agents may not show it to the model.
                     #[allow(async_fn_in_trait)]
                     fn call_tool(call: ToolCall) -> Result<Outcome, RpcError>;
                 }

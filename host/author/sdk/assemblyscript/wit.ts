@@ -8,23 +8,23 @@ export type Json = string;
 
 /** A neighbour of this proxy in the chain. */
 export enum Peer {
-  /** The predecessor: the side of the editor. */
+  /** The predecessor, towards the editor. */
   Client,
-  /** The successor: the side of the agent. */
+  /** The successor, towards the agent. */
   Agent,
 }
 
-/** Whose messages a subscription is about. */
+/** The sender of the messages that a subscription matches. */
 export enum Sender {
-  /** Both neighbours'. */
+  /** Either neighbour. */
   Any,
   Client,
   Agent,
 }
 
 /**
- * The host's number for one message at this proxy. Never used twice in a connection, also not
- * by a proxy that is started again, and below 2^53.
+ * The host's number for a message at this proxy: below 2^53, and unique within a connection,
+ * across restarts of the proxy.
  */
 export type MessageId = u64;
 
@@ -56,22 +56,22 @@ export enum Kinds {
 }
 
 /**
- * Which messages the proxy wants to see. Everything else passes by without entering it, and so
- * does what no power of the proxy covers.
- * Where several subscriptions match one message, the first decides about the body.
+ * A set of messages that the proxy wants to receive. The host forwards all other messages
+ * without calling the proxy, and also those that none of its powers covers.
+ * If several subscriptions match a message, the first determines whether it comes with its body.
  */
 export class Subscription {
   constructor(
     /**
-     * An exact method name, or a prefix ending in `*`. A response is matched by the method of
-     * the request that it answers.
+     * A method name, or a prefix ending in `*`. A response is matched by the method of its
+     * request.
      */
     public method: string,
     public sender: Sender,
     public kinds: Kinds,
     /**
-     * False: the body stays with the host until `channel.read` asks for it, and the message
-     * comes with an empty string in its place.
+     * If false, the body stays in the host until `channel.read` reads it, and the message has an
+     * empty string in its place.
      */
     public withBody: bool = false,
   ) {}
@@ -85,23 +85,23 @@ export class Subscription {
   }
 }
 
-/** What all three kinds of message have in common. */
+/** The members that all three kinds of messages share. */
 export class Head {
   constructor(
     public id: MessageId,
     public sender: Peer,
     public method: string,
     /**
-     * The session that the message belongs to, where it names one: its own `sessionId`, or for
-     * a response that of the request, or else that of the result.
+     * The message's session, if there is one: its `sessionId`; for a response, that of the
+     * request, or else that of the result.
      */
     public session: string | null,
-    /** Size of the body in bytes. */
+    /** The size of the body in bytes. */
     public size: u64,
   ) {}
 }
 
-/** A message without `params` comes with the body `null`. */
+/** Absent `params` are `null` here. */
 export class Request {
   constructor(
     public head: Head,
@@ -117,8 +117,8 @@ export class Notification {
 }
 
 /**
- * `head.id` is the number of the request that this answers, if the proxy saw that request or
- * sent it; `head.method` is its method.
+ * `head.id` is the number of the request, if the proxy received or sent that request;
+ * `head.method` is the request's method.
  */
 export class Response {
   constructor(
@@ -132,16 +132,15 @@ export enum ChangeTag {
   Remove,
 }
 
-/** What becomes of what is there. */
+/** A change to the value at a pointer. */
 export class Change {
   set: Json | null = null;
 
   constructor(readonly tag: ChangeTag) {}
 
   /**
-   * This takes its place. The last part of the pointer may name a member that is not there yet, which
-   * is then added to its object, or be `-`, which adds an element to its array. Where an object is
-   * missing on the way, or is `null`, it is made.
+   * Sets the value. The last token of the pointer may be a new member of an object, or `-` to
+   * append to an array. Objects that are missing or `null` on the way there are created.
    */
   static set(value: Json): Change {
     const it = new Change(ChangeTag.Set);
@@ -149,7 +148,7 @@ export class Change {
     return it;
   }
 
-  /** It goes. If nothing is there, that is an error. */
+  /** Removes the value. It is an error if there is none. */
   static remove(): Change {
     return new Change(ChangeTag.Remove);
   }
@@ -163,7 +162,7 @@ export class Change {
   }
 }
 
-/** A change to one place of a body. */
+/** A change to one place in a body. */
 export class Edit {
   constructor(
     /** A JSON Pointer (RFC 6901) to a value. */
@@ -188,7 +187,7 @@ export enum ActionTag {
   Hold,
 }
 
-/** What becomes of a message. */
+/** A proxy's decision about a message. */
 export class Action {
   edit: Array<Edit> | null = null;
   replace: Json | null = null;
@@ -197,14 +196,14 @@ export class Action {
 
   constructor(readonly tag: ActionTag) {}
 
-  /** Goes on unchanged, byte for byte. */
+  /** Forward it unchanged, byte for byte. */
   static forward(): Action {
     return new Action(ActionTag.Forward);
   }
 
   /**
-   * Goes on with these changes to its body, made one after the other. All else stays as it is,
-   * byte for byte. The body need not have been seen. Not for error responses.
+   * Forward it with these changes to its body, applied in order. All other bytes are unchanged.
+   * The proxy need not have read the body. Not for error responses.
    */
   static edit(value: Array<Edit>): Action {
     const it = new Action(ActionTag.Edit);
@@ -213,9 +212,9 @@ export class Action {
   }
 
   /**
-   * Goes on with this body in place of its own, as far as it differs at places that a power lets
-   * change. Everywhere else it has to be the same bytes, but for white space between values, and
-   * there the old bytes go on. A response goes on as this result.
+   * Forward it with this body, which may differ from the original only at places that a power
+   * allows to change. Elsewhere it must be the same bytes except for white space between values,
+   * and the original bytes are forwarded. For a response, the body is the result.
    */
   static replace(value: Json): Action {
     const it = new Action(ActionTag.Replace);
@@ -223,31 +222,31 @@ export class Action {
     return it;
   }
 
-  /** Requests: answered here with this result, and never sent on. */
+  /** Requests only: answer it with this result. The receiver never sees it. */
   static respond(value: Json): Action {
     const it = new Action(ActionTag.Respond);
     it.respond = value;
     return it;
   }
 
-  /** Requests: answered here with this error. Responses: go on as this error. */
+  /** Requests: answer it with this error. Responses: forward this error instead. */
   static reject(value: RpcError): Action {
     const it = new Action(ActionTag.Reject);
     it.reject = value;
     return it;
   }
 
-  /** Notifications: goes no further. */
+  /** Notifications only: drop it. */
   static discard(): Action {
     return new Action(ActionTag.Discard);
   }
 
   /**
-   * Kept by the host until the proxy calls `channel.settle`, for as long as the limit
-   * `hold-time` allows; then the host does with it what it does with the messages of a proxy
-   * that failed. Later messages pass it, with one exception: a response waits for the held
-   * notifications of its session and direction that came before it. A proxy that holds
-   * notifications therefore subscribes to that response, and settles them when it sees it.
+   * Keep it in the host until the proxy calls `channel.settle`, or until the limit `hold-time`
+   * expires; the host then treats it like the messages of a proxy that failed. Later messages
+   * overtake it, except that a response waits for earlier held notifications of the same session
+   * and direction. A proxy that holds notifications therefore subscribes to that response, and
+   * settles them when it receives it.
    */
   static hold(): Action {
     return new Action(ActionTag.Hold);
@@ -272,30 +271,30 @@ export class Action {
 }
 
 /**
- * What becomes of a proxy that breaks (it traps, or passes a limit on time or memory), and of
- * the messages that it had. The user's manifest has the last word.
+ * What the host does with a proxy that fails (it traps, or exceeds a limit on time or memory),
+ * and with the proxy's messages. The user's manifest can override it.
  */
 export enum FailurePolicy {
   /**
-   * Its messages are refused, and a new instance takes its place: a few times, then it is given
-   * up and goes on as with `refuse`.
+   * Reject its messages and start another instance; after several failures, continue as with
+   * `refuse`.
    */
   Restart,
-  /** Its messages go on unchanged, as if there were no such proxy. For what only adds comfort. */
+  /** Forward its messages unchanged, and all later ones. For proxies that protect nothing. */
   Bypass,
-  /** Its messages are refused, and so is what it would get from now on. For what guards. */
+  /** Reject its messages, and all later ones that it would receive. For guards. */
   Refuse,
 }
 
-/** What a proxy says of itself when it starts. */
+/** What a proxy declares when it starts. */
 export class Registration {
   constructor(
     public subscriptions: Array<Subscription>,
     public onFailure: FailurePolicy,
     /**
-     * Whether others rely on this proxy to decide. A guard stands next to the agent, behind all
-     * others; what it changed, answered or sent, no other proxy may alter; and what readers could
-     * take for different things never comes to it.
+     * Whether the user relies on its decisions. A guard is placed next to the agent, after all
+     * other proxies; no other proxy can alter what it changed, answered or sent; and messages that
+     * parsers could interpret differently are rejected before they reach it.
      */
     public guard: bool = false,
   ) {}
@@ -311,15 +310,15 @@ export class Registration {
 /** Why a call had no effect. */
 export enum ErrorCode {
   /**
-   * No power covers it, or it is not allowed here: from within `init`, or a method that belongs to
-   * the host (`initialize`, `proxy/…`, `$/…`).
+   * No power covers it, or it is not allowed here: a call from `init`, or a method that is
+   * reserved for the host (`initialize`, `proxy/…`, `$/…`).
    */
   Denied,
-  /** No such message, or it is settled already, be it by the host. */
+  /** There is no such message, or it has been settled, perhaps by the host. */
   UnknownMessage,
-  /** Not JSON, or not what this message can take. */
+  /** Malformed JSON, or an action that does not fit this message. */
   Invalid,
-  /** The proxy has too much outstanding, or what it gives is too large. */
+  /** Too many outstanding requests or messages, or a value that is too large. */
   Full,
   Other,
 }
@@ -327,7 +326,7 @@ export enum ErrorCode {
 export class ChannelError {
   constructor(
     public code: ErrorCode,
-    /** The reason, for people. */
+    /** The reason, in English. */
     public message: string,
   ) {}
 }
@@ -392,20 +391,20 @@ declare function host_proxy_id(a0: usize): void;
 declare function host_log(a0: usize, a1: usize, a2: usize): void;
 
 /**
- * All that a proxy may do: talk to its two neighbours, through the host.
+ * The only imports of a proxy: it exchanges messages with its two neighbours, through the host.
  *
- * What a call sends and settles goes out in that order, and before the message that the call
- * returns an action for. A call that breaks has sent, settled and saved nothing. Nothing may be
- * sent from within `handler.init`: there are no neighbours yet.
+ * What a call sends and settles leaves in that order, before the message that the call's action
+ * is for. A call that fails sends, settles and saves nothing. A proxy cannot send from
+ * `handler.init`, when there are no neighbours yet.
  *
- * What a proxy may do with which messages are its powers, in the user's manifest: to read them,
- * to change which places of them, to refuse, drop or hold them, to answer them, to send its own.
- * Without a power it sees nothing.
+ * The powers granted in the user's manifest determine which messages a proxy may read, change (and
+ * at which places), reject, drop, hold, answer, or send. Without a power it receives no message.
  */
 export namespace channel {
   /**
-   * Asks a neighbour. The answer comes to `handler.on-response` under the number returned,
-   * subscribed or not. The parameters `null` send a request without parameters.
+   * Sends a request to a neighbour. The response arrives at `handler.on-response` under the
+   * returned number, also without a subscription. The parameters `null` send a request without
+   * `params`.
    */
   export function request(to: Peer, method: string, params: Json): abi.Result<MessageId, ChannelError> {
     const mark = abi.mark();
@@ -420,7 +419,7 @@ export namespace channel {
     return given;
   }
 
-  /** Tells a neighbour. */
+  /** Sends a notification to a neighbour. */
   export function notify(to: Peer, method: string, params: Json): ChannelError | null {
     const mark = abi.mark();
     const text1 = abi.putText(method);
@@ -488,8 +487,8 @@ export namespace channel {
   }
 
   /**
-   * Gives up on a held message, for this reason: what becomes of it is what an `err` would have
-   * made of it when it came.
+   * Gives up a held message, for this reason. The effect is that of an `err` returned when the
+   * message arrived.
    */
   export function fail(id: MessageId, reason: string): ChannelError | null {
     const mark = abi.mark();
@@ -503,8 +502,8 @@ export namespace channel {
   }
 
   /**
-   * Withdraws a request of this proxy's own (`$/cancel_request` on that hop). Its answer still
-   * comes to `handler.on-response`.
+   * Cancels a request of this proxy (`$/cancel_request` on that hop). Its response still arrives at
+   * `handler.on-response`.
    */
   export function cancel(id: MessageId): ChannelError | null {
     const mark = abi.mark();
@@ -516,11 +515,11 @@ export namespace channel {
   }
 
   /**
-   * Asks the host to call this proxy again after so many milliseconds, 10 at least and an hour at most. That
-   * call is of `handler.on-response`: the number is the one returned, the method `wake-after`, the outcome
-   * `null`. `cancel` ends the pause. After such a call, the next one comes no sooner than nine times as long as
-   * that call took. 16 pauses may last at once, and all end with the instance: when it breaks, sleeps, leaves or
-   * is replaced.
+   * Requests a call after this many milliseconds, between 10 and an hour. It is a call of
+   * `handler.on-response` with the returned number, the method `wake-after` and the outcome `null`.
+   * `cancel` ends the pause. After such a call, the next one comes no sooner than nine times the
+   * call's own duration. At most 16 pauses may be pending; all end with the instance, when it
+   * fails, is suspended, leaves or is replaced.
    */
   export function wakeAfter(milliseconds: u32): abi.Result<MessageId, ChannelError> {
     const mark = abi.mark();
@@ -532,9 +531,8 @@ export namespace channel {
   }
 
   /**
-   * The part of a message's body at a JSON Pointer (RFC 6901); the empty pointer is all of it.
-   * The message is the one being handled or one that is held. Where a power hides tokens, a text
-   * `[hidden]` is in their place.
+   * Reads the value at a JSON Pointer (RFC 6901) in the body of the current message or a held one;
+   * the empty pointer reads the whole body. Tokens that a power hides read as `[hidden]`.
    */
   export function read(id: MessageId, pointer: string): abi.Result<Json | null, ChannelError> {
     const mark = abi.mark();
@@ -548,8 +546,8 @@ export namespace channel {
   }
 
   /**
-   * Keeps this, in whatever form the proxy likes, in place of what was kept before. A proxy that is
-   * started again after it broke gets back what it saved last. It is forgotten with the connection.
+   * Saves the proxy's state, in any format, and replaces the state saved before. The next instance
+   * gets it after a failure. It is deleted when the connection ends.
    */
   export function save(state: string): ChannelError | null {
     const mark = abi.mark();
@@ -563,9 +561,9 @@ export namespace channel {
   }
 
   /**
-   * Says how far a call has come that is in the proxy's hands (see `tools`, `resources`, `prompts`,
-   * `completion`). `progress` grows with every report; `total` is what it reaches in the end, if that
-   * is known; `message` is for people. A caller that did not ask for progress is told nothing.
+   * Reports the progress of a pending call (see `tools`, `resources`, `prompts`, `completion`).
+   * `progress` increases with each report; `total` is its final value, if known; `message` is shown
+   * to people. Has no effect if the caller did not request progress.
    */
   export function reportProgress(call: MessageId, progress: f64, total: abi.Some<f64> | null, message: string | null): ChannelError | null {
     const mark = abi.mark();
@@ -591,9 +589,8 @@ export namespace channel {
   }
 
   /**
-   * What the caller of a call that is in the proxy's hands said beside it: the `_meta` of its MCP
-   * request, an object. What the caller can is in it for every version of MCP, under
-   * `io.modelcontextprotocol/clientCapabilities`.
+   * The `_meta` object of the MCP request of a pending call. The caller's capabilities are in it
+   * for every version of MCP, under `io.modelcontextprotocol/clientCapabilities`.
    */
   export function callMeta(call: MessageId): abi.Result<Json, ChannelError> {
     const mark = abi.mark();
@@ -605,10 +602,10 @@ export namespace channel {
   }
 
   /**
-   * Asks the caller of a tool, a resource or a prompt, in a call that is in the proxy's hands:
-   * `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP, where the caller says that
-   * it can. The answer comes as that of `request`, and `cancel` withdraws it; with the call it ends as
-   * cancelled. A call that asks is pending, so that `hold-time` is also the time for the answer.
+   * Sends MCP's `elicitation/create`, `sampling/createMessage` or `roots/list` to the caller of a
+   * pending call, if the caller supports it. The response arrives like that of `request`, and
+   * `cancel` cancels it; it is cancelled when the call ends. The limit `hold-time` of the call
+   * includes the time for the response.
    */
   export function askCaller(call: MessageId, method: string, params: Json): abi.Result<MessageId, ChannelError> {
     const mark = abi.mark();
@@ -624,9 +621,9 @@ export namespace channel {
   }
 
   /**
-   * Says that `tools.list-tools` would now give something else. Whoever uses the tools is told to
-   * list them again. From within `list-tools` there is nothing to say: what it returns is the list.
-   * Said there nevertheless, it is passed on once, and not again before it is said elsewhere.
+   * Reports that `tools.list-tools` would now return another list. The host notifies the users of
+   * the tools. There is no need for it in `list-tools` itself, whose result is the list: there it
+   * notifies once, and not again until it is called elsewhere.
    */
   export function toolsChanged(): ChannelError | null {
     const mark = abi.mark();
@@ -637,7 +634,7 @@ export namespace channel {
     return given;
   }
 
-  /** The same of `resources.list-resources`. */
+  /** As `tools-changed`, for `resources.list-resources`. */
   export function resourcesChanged(): ChannelError | null {
     const mark = abi.mark();
     const at = abi.take(16);
@@ -647,7 +644,7 @@ export namespace channel {
     return given;
   }
 
-  /** The same of `prompts.list-prompts`. */
+  /** As `tools-changed`, for `prompts.list-prompts`. */
   export function promptsChanged(): ChannelError | null {
     const mark = abi.mark();
     const at = abi.take(16);
@@ -658,8 +655,8 @@ export namespace channel {
   }
 
   /**
-   * Says that `resources.read-resource` would now give something else for this URI. The host tells
-   * those who have subscribed to it.
+   * Reports that `resources.read-resource` would now return another content for this URI. The host
+   * notifies the URI's subscribers.
    */
   export function resourceChanged(uri: string): ChannelError | null {
     const mark = abi.mark();
@@ -673,8 +670,8 @@ export namespace channel {
   }
 
   /**
-   * The name of the proxy: its `id` in the manifest. Under `acp-chain/` and this name it may leave
-   * marks in `_meta`, where a power lets it.
+   * The proxy's `id` in the manifest. If a power allows it, the proxy may keep data in `_meta`,
+   * under `acp-chain/` and this id.
    */
   export function proxyId(): string {
     const mark = abi.mark();
@@ -700,13 +697,13 @@ export enum OutcomeTag {
   Pending,
 }
 
-/** What comes of a call. */
+/** The outcome of a call. */
 export class Outcome {
   done: Json | null = null;
 
   constructor(readonly tag: OutcomeTag) {}
 
-  /** The MCP result that the function names. */
+  /** The MCP result that the function's documentation names. */
   static done(value: Json): Outcome {
     const it = new Outcome(OutcomeTag.Done);
     it.done = value;
@@ -714,8 +711,8 @@ export class Outcome {
   }
 
   /**
-   * Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
-   * counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+   * The proxy calls `channel.settle` later, with `respond` and such a result, or with `reject`. Until
+   * then the call counts as a held message, and `handler.on-cancel` reports its cancellation.
    */
   static pending(): Outcome {
     return new Outcome(OutcomeTag.Pending);
@@ -735,8 +732,8 @@ export class ToolsCatalog {
     /** How to use the tools together, for the model (MCP `instructions`). */
     public instructions: string | null,
     /**
-     * Each an MCP `Tool`: an object with `name`, `inputSchema`, and best a `description`. The host
-     * leaves out a tool whose name another has, or with a schema that is none, and tells the user.
+     * Each is an MCP `Tool`: an object with `name`, `inputSchema`, and preferably a `description`.
+     * The host omits tools with a duplicate name or an invalid schema, and tells the user.
      */
     public tools: Array<Json>,
   ) {}
@@ -756,15 +753,15 @@ export class ToolCall {
   constructor(
     /** The number under which a pending call is settled. */
     public id: MessageId,
-    /** The ACP session whose agent calls; none while the agent has not said yet what it calls it. */
+    /** The ACP session of the calling agent; none until the agent has named the session. */
     public session: string | null,
-    /** One of the tools that were listed. */
+    /** The name of a listed tool. */
     public name: string,
     /**
-     * An object that the tool's `inputSchema` accepts. The check is left to the tool where the
-     * schema refers to itself or elsewhere, is very large, has `unevaluatedProperties` or
-     * `unevaluatedItems`, or a `pattern` that looks around; where the arguments are very large; and
-     * for `format`.
+     * An object that is valid according to the tool's `inputSchema`. The host does not validate
+     * against schemas that refer to themselves or elsewhere, that are very large, or that have
+     * `unevaluatedProperties`, `unevaluatedItems` or a `pattern` with look-around; nor very large
+     * arguments; nor `format`.
      */
     public arguments: Json,
   ) {}
@@ -772,15 +769,18 @@ export class ToolCall {
 
 export class ResourcesCatalog {
   constructor(
-    /** How to use the resources, for the model. Behind what `tools.list-tools` says. */
+    /** How to use the resources, for the model. Appended to the instructions of `tools.list-tools`. */
     public instructions: string | null,
     /**
-     * Each an MCP `Resource`: an object with `uri`, `name`, and best a `description` and a
-     * `mimeType`. The host leaves out what lacks a URI or a name, or has the URI of another, and
-     * tells the user.
+     * Each is an MCP `Resource`: an object with `uri`, `name`, and preferably a `description` and a
+     * `mimeType`. The host omits resources without a URI or a name, and those with a duplicate URI,
+     * and tells the user.
      */
     public resources: Array<Json>,
-    /** Each an MCP `ResourceTemplate`: the same with `uriTemplate` (RFC 6570) in place of `uri`. */
+    /**
+     * Each is an MCP `ResourceTemplate`: like a resource, with `uriTemplate` (RFC 6570) in place of
+     * `uri`.
+     */
     public templates: Array<Json>,
   ) {}
 
@@ -803,8 +803,8 @@ export class ResourceRead {
     /** As in `tools.tool-call`. */
     public session: string | null,
     /**
-     * Any that the agent chose: one of those that were listed, one by a template, one that a tool
-     * linked to, or none of these.
+     * Any URI, chosen by the agent: of a listed resource, from a template, from a tool's result, or
+     * another.
      */
     public uri: string,
   ) {}
@@ -816,9 +816,9 @@ export class PromptCall {
     public id: MessageId,
     /** As in `tools.tool-call`. */
     public session: string | null,
-    /** One of the prompts that were listed. */
+    /** The name of a listed prompt. */
     public name: string,
-    /** An object of texts, with all that the prompt requires. */
+    /** An object of strings, with all arguments that the prompt requires. */
     public arguments: Json,
   ) {}
 }
@@ -830,15 +830,15 @@ export class CompletionCall {
     /** As in `tools.tool-call`. */
     public session: string | null,
     /**
-     * What it is for: an object with the `type` `ref/prompt` and a `name`, or `ref/resource` and a
-     * `uri`, which is that of a template.
+     * What to complete: an object with the `type` `ref/prompt` and a `name`, or `ref/resource` and the
+     * `uri` of a template.
      */
     public reference: Json,
-    /** The argument or variable that is being written. */
+    /** The name of the argument or variable. */
     public argument: string,
-    /** What of it is there already. */
+    /** Its value so far. */
     public value: string,
-    /** The others that are known: an object of texts. */
+    /** The arguments or variables with known values: an object of strings. */
     public context: Json,
   ) {}
 }

@@ -5,11 +5,11 @@ const abi = @import("abi.zig");
 /// What a function gives that can fail.
 pub const Result = abi.Result;
 
-/// What passes between the host and a proxy.
+/// Types that the host and a proxy share.
 ///
-/// A proxy stands between a client (an editor) and an agent that speak the Agent Client
-/// Protocol. The host reads only the envelope of a message: its kind, its method and its
-/// session. The body stays JSON text, whatever the protocol puts into it.
+/// A proxy sits between a client (an editor) and an agent that speak the Agent Client Protocol.
+/// The host parses only the envelope of a message: its kind, method and session. The body is
+/// passed as JSON text, whatever version or extension of the protocol it belongs to.
 pub const types = struct {
 
     /// JSON text (UTF-8).
@@ -17,22 +17,22 @@ pub const types = struct {
 
     /// A neighbour of this proxy in the chain.
     pub const Peer = enum {
-        /// The predecessor: the side of the editor.
+        /// The predecessor, towards the editor.
         client,
-        /// The successor: the side of the agent.
+        /// The successor, towards the agent.
         agent,
     };
 
-    /// Whose messages a subscription is about.
+    /// The sender of the messages that a subscription matches.
     pub const Sender = enum {
-        /// Both neighbours'.
+        /// Either neighbour.
         any,
         client,
         agent,
     };
 
-    /// The host's number for one message at this proxy. Never used twice in a connection, also not
-    /// by a proxy that is started again, and below 2^53.
+    /// The host's number for a message at this proxy: below 2^53, and unique within a connection,
+    /// across restarts of the proxy.
     pub const MessageId = u64;
 
     /// A JSON-RPC error object.
@@ -49,33 +49,33 @@ pub const types = struct {
         _: u5 = 0,
     };
 
-    /// Which messages the proxy wants to see. Everything else passes by without entering it, and so
-    /// does what no power of the proxy covers.
-    /// Where several subscriptions match one message, the first decides about the body.
+    /// A set of messages that the proxy wants to receive. The host forwards all other messages
+    /// without calling the proxy, and also those that none of its powers covers.
+    /// If several subscriptions match a message, the first determines whether it comes with its body.
     pub const Subscription = struct {
-        /// An exact method name, or a prefix ending in `*`. A response is matched by the method of
-        /// the request that it answers.
+        /// A method name, or a prefix ending in `*`. A response is matched by the method of its
+        /// request.
         method: []const u8,
         sender: Sender,
         kinds: Kinds,
-        /// False: the body stays with the host until `channel.read` asks for it, and the message
-        /// comes with an empty string in its place.
+        /// If false, the body stays in the host until `channel.read` reads it, and the message has an
+        /// empty string in its place.
         with_body: bool = false,
     };
 
-    /// What all three kinds of message have in common.
+    /// The members that all three kinds of messages share.
     pub const Head = struct {
         id: MessageId,
         sender: Peer,
         method: []const u8,
-        /// The session that the message belongs to, where it names one: its own `sessionId`, or for
-        /// a response that of the request, or else that of the result.
+        /// The message's session, if there is one: its `sessionId`; for a response, that of the
+        /// request, or else that of the result.
         session: ?[]const u8 = null,
-        /// Size of the body in bytes.
+        /// The size of the body in bytes.
         size: u64,
     };
 
-    /// A message without `params` comes with the body `null`.
+    /// Absent `params` are `null` here.
     pub const Request = struct {
         head: Head,
         params: Json,
@@ -86,87 +86,85 @@ pub const types = struct {
         params: Json,
     };
 
-    /// `head.id` is the number of the request that this answers, if the proxy saw that request or
-    /// sent it; `head.method` is its method.
+    /// `head.id` is the number of the request, if the proxy received or sent that request;
+    /// `head.method` is the request's method.
     pub const Response = struct {
         head: Head,
         outcome: Result(Json, RpcError),
     };
 
-    /// What becomes of what is there.
+    /// A change to the value at a pointer.
     pub const Change = union(enum) {
-        /// This takes its place. The last part of the pointer may name a member that is not there yet, which
-        /// is then added to its object, or be `-`, which adds an element to its array. Where an object is
-        /// missing on the way, or is `null`, it is made.
+        /// Sets the value. The last token of the pointer may be a new member of an object, or `-` to
+        /// append to an array. Objects that are missing or `null` on the way there are created.
         set: Json,
-        /// It goes. If nothing is there, that is an error.
+        /// Removes the value. It is an error if there is none.
         remove,
     };
 
-    /// A change to one place of a body.
+    /// A change to one place in a body.
     pub const Edit = struct {
         /// A JSON Pointer (RFC 6901) to a value.
         pointer: []const u8,
         change: Change,
     };
 
-    /// What becomes of a message.
+    /// A proxy's decision about a message.
     pub const Action = union(enum) {
-        /// Goes on unchanged, byte for byte.
+        /// Forward it unchanged, byte for byte.
         forward,
-        /// Goes on with these changes to its body, made one after the other. All else stays as it is,
-        /// byte for byte. The body need not have been seen. Not for error responses.
+        /// Forward it with these changes to its body, applied in order. All other bytes are unchanged.
+        /// The proxy need not have read the body. Not for error responses.
         edit: []const Edit,
-        /// Goes on with this body in place of its own, as far as it differs at places that a power lets
-        /// change. Everywhere else it has to be the same bytes, but for white space between values, and
-        /// there the old bytes go on. A response goes on as this result.
+        /// Forward it with this body, which may differ from the original only at places that a power
+        /// allows to change. Elsewhere it must be the same bytes except for white space between values,
+        /// and the original bytes are forwarded. For a response, the body is the result.
         replace: Json,
-        /// Requests: answered here with this result, and never sent on.
+        /// Requests only: answer it with this result. The receiver never sees it.
         respond: Json,
-        /// Requests: answered here with this error. Responses: go on as this error.
+        /// Requests: answer it with this error. Responses: forward this error instead.
         reject: RpcError,
-        /// Notifications: goes no further.
+        /// Notifications only: drop it.
         discard,
-        /// Kept by the host until the proxy calls `channel.settle`, for as long as the limit
-        /// `hold-time` allows; then the host does with it what it does with the messages of a proxy
-        /// that failed. Later messages pass it, with one exception: a response waits for the held
-        /// notifications of its session and direction that came before it. A proxy that holds
-        /// notifications therefore subscribes to that response, and settles them when it sees it.
+        /// Keep it in the host until the proxy calls `channel.settle`, or until the limit `hold-time`
+        /// expires; the host then treats it like the messages of a proxy that failed. Later messages
+        /// overtake it, except that a response waits for earlier held notifications of the same session
+        /// and direction. A proxy that holds notifications therefore subscribes to that response, and
+        /// settles them when it receives it.
         hold,
     };
 
-    /// What becomes of a proxy that breaks (it traps, or passes a limit on time or memory), and of
-    /// the messages that it had. The user's manifest has the last word.
+    /// What the host does with a proxy that fails (it traps, or exceeds a limit on time or memory),
+    /// and with the proxy's messages. The user's manifest can override it.
     pub const FailurePolicy = enum {
-        /// Its messages are refused, and a new instance takes its place: a few times, then it is given
-        /// up and goes on as with `refuse`.
+        /// Reject its messages and start another instance; after several failures, continue as with
+        /// `refuse`.
         restart,
-        /// Its messages go on unchanged, as if there were no such proxy. For what only adds comfort.
+        /// Forward its messages unchanged, and all later ones. For proxies that protect nothing.
         bypass,
-        /// Its messages are refused, and so is what it would get from now on. For what guards.
+        /// Reject its messages, and all later ones that it would receive. For guards.
         refuse,
     };
 
-    /// What a proxy says of itself when it starts.
+    /// What a proxy declares when it starts.
     pub const Registration = struct {
         subscriptions: []const Subscription = &.{},
         on_failure: FailurePolicy,
-        /// Whether others rely on this proxy to decide. A guard stands next to the agent, behind all
-        /// others; what it changed, answered or sent, no other proxy may alter; and what readers could
-        /// take for different things never comes to it.
+        /// Whether the user relies on its decisions. A guard is placed next to the agent, after all
+        /// other proxies; no other proxy can alter what it changed, answered or sent; and messages that
+        /// parsers could interpret differently are rejected before they reach it.
         guard: bool = false,
     };
 };
 
-/// All that a proxy may do: talk to its two neighbours, through the host.
+/// The only imports of a proxy: it exchanges messages with its two neighbours, through the host.
 ///
-/// What a call sends and settles goes out in that order, and before the message that the call
-/// returns an action for. A call that breaks has sent, settled and saved nothing. Nothing may be
-/// sent from within `handler.init`: there are no neighbours yet.
+/// What a call sends and settles leaves in that order, before the message that the call's action
+/// is for. A call that fails sends, settles and saves nothing. A proxy cannot send from
+/// `handler.init`, when there are no neighbours yet.
 ///
-/// What a proxy may do with which messages are its powers, in the user's manifest: to read them,
-/// to change which places of them, to refuse, drop or hold them, to answer them, to send its own.
-/// Without a power it sees nothing.
+/// The powers granted in the user's manifest determine which messages a proxy may read, change (and
+/// at which places), reject, drop, hold, answer, or send. Without a power it receives no message.
 pub const channel = struct {
     const interface = "acp-chain:proxy/channel@0.1.1";
 
@@ -180,21 +178,21 @@ pub const channel = struct {
 
     /// Why a call had no effect.
     pub const ErrorCode = enum {
-        /// No power covers it, or it is not allowed here: from within `init`, or a method that belongs to
-        /// the host (`initialize`, `proxy/…`, `$/…`).
+        /// No power covers it, or it is not allowed here: a call from `init`, or a method that is
+        /// reserved for the host (`initialize`, `proxy/…`, `$/…`).
         denied,
-        /// No such message, or it is settled already, be it by the host.
+        /// There is no such message, or it has been settled, perhaps by the host.
         unknown_message,
-        /// Not JSON, or not what this message can take.
+        /// Malformed JSON, or an action that does not fit this message.
         invalid,
-        /// The proxy has too much outstanding, or what it gives is too large.
+        /// Too many outstanding requests or messages, or a value that is too large.
         full,
         other,
     };
 
     pub const ChannelError = struct {
         code: ErrorCode,
-        /// The reason, for people.
+        /// The reason, in English.
         message: []const u8,
     };
 
@@ -206,13 +204,14 @@ pub const channel = struct {
         @"error",
     };
 
-    /// Asks a neighbour. The answer comes to `handler.on-response` under the number returned,
-    /// subscribed or not. The parameters `null` send a request without parameters.
+    /// Sends a request to a neighbour. The response arrives at `handler.on-response` under the
+    /// returned number, also without a subscription. The parameters `null` send a request without
+    /// `params`.
     pub fn request(to: Peer, method: []const u8, params: Json) Result(MessageId, ChannelError) {
         return abi.call(interface, "request", Result(MessageId, ChannelError), .{ to, method, params });
     }
 
-    /// Tells a neighbour.
+    /// Sends a notification to a neighbour.
     pub fn notify(to: Peer, method: []const u8, params: Json) Result(void, ChannelError) {
         return abi.call(interface, "notify", Result(void, ChannelError), .{ to, method, params });
     }
@@ -222,87 +221,85 @@ pub const channel = struct {
         return abi.call(interface, "settle", Result(void, ChannelError), .{ id, action });
     }
 
-    /// Gives up on a held message, for this reason: what becomes of it is what an `err` would have
-    /// made of it when it came.
+    /// Gives up a held message, for this reason. The effect is that of an `err` returned when the
+    /// message arrived.
     pub fn fail(id: MessageId, reason: []const u8) Result(void, ChannelError) {
         return abi.call(interface, "fail", Result(void, ChannelError), .{ id, reason });
     }
 
-    /// Withdraws a request of this proxy's own (`$/cancel_request` on that hop). Its answer still
-    /// comes to `handler.on-response`.
+    /// Cancels a request of this proxy (`$/cancel_request` on that hop). Its response still arrives at
+    /// `handler.on-response`.
     pub fn cancel(id: MessageId) Result(void, ChannelError) {
         return abi.call(interface, "cancel", Result(void, ChannelError), .{id});
     }
 
-    /// Asks the host to call this proxy again after so many milliseconds, 10 at least and an hour at most. That
-    /// call is of `handler.on-response`: the number is the one returned, the method `wake-after`, the outcome
-    /// `null`. `cancel` ends the pause. After such a call, the next one comes no sooner than nine times as long as
-    /// that call took. 16 pauses may last at once, and all end with the instance: when it breaks, sleeps, leaves or
-    /// is replaced.
+    /// Requests a call after this many milliseconds, between 10 and an hour. It is a call of
+    /// `handler.on-response` with the returned number, the method `wake-after` and the outcome `null`.
+    /// `cancel` ends the pause. After such a call, the next one comes no sooner than nine times the
+    /// call's own duration. At most 16 pauses may be pending; all end with the instance, when it
+    /// fails, is suspended, leaves or is replaced.
     pub fn wakeAfter(milliseconds: u32) Result(MessageId, ChannelError) {
         return abi.call(interface, "wake-after", Result(MessageId, ChannelError), .{milliseconds});
     }
 
-    /// The part of a message's body at a JSON Pointer (RFC 6901); the empty pointer is all of it.
-    /// The message is the one being handled or one that is held. Where a power hides tokens, a text
-    /// `[hidden]` is in their place.
+    /// Reads the value at a JSON Pointer (RFC 6901) in the body of the current message or a held one;
+    /// the empty pointer reads the whole body. Tokens that a power hides read as `[hidden]`.
     pub fn read(id: MessageId, pointer: []const u8) Result(?Json, ChannelError) {
         return abi.call(interface, "read", Result(?Json, ChannelError), .{ id, pointer });
     }
 
-    /// Keeps this, in whatever form the proxy likes, in place of what was kept before. A proxy that is
-    /// started again after it broke gets back what it saved last. It is forgotten with the connection.
+    /// Saves the proxy's state, in any format, and replaces the state saved before. The next instance
+    /// gets it after a failure. It is deleted when the connection ends.
     pub fn save(state: []const u8) Result(void, ChannelError) {
         return abi.call(interface, "save", Result(void, ChannelError), .{state});
     }
 
-    /// Says how far a call has come that is in the proxy's hands (see `tools`, `resources`, `prompts`,
-    /// `completion`). `progress` grows with every report; `total` is what it reaches in the end, if that
-    /// is known; `message` is for people. A caller that did not ask for progress is told nothing.
+    /// Reports the progress of a pending call (see `tools`, `resources`, `prompts`, `completion`).
+    /// `progress` increases with each report; `total` is its final value, if known; `message` is shown
+    /// to people. Has no effect if the caller did not request progress.
     pub fn reportProgress(call: MessageId, progress: f64, total: ?f64, message: ?[]const u8) Result(void, ChannelError) {
         return abi.call(interface, "report-progress", Result(void, ChannelError), .{ call, progress, total, message });
     }
 
-    /// What the caller of a call that is in the proxy's hands said beside it: the `_meta` of its MCP
-    /// request, an object. What the caller can is in it for every version of MCP, under
-    /// `io.modelcontextprotocol/clientCapabilities`.
+    /// The `_meta` object of the MCP request of a pending call. The caller's capabilities are in it
+    /// for every version of MCP, under `io.modelcontextprotocol/clientCapabilities`.
     pub fn callMeta(call: MessageId) Result(Json, ChannelError) {
         return abi.call(interface, "call-meta", Result(Json, ChannelError), .{call});
     }
 
-    /// Asks the caller of a tool, a resource or a prompt, in a call that is in the proxy's hands:
-    /// `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP, where the caller says that
-    /// it can. The answer comes as that of `request`, and `cancel` withdraws it; with the call it ends as
-    /// cancelled. A call that asks is pending, so that `hold-time` is also the time for the answer.
+    /// Sends MCP's `elicitation/create`, `sampling/createMessage` or `roots/list` to the caller of a
+    /// pending call, if the caller supports it. The response arrives like that of `request`, and
+    /// `cancel` cancels it; it is cancelled when the call ends. The limit `hold-time` of the call
+    /// includes the time for the response.
     pub fn askCaller(call: MessageId, method: []const u8, params: Json) Result(MessageId, ChannelError) {
         return abi.call(interface, "ask-caller", Result(MessageId, ChannelError), .{ call, method, params });
     }
 
-    /// Says that `tools.list-tools` would now give something else. Whoever uses the tools is told to
-    /// list them again. From within `list-tools` there is nothing to say: what it returns is the list.
-    /// Said there nevertheless, it is passed on once, and not again before it is said elsewhere.
+    /// Reports that `tools.list-tools` would now return another list. The host notifies the users of
+    /// the tools. There is no need for it in `list-tools` itself, whose result is the list: there it
+    /// notifies once, and not again until it is called elsewhere.
     pub fn toolsChanged() Result(void, ChannelError) {
         return abi.call(interface, "tools-changed", Result(void, ChannelError), .{});
     }
 
-    /// The same of `resources.list-resources`.
+    /// As `tools-changed`, for `resources.list-resources`.
     pub fn resourcesChanged() Result(void, ChannelError) {
         return abi.call(interface, "resources-changed", Result(void, ChannelError), .{});
     }
 
-    /// The same of `prompts.list-prompts`.
+    /// As `tools-changed`, for `prompts.list-prompts`.
     pub fn promptsChanged() Result(void, ChannelError) {
         return abi.call(interface, "prompts-changed", Result(void, ChannelError), .{});
     }
 
-    /// Says that `resources.read-resource` would now give something else for this URI. The host tells
-    /// those who have subscribed to it.
+    /// Reports that `resources.read-resource` would now return another content for this URI. The host
+    /// notifies the URI's subscribers.
     pub fn resourceChanged(uri: []const u8) Result(void, ChannelError) {
         return abi.call(interface, "resource-changed", Result(void, ChannelError), .{uri});
     }
 
-    /// The name of the proxy: its `id` in the manifest. Under `acp-chain/` and this name it may leave
-    /// marks in `_meta`, where a power lets it.
+    /// The proxy's `id` in the manifest. If a power allows it, the proxy may keep data in `_meta`,
+    /// under `acp-chain/` and this id.
     pub fn proxyId() []const u8 {
         return abi.call(interface, "proxy-id", []const u8, .{});
     }
@@ -313,12 +310,14 @@ pub const channel = struct {
     }
 };
 
-/// What a proxy is: one instance a connection, called for one message at a time.
+/// The functions of a proxy. Each connection has its own instance, which the host calls for one
+/// message at a time.
 ///
-/// An `err` means that the proxy could not decide; so does an action that no power of its covers.
-/// The message is then refused: a request is answered with an error that names the proxy, a response
-/// turns into one, a notification is dropped. It goes on unchanged instead where the failure policy
-/// is `bypass`, or where no power lets the proxy decide about it.
+/// An `err` means that the proxy could not decide; an action that none of its powers covers has the
+/// same effect. The host then rejects the message: it answers a request with an error that names the
+/// proxy, turns a response into such an error, and drops a notification. It forwards the message
+/// unchanged instead if the failure policy is `bypass`, or if no power lets the proxy decide about
+/// it.
 pub const handler = struct {
     const interface = "acp-chain:proxy/handler@0.1.1";
 
@@ -339,27 +338,27 @@ pub const handler = struct {
     /// Exports what a proxy declares:
     ///
     ///     fn init(config: Json, saved: ?[]const u8) Result(Registration, []const u8)
-    /// Once, before any message. `config` is the proxy's table from the manifest, `{}` without one;
-    /// `saved` is what an earlier instance of this connection saved, if that broke.
+    /// Called once, before any message. `config` is the proxy's table in the manifest, or `{}`;
+    /// `saved` is the state that an earlier instance of this connection saved before it failed.
     ///
     ///     fn onRequest(request: Request) Result(Action, []const u8)
     ///
     ///     fn onNotification(notification: Notification) Result(Action, []const u8)
     ///
     ///     fn onResponse(response: Response) Result(Action, []const u8)
-    /// A response that passes by, or the answer to a request of this proxy's own; for the latter
-    /// the action returned means nothing.
+    /// A response to another sender, or to a request of this proxy. In the latter case, the host
+    /// ignores the returned action.
     ///
     ///     fn onCancel(id: MessageId) Result(void, []const u8)
-    /// The sender of a request that this proxy holds has withdrawn it, or the user has stopped the turn of
-    /// a prompt that it holds (`session/cancel`). It is still held, and still to be settled: commonly
-    /// with `reject` and the code -32800. For a prompt, the host makes of that the answer which says that
-    /// its turn was cancelled; and one that was stopped goes no further, whatever it is settled with.
-    /// After an `err` the host refuses it, whatever the failure policy: nobody waits for it any more.
+    /// The sender of a request that this proxy holds has cancelled it, or the user has stopped the turn
+    /// of a prompt that it holds (`session/cancel`). The proxy still has to settle it, usually with
+    /// `reject` and the code -32800. The host turns that answer to a prompt into one that says that the
+    /// turn was cancelled, and never forwards a stopped prompt, however it is settled. After an `err`
+    /// the host rejects it, whatever the failure policy: the answer is no longer awaited.
     /// 
-    /// It is also called when the limit `hold-time` has run out for a message that this proxy held. The host
-    /// has taken that message back then, and there is nothing left to settle (`unknown-message`); what the
-    /// proxy has asked for its sake is to be withdrawn (`channel.cancel`).
+    /// Also called when the limit `hold-time` has expired for a message that this proxy held. The host
+    /// has settled that message (`unknown-message`); the proxy should cancel the requests that it has
+    /// sent because of it (`channel.cancel`).
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "init", struct {
             fn call(a0: u32, a1: u32, a2: u32, a3: u32, a4: u32) callconv(.c) [*]u8 {
@@ -389,25 +388,25 @@ pub const handler = struct {
     }
 };
 
-/// What the interfaces below have in common: an agent calls, and the proxy serves.
+/// What the interfaces below share: the agent calls a function of the proxy.
 pub const calls = struct {
 
     pub const Json = types.Json;
 
-    /// What comes of a call.
+    /// The outcome of a call.
     pub const Outcome = union(enum) {
-        /// The MCP result that the function names.
+        /// The MCP result that the function's documentation names.
         done: Json,
-        /// Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
-        /// counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+        /// The proxy calls `channel.settle` later, with `respond` and such a result, or with `reject`. Until
+        /// then the call counts as a held message, and `handler.on-cancel` reports its cancellation.
         pending,
     };
 };
 
 /// Optional: tools for the agent. A proxy that exports this interface, or `resources`, `prompts` or
-/// `completion`, has an MCP server of the name that it has in the manifest; the host declares it in
-/// every session, speaks MCP, and reaches any agent by a transport that the agent has. The power
-/// `tools` is what lets it.
+/// `completion`, and has the power `tools`, is an MCP server, named like the proxy in the manifest.
+/// The host declares it in every session, over a transport that the agent supports, and speaks MCP
+/// on behalf of the proxy.
 pub const tools = struct {
     const interface = "acp-chain:proxy/tools@0.1.1";
 
@@ -422,34 +421,34 @@ pub const tools = struct {
     pub const Catalog = struct {
         /// How to use the tools together, for the model (MCP `instructions`).
         instructions: ?[]const u8 = null,
-        /// Each an MCP `Tool`: an object with `name`, `inputSchema`, and best a `description`. The host
-        /// leaves out a tool whose name another has, or with a schema that is none, and tells the user.
+        /// Each is an MCP `Tool`: an object with `name`, `inputSchema`, and preferably a `description`.
+        /// The host omits tools with a duplicate name or an invalid schema, and tells the user.
         tools: []const Json = &.{},
     };
 
     pub const ToolCall = struct {
         /// The number under which a pending call is settled.
         id: MessageId,
-        /// The ACP session whose agent calls; none while the agent has not said yet what it calls it.
+        /// The ACP session of the calling agent; none until the agent has named the session.
         session: ?[]const u8 = null,
-        /// One of the tools that were listed.
+        /// The name of a listed tool.
         name: []const u8,
-        /// An object that the tool's `inputSchema` accepts. The check is left to the tool where the
-        /// schema refers to itself or elsewhere, is very large, has `unevaluatedProperties` or
-        /// `unevaluatedItems`, or a `pattern` that looks around; where the arguments are very large; and
-        /// for `format`.
+        /// An object that is valid according to the tool's `inputSchema`. The host does not validate
+        /// against schemas that refer to themselves or elsewhere, that are very large, or that have
+        /// `unevaluatedProperties`, `unevaluatedItems` or a `pattern` with look-around; nor very large
+        /// arguments; nor `format`.
         arguments: Json,
     };
 
     /// Exports what a proxy declares:
     ///
     ///     fn listTools(session: ?[]const u8) Result(Catalog, []const u8)
-    /// What there is for a session. Called when a session's agent connects, and again after
+    /// The tools of a session. Called when the session's agent connects, and again after
     /// `channel.tools-changed`.
     ///
     ///     fn callTool(call: ToolCall) Result(Outcome, RpcError)
-    /// Gives an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
-    /// An `err` is an error of the protocol, not the tool's: the model may never see it.
+    /// Returns an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
+    /// An `err` is a protocol error rather than the tool's: agents may not show it to the model.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "list-tools", struct {
             fn call(a0: u32, a1: u32, a2: u32) callconv(.c) [*]u8 {
@@ -477,13 +476,14 @@ pub const resources = struct {
     pub const Outcome = calls.Outcome;
 
     pub const Catalog = struct {
-        /// How to use the resources, for the model. Behind what `tools.list-tools` says.
+        /// How to use the resources, for the model. Appended to the instructions of `tools.list-tools`.
         instructions: ?[]const u8 = null,
-        /// Each an MCP `Resource`: an object with `uri`, `name`, and best a `description` and a
-        /// `mimeType`. The host leaves out what lacks a URI or a name, or has the URI of another, and
-        /// tells the user.
+        /// Each is an MCP `Resource`: an object with `uri`, `name`, and preferably a `description` and a
+        /// `mimeType`. The host omits resources without a URI or a name, and those with a duplicate URI,
+        /// and tells the user.
         resources: []const Json = &.{},
-        /// Each an MCP `ResourceTemplate`: the same with `uriTemplate` (RFC 6570) in place of `uri`.
+        /// Each is an MCP `ResourceTemplate`: like a resource, with `uriTemplate` (RFC 6570) in place of
+        /// `uri`.
         templates: []const Json = &.{},
     };
 
@@ -492,19 +492,20 @@ pub const resources = struct {
         id: MessageId,
         /// As in `tools.tool-call`.
         session: ?[]const u8 = null,
-        /// Any that the agent chose: one of those that were listed, one by a template, one that a tool
-        /// linked to, or none of these.
+        /// Any URI, chosen by the agent: of a listed resource, from a template, from a tool's result, or
+        /// another.
         uri: []const u8,
     };
 
     /// Exports what a proxy declares:
     ///
     ///     fn listResources(session: ?[]const u8) Result(Catalog, []const u8)
-    /// What there is for a session. Called when a session's agent wants to know, and again after
+    /// The resources of a session. Called when the session's agent asks for them, and again after
     /// `channel.resources-changed`.
     ///
     ///     fn readResource(read: ResourceRead) Result(Outcome, RpcError)
-    /// Gives an MCP `ReadResourceResult`: an object with `contents`. Where there is no such resource, an `err` with the code -32002.
+    /// Returns an MCP `ReadResourceResult`: an object with `contents`. If there is no such resource, an
+    /// `err` with the code -32002.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "list-resources", struct {
             fn call(a0: u32, a1: u32, a2: u32) callconv(.c) [*]u8 {
@@ -519,7 +520,7 @@ pub const resources = struct {
     }
 };
 
-/// Optional: prompts, which the user picks.
+/// Optional: prompts, from which the user chooses.
 pub const prompts = struct {
     const interface = "acp-chain:proxy/prompts@0.1.1";
 
@@ -536,21 +537,21 @@ pub const prompts = struct {
         id: MessageId,
         /// As in `tools.tool-call`.
         session: ?[]const u8 = null,
-        /// One of the prompts that were listed.
+        /// The name of a listed prompt.
         name: []const u8,
-        /// An object of texts, with all that the prompt requires.
+        /// An object of strings, with all arguments that the prompt requires.
         arguments: Json,
     };
 
     /// Exports what a proxy declares:
     ///
     ///     fn listPrompts(session: ?[]const u8) Result([]const Json, []const u8)
-    /// What there is for a session: each an MCP `Prompt`, an object with `name`, and best a
-    /// `description` and `arguments`. The host leaves out a prompt whose name another has, and tells
-    /// the user. Called when a session's agent wants to know, and again after `channel.prompts-changed`.
+    /// The prompts of a session. Each is an MCP `Prompt`: an object with `name`, and preferably a
+    /// `description` and `arguments`. The host omits prompts with a duplicate name, and tells the user.
+    /// Called when the session's agent asks for them, and again after `channel.prompts-changed`.
     ///
     ///     fn getPrompt(call: PromptCall) Result(Outcome, RpcError)
-    /// Gives an MCP `GetPromptResult`: an object with `messages`.
+    /// Returns an MCP `GetPromptResult`: an object with `messages`.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "list-prompts", struct {
             fn call(a0: u32, a1: u32, a2: u32) callconv(.c) [*]u8 {
@@ -565,7 +566,7 @@ pub const prompts = struct {
     }
 };
 
-/// Optional: what the arguments of prompts, and the variables of resource templates, could be.
+/// Optional: completion of the arguments of prompts, and of the variables of resource templates.
 pub const completion = struct {
     const interface = "acp-chain:proxy/completion@0.1.1";
 
@@ -582,21 +583,22 @@ pub const completion = struct {
         id: MessageId,
         /// As in `tools.tool-call`.
         session: ?[]const u8 = null,
-        /// What it is for: an object with the `type` `ref/prompt` and a `name`, or `ref/resource` and a
-        /// `uri`, which is that of a template.
+        /// What to complete: an object with the `type` `ref/prompt` and a `name`, or `ref/resource` and the
+        /// `uri` of a template.
         reference: Json,
-        /// The argument or variable that is being written.
+        /// The name of the argument or variable.
         argument: []const u8,
-        /// What of it is there already.
+        /// Its value so far.
         value: []const u8,
-        /// The others that are known: an object of texts.
+        /// The arguments or variables with known values: an object of strings.
         context: Json,
     };
 
     /// Exports what a proxy declares:
     ///
     ///     fn complete(call: CompletionCall) Result(Outcome, RpcError)
-    /// Gives an MCP `CompleteResult`: an object with `completion`, whose `values` are at most 100 texts.
+    /// Returns an MCP `CompleteResult`: an object with `completion`, whose `values` are at most 100
+    /// strings.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "complete", struct {
             fn call(a0: u64, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32, a6: u32, a7: u32, a8: u32, a9: u32, a10: u32, a11: u32) callconv(.c) [*]u8 {
