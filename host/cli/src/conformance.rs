@@ -173,10 +173,11 @@ impl Conformance {
         };
         let config: serde_json::Map<String, Value> =
             serde_json::from_str(config).map_err(|error| wrong(&error))?;
+        // As text, a number may be larger than a manifest can have.
+        let config = toml::Table::try_from(config)
+            .map_err(|error| wrong(&format_args!("a manifest cannot express that: {error}")))?;
         let head = toml::to_string(&json!({ "proxy": [{ "config": config }] }));
-        let head =
-            head.map_err(|error| wrong(&format_args!("a manifest cannot express that: {error}")))?;
-        Ok(head)
+        Ok(head.map_err(|error| wrong(&error))?)
     }
 }
 

@@ -116,7 +116,12 @@ impl Connect {
         let runtime = Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| wrong!("the runtime does not start: {error}"))?;
         let within = runtime.enter();
-        while let Some((input, output)) = handover::take()? {
+        let end = loop {
+            let (input, output) = match handover::take() {
+                Ok(Some(streams)) => streams,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error.into()),
+            };
             let target = target.clone();
             runtime.spawn(async move {
                 let client = Transport::lines(input, output, LINE);
@@ -128,11 +133,11 @@ impl Connect {
                     tracing::error!("{error}");
                 }
             });
-        }
+        };
         drop(within);
         // Looking up an address would delay the end.
         runtime.shutdown_background();
-        Ok(())
+        end
     }
 
     async fn serve(self) -> Result<()> {
