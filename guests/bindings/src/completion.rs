@@ -72,7 +72,7 @@ pub mod exports {
                     pub argument: _rt::String,
                     /// Its value so far.
                     pub value: _rt::String,
-                    /// The arguments or variables with known values: an object of strings.
+                    /// The other arguments or variables with known values: an object of strings.
                     pub context: Json,
                 }
                 impl ::core::fmt::Debug for CompletionCall {

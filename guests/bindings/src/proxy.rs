@@ -453,7 +453,7 @@ pub mod acp_chain {
             #[derive(Clone)]
             pub struct ChannelError {
                 pub code: ErrorCode,
-                /// The reason, in English.
+                /// The reason, for people.
                 pub message: _rt::String,
             }
             impl ::core::fmt::Debug for ChannelError {

@@ -461,7 +461,7 @@ pub mod exports {
                         session: Option<_rt::String>,
                     ) -> Result<Catalog, _rt::String>;
                     /// Returns an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
-                    /// An `err` is a protocol error rather than the tool's: agents may not show it to the model.
+                    /// An `err` is a protocol error rather than the tool's: agents do not always show it to the model.
                     #[allow(async_fn_in_trait)]
                     fn call_tool(call: ToolCall) -> Result<Outcome, RpcError>;
                 }

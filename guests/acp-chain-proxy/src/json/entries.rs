@@ -79,6 +79,6 @@ impl<'j> Iterator for Entries<'j> {
 
 impl Entry<'_> {
     pub(super) fn is_named(&self, name: &str) -> bool {
-        self.name.is_some_and(|own| own.is(name))
+        self.name.is_some_and(|own| own.spells(name))
     }
 }

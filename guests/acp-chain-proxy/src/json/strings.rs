@@ -237,6 +237,15 @@ impl<'j> RawString<'j> {
             &self.text[self.range()] == text
         }
     }
+
+    /// Whether it is this name of a member, for the host as well: a name with a lone surrogate is none.
+    pub(super) fn spells(&self, name: &str) -> bool {
+        if !self.escaped {
+            return self.is(name);
+        }
+        let quoted = &self.text[self.start - 1..=self.end];
+        serde_json::from_str::<String>(quoted).is_ok_and(|own| own == name)
+    }
 }
 
 /// The text of a string, which may have a lone surrogate.

@@ -266,3 +266,13 @@ fn half_a_surrogate_pair_is_replaced() {
     let found = strings.next().expect("JSON").expect("a string");
     assert!(found.decoded().starts_with('a'));
 }
+
+#[test]
+fn a_name_with_half_a_surrogate_pair_is_none_and_hides_no_other() {
+    let text = r#"{"\ud800":1,"a":2}"#;
+    let json: Json = text.parse().expect("valid");
+    assert_eq!(json.at("/a"), Some(2));
+    let lossy = "/\u{fffd}\u{fffd}\u{fffd}";
+    assert_eq!(json.at::<u32>(lossy), None);
+    assert_eq!(json.place(lossy), None);
+}

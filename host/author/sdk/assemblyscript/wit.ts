@@ -326,7 +326,7 @@ export enum ErrorCode {
 export class ChannelError {
   constructor(
     public code: ErrorCode,
-    /** The reason, in English. */
+    /** The reason, for people. */
     public message: string,
   ) {}
 }
@@ -838,7 +838,7 @@ export class CompletionCall {
     public argument: string,
     /** Its value so far. */
     public value: string,
-    /** The arguments or variables with known values: an object of strings. */
+    /** The other arguments or variables with known values: an object of strings. */
     public context: Json,
   ) {}
 }

@@ -210,7 +210,7 @@ declare module "acp-chain:proxy/channel@0.1.1" {
 
   export interface ChannelError {
     code: ErrorCode;
-    /** The reason, in English. */
+    /** The reason, for people. */
     message: string;
   }
 
@@ -463,7 +463,7 @@ declare module "acp-chain:proxy/tools@0.1.1" {
     listTools(session: string | null): Catalog;
     /**
      * Returns an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
-     * An `err` is a protocol error rather than the tool's: agents may not show it to the model.
+     * An `err` is a protocol error rather than the tool's: agents do not always show it to the model.
      * @throws {RpcError}
      */
     callTool(call: ToolCall): Outcome;
@@ -585,7 +585,7 @@ declare module "acp-chain:proxy/completion@0.1.1" {
     argument: string;
     /** Its value so far. */
     value: string;
-    /** The arguments or variables with known values: an object of strings. */
+    /** The other arguments or variables with known values: an object of strings. */
     context: Json;
   }
 

@@ -192,7 +192,7 @@ pub const channel = struct {
 
     pub const ChannelError = struct {
         code: ErrorCode,
-        /// The reason, in English.
+        /// The reason, for people.
         message: []const u8,
     };
 
@@ -448,7 +448,7 @@ pub const tools = struct {
     ///
     ///     fn callTool(call: ToolCall) Result(Outcome, RpcError)
     /// Returns an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
-    /// An `err` is a protocol error rather than the tool's: agents may not show it to the model.
+    /// An `err` is a protocol error rather than the tool's: agents do not always show it to the model.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "list-tools", struct {
             fn call(a0: u32, a1: u32, a2: u32) callconv(.c) [*]u8 {
@@ -590,7 +590,7 @@ pub const completion = struct {
         argument: []const u8,
         /// Its value so far.
         value: []const u8,
-        /// The arguments or variables with known values: an object of strings.
+        /// The other arguments or variables with known values: an object of strings.
         context: Json,
     };
 
