@@ -1,0 +1,57 @@
+//! Auggie's hooks, in the form of Claude's; results cannot be changed.
+
+use super::claude::{self, Specific};
+use super::{Dialect, Places};
+use crate::report::Report;
+use crate::{Answer, Decision, Kind, Moment};
+
+pub(super) static AUGGIE: Dialect = Dialect {
+    name: "auggie",
+    changes_input: true,
+    changes_output: false,
+    changes_failures: false,
+    events: &[
+        ("SessionStart", Moment::SessionStart),
+        ("PromptSubmit", Moment::Prompt),
+        ("PreToolUse", Moment::BeforeTool),
+        ("PostToolUse", Moment::AfterTool),
+    ],
+    tools: &[
+        ("launch-process", Kind::Execute),
+        ("write-process", Kind::Execute),
+        ("read-process", Kind::Execute),
+        ("kill-process", Kind::Execute),
+        ("view", Kind::Read),
+        ("save-file", Kind::Edit),
+        ("str-replace-editor", Kind::Edit),
+        ("remove-files", Kind::Edit),
+        ("codebase-retrieval", Kind::Search),
+        ("grep-search", Kind::Search),
+        ("web-fetch", Kind::Fetch),
+        ("web-search", Kind::Fetch),
+    ],
+    places: Places {
+        session: &["/conversation_id"],
+        call: &[],
+        output: &["/tool_output", "/tool_error"],
+        ..claude::PLACES
+    },
+    answer,
+    closed: |_, reason| Answer::blocks(reason),
+};
+
+fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
+    match (moment, decision) {
+        (Moment::BeforeTool, Decision::Refuse(reason)) => claude::deny(event, reason),
+        (Moment::BeforeTool, Decision::Input(input)) => {
+            let changed = Specific {
+                hook_event_name: event,
+                permission_decision: Some("allow"),
+                updated_input: Some(serde_json::from_str(input).ok()?),
+                ..Specific::default()
+            };
+            changed.written()
+        }
+        _ => None,
+    }
+}

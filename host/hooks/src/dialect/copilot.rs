@@ -1,0 +1,106 @@
+//! Copilot's hooks.
+
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Dialect, FAILURE, Places};
+use crate::report::Report;
+use crate::texts::{texts, with_texts};
+use crate::{Answer, Decision, Kind, Moment};
+
+pub(super) static COPILOT: Dialect = Dialect {
+    name: "copilot",
+    changes_input: true,
+    changes_output: true,
+    changes_failures: false,
+    events: &[
+        ("sessionStart", Moment::SessionStart),
+        ("userPromptSubmitted", Moment::Prompt),
+        ("preToolUse", Moment::BeforeTool),
+        ("postToolUse", Moment::AfterTool),
+        ("postToolUseFailure", Moment::AfterTool),
+    ],
+    tools: &[
+        ("bash", Kind::Execute),
+        ("write_bash", Kind::Execute),
+        ("read_bash", Kind::Execute),
+        ("stop_bash", Kind::Execute),
+        ("view", Kind::Read),
+        ("create", Kind::Edit),
+        ("edit", Kind::Edit),
+        ("str_replace_editor", Kind::Edit),
+        ("glob", Kind::Search),
+        ("grep", Kind::Search),
+        ("web_fetch", Kind::Fetch),
+        ("task", Kind::Think),
+        ("update_todo", Kind::Think),
+    ],
+    places: Places {
+        session: &["/sessionId"],
+        call: &[],
+        subagent: &["/agentId"],
+        tool: &["/toolName"],
+        input: &["/toolArgs"],
+        output: RESULT,
+        cwd: &["/cwd"],
+    },
+    answer,
+    closed,
+};
+
+const RESULT: &[&str] = &["/toolResult", "/error"];
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Changed<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified_args: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modified_result: Option<&'a RawValue>,
+}
+
+fn answer(report: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
+    match (moment, decision) {
+        (Moment::BeforeTool, Decision::Refuse(reason)) => Some(deny(reason)),
+        (Moment::BeforeTool, Decision::Input(input)) => written(&Changed {
+            permission_decision: Some("allow"),
+            modified_args: Some(serde_json::from_str(input).ok()?),
+            modified_result: None,
+        }),
+        (Moment::AfterTool, _) if event.ends_with(FAILURE) => None,
+        (Moment::AfterTool, Decision::Output(new)) => replaced(report, new),
+        (Moment::AfterTool, Decision::Refuse(reason)) => {
+            let count = texts(report.at(RESULT)?).len();
+            replaced(report, &vec![reason.clone(); count])
+        }
+        _ => None,
+    }
+}
+
+fn replaced(report: &Report<'_>, new: &[String]) -> Option<Answer> {
+    let result = with_texts(report.at(RESULT)?, new)?;
+    written(&Changed {
+        permission_decision: None,
+        modified_args: None,
+        modified_result: Some(serde_json::from_str(&result).ok()?),
+    })
+}
+
+fn written(changed: &Changed<'_>) -> Option<Answer> {
+    Some(Answer::says(serde_json::to_string(changed).ok()?))
+}
+
+fn deny(reason: &str) -> Answer {
+    Answer::says(json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }))
+}
+
+fn closed(moment: Moment, reason: &str) -> Answer {
+    if moment != Moment::AfterTool {
+        return deny(reason);
+    }
+    let result = json!({ "resultType": "failure", "textResultForLlm": reason });
+    Answer::says(json!({ "modifiedResult": result }))
+}

@@ -1,0 +1,266 @@
+//! What each agent reports, what proxies see of it, and what each is answered.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{ALL, dialect};
+use crate::{Decision, Kind, MalformedReport, Moment};
+
+fn params(name: &str, event: &str, report: &Value) -> Value {
+    let dialect = dialect(name).unwrap();
+    let read = dialect.read(event, &report.to_string()).unwrap();
+    let params = read.params("session-1", dialect.changes_input).unwrap();
+    assert_eq!(read.decision(&params), Ok(Decision::Pass));
+    serde_json::from_str(&params).unwrap()
+}
+
+fn answer(name: &str, event: &str, report: &Value, decision: Decision) -> Value {
+    let answer = dialect(name).unwrap();
+    let answer = answer
+        .answer(event, &report.to_string(), &decision)
+        .unwrap();
+    assert_eq!((answer.code, &*answer.stderr), (0, ""));
+    serde_json::from_str(&answer.stdout).unwrap()
+}
+
+#[test]
+fn a_command_of_claude_is_a_tool_call_in_the_form_of_the_protocol() {
+    let report = json!({
+        "session_id": "s", "hook_event_name": "PreToolUse", "tool_use_id": "toolu_1", "cwd": "/work",
+        "tool_name": "Bash", "tool_input": { "command": "make", "description": "Builds" },
+    });
+    let expected = json!({
+        "sessionId": "session-1",
+        "toolCall": {
+            "toolCallId": "toolu_1", "title": "Bash", "kind": "execute", "status": "pending", "locations": [],
+            "rawInput": { "command": "make", "description": "Builds" },
+        },
+        "cwd": "/work",
+        "canChange": true,
+    });
+    assert_eq!(params("claude", "PreToolUse", &report), expected);
+}
+
+#[test]
+fn the_files_of_an_input_are_locations() {
+    let read = json!({ "tool_name": "Read", "tool_input": { "file_path": "/work/.env" } });
+    let params_of_read = params("claude", "PreToolUse", &read);
+    assert_eq!(
+        params_of_read["toolCall"]["locations"],
+        json!([{ "path": "/work/.env" }])
+    );
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n*** Add File: c.rs\n*** End Patch";
+    let patch = json!({ "tool_name": "apply_patch", "tool_input": { "command": patch } });
+    let expected = json!([{ "path": "a.rs" }, { "path": "b.rs" }, { "path": "c.rs" }]);
+    assert_eq!(
+        params("codex", "PreToolUse", &patch)["toolCall"]["locations"],
+        expected
+    );
+    let files =
+        json!({ "tool": "read_files", "input": { "files": [{ "path": "a", "lines": 3 }] } });
+    let expected = json!([{ "path": "a" }]);
+    assert_eq!(
+        params("cline", "before_tool", &files)["toolCall"]["locations"],
+        expected
+    );
+}
+
+#[test]
+fn a_tool_of_a_server_names_the_server_and_has_no_kind() {
+    let report = json!({ "tool_name": "mcp__github__create_issue", "tool_input": {} });
+    let params = params("codex", "PreToolUse", &report);
+    assert_eq!(
+        (&params["server"], &params["toolCall"]["kind"]),
+        (&json!("github"), &json!("other"))
+    );
+}
+
+#[test]
+fn an_input_that_copilot_writes_as_text_is_an_object() {
+    let report =
+        json!({ "sessionId": "s", "toolName": "bash", "toolArgs": "{\"command\":\"make\"}" });
+    let params = params("copilot", "preToolUse", &report);
+    assert_eq!(params["toolCall"]["rawInput"], json!({ "command": "make" }));
+}
+
+#[test]
+fn a_result_keeps_its_form_and_its_other_bytes_when_texts_change() {
+    let report = r#"{"tool_name":"Bash","tool_input":{},"tool_response":{"stdout":"key=1","stderr":"","interrupted":false,"n":1.0}}"#;
+    let claude = dialect("claude").unwrap();
+    let event = claude.read("PostToolUse", report).unwrap();
+    assert_eq!(event.output, ["", "key=1"]);
+    let changed = Decision::Output(vec![String::new(), "key=[hidden]".to_owned()]);
+    let answer = claude.answer("PostToolUse", report, &changed).unwrap();
+    let expected = r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"key=[hidden]","stderr":"","interrupted":false,"n":1.0}}}"#;
+    assert_eq!(answer.stdout, expected);
+}
+
+#[test]
+fn what_an_agent_cannot_do_is_an_error_and_not_nothing() {
+    let failed = json!({ "tool_name": "Bash", "tool_input": {}, "error": "key=1" }).to_string();
+    let output = Decision::Output(vec!["key=[hidden]".to_owned()]);
+    let input = Decision::Input("{}".to_owned());
+    for (name, event, decision, expected) in [
+        (
+            "claude",
+            "PostToolUseFailure",
+            &output,
+            "the hooks of claude cannot change this result",
+        ),
+        (
+            "auggie",
+            "PostToolUse",
+            &output,
+            "the hooks of auggie cannot change this result",
+        ),
+        (
+            "qwen",
+            "PreToolUse",
+            &input,
+            "the hooks of qwen cannot change the input of a tool",
+        ),
+    ] {
+        let refused = dialect(name).unwrap().answer(event, &failed, decision);
+        assert_eq!(refused.unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn each_agent_is_refused_in_its_own_form() {
+    let refuse = || Decision::Refuse("no".to_owned());
+    let denied = json!({ "hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no",
+    } });
+    for name in ["auggie", "claude", "codex", "qwen"] {
+        assert_eq!(
+            answer(name, "PreToolUse", &json!({}), refuse()),
+            denied,
+            "{name}"
+        );
+    }
+    let denied = json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" });
+    assert_eq!(
+        answer("copilot", "preToolUse", &json!({}), refuse()),
+        denied
+    );
+    for name in ["cline", "fast-agent", "kilo", "opencode", "pi"] {
+        assert_eq!(
+            answer(name, "before_tool", &json!({}), refuse()),
+            json!({ "refuse": "no" }),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn each_agent_is_changed_in_its_own_form() {
+    let change = || Decision::Input(r#"{"command":"true"}"#.to_owned());
+    let input = json!({ "command": "true" });
+    let claude =
+        json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "updatedInput": input } });
+    assert_eq!(answer("claude", "PreToolUse", &json!({}), change()), claude);
+    let codex = json!({ "hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": input,
+    } });
+    assert_eq!(answer("codex", "PreToolUse", &json!({}), change()), codex);
+    let copilot = json!({ "permissionDecision": "allow", "modifiedArgs": input });
+    assert_eq!(
+        answer("copilot", "preToolUse", &json!({}), change()),
+        copilot
+    );
+    assert_eq!(
+        answer("pi", "before_tool", &json!({}), change()),
+        json!({ "input": input })
+    );
+}
+
+#[test]
+fn every_closed_answer_refuses() {
+    for dialect in ALL {
+        for (event, moment) in dialect.events {
+            let closed = dialect.closed(event, "no verdict");
+            let said = format!("{}{}", closed.stdout, closed.stderr);
+            assert!(
+                said.contains("no verdict"),
+                "{} {event}: {closed:?}",
+                dialect.name
+            );
+            let denies = closed.stdout.contains("deny");
+            assert!(
+                closed.code == 2 || denies || *moment == Moment::AfterTool,
+                "{closed:?}"
+            );
+        }
+        // An event that no table has may be about a tool that is about to run.
+        assert_ne!(
+            dialect.closed("Another", "no verdict"),
+            crate::Answer::default()
+        );
+    }
+}
+
+#[test]
+fn reports_that_are_odd_are_malformed() {
+    let claude = dialect("claude").unwrap();
+    let read = |event, text| claude.read(event, text).unwrap_err();
+    assert_eq!(read("PreToolUse", "{\"tool_name\":"), MalformedReport::Json);
+    let twice = r#"{"tool_name":"Read","tool_name":"Bash","tool_input":{}}"#;
+    assert_eq!(read("PreToolUse", twice), MalformedReport::Json);
+    assert_eq!(read("PreToolUse", "{}"), MalformedReport::Missing("tool"));
+    let no_input = r#"{"tool_name":"Bash"}"#;
+    assert_eq!(
+        read("PreToolUse", no_input),
+        MalformedReport::Missing("input")
+    );
+    assert_eq!(
+        read("Other", "{}"),
+        MalformedReport::Event("Other".to_owned())
+    );
+}
+
+#[test]
+fn the_names_of_tools_are_unique_and_dialects_are_found() {
+    for known in ALL {
+        assert_eq!(
+            dialect(known.name).map(|found| found.name),
+            Some(known.name)
+        );
+        for (tool, _) in known.tools {
+            let same = known.tools.iter().filter(|(name, _)| name == tool);
+            assert_eq!(same.count(), 1, "{} {tool}", known.name);
+        }
+        assert_eq!(known.kind("no such tool"), Kind::Other);
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[a-z/~\"\u{e9} ]{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map("[a-z/~]{0,4}", inner, 0..5)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    /// Texts that are put back are the same, and texts that replace others are found in the same order.
+    #[test]
+    fn texts_are_replaced_where_they_were_found(result in any_json()) {
+        let report = json!({ "tool": "t", "input": {}, "output": result }).to_string();
+        let pi = dialect("pi").unwrap();
+        let found = pi.read("after_tool", &report).unwrap().output;
+        let old = result.to_string();
+        prop_assert_eq!(crate::texts::with_texts(&old, &found), Some(old.clone()));
+        let numbered: Vec<_> = (0..found.len()).map(|number| format!("text {number}")).collect();
+        let new = crate::texts::with_texts(&old, &numbered).unwrap();
+        let again: Vec<_> = crate::texts::texts(&new).into_iter().map(|(_, text)| text).collect();
+        prop_assert_eq!(again, numbered);
+    }
+}

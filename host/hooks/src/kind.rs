@@ -1,0 +1,103 @@
+//! The kinds of tools, and the files that their inputs name.
+
+use acp_chain_rpc::{member, resolve};
+use serde::Serialize;
+
+/// A kind of tool, as in ACP's `ToolKind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Reads files.
+    Read,
+    /// Writes or changes files.
+    Edit,
+    /// Finds files, or text in them.
+    Search,
+    /// Runs a command.
+    Execute,
+    /// Fetches from the network.
+    Fetch,
+    /// Changes the mode of the session.
+    SwitchMode,
+    /// Plans, keeps notes for the model, or has a subagent work.
+    Think,
+    /// Anything else, and every tool that no table has.
+    Other,
+}
+
+/// Members of inputs with the path of a file or folder, or a list of them.
+const PATHS: &[&str] = &[
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "path",
+    "paths",
+    "files",
+    "filename",
+    "notebook_path",
+    "dir_path",
+    "directory",
+];
+
+/// Members of inputs with a patch in the form of `apply_patch`.
+const PATCHES: &[&str] = &["patchText", "patch", "input", "command"];
+
+/// Lines of such a patch that name a file.
+const NAMING: &[&str] = &[
+    "*** Add File: ",
+    "*** Update File: ",
+    "*** Delete File: ",
+    "*** Move to: ",
+];
+
+impl Kind {
+    /// The files that a tool of this kind reads, writes or searches, according to its input.
+    pub(crate) fn paths(self, input: &str) -> Vec<String> {
+        if !matches!(self, Self::Read | Self::Edit | Self::Search) {
+            return Vec::new();
+        }
+        let mut paths = Vec::new();
+        for name in PATHS {
+            let Some(value) = member(input, name) else {
+                continue;
+            };
+            match serde_json::from_str(value) {
+                Ok(Paths::One(path)) => paths.push(path),
+                Ok(Paths::Several(several)) => paths.extend(several),
+                Ok(Paths::Described(several)) => {
+                    paths.extend(several.into_iter().map(|file| file.path));
+                }
+                Err(_) => {}
+            }
+        }
+        if self == Self::Edit {
+            for name in PATCHES {
+                let patch = resolve(input, &format!("/{name}")).ok().flatten();
+                let patch = patch.and_then(|text| serde_json::from_str::<String>(text).ok());
+                paths.extend(patch.iter().flat_map(|patch| named(patch)));
+            }
+        }
+        paths
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Paths {
+    One(String),
+    Several(Vec<String>),
+    Described(Vec<File>),
+}
+
+#[derive(serde::Deserialize)]
+struct File {
+    path: String,
+}
+
+fn named(patch: &str) -> impl Iterator<Item = String> {
+    let names = patch.lines().filter_map(|line| {
+        let mut starts = NAMING.iter();
+        starts.find_map(|start| line.strip_prefix(start))
+    });
+    names.map(|name| name.trim().to_owned())
+}

@@ -1,0 +1,22 @@
+//! The hooks of agents: what an agent's own hook reports of a tool run, in one form for all agents, and how a decision
+//! is written in the form of each.
+//!
+//! Invariants: this crate does no input or output. A report that cannot be read is an error, and its
+//! [closed](Dialect::closed) answer a refusal. A decision that an agent's hook cannot carry out is never written as
+//! nothing: it is an error, too.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod answer;
+mod dialect;
+mod event;
+mod kind;
+mod report;
+mod texts;
+
+pub use answer::{Answer, CannotCarryOut, Decision};
+pub use dialect::{Dialect, dialect};
+pub use event::{Event, Moment, PREFIX};
+pub use kind::Kind;
+pub use report::MalformedReport;

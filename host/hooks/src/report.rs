@@ -1,0 +1,48 @@
+//! The report of an agent's hook, as it arrives: JSON text, of which single places are read.
+
+use acp_chain_rpc::{look_through, resolve};
+use serde_json::value::RawValue;
+
+/// Why a report cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MalformedReport {
+    /// It is not JSON, or parsers could read it differently.
+    #[error("the agent's hook reported something that is not unambiguous JSON")]
+    Json,
+    /// It has no such event.
+    #[error("the agent's hook reported the event {0:?}, which is unknown")]
+    Event(String),
+    /// A member is missing.
+    #[error("the agent's hook reported no {0}")]
+    Missing(&'static str),
+}
+
+/// A report.
+#[derive(Clone, Copy)]
+pub(crate) struct Report<'r>(&'r str);
+
+impl<'r> Report<'r> {
+    pub(crate) fn new(text: &'r str) -> Result<Self, MalformedReport> {
+        let valid: Result<&RawValue, _> = serde_json::from_str(text);
+        valid.map_err(|_| MalformedReport::Json)?;
+        look_through(text).map_err(|_| MalformedReport::Json)?;
+        Ok(Self(text.trim()))
+    }
+
+    /// The JSON text at the first of these pointers with a value other than null.
+    pub(crate) fn at(self, pointers: &[&str]) -> Option<&'r str> {
+        let mut values = pointers
+            .iter()
+            .filter_map(|pointer| resolve(self.0, pointer).ok().flatten());
+        values.find(|value| *value != "null")
+    }
+
+    /// The text at the first of these pointers with one.
+    pub(crate) fn text(self, pointers: &[&str]) -> Option<String> {
+        let mut texts = pointers.iter().filter_map(|pointer| {
+            let value = resolve(self.0, pointer).ok().flatten()?;
+            serde_json::from_str(value).ok()
+        });
+        texts.next()
+    }
+}
