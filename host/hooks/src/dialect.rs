@@ -5,7 +5,6 @@ mod claude;
 mod cline;
 mod codex;
 mod copilot;
-mod fast_agent;
 mod opencode;
 mod pi;
 mod plugin;
@@ -13,7 +12,7 @@ mod qwen;
 
 use crate::report::{MalformedReport, Report};
 use crate::texts::texts;
-use crate::{Answer, CannotCarryOut, Decision, Event, Kind, Moment};
+use crate::{Answer, Attachment, CannotAttach, CannotCarryOut, Decision, Event, Kind, Moment, Run};
 
 /// How one agent's hooks report and are answered.
 #[derive(Debug)]
@@ -32,6 +31,7 @@ pub struct Dialect {
     places: Places,
     answer: fn(&Report<'_>, &str, Moment, &Decision) -> Option<Answer>,
     closed: fn(Moment, &str) -> Answer,
+    attach: fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>,
 }
 
 /// Where reports have what: JSON Pointers, of which the first with a value counts.
@@ -56,7 +56,6 @@ static ALL: &[&Dialect] = &[
     &cline::CLINE,
     &codex::CODEX,
     &copilot::COPILOT,
-    &fast_agent::FAST_AGENT,
     &opencode::KILO,
     &opencode::OPENCODE,
     &pi::PI,
@@ -143,6 +142,14 @@ impl Dialect {
     pub fn closed(&self, event: &str, reason: &str) -> Answer {
         let moment = self.moment(event).unwrap_or(Moment::BeforeTool);
         (self.closed)(moment, reason)
+    }
+
+    /// What an agent of this dialect is started with, so that its hooks report to the host of this run.
+    ///
+    /// # Errors
+    /// If something of the user's that has to be merged with ours cannot be read.
+    pub fn attach(&self, run: &Run<'_>) -> Result<Attachment, CannotAttach> {
+        (self.attach)(run, self)
     }
 
     fn moment(&self, event: &str) -> Result<Moment, MalformedReport> {

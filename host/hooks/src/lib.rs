@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod attach;
 mod dialect;
 mod event;
 mod kind;
@@ -16,6 +17,9 @@ mod report;
 mod texts;
 
 pub use answer::{Answer, CannotCarryOut, Decision};
+pub use attach::{
+    Attachment, CannotAttach, OverlayContent, OverlayFile, Run, SOCKET, TIMEOUT, TOKEN, merge,
+};
 pub use dialect::{Dialect, dialect};
 pub use event::{Event, Moment, PREFIX};
 pub use kind::Kind;

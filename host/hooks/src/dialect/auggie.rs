@@ -1,9 +1,12 @@
 //! Auggie's hooks, in the form of Claude's; results cannot be changed.
 
+use serde_json::json;
+
 use super::claude::{self, Specific};
 use super::{Dialect, Places};
+use crate::attach::{OverlayFile, TIMEOUT, hooks};
 use crate::report::Report;
-use crate::{Answer, Decision, Kind, Moment};
+use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
 pub(super) static AUGGIE: Dialect = Dialect {
     name: "auggie",
@@ -38,6 +41,7 @@ pub(super) static AUGGIE: Dialect = Dialect {
     },
     answer,
     closed: |_, reason| Answer::blocks(reason),
+    attach,
 };
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
@@ -54,4 +58,32 @@ fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> O
         }
         _ => None,
     }
+}
+
+const NAME: &str = "acp-chain";
+
+/// A marketplace of one plugin.
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    let timeout = TIMEOUT * 1000;
+    let hooks = hooks(
+        run,
+        dialect,
+        |command| json!({ "type": "command", "command": command, "timeout": timeout }),
+    );
+    let plugin = json!({ "name": NAME, "version": "1.0.0", "description": "acp-chain" });
+    let mut listed = plugin.clone();
+    listed["source"] = "./acp-chain".into();
+    let market = json!({ "name": NAME, "owner": { "name": "acp-chain" }, "plugins": [listed] });
+    Ok(Attachment {
+        args: vec!["--plugin-dir".to_owned(), run.place("market")],
+        files: vec![
+            OverlayFile::json("market/.augment-plugin/marketplace.json", &market),
+            OverlayFile::json("market/acp-chain/.augment-plugin/plugin.json", &plugin),
+            OverlayFile::json(
+                "market/acp-chain/hooks/hooks.json",
+                &json!({ "hooks": hooks }),
+            ),
+        ],
+        ..Attachment::default()
+    })
 }

@@ -5,9 +5,10 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Dialect, FAILURE, Places};
+use crate::attach::{TIMEOUT, hooks};
 use crate::report::Report;
 use crate::texts::{texts, with_texts};
-use crate::{Answer, Decision, Kind, Moment};
+use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
@@ -37,6 +38,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
     places: PLACES,
     answer,
     closed,
+    attach,
 };
 
 pub(super) const EVENTS: &[(&str, Moment)] = &[
@@ -135,4 +137,18 @@ fn closed(moment: Moment, reason: &str) -> Answer {
         "reason": reason,
         "hookSpecificOutput": { "hookEventName": "PostToolUse", "updatedToolOutput": reason },
     }))
+}
+
+/// As the layer of `--settings`: those of the user and of the project stay in force, but not a `disableAllHooks`.
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    let hooks = hooks(
+        run,
+        dialect,
+        |command| json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" }),
+    );
+    let settings = json!({ "disableAllHooks": false, "hooks": hooks });
+    Ok(Attachment {
+        meta: Some(json!({ "claudeCode": { "options": { "settings": settings } } })),
+        ..Attachment::default()
+    })
 }

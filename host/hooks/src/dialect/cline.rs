@@ -1,7 +1,10 @@
 //! The hooks of Cline, by a plugin of ours.
 
+use std::path::{Path, PathBuf};
+
 use super::{Dialect, plugin};
-use crate::Kind;
+use crate::attach::{OverlayContent, OverlayFile, SOCKET, TOKEN, quoted};
+use crate::{Attachment, CannotAttach, Kind, Run};
 
 pub(super) static CLINE: Dialect = Dialect {
     name: "cline",
@@ -26,4 +29,61 @@ pub(super) static CLINE: Dialect = Dialect {
     places: plugin::PLACES,
     answer: plugin::answer,
     closed: plugin::closed,
+    attach,
 };
+
+/// A folder that stands for the user's `~/.cline`: it has all that theirs has, and our plugin. Sessions and settings
+/// stay in theirs.
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    let home = (run.variable)("HOME").ok_or(CannotAttach::NoHome)?;
+    let theirs = (run.variable)("CLINE_DIR").map_or(Path::new(&home).join(".cline"), PathBuf::from);
+    let data = (run.variable)("CLINE_DATA_DIR").map_or(theirs.join("data"), PathBuf::from);
+    let names = |folder: &Path| {
+        let unreadable = |error| CannotAttach::Unreadable(folder.to_owned(), error);
+        (run.names)(folder).map_err(unreadable)
+    };
+    let link = |path: String, to: PathBuf| OverlayFile {
+        path: path.into(),
+        content: OverlayContent::Link(to),
+    };
+    let mut files = Vec::new();
+    for name in names(&theirs)? {
+        if !["data", "hooks", "plugins"].contains(&&*name) {
+            files.push(link(format!("cline/{name}"), theirs.join(&name)));
+        }
+    }
+    for name in names(&theirs.join("plugins"))? {
+        files.push(link(
+            format!("cline/plugins/{name}"),
+            theirs.join("plugins").join(&name),
+        ));
+    }
+    // Cline skips hooks that are links.
+    for name in names(&theirs.join("hooks"))? {
+        let hook = theirs.join("hooks").join(&name);
+        let script = format!(
+            "#!/bin/sh\nexec {} \"$@\"\n",
+            quoted(&hook.to_string_lossy())
+        );
+        files.push(OverlayFile::script(&format!("cline/hooks/{name}"), script));
+    }
+    let source = plugin::source(dialect, include_str!("../plugins/cline.mjs"));
+    files.push(OverlayFile::text("cline/plugins/acp-chain.js", source));
+    let variables = [SOCKET, TOKEN].map(|name| (name, (run.variable)(name)));
+    let variables: serde_json::Map<_, _> = variables
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.into())))
+        .collect();
+    files.push(OverlayFile::json(
+        "cline/plugins/acp-chain.json",
+        &variables.into(),
+    ));
+    Ok(Attachment {
+        variables: vec![
+            ("CLINE_DIR", Some(run.place("cline"))),
+            ("CLINE_DATA_DIR", Some(data.to_string_lossy().into_owned())),
+        ],
+        files,
+        ..Attachment::default()
+    })
+}

@@ -1,11 +1,14 @@
 //! Codex' hooks, in the form of Claude's, but for results: those are replaced by the reason of a block.
 
-use serde_json::json;
+use data_encoding::HEXLOWER;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::claude::{self, Specific};
 use super::{Dialect, Places};
+use crate::attach::{TIMEOUT, hooks};
 use crate::report::Report;
-use crate::{Answer, Decision, Kind, Moment};
+use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
 pub(super) static CODEX: Dialect = Dialect {
     name: "codex",
@@ -31,6 +34,7 @@ pub(super) static CODEX: Dialect = Dialect {
     },
     answer,
     closed: |_, reason| Answer::blocks(reason),
+    attach,
 };
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
@@ -54,4 +58,77 @@ fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> O
 
 fn block(reason: &str) -> Answer {
     Answer::says(json!({ "decision": "block", "reason": reason }))
+}
+
+/// Codex runs only hooks that are trusted. Trust for hooks of the session's flags may stand in the same flags, as the
+/// hash of what is trusted.
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    let mut hooks = hooks(
+        run,
+        dialect,
+        |command| json!({ "type": "command", "command": command, "timeout": TIMEOUT }),
+    );
+    let events = dialect.events.iter();
+    let state = events.map(|(event, _)| (key(event), trusted(event, &hooks[event][0])));
+    let state: Map<String, Value> = state.collect();
+    hooks["state"] = state.into();
+    let config = json!({ "features": { "hooks": true }, "hooks": hooks });
+    Ok(Attachment {
+        variables: vec![("CODEX_CONFIG", Some(run.merged("CODEX_CONFIG", config)?))],
+        ..Attachment::default()
+    })
+}
+
+fn key(event: &str) -> String {
+    format!("/<session-flags>/config.toml:{}:0:0", snake(event))
+}
+
+/// What Codex computes: the digest of the hook in compact JSON with sorted names.
+fn trusted(event: &str, group: &Value) -> Value {
+    let hook = &group["hooks"][0];
+    let mut trusted = json!({
+        "event_name": snake(event),
+        "hooks": [{
+            "async": false, "command": hook["command"], "timeout": hook["timeout"], "type": "command",
+        }],
+    });
+    if let Some(matcher) = group.get("matcher") {
+        trusted["matcher"] = matcher.clone();
+    }
+    let digest = Sha256::digest(trusted.to_string());
+    json!({ "trusted_hash": format!("sha256:{}", HEXLOWER.encode(&digest)) })
+}
+
+/// `PreToolUse` as `pre_tool_use`.
+fn snake(event: &str) -> String {
+    let mut snake = String::new();
+    for (index, letter) in event.char_indices() {
+        if letter.is_ascii_uppercase() && index > 0 {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As computed by a script whose values were those that Codex 0.166.0 listed.
+    #[test]
+    fn the_hash_of_a_hook_is_the_one_that_codex_computes() {
+        let group = |command: &str, timeout: u32| json!({ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] });
+        let mut before = group("'/a b/hook' codex PreToolUse", 3600);
+        before["matcher"] = "*".into();
+        assert_eq!(
+            trusted("PreToolUse", &before)["trusted_hash"],
+            "sha256:a461ebe19b03a175917ae570e23a6c0d3b484e9655cc1896647d9dd2ed574e60"
+        );
+        let prompt = group("/hook codex UserPromptSubmit", 600);
+        assert_eq!(
+            trusted("UserPromptSubmit", &prompt)["trusted_hash"],
+            "sha256:b52782d44ee99b026c53f4c1b98fcab223a6fd7ba6f1b3913d153b7295d88a1b"
+        );
+    }
 }

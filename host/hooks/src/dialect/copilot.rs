@@ -1,13 +1,14 @@
 //! Copilot's hooks.
 
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::{Dialect, FAILURE, Places};
+use crate::attach::{OverlayFile, TIMEOUT};
 use crate::report::Report;
 use crate::texts::{texts, with_texts};
-use crate::{Answer, Decision, Kind, Moment};
+use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
 pub(super) static COPILOT: Dialect = Dialect {
     name: "copilot",
@@ -47,6 +48,7 @@ pub(super) static COPILOT: Dialect = Dialect {
     },
     answer,
     closed,
+    attach,
 };
 
 const RESULT: &[&str] = &["/toolResult", "/error"];
@@ -103,4 +105,24 @@ fn closed(moment: Moment, reason: &str) -> Answer {
     }
     let result = json!({ "resultType": "failure", "textResultForLlm": reason });
     Answer::says(json!({ "modifiedResult": result }))
+}
+
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    let events = dialect.events.iter().map(|(event, _)| {
+        let command = run.command(dialect, event);
+        let hook = json!({ "type": "command", "bash": command, "timeoutSec": TIMEOUT });
+        ((*event).to_owned(), json!([hook]))
+    });
+    let hooks = json!({ "version": 1, "hooks": Value::Object(events.collect()) });
+    let plugin = json!({
+        "name": "acp-chain", "version": "1.0.0", "description": "acp-chain", "hooks": "hooks.json",
+    });
+    Ok(Attachment {
+        args: vec!["--plugin-dir".to_owned(), run.place("plugin")],
+        files: vec![
+            OverlayFile::json("plugin/plugin.json", &plugin),
+            OverlayFile::json("plugin/hooks.json", &hooks),
+        ],
+        ..Attachment::default()
+    })
 }

@@ -1,12 +1,21 @@
 //! The hooks of opencode and of kilo, which is made of it, by a plugin of ours.
 
+use serde_json::json;
+
 use super::{Dialect, plugin};
-use crate::Kind;
+use crate::attach::OverlayFile;
+use crate::{Attachment, CannotAttach, Kind, Run};
 
-pub(super) static OPENCODE: Dialect = of("opencode");
-pub(super) static KILO: Dialect = of("kilo");
+pub(super) static OPENCODE: Dialect = of("opencode", |run, dialect| {
+    attach(run, dialect, "OPENCODE_CONFIG_CONTENT", "OPENCODE_PURE")
+});
+pub(super) static KILO: Dialect = of("kilo", |run, dialect| {
+    attach(run, dialect, "KILO_CONFIG_CONTENT", "KILO_PURE")
+});
 
-const fn of(name: &'static str) -> Dialect {
+type Attach = fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>;
+
+const fn of(name: &'static str, attach: Attach) -> Dialect {
     Dialect {
         name,
         changes_input: true,
@@ -35,5 +44,24 @@ const fn of(name: &'static str) -> Dialect {
         places: plugin::PLACES,
         answer: plugin::answer,
         closed: plugin::closed,
+        attach,
     }
+}
+
+/// The agent joins these lists of plugins with those of its user.
+fn attach(
+    run: &Run<'_>,
+    dialect: &Dialect,
+    config: &'static str,
+    pure: &'static str,
+) -> Result<Attachment, CannotAttach> {
+    let plugin = format!("file://{}", run.place("plugin.mjs"));
+    let content = run.merged(config, json!({ "plugin": [plugin] }))?;
+    let source = plugin::source(dialect, include_str!("../plugins/opencode.mjs"));
+    Ok(Attachment {
+        // The second one switches plugins off.
+        variables: vec![(config, Some(content)), (pure, None)],
+        files: vec![OverlayFile::text("plugin.mjs", source)],
+        ..Attachment::default()
+    })
 }

@@ -1,7 +1,8 @@
 //! The hooks of pi, by an extension of ours.
 
 use super::{Dialect, plugin};
-use crate::Kind;
+use crate::attach::{OverlayFile, quoted};
+use crate::{Attachment, CannotAttach, Kind, Run};
 
 pub(super) static PI: Dialect = Dialect {
     name: "pi",
@@ -21,4 +22,27 @@ pub(super) static PI: Dialect = Dialect {
     places: plugin::PLACES,
     answer: plugin::answer,
     closed: plugin::closed,
+    attach,
 };
+
+/// pi-acp starts pi by this command.
+const COMMAND: &str = "PI_ACP_PI_COMMAND";
+
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    let pi = (run.variable)(COMMAND).unwrap_or_else(|| "pi".to_owned());
+    let extension = run.place("extension.mjs");
+    let script = format!(
+        "#!/bin/sh\nexec {} -e {} \"$@\"\n",
+        quoted(&pi),
+        quoted(&extension)
+    );
+    let source = plugin::source(dialect, include_str!("../plugins/pi.mjs"));
+    Ok(Attachment {
+        variables: vec![(COMMAND, Some(run.place("pi")))],
+        files: vec![
+            OverlayFile::text("extension.mjs", source),
+            OverlayFile::script("pi", script),
+        ],
+        ..Attachment::default()
+    })
+}

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::Places;
+use super::{Dialect, Places};
 use crate::report::Report;
 use crate::{Answer, Decision, Moment};
 
@@ -61,4 +61,10 @@ pub(super) fn answer(
 /// A plugin refuses by itself what is not answered.
 pub(super) fn closed(_: Moment, reason: &str) -> Answer {
     Answer::blocks(reason)
+}
+
+/// A plugin: what all share, and its own part.
+pub(super) fn source(dialect: &Dialect, own: &str) -> String {
+    let shared = include_str!("../plugins/client.mjs");
+    format!("const DIALECT = \"{}\"\n{shared}\n{own}", dialect.name)
 }

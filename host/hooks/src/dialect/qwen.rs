@@ -1,11 +1,14 @@
 //! Qwen Code's hooks, in the form of Claude's; inputs cannot be changed, and a result is replaced by the reason of a
 //! stop, after which the turn goes on.
 
-use serde_json::json;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
 
 use super::{Dialect, FAILURE, Places, claude};
+use crate::attach::{OverlayFile, TIMEOUT, hooks, merge};
 use crate::report::Report;
-use crate::{Answer, Decision, Kind, Moment};
+use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
 pub(super) static QWEN: Dialect = Dialect {
     name: "qwen",
@@ -39,6 +42,7 @@ pub(super) static QWEN: Dialect = Dialect {
     },
     answer,
     closed,
+    attach,
 };
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
@@ -60,5 +64,42 @@ fn closed(moment: Moment, reason: &str) -> Answer {
         stop(reason)
     } else {
         Answer::blocks(reason)
+    }
+}
+
+/// The administrator's settings, whose place ours take.
+const SYSTEM: &str = "/etc/qwen-code/settings.json";
+const VARIABLE: &str = "QWEN_CODE_SYSTEM_SETTINGS_PATH";
+
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    // Milliseconds in older versions; newer ones take a number this large for that, too.
+    let timeout = TIMEOUT * 1000;
+    let hooks = hooks(
+        run,
+        dialect,
+        |command| json!({ "type": "command", "name": "acp-chain", "command": command, "timeout": timeout }),
+    );
+    let system = (run.variable)(VARIABLE).map_or_else(|| SYSTEM.into(), PathBuf::from);
+    let settings = merge(
+        settings(run, &system)?,
+        json!({ "disableAllHooks": false, "hooks": hooks }),
+    );
+    Ok(Attachment {
+        variables: vec![(VARIABLE, Some(run.place("settings.json")))],
+        files: vec![OverlayFile::json("settings.json", &settings)],
+        ..Attachment::default()
+    })
+}
+
+fn settings(run: &Run<'_>, path: &Path) -> Result<Value, CannotAttach> {
+    let unreadable = |error| CannotAttach::Unreadable(path.to_owned(), error);
+    let Some(text) = (run.text)(path).map_err(unreadable)? else {
+        return Ok(json!({}));
+    };
+    let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    if value.is_object() {
+        Ok(value)
+    } else {
+        Err(CannotAttach::NotJson(path.display().to_string()))
     }
 }

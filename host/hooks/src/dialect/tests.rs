@@ -1,10 +1,12 @@
 //! What each agent reports, what proxies see of it, and what each is answered.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{ALL, dialect};
-use crate::{Decision, Kind, MalformedReport, Moment};
+use crate::{Attachment, Decision, Kind, MalformedReport, Moment, OverlayContent, Run};
 
 fn params(name: &str, event: &str, report: &Value) -> Value {
     let dialect = dialect(name).unwrap();
@@ -143,7 +145,7 @@ fn each_agent_is_refused_in_its_own_form() {
         answer("copilot", "preToolUse", &json!({}), refuse()),
         denied
     );
-    for name in ["cline", "fast-agent", "kilo", "opencode", "pi"] {
+    for name in ["cline", "kilo", "opencode", "pi"] {
         assert_eq!(
             answer(name, "before_tool", &json!({}), refuse()),
             json!({ "refuse": "no" }),
@@ -263,4 +265,130 @@ proptest! {
         let again: Vec<_> = crate::texts::texts(&new).into_iter().map(|(_, text)| text).collect();
         prop_assert_eq!(again, numbered);
     }
+}
+
+/// A run whose user has these variables and files, with a client whose path has a space.
+fn attached(name: &str, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Attachment {
+    let client = ["/a b/hook".to_owned()];
+    let run = Run {
+        client: &client,
+        overlay: Path::new("/run/overlay"),
+        variable: &|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        },
+        text: &|path| {
+            let found = files.iter().find(|(known, _)| Path::new(known) == path);
+            Ok(found.map(|(_, text)| (*text).to_owned()))
+        },
+        names: &|folder| {
+            let paths = files.iter().map(|(path, _)| Path::new(path));
+            let below = paths.filter_map(|path| path.strip_prefix(folder).ok()?.iter().next());
+            Ok(below
+                .map(|name| name.to_string_lossy().into_owned())
+                .collect())
+        },
+    };
+    dialect(name).unwrap().attach(&run).unwrap()
+}
+
+const COMMAND: &str = "|| { echo 'acp-chain: no decision, refused' >&2; exit 2; }";
+
+#[test]
+fn claude_gets_its_hooks_with_the_set_up_of_a_session() {
+    let meta = attached("claude", &[], &[]).meta.unwrap();
+    let settings = &meta["claudeCode"]["options"]["settings"];
+    assert_eq!(settings["disableAllHooks"], false);
+    let expected = json!([{ "matcher": "*", "hooks": [{
+        "type": "command", "command": format!("'/a b/hook' claude PreToolUse {COMMAND}"), "timeout": 3600,
+        "onFailure": "block",
+    }] }]);
+    assert_eq!(settings["hooks"]["PreToolUse"], expected);
+}
+
+#[test]
+fn codex_trusts_the_hooks_of_this_run_and_keeps_what_its_user_configured() {
+    let theirs = r#"{"model":"o9","features":{"web":true}}"#;
+    let attached = attached("codex", &[("CODEX_CONFIG", theirs)], &[]);
+    let (_, config) = &attached.variables[0];
+    let config: Value = serde_json::from_str(config.as_deref().unwrap()).unwrap();
+    assert_eq!(
+        (&config["model"], &config["features"]),
+        (&json!("o9"), &json!({ "hooks": true, "web": true }))
+    );
+    let keys: Vec<_> = config["hooks"]["state"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    let expected = [
+        "post_tool_use",
+        "pre_tool_use",
+        "session_start",
+        "user_prompt_submit",
+    ]
+    .map(|event| format!("/<session-flags>/config.toml:{event}:0:0"));
+    assert_eq!(keys, expected);
+}
+
+#[test]
+fn what_an_administrator_set_for_qwen_stays() {
+    let system = r#"{"disableAllHooks":true,"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"audit"}]}]}}"#;
+    let attached = attached("qwen", &[], &[("/etc/qwen-code/settings.json", system)]);
+    let OverlayContent::Text(text) = &attached.files[0].content else {
+        panic!("{attached:?}");
+    };
+    let settings: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(settings["disableAllHooks"], false);
+    let hooks = settings["hooks"]["PreToolUse"].as_array().unwrap();
+    assert_eq!(
+        (hooks.len(), &hooks[0]["hooks"][0]["command"]),
+        (2, &json!("audit"))
+    );
+}
+
+#[test]
+fn what_the_user_of_cline_has_is_in_the_folder_that_stands_for_theirs() {
+    let files = [
+        ("/home/me/.cline/data/state.json", ""),
+        ("/home/me/.cline/rules/a.md", ""),
+        ("/home/me/.cline/hooks/Pre Tool", ""),
+        ("/home/me/.cline/plugins/own.js", ""),
+    ];
+    let attached = attached(
+        "cline",
+        &[("HOME", "/home/me"), ("ACP_CHAIN_HOOK_TOKEN", "t")],
+        &files,
+    );
+    let content = |path: &str| {
+        let mut files = attached.files.iter();
+        let found = files.find(|file| file.path == Path::new(path));
+        found.map(|file| file.content.clone())
+    };
+    let link = |to: &str| Some(OverlayContent::Link(to.into()));
+    assert_eq!(content("cline/rules"), link("/home/me/.cline/rules"));
+    assert_eq!(
+        content("cline/plugins/own.js"),
+        link("/home/me/.cline/plugins/own.js")
+    );
+    assert_eq!(content("cline/data"), None);
+    let script = "#!/bin/sh\nexec '/home/me/.cline/hooks/Pre Tool' \"$@\"\n".to_owned();
+    assert_eq!(
+        content("cline/hooks/Pre Tool"),
+        Some(OverlayContent::Script(script))
+    );
+    assert_eq!(
+        attached.variables[1].1.as_deref(),
+        Some("/home/me/.cline/data")
+    );
+}
+
+#[test]
+fn lists_of_plugins_are_joined_and_the_way_to_switch_them_off_is_removed() {
+    let theirs = [("KILO_CONFIG_CONTENT", r#"{"plugin":["own"],"model":"m"}"#)];
+    let attached = attached("kilo", &theirs, &[]);
+    let content = r#"{"model":"m","plugin":["own","file:///run/overlay/plugin.mjs"]}"#.to_owned();
+    let expected = vec![("KILO_CONFIG_CONTENT", Some(content)), ("KILO_PURE", None)];
+    assert_eq!(attached.variables, expected);
 }
