@@ -15,6 +15,7 @@ mod event;
 mod kind;
 mod report;
 mod texts;
+pub mod wire;
 
 pub use answer::{Answer, CannotCarryOut, Decision};
 pub use attach::{
