@@ -14,6 +14,8 @@ mod dialect;
 mod event;
 mod kind;
 mod report;
+#[cfg(unix)]
+pub mod server;
 mod texts;
 pub mod wire;
 
