@@ -71,6 +71,9 @@ pub enum CannotAttach {
     /// A setting that has to be merged with ours is not JSON.
     #[error("{0} is not a JSON object, so that no hooks can be added to it")]
     NotJson(String),
+    /// A setting cannot be written as TOML.
+    #[error("the hooks cannot be written as TOML")]
+    Toml(#[source] toml::ser::Error),
     /// There is no home folder.
     #[error("the home folder is unknown")]
     NoHome,

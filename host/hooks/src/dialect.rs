@@ -55,6 +55,7 @@ static ALL: &[&Dialect] = &[
     &claude::CLAUDE,
     &cline::CLINE,
     &codex::CODEX,
+    &codex::OLDER,
     &copilot::COPILOT,
     &opencode::KILO,
     &opencode::OPENCODE,

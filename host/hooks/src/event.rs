@@ -66,7 +66,7 @@ pub struct Event {
 #[serde(rename_all = "camelCase")]
 struct Params<'e> {
     session_id: &'e str,
-    tool_call: ToolCall<'e>,
+    tool_call: Call<'e>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ struct Params<'e> {
 /// As ACP's `ToolCallUpdate`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolCall<'e> {
+struct Call<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'e str>,
     title: &'e str,
@@ -107,7 +107,7 @@ impl Event {
         let input: &RawValue = serde_json::from_str(&self.input)?;
         serde_json::to_string(&Params {
             session_id: session,
-            tool_call: ToolCall {
+            tool_call: Call {
                 tool_call_id: self.call.as_deref(),
                 title: &self.tool,
                 kind: self.kind,

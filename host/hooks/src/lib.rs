@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod agents;
 mod answer;
 mod attach;
 mod dialect;
@@ -19,6 +20,7 @@ pub mod server;
 mod texts;
 pub mod wire;
 
+pub use agents::{KnownAgent, Sign, known};
 pub use answer::{Answer, CannotCarryOut, Decision};
 pub use attach::{
     Attachment, CannotAttach, OverlayContent, OverlayFile, Run, SOCKET, TIMEOUT, TOKEN, merge,

@@ -6,7 +6,7 @@ use super::claude::{self, Specific};
 use super::{Dialect, Places};
 use crate::attach::{OverlayFile, TIMEOUT, hooks};
 use crate::report::Report;
-use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
+use crate::{Answer, Attachment, Decision, Kind, Moment, Run};
 
 pub(super) static AUGGIE: Dialect = Dialect {
     name: "auggie",
@@ -41,7 +41,7 @@ pub(super) static AUGGIE: Dialect = Dialect {
     },
     answer,
     closed: |_, reason| Answer::blocks(reason),
-    attach,
+    attach: |run, dialect| Ok(attach(run, dialect)),
 };
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
@@ -63,7 +63,7 @@ fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> O
 const NAME: &str = "acp-chain";
 
 /// A marketplace of one plugin.
-fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     let timeout = TIMEOUT * 1000;
     let hooks = hooks(
         run,
@@ -74,7 +74,7 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
     let mut listed = plugin.clone();
     listed["source"] = "./acp-chain".into();
     let market = json!({ "name": NAME, "owner": { "name": "acp-chain" }, "plugins": [listed] });
-    Ok(Attachment {
+    Attachment {
         args: vec!["--plugin-dir".to_owned(), run.place("market")],
         files: vec![
             OverlayFile::json("market/.augment-plugin/marketplace.json", &market),
@@ -85,5 +85,5 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
             ),
         ],
         ..Attachment::default()
-    })
+    }
 }

@@ -8,7 +8,7 @@ use super::{Dialect, FAILURE, Places};
 use crate::attach::{TIMEOUT, hooks};
 use crate::report::Report;
 use crate::texts::{texts, with_texts};
-use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
+use crate::{Answer, Attachment, Decision, Kind, Moment, Run};
 
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
@@ -38,7 +38,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
     places: PLACES,
     answer,
     closed,
-    attach,
+    attach: |run, dialect| Ok(attach(run, dialect)),
 };
 
 pub(super) const EVENTS: &[(&str, Moment)] = &[
@@ -140,15 +140,15 @@ fn closed(moment: Moment, reason: &str) -> Answer {
 }
 
 /// As the layer of `--settings`: those of the user and of the project stay in force, but not a `disableAllHooks`.
-fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     let hooks = hooks(
         run,
         dialect,
         |command| json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" }),
     );
     let settings = json!({ "disableAllHooks": false, "hooks": hooks });
-    Ok(Attachment {
+    Attachment {
         meta: Some(json!({ "claudeCode": { "options": { "settings": settings } } })),
         ..Attachment::default()
-    })
+    }
 }

@@ -10,32 +10,60 @@ use crate::attach::{TIMEOUT, hooks};
 use crate::report::Report;
 use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
-pub(super) static CODEX: Dialect = Dialect {
-    name: "codex",
-    changes_input: true,
-    changes_output: true,
-    changes_failures: true,
-    events: &[
-        ("SessionStart", Moment::SessionStart),
-        ("UserPromptSubmit", Moment::Prompt),
-        ("PreToolUse", Moment::BeforeTool),
-        ("PostToolUse", Moment::AfterTool),
-    ],
-    tools: &[
-        ("Bash", Kind::Execute),
-        ("apply_patch", Kind::Edit),
-        ("view_image", Kind::Read),
-        ("web_search", Kind::Fetch),
-        ("update_plan", Kind::Think),
-    ],
-    places: Places {
-        output: &["/tool_response"],
-        ..claude::PLACES
-    },
-    answer,
-    closed: |_, reason| Answer::blocks(reason),
-    attach,
-};
+pub(super) static CODEX: Dialect = of("codex", |run, dialect| {
+    Ok(Attachment {
+        variables: vec![(VARIABLE, Some(run.merged(VARIABLE, config(run, dialect))?))],
+        ..Attachment::default()
+    })
+});
+
+/// The adapter with Codex in itself, which takes its configuration as arguments.
+pub(super) static OLDER: Dialect = of("codex-older", |run, dialect| {
+    let config = config(run, dialect);
+    let hooks = toml::Value::try_from(&config["hooks"]).map_err(CannotAttach::Toml)?;
+    Ok(Attachment {
+        args: vec![
+            "-c".to_owned(),
+            "features.hooks=true".to_owned(),
+            "-c".to_owned(),
+            format!("hooks={hooks}"),
+        ],
+        ..Attachment::default()
+    })
+});
+
+const VARIABLE: &str = "CODEX_CONFIG";
+
+type Attach = fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>;
+
+const fn of(name: &'static str, attach: Attach) -> Dialect {
+    Dialect {
+        name,
+        changes_input: true,
+        changes_output: true,
+        changes_failures: true,
+        events: &[
+            ("SessionStart", Moment::SessionStart),
+            ("UserPromptSubmit", Moment::Prompt),
+            ("PreToolUse", Moment::BeforeTool),
+            ("PostToolUse", Moment::AfterTool),
+        ],
+        tools: &[
+            ("Bash", Kind::Execute),
+            ("apply_patch", Kind::Edit),
+            ("view_image", Kind::Read),
+            ("web_search", Kind::Fetch),
+            ("update_plan", Kind::Think),
+        ],
+        places: Places {
+            output: &["/tool_response"],
+            ..claude::PLACES
+        },
+        answer,
+        closed: |_, reason| Answer::blocks(reason),
+        attach,
+    }
+}
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
     match (moment, decision) {
@@ -62,7 +90,7 @@ fn block(reason: &str) -> Answer {
 
 /// Codex runs only hooks that are trusted. Trust for hooks of the session's flags may stand in the same flags, as the
 /// hash of what is trusted.
-fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+fn config(run: &Run<'_>, dialect: &Dialect) -> Value {
     let mut hooks = hooks(
         run,
         dialect,
@@ -72,11 +100,7 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
     let state = events.map(|(event, _)| (key(event), trusted(event, &hooks[event][0])));
     let state: Map<String, Value> = state.collect();
     hooks["state"] = state.into();
-    let config = json!({ "features": { "hooks": true }, "hooks": hooks });
-    Ok(Attachment {
-        variables: vec![("CODEX_CONFIG", Some(run.merged("CODEX_CONFIG", config)?))],
-        ..Attachment::default()
-    })
+    json!({ "features": { "hooks": true }, "hooks": hooks })
 }
 
 fn key(event: &str) -> String {

@@ -8,7 +8,7 @@ use super::{Dialect, FAILURE, Places};
 use crate::attach::{OverlayFile, TIMEOUT};
 use crate::report::Report;
 use crate::texts::{texts, with_texts};
-use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
+use crate::{Answer, Attachment, Decision, Kind, Moment, Run};
 
 pub(super) static COPILOT: Dialect = Dialect {
     name: "copilot",
@@ -48,7 +48,7 @@ pub(super) static COPILOT: Dialect = Dialect {
     },
     answer,
     closed,
-    attach,
+    attach: |run, dialect| Ok(attach(run, dialect)),
 };
 
 const RESULT: &[&str] = &["/toolResult", "/error"];
@@ -107,7 +107,7 @@ fn closed(moment: Moment, reason: &str) -> Answer {
     Answer::says(json!({ "modifiedResult": result }))
 }
 
-fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     let events = dialect.events.iter().map(|(event, _)| {
         let command = run.command(dialect, event);
         let hook = json!({ "type": "command", "bash": command, "timeoutSec": TIMEOUT });
@@ -117,12 +117,12 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
     let plugin = json!({
         "name": "acp-chain", "version": "1.0.0", "description": "acp-chain", "hooks": "hooks.json",
     });
-    Ok(Attachment {
+    Attachment {
         args: vec!["--plugin-dir".to_owned(), run.place("plugin")],
         files: vec![
             OverlayFile::json("plugin/plugin.json", &plugin),
             OverlayFile::json("plugin/hooks.json", &hooks),
         ],
         ..Attachment::default()
-    })
+    }
 }

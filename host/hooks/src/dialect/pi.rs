@@ -2,7 +2,7 @@
 
 use super::{Dialect, plugin};
 use crate::attach::{OverlayFile, quoted};
-use crate::{Attachment, CannotAttach, Kind, Run};
+use crate::{Attachment, Kind, Run};
 
 pub(super) static PI: Dialect = Dialect {
     name: "pi",
@@ -22,13 +22,13 @@ pub(super) static PI: Dialect = Dialect {
     places: plugin::PLACES,
     answer: plugin::answer,
     closed: plugin::closed,
-    attach,
+    attach: |run, dialect| Ok(attach(run, dialect)),
 };
 
 /// pi-acp starts pi by this command.
 const COMMAND: &str = "PI_ACP_PI_COMMAND";
 
-fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     let pi = (run.variable)(COMMAND).unwrap_or_else(|| "pi".to_owned());
     let extension = run.place("extension.mjs");
     let script = format!(
@@ -37,12 +37,12 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
         quoted(&extension)
     );
     let source = plugin::source(dialect, include_str!("../plugins/pi.mjs"));
-    Ok(Attachment {
+    Attachment {
         variables: vec![(COMMAND, Some(run.place("pi")))],
         files: vec![
             OverlayFile::text("extension.mjs", source),
             OverlayFile::script("pi", script),
         ],
         ..Attachment::default()
-    })
+    }
 }

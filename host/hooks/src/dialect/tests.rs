@@ -133,7 +133,7 @@ fn each_agent_is_refused_in_its_own_form() {
     let denied = json!({ "hookSpecificOutput": {
         "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no",
     } });
-    for name in ["auggie", "claude", "codex", "qwen"] {
+    for name in ["auggie", "claude", "codex", "codex-older", "qwen"] {
         assert_eq!(
             answer(name, "PreToolUse", &json!({}), refuse()),
             denied,
@@ -330,6 +330,18 @@ fn codex_trusts_the_hooks_of_this_run_and_keeps_what_its_user_configured() {
     ]
     .map(|event| format!("/<session-flags>/config.toml:{event}:0:0"));
     assert_eq!(keys, expected);
+}
+
+#[test]
+fn an_older_codex_gets_the_same_as_arguments() {
+    let attached = attached("codex-older", &[], &[]);
+    let [_, _, flag, hooks] = &attached.args[..] else {
+        panic!("{attached:?}");
+    };
+    let hooks: toml::Table = hooks.parse().unwrap();
+    let hook = &hooks["hooks"]["PreToolUse"][0]["hooks"][0];
+    assert_eq!((&**flag, hook["timeout"].as_integer()), ("-c", Some(3600)));
+    assert!(!attached.args[3].contains('\n'));
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! The agents whose hooks are known: by their package, with the versions in which the hooks were seen to do what the
+//! [dialect](crate::Dialect) says.
+
+use semver::{Version, VersionReq};
+
+use crate::{Dialect, dialect};
+
+/// An agent, and how far its hooks are known.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownAgent {
+    /// Its package, in npm.
+    pub package: &'static str,
+    /// The versions of which this row is.
+    range: &'static str,
+    /// The versions that were tried.
+    tried: &'static str,
+    dialect: &'static str,
+    /// When its hooks first give a sign of life.
+    pub sign: Sign,
+}
+
+/// When the hooks of an agent first report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Before a session's set-up is answered: no prompt passes earlier.
+    Session,
+    /// With the first prompt, before any of the turn's updates.
+    Prompt,
+}
+
+const AGENTS: &[KnownAgent] = &[
+    KnownAgent {
+        package: "@agentclientprotocol/claude-agent-acp",
+        range: "*",
+        tried: "0.49.0, 0.101.0",
+        dialect: "claude",
+        sign: Sign::Session,
+    },
+    KnownAgent {
+        package: "@agentclientprotocol/codex-acp",
+        range: ">=1.0.0",
+        tried: "2.6.0",
+        dialect: "codex",
+        sign: Sign::Prompt,
+    },
+    KnownAgent {
+        package: "@zed-industries/codex-acp",
+        range: "<1.0.0",
+        tried: "0.16.0",
+        dialect: "codex-older",
+        sign: Sign::Prompt,
+    },
+    KnownAgent {
+        package: "@qwen-code/qwen-code",
+        range: "*",
+        tried: "0.15.10, 0.24.4",
+        dialect: "qwen",
+        sign: Sign::Session,
+    },
+    KnownAgent {
+        package: "opencode-ai",
+        range: "*",
+        tried: "1.18.33",
+        dialect: "opencode",
+        sign: Sign::Session,
+    },
+    KnownAgent {
+        package: "@kilocode/cli",
+        range: "*",
+        tried: "7.7.7",
+        dialect: "kilo",
+        sign: Sign::Session,
+    },
+    KnownAgent {
+        package: "@github/copilot",
+        range: "*",
+        tried: "1.0.102",
+        dialect: "copilot",
+        sign: Sign::Prompt,
+    },
+    KnownAgent {
+        package: "cline",
+        range: "*",
+        tried: "3.0.65",
+        dialect: "cline",
+        sign: Sign::Session,
+    },
+    KnownAgent {
+        package: "@augmentcode/auggie",
+        range: "*",
+        tried: "0.36.0",
+        dialect: "auggie",
+        sign: Sign::Prompt,
+    },
+    KnownAgent {
+        package: "pi-acp",
+        range: "*",
+        tried: "0.0.34",
+        dialect: "pi",
+        sign: Sign::Session,
+    },
+];
+
+/// The agent in this package, in this version.
+#[must_use]
+pub fn known(package: &str, version: &Version) -> Option<&'static KnownAgent> {
+    AGENTS.iter().find(|agent| {
+        let range = VersionReq::parse(agent.range);
+        agent.package == package && range.is_ok_and(|range| range.matches(version))
+    })
+}
+
+impl KnownAgent {
+    /// How its hooks report and are answered.
+    #[must_use]
+    pub fn dialect(&self) -> Option<&'static Dialect> {
+        dialect(self.dialect)
+    }
+
+    /// Whether its hooks were tried in this version. In others they may do something else.
+    #[must_use]
+    pub fn was_tried(&self, version: &Version) -> bool {
+        let mut tried = self.tried.split(", ");
+        tried.any(|tried| Version::parse(tried).is_ok_and(|tried| tried == *version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_of_a_dialect_and_of_the_versions_that_were_tried() {
+        for agent in AGENTS {
+            assert!(agent.dialect().is_some(), "{agent:?}");
+            for tried in agent.tried.split(", ") {
+                let version = Version::parse(tried).unwrap();
+                let found = known(agent.package, &version).unwrap();
+                assert_eq!(found.dialect, agent.dialect);
+                assert!(found.was_tried(&version));
+            }
+            assert!(!agent.was_tried(&Version::new(999, 0, 0)));
+        }
+        assert!(known("somebody-elses", &Version::new(1, 0, 0)).is_none());
+    }
+}
