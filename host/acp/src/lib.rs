@@ -121,6 +121,13 @@ pub const PERMISSION: &str = "session/request_permission";
 pub const READ: &str = "fs/read_text_file";
 /// The agent's request for input by the user.
 pub const ELICITATION: &str = "elicitation/create";
+/// The prefix of the requests by which the host tells proxies of the agent's tool runs (extension methods of ACP). Only
+/// the host sends them, and no end receives them.
+pub const HOOK: &str = "_acp-chain/hook/";
+/// A tool of the agent is about to run.
+pub const BEFORE_TOOL: &str = "_acp-chain/hook/before_tool";
+/// A tool of the agent has run, and the model has not got its result.
+pub const AFTER_TOOL: &str = "_acp-chain/hook/after_tool";
 /// The notification that cancels a request.
 pub const CANCEL_REQUEST: &str = "$/cancel_request";
 

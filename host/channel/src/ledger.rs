@@ -12,6 +12,7 @@ use super::{
     capability, seen_subject, subject,
 };
 use crate::limits::{LONGEST_PAUSE, LONGEST_URI, Limits, PAUSES, Quantity, SHORTEST_PAUSE};
+use acp_chain_acp::HOOK;
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK, Sight};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Message, member};
@@ -475,7 +476,8 @@ impl Ledger {
         if method.len() > LONGEST_METHOD || method.contains(char::is_control) {
             return invalid("not a valid method name");
         }
-        if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
+        let mut reserved = ["proxy/", "$/", HOOK].into_iter();
+        if method == "initialize" || reserved.any(|start| method.starts_with(start)) {
             return denied(format!("{method} is the host's to send"));
         }
         self.check_text(method.len() + params.len(), params)?;
@@ -609,7 +611,12 @@ mod tests {
             Err(ChannelError::Denied(_))
         ));
         ledger.start();
-        for method in ["initialize", "proxy/successor", "$/cancel_request"] {
+        for method in [
+            "initialize",
+            "proxy/successor",
+            "$/cancel_request",
+            "_acp-chain/hook/before_tool",
+        ] {
             let denied = ledger.request(Peer::Agent, method, "{}");
             assert!(matches!(denied, Err(ChannelError::Denied(_))), "{method}");
         }

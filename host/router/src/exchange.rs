@@ -24,6 +24,8 @@ pub enum Origin {
     Native(HopIndex, Id),
     /// The host, which sends a restarted native proxy the client's first message.
     Introduction,
+    /// A hook of the agent, with this number.
+    Hook(u64),
     /// The seat of an MCP server, with its own number for the request.
     Seat(ServerId, Question),
     /// An MCP client of the agent, with its own id for the request.

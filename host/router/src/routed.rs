@@ -9,7 +9,7 @@ use super::exchange::ExchangeId;
 use super::labels::Labels;
 use super::route::{HopIndex, Route, Target, Via};
 use super::version::Version;
-use acp_chain_acp::Life;
+use acp_chain_acp::{HOOK, Life};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::Message;
@@ -165,6 +165,11 @@ impl Routed {
     /// Whether both messages belong to one session, or to none, and go in the same direction.
     pub fn shares_queue(&self, other: &Self) -> bool {
         self.toward == other.toward && self.session() == other.session()
+    }
+
+    /// Whether the message is about a tool run that the agent's hooks report.
+    pub fn is_of_hook(&self) -> bool {
+        self.method.starts_with(HOOK)
     }
 
     /// Whether the message begins the connection, or is the answer to that.

@@ -28,6 +28,11 @@ pub(super) fn set_out(
             core.exchanges.remove(answer.number);
             return None;
         }
+        Origin::Hook(report) => {
+            core.exchanges.remove(answer.number);
+            core.hooks.refuse(report, &answer.message);
+            return None;
+        }
         Origin::Seat(server, question) => {
             mcp.router(core, steps)
                 .seat_answered(server, question, answer);
@@ -114,6 +119,6 @@ fn hand_over(
             let version = version_of(*id);
             work::call(core, mcp, *index, version, Event::Answer(delivery), steps);
         }
-        Origin::Introduction | Origin::Seat(..) => {}
+        Origin::Introduction | Origin::Hook(_) | Origin::Seat(..) => {}
     }
 }

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::busy::BusyProxy;
 use super::cancel::with_cancelled_id;
 use super::exchanges::Exchanges;
+use super::hooks::Hooks;
 use super::joined::JoinedProxies;
 use super::lookups::{Lookups, PATIENCE};
 use super::notices::Notices;
@@ -80,6 +81,7 @@ pub(super) struct Core {
     pub clock: Clock,
     /// The notices for the user's next turn.
     pub notices: Notices,
+    pub hooks: Hooks,
     pub reads: Reads,
     pub losses: Losses,
     /// The turns of the client that go on after their prompts are answered, by the client's name of the session.
@@ -115,6 +117,7 @@ impl Core {
             clock: Clock::new(Instant::now()),
             notices: Notices::new(&kept),
             kept,
+            hooks: Hooks::default(),
             reads: Reads::default(),
             losses: Losses::default(),
             turns: Turns::new(),

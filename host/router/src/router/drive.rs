@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::busy::{FinishedWork, WorkResult};
+use super::cancel::new_cancel;
 use super::core::Core;
+use super::hooks::ReportNumber;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use super::{
@@ -213,6 +215,21 @@ impl Router {
     /// Handles an arrival on the bridge.
     pub fn receive_from_bridge(&mut self, arrival: Arrival) {
         self.with(|core, mcp, steps| mcp.router(core, steps).receive_from_bridge(arrival));
+    }
+
+    /// Receives a report of the agent's hooks, as a request. Its outcome is among
+    /// [`Router::take_hook_outcomes`], at once or later.
+    pub fn receive_from_hook(&mut self, report: ReportNumber, request: Message) {
+        self.with(|core, mcp, steps| intake::report(core, mcp, report, request, steps));
+    }
+
+    /// Cancels a report whose hook no longer waits for the outcome.
+    pub fn cancel_of_hook(&mut self, report: ReportNumber) {
+        if let Some(number) = self.core.hooks.request(report) {
+            self.with(|core, mcp, steps| {
+                withdraw::withdraw(core, mcp, number, new_cancel(), steps);
+            });
+        }
     }
 
     /// Notes the process id of a native proxy's program.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::exchanges::admit;
+use super::hooks::{HookOutcome, ReportNumber};
 use super::lookups::WaitingMessage;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
@@ -311,4 +312,29 @@ pub(super) fn answer_all_open(core: &mut Core, peer: Peer, error: &Error) {
         core.exchanges.remove(number);
         core.tell(peer, &id, error);
     }
+}
+
+/// Receives a report of the agent's hooks, as a request of the host.
+pub(super) fn report(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    report: ReportNumber,
+    request: Message,
+    steps: &mut Steps,
+) {
+    let cost = Exchange::cost(None, &request);
+    let Some(charge) = core.agent.kept.charge(cost) else {
+        let reason = "acp-chain: too many requests are open already".to_owned();
+        return core.hooks.decide(report, HookOutcome::Refused(reason));
+    };
+    let (from, toward) = (Peer::Agent, Peer::Client);
+    let route = core.sessions.route(from, toward, request.session());
+    let at = route.edge(from);
+    let origin = Origin::Hook(report);
+    let charge = Some(charge);
+    let number = (core.exchanges).open(origin, toward, route.clone(), &request, charge);
+    core.hooks.opened(report, number);
+    let mut routed = Routed::new(request, route, at, toward);
+    routed.exchange = Some(number);
+    way::carry(core, mcp, routed, steps);
 }

@@ -36,6 +36,7 @@
 //! steps      the queue of steps
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
+//! hooks      tool runs that the agent's hooks report
 //! setups     sessions that are being set up
 //! busy       the work of proxies, as futures
 //! cancel     cancellations
@@ -51,6 +52,7 @@ mod effects;
 mod exchanges;
 mod failure;
 mod guards;
+mod hooks;
 mod intake;
 mod joined;
 mod lookups;
@@ -88,6 +90,7 @@ use tokio::time::Instant;
 
 pub use busy::FinishedWork;
 pub use drive::RUN;
+pub use hooks::{HookOutcome, ReportNumber};
 pub use lookups::PATIENCE;
 
 use self::core::Core;
@@ -270,6 +273,11 @@ impl Router {
         self.core.lookups.are_on = true;
         self.core.lookups.are_required = are_required;
         self.core.sessions.are_apart = true;
+    }
+
+    /// Takes the outcomes of reports of the agent's hooks.
+    pub fn take_hook_outcomes(&mut self) -> Vec<(ReportNumber, HookOutcome)> {
+        self.core.hooks.take_outcomes()
     }
 
     /// Takes the lookups to start: their numbers and folders. Their timers start now.

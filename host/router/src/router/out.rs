@@ -1,11 +1,12 @@
 //! Sends messages at the ends. No other file does.
 
 use super::core::Core;
+use super::hooks::HookOutcome;
 use super::mcp::Mcp;
 use super::scope::scoped;
 use super::steps::Steps;
 use super::{answers, setup};
-use crate::exchange::Stage;
+use crate::exchange::{Origin, Stage};
 use crate::route::{Place, Via};
 use crate::routed::Routed;
 use acp_chain_channel::Peer;
@@ -26,6 +27,18 @@ pub(super) fn leave(
         routed.message = message;
     }
     core.trace(&routed);
+    if peer == Peer::Client
+        && !routed.is_response()
+        && let Some(number) = routed.exchange
+        && let Some(Origin::Hook(report)) =
+            core.exchanges.get(number).map(|exchange| &exchange.origin)
+    {
+        let report = *report;
+        core.exchanges.remove(number);
+        return core
+            .hooks
+            .decide(report, HookOutcome::Passed(routed.message.clone()));
+    }
     if let Via::Link(link) = routed.via
         && !routed.is_response()
     {

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::native::{Dialect, is_successor};
-use acp_chain_acp::INITIALIZE;
+use acp_chain_acp::{HOOK, INITIALIZE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};
@@ -84,7 +84,7 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
 
 /// Whether a method is used only between a conductor and its proxies.
 fn is_host_method(method: &str) -> bool {
-    is_successor(method) || Dialect::of_initialize(method).is_some()
+    is_successor(method) || method.starts_with(HOOK) || Dialect::of_initialize(method).is_some()
 }
 
 fn refused(reason: String) -> UnwrapResult {

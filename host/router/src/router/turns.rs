@@ -130,7 +130,7 @@ impl Core {
             .exchange
             .and_then(|number| self.exchanges.get(number));
         let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
-        if withdrawn {
+        if withdrawn || routed.is_of_hook() {
             Message::error(&Error::cancelled())
         } else if &*routed.method == PERMISSION {
             Message::result(r#"{"outcome":{"outcome":"cancelled"}}"#)
@@ -145,7 +145,7 @@ impl Core {
 fn can_be_stopped(routed: &Routed) -> bool {
     let belongs_to_turn = match routed.toward {
         Peer::Agent => routed.life == Life::Prompts,
-        Peer::Client => &*routed.method == PERMISSION,
+        Peer::Client => &*routed.method == PERMISSION || routed.is_of_hook(),
     };
     belongs_to_turn && !routed.is_response()
 }

@@ -78,6 +78,9 @@ fn enter(
     steps: &mut Steps,
 ) -> ControlFlow<(), Routed> {
     let hop = &core.hops[index];
+    if routed.is_of_hook() && hop.native().is_some() {
+        return ControlFlow::Continue(routed);
+    }
     let enters = routed.requester == Some(index)
         || routed.target == Target::Provider(index)
         || hop.subscription(&routed).is_some()

@@ -3,6 +3,7 @@
 mod cancel;
 mod failure;
 mod guards;
+mod hooks;
 mod ids;
 mod kept;
 mod mcp;
