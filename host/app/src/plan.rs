@@ -190,6 +190,7 @@ impl LoadedChain {
             notices: started.notices,
             supervisor: self.supervisor,
             reach: self.reach,
+            hooks: None,
             projects: self.projects.map(|projects| Box::new(projects) as _),
         })
     }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, ReadFilter, programs_of};
-use super::{Chain, Exit, Project, Projects, Role, Settings, Word};
+use super::{AgentHooks, Chain, Exit, Project, Projects, Role, Settings, Word};
 use acp_chain_channel::limits::{FLOOD, UNREAD};
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
@@ -37,6 +37,7 @@ enum Turn {
     Read(Peer, std::io::Result<bool>),
     Finished(FinishedWork),
     Arrived(Arrival),
+    Reported(acp_chain_hooks::server::Arrival),
     Happened(PipeEvent),
     Word(Word),
     Swap(Swap),
@@ -76,6 +77,8 @@ pub struct Conductor {
     pub(super) pipes: Pipes,
     /// Finds the projects of sessions.
     projects: Option<Box<dyn Projects>>,
+    /// The agent's hooks.
+    hooks: Option<AgentHooks>,
     /// Newer versions of proxies, which replace running ones.
     swaps: Option<mpsc::Receiver<Swap>>,
     /// Whether the last event was a write.
@@ -139,6 +142,7 @@ impl Conductor {
             process,
             pipes,
             projects,
+            hooks: chain.hooks,
             swaps: settings.swaps,
             wrote: false,
             last_output: None,
@@ -216,6 +220,7 @@ impl Conductor {
         let event = {
             let (client_box, agent_box, busy, arrival, mut natives) = self.router.split();
             let projects = self.projects.as_mut().map(|projects| projects.next());
+            let hooks = self.hooks.as_mut().map(AgentHooks::next);
             let swaps = self.swaps.as_mut().map(mpsc::Receiver::recv);
             let exit = self.process.as_mut().map(Process::wait);
             let rest = async {
@@ -225,6 +230,7 @@ impl Conductor {
                     filled = self.agent.incoming.read(), if read_agent => Turn::Read(Peer::Agent, filled),
                     happened = self.pipes.next(&mut natives, &readable) => Turn::Happened(happened),
                     Some(word) = OptionFuture::from(projects) => Turn::Word(word),
+                    Some(report) = OptionFuture::from(hooks), if read_agent => Turn::Reported(report),
                     Some(Some(swap)) = OptionFuture::from(swaps) => Turn::Swap(swap),
                     Some(_) = OptionFuture::from(exit), if self.last_output.is_none() => Turn::Exited,
                     finished = busy => Turn::Finished(finished),
@@ -279,6 +285,11 @@ impl Conductor {
             Turn::Happened(happened) => self.happened(happened),
             Turn::Word(Word::Found(number, project)) => self.found(number, project),
             Turn::Word(Word::Notice(text)) => self.router.tell_user(&text),
+            Turn::Reported(report) => {
+                if let Some(hooks) = &mut self.hooks {
+                    hooks.arrived(report, &mut self.router);
+                }
+            }
             Turn::Swap(swap) => self.router.swap(swap),
             Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
@@ -342,6 +353,9 @@ impl Conductor {
                     self.router.launched(hop, launched);
                 }
             }
+        }
+        if let Some(hooks) = &mut self.hooks {
+            hooks.answer(&mut self.router);
         }
         if let Some(projects) = &mut self.projects {
             for (number, cwd) in self.router.take_lookups() {

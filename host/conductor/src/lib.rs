@@ -11,6 +11,7 @@
 mod conductor;
 mod ending;
 mod handshake;
+mod hooks;
 mod pipes;
 mod projects;
 mod serve;
@@ -22,6 +23,7 @@ pub use acp_chain_router::{
     EndCallback, Launch, Member, Native, NativeBacklogs, Order, PATIENCE, Program, Proxy, Router,
     SleepingProxy, Swap, Terms, losses, sign_in,
 };
+pub use hooks::AgentHooks;
 pub use projects::{Project, Projects, ProxyFactory, Word};
 pub use serve::{Exit, Settings, serve};
 pub use start::{Agent, Chain, Role, StartError};

@@ -1,6 +1,6 @@
 //! What a connection needs to start.
 
-use super::{Member, Projects};
+use super::{AgentHooks, Member, Projects};
 use crate::native::{Dialect, Supervisor};
 use acp_chain_acp::INITIALIZE;
 use acp_chain_channel::limits::LINE;
@@ -42,6 +42,8 @@ pub struct Chain {
     pub supervisor: Option<Supervisor>,
     /// How the agent reaches these servers, where there is a choice.
     pub reach: Reach,
+    /// The agent's hooks; if `None`, proxies do not see what the agent runs without asking.
+    pub hooks: Option<AgentHooks>,
     /// Finds further proxies for each session; if `None`, all sessions have the same proxies.
     pub projects: Option<Box<dyn Projects>>,
 }
@@ -66,6 +68,7 @@ impl Chain {
             notices: Vec::new(),
             supervisor: None,
             reach: Reach::default(),
+            hooks: None,
             projects: None,
         }
     }

@@ -15,7 +15,6 @@ mod dialect;
 mod event;
 mod kind;
 mod report;
-#[cfg(unix)]
 pub mod server;
 mod texts;
 pub mod wire;

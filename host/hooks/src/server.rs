@@ -15,8 +15,9 @@ use acp_chain_system::local::{Address, Listener};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -167,7 +168,7 @@ async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
 }
 
 /// Serves one connection.
-async fn serve(shared: Arc<Shared>, stream: UnixStream) {
+async fn serve(shared: Arc<Shared>, stream: impl AsyncRead + AsyncWrite + Unpin) {
     let mut stream = BufReader::new(stream);
     let (event, text) = match timeout(PATIENCE, shared.read(&mut stream)).await {
         Ok(Ok(report)) => report,
@@ -209,7 +210,7 @@ impl Shared {
     /// Reads the event and the text of a report.
     async fn read(
         &self,
-        stream: &mut BufReader<UnixStream>,
+        stream: &mut BufReader<impl AsyncRead + Unpin>,
     ) -> Result<(String, String), &'static str> {
         let mut line = Vec::new();
         let first = stream
@@ -243,9 +244,9 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
-    use tokio::io::AsyncReadExt as _;
+    use tokio::net::UnixStream;
 
     use super::*;
     use crate::dialect;
