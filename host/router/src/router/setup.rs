@@ -80,10 +80,11 @@ pub(super) fn repeated_by(core: &Core, index: HopIndex, own: &Message) -> Option
             && exchange.method == *own.method()
             && exchange.far_session() == own.session()
     });
+    let setups = &core.sessions.setups;
+    let repeated = setups.repeated();
     let best = all.min_by_key(|(number, _)| {
-        let setups = &core.sessions.setups;
         let is_other = setups.cwd(*number) != cwd.as_deref();
-        (is_other, setups.is_repeated(*number), *number)
+        (is_other, repeated.contains(number), *number)
     });
     best.map(|(number, _)| number)
 }

@@ -3,7 +3,7 @@
 //! A session that is set up by name has its route from the request on, as an agent replays its messages before it
 //! answers. Everything that a setup adds here is removed with it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::exchange::ExchangeId;
@@ -103,10 +103,10 @@ impl Setups {
         self.open.get(&number)?.cwd.as_deref()
     }
 
-    /// Whether another request repeats this one.
-    pub fn is_repeated(&self, number: ExchangeId) -> bool {
-        let mut open = self.open.values();
-        open.any(|setup| setup.repeats == Some(number))
+    /// The requests that others repeat.
+    pub fn repeated(&self) -> HashSet<ExchangeId> {
+        let repeated = self.open.values().filter_map(|setup| setup.repeats);
+        repeated.collect()
     }
 
     /// Notes that a request has failed on one side: that side's earlier names for the session apply again.
