@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use acp_chain_hooks::server::{Arrival, Report, Server};
-use acp_chain_hooks::{Answer, Decision, Dialect, Event, Moment};
+use acp_chain_hooks::{Answer, Decision, Event, Moment};
 use acp_chain_router::{HookOutcome, Router};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -14,7 +14,6 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// The hooks of an agent.
 #[derive(Debug)]
 pub struct AgentHooks {
-    dialect: &'static Dialect,
     server: Server,
     open: HashMap<u64, OpenReport>,
 }
@@ -27,11 +26,10 @@ struct OpenReport {
 }
 
 impl AgentHooks {
-    /// The hooks of an agent of this dialect, which was told the server's socket and token.
+    /// The hooks that report to this server.
     #[must_use]
-    pub fn new(dialect: &'static Dialect, server: Server) -> Self {
+    pub fn new(server: Server) -> Self {
         Self {
-            dialect,
             server,
             open: HashMap::new(),
         }
@@ -69,14 +67,14 @@ impl AgentHooks {
                 );
                 let reason = format!("acp-chain: {why}");
                 self.server
-                    .answer(number, self.dialect.closed(&report.event, &reason));
+                    .answer(number, self.server.dialect().closed(&report.event, &reason));
             }
         }
     }
 
     /// The event of a report, and the request about it; none for a sign of life.
     fn request(&self, report: &Report) -> Result<Option<(Event, Message)>, String> {
-        let read = self.dialect.read(&report.event, &report.text);
+        let read = self.server.dialect().read(&report.event, &report.text);
         let event = read.map_err(|error| error.to_string())?;
         let Some(method) = event.moment.method() else {
             return Ok(None);
@@ -84,9 +82,9 @@ impl AgentHooks {
         let session = event.session.as_deref();
         let session = session.ok_or("the report names no session")?;
         let can_change = match event.moment {
-            Moment::AfterTool if event.failed => self.dialect.changes_failures,
-            Moment::AfterTool => self.dialect.changes_output,
-            _ => self.dialect.changes_input,
+            Moment::AfterTool if event.failed => self.server.dialect().changes_failures,
+            Moment::AfterTool => self.server.dialect().changes_output,
+            _ => self.server.dialect().changes_input,
         };
         let params = event.params(session, can_change);
         let params = params.map_err(|error| error.to_string())?;
@@ -105,13 +103,17 @@ impl AgentHooks {
                 HookOutcome::Refused(reason) => Ok(Decision::Refuse(reason)),
             };
             let decision = decision.unwrap_or_else(|error| Decision::Refuse(error.to_string()));
-            let answer = self.dialect.answer(&report.event, &report.text, &decision);
+            let answer = self
+                .server
+                .dialect()
+                .answer(&report.event, &report.text, &decision);
             let answer = answer.unwrap_or_else(|error| {
                 let tool = quote(&event.tool, MAX_QUOTE);
                 router.tell_user(&format!(
                     "a proxy decided about the tool `{tool}` what cannot be carried out: {error}"
                 ));
-                self.dialect
+                self.server
+                    .dialect()
                     .closed(&report.event, &format!("acp-chain: {error}"))
             });
             self.server.answer(number, answer);

@@ -1,5 +1,5 @@
-//! The agents whose hooks are known: by their package, with the versions in which the hooks were seen to do what the
-//! [dialect](crate::Dialect) says.
+//! The agents whose hooks are known: by their package, with the versions for which their [dialect](crate::Dialect) is
+//! written.
 
 use semver::{Version, VersionReq};
 
@@ -12,8 +12,8 @@ pub struct KnownAgent {
     pub package: &'static str,
     /// The versions of which this row is.
     range: &'static str,
-    /// The versions that were tried.
-    tried: &'static str,
+    /// The versions for which the dialect is written.
+    versions: &'static str,
     dialect: &'static str,
     /// When its hooks first give a sign of life.
     pub sign: Sign,
@@ -32,70 +32,70 @@ const AGENTS: &[KnownAgent] = &[
     KnownAgent {
         package: "@agentclientprotocol/claude-agent-acp",
         range: "*",
-        tried: "0.49.0, 0.101.0",
+        versions: "0.49.0, 0.101.0",
         dialect: "claude",
         sign: Sign::Session,
     },
     KnownAgent {
         package: "@agentclientprotocol/codex-acp",
         range: ">=1.0.0",
-        tried: "2.6.0",
+        versions: "2.6.0",
         dialect: "codex",
         sign: Sign::Prompt,
     },
     KnownAgent {
         package: "@zed-industries/codex-acp",
         range: "<1.0.0",
-        tried: "0.16.0",
+        versions: "0.16.0",
         dialect: "codex-older",
         sign: Sign::Prompt,
     },
     KnownAgent {
         package: "@qwen-code/qwen-code",
         range: "*",
-        tried: "0.15.10, 0.24.4",
+        versions: "0.15.10, 0.24.4",
         dialect: "qwen",
         sign: Sign::Session,
     },
     KnownAgent {
         package: "opencode-ai",
         range: "*",
-        tried: "1.18.33",
+        versions: "1.18.33",
         dialect: "opencode",
         sign: Sign::Session,
     },
     KnownAgent {
         package: "@kilocode/cli",
         range: "*",
-        tried: "7.7.7",
+        versions: "7.7.7",
         dialect: "kilo",
         sign: Sign::Session,
     },
     KnownAgent {
         package: "@github/copilot",
         range: "*",
-        tried: "1.0.102",
+        versions: "1.0.102",
         dialect: "copilot",
         sign: Sign::Prompt,
     },
     KnownAgent {
         package: "cline",
         range: "*",
-        tried: "3.0.65",
+        versions: "3.0.65",
         dialect: "cline",
         sign: Sign::Session,
     },
     KnownAgent {
         package: "@augmentcode/auggie",
         range: "*",
-        tried: "0.36.0",
+        versions: "0.36.0",
         dialect: "auggie",
         sign: Sign::Prompt,
     },
     KnownAgent {
         package: "pi-acp",
         range: "*",
-        tried: "0.0.34",
+        versions: "0.0.34",
         dialect: "pi",
         sign: Sign::Session,
     },
@@ -117,11 +117,11 @@ impl KnownAgent {
         dialect(self.dialect)
     }
 
-    /// Whether its hooks were tried in this version. In others they may do something else.
+    /// Whether the dialect is written for this version. In others, the hooks may do something else.
     #[must_use]
-    pub fn was_tried(&self, version: &Version) -> bool {
-        let mut tried = self.tried.split(", ");
-        tried.any(|tried| Version::parse(tried).is_ok_and(|tried| tried == *version))
+    pub fn is_for(&self, version: &Version) -> bool {
+        let mut versions = self.versions.split(", ");
+        versions.any(|own| Version::parse(own).is_ok_and(|own| own == *version))
     }
 }
 
@@ -130,16 +130,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_of_a_dialect_and_of_the_versions_that_were_tried() {
+    fn every_row_is_of_a_dialect_and_of_its_versions() {
         for agent in AGENTS {
             assert!(agent.dialect().is_some(), "{agent:?}");
-            for tried in agent.tried.split(", ") {
-                let version = Version::parse(tried).unwrap();
+            for own in agent.versions.split(", ") {
+                let version = Version::parse(own).unwrap();
                 let found = known(agent.package, &version).unwrap();
                 assert_eq!(found.dialect, agent.dialect);
-                assert!(found.was_tried(&version));
+                assert!(found.is_for(&version));
             }
-            assert!(!agent.was_tried(&Version::new(999, 0, 0)));
+            assert!(!agent.is_for(&Version::new(999, 0, 0)));
         }
         assert!(known("somebody-elses", &Version::new(1, 0, 0)).is_none());
     }

@@ -19,7 +19,7 @@ pub const TIMEOUT: u32 = 3600;
 pub struct Run<'a> {
     /// The hook's client: a program, and its first arguments.
     pub client: &'a [String],
-    /// A folder of this run, which nobody else can write.
+    /// A folder of this run, which other users cannot write to.
     pub overlay: &'a Path,
     /// The agent's environment, without what is attached.
     pub variable: &'a dyn Fn(&str) -> Option<String>,

@@ -89,7 +89,8 @@ impl Dialect {
         } else {
             (String::new(), "null".to_owned())
         };
-        let output = report.at(places.output).map(texts).unwrap_or_default();
+        let output = report.at(places.output);
+        let output = output.filter(|_| moment == Moment::AfterTool).map(texts);
         Ok(Event {
             moment,
             session: report.text(places.session),
@@ -100,11 +101,7 @@ impl Dialect {
             tool,
             input,
             cwd: report.text(places.cwd),
-            output: if moment == Moment::AfterTool {
-                output.into_iter().map(|(_, text)| text).collect()
-            } else {
-                Vec::new()
-            },
+            output: output.into_iter().flatten().map(|(_, text)| text).collect(),
             failed: event.ends_with(FAILURE) || report.at(&["/failed"]) == Some("true"),
         })
     }

@@ -63,6 +63,7 @@ pub struct Report {
 /// The socket of one run, for hooks of one dialect.
 #[derive(Debug)]
 pub struct Server {
+    dialect: &'static Dialect,
     address: Address,
     token: String,
     arrivals: mpsc::Receiver<Arrival>,
@@ -109,12 +110,19 @@ impl Server {
             tokio::join!(clear, accept(&shared, listener));
         });
         Ok(Self {
+            dialect,
             address,
             token,
             arrivals,
             open,
             _task: task,
         })
+    }
+
+    /// The dialect of the hooks.
+    #[must_use]
+    pub fn dialect(&self) -> &'static Dialect {
+        self.dialect
     }
 
     /// The path of the socket, for the agent's environment.
@@ -295,7 +303,7 @@ mod tests {
         assert!(matches!(server.next().await, Arrival::Report(_)));
         drop(stream);
         assert_eq!(server.next().await, Arrival::Withdrawn(1));
-        // The answer comes too late for anybody.
+        // Too late: the hook has disconnected.
         server.answer(1, Answer::default());
     }
 

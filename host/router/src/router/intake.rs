@@ -330,11 +330,9 @@ pub(super) fn report(
     let (from, toward) = (Peer::Agent, Peer::Client);
     let route = core.sessions.route(from, toward, request.session());
     let at = route.edge(from);
-    let origin = Origin::Hook(report);
-    let charge = Some(charge);
-    let number = (core.exchanges).open(origin, toward, route.clone(), &request, charge);
-    core.hooks.opened(report, number);
     let mut routed = Routed::new(request, route, at, toward);
-    routed.exchange = Some(number);
+    let (origin, exchanges) = (Origin::Hook(report), &mut core.exchanges);
+    let number = exchanges.open_routed(origin, Some(charge), &mut routed);
+    core.hooks.opened(report, number);
     way::carry(core, mcp, routed, steps);
 }

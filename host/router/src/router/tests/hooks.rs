@@ -109,7 +109,7 @@ fn a_stop_of_the_turn_refuses_a_report_that_a_guard_holds() {
         r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#,
     );
     // The guard was notified, and still has to settle it; it never passes.
-    router.lose(Peer::Client, &Error::new(1, "the client is gone"));
+    router.lose(Peer::Client, &Error::new(1, "the client has disconnected"));
     router.cancel_of_hook(1);
     assert!(
         outcomes(&mut router)
