@@ -166,7 +166,10 @@ pub fn acp_chain(subcommand: &str) -> Command {
         .arg(subcommand)
         .env_remove("ACP_CHAIN_LOG")
         .env_remove("ACP_CHAIN_TRACE")
-        .env("XDG_CONFIG_HOME", target().join("test-config"))
+        .env(
+            "XDG_CONFIG_HOME",
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("config"),
+        )
         .env("XDG_STATE_HOME", target().join("test-state"))
         .env("XDG_CACHE_HOME", cache());
     command
@@ -208,7 +211,11 @@ pub fn grants_native(folder: &Path) -> PathBuf {
     let home = folder.join("config");
     let settings = home.join("acp-chain");
     fs::create_dir_all(&settings).expect("a folder for settings");
-    fs::write(settings.join("config.toml"), "native = true\n").expect("settings");
+    fs::write(
+        settings.join("config.toml"),
+        "native = true\nagent.hooks = \"off\"\n",
+    )
+    .expect("settings");
     home
 }
 
@@ -472,6 +479,7 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
         name: end.to_owned(),
         dialect: None,
         on_failure: FailurePolicy::Refuse,
+        sees_tool_runs: false,
         program: Some(Program {
             io: ChildIo::over(output, input),
             launch: Box::new(|| Err(Failure::new("it is played once"))),

@@ -1,4 +1,5 @@
-//! Answers the agent's permission requests by rule, and forwards the others to the user.
+//! Answers the agent's permission requests by rule, and forwards the others to the user; and refuses tools that a rule
+//! denies before they run, whether or not the agent asks.
 //!
 //! See the README for the rules and their limits.
 
@@ -18,6 +19,7 @@ mod reading;
 mod reports;
 mod request;
 mod rule;
+mod runs;
 mod turns;
 mod verdict;
 
@@ -25,10 +27,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use acp_chain_proxy::acp::{CANCEL, ELICITATION, PERMISSION, PROMPT, UPDATE};
+use acp_chain_proxy::acp::{BEFORE_TOOL, CANCEL, ELICITATION, PERMISSION, PROMPT, UPDATE};
 use acp_chain_proxy::{
-    Action, Configure, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response, Result,
-    Sessions, Subscription, debug, export, info, save, warn,
+    Action, Configure, Error, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response,
+    Result, Sessions, Subscription, debug, export, info, save, warn,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,6 +42,7 @@ use place::Place;
 use reports::{ClientView, Reports, Ruling};
 use request::PermissionRequest;
 use rule::{Case, Decision, Entry, Rule};
+use runs::AllowedRuns;
 use turns::Turns;
 use verdict::Verdict;
 
@@ -51,11 +54,31 @@ struct Config {
     rules: Vec<Entry>,
 }
 
+/// What the rules say about a call.
+enum Judgement<'r> {
+    /// The number of the first rule that matches, and the rule.
+    Rule(usize, &'r Rule),
+    /// It is uncertain whether a rule matches.
+    Unclear,
+    /// No rule matches.
+    NoRule,
+}
+
+/// What the rules say about a call, and its title, safe to show.
+struct Judged<'r> {
+    judgement: Judgement<'r>,
+    title: String,
+}
+
+/// The code of JSON-RPC's invalid request, with which a run is refused.
+const REFUSED: i32 = -32600;
+
 struct Permissions {
     rules: Vec<Rule>,
     sessions: Sessions,
     turns: Turns,
     reports: Reports,
+    allowed: AllowedRuns,
     /// Whether a state was saved, which marks later instances as restarted.
     saved: Cell<bool>,
 }
@@ -76,6 +99,7 @@ impl Configure for Permissions {
             sessions: Sessions::default(),
             turns: Turns::default(),
             reports: Reports::default(),
+            allowed: AllowedRuns::default(),
             saved: Cell::new(false),
         })
     }
@@ -102,6 +126,7 @@ impl Proxy for Permissions {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(ELICITATION).from(Peer::Agent),
+        Subscription::requests(BEFORE_TOOL).from(Peer::Agent),
         Subscription::notifications(UPDATE)
             .from(Peer::Agent)
             .without_body(),
@@ -135,6 +160,7 @@ impl Proxy for Permissions {
         let asked = match &*request.head.method {
             PERMISSION => Some(PermissionRequest::read(&request.params.spelling())),
             ELICITATION => PermissionRequest::read_elicitation(&request.params.spelling()),
+            BEFORE_TOOL => return self.run(&request).await,
             _ => None,
         };
         let Some(asked) = asked else {
@@ -142,7 +168,7 @@ impl Proxy for Permissions {
         };
         let session = request.head.session.as_deref();
         self.reports.on_activity(session.unwrap_or_default());
-        Ok(self.answer(session, asked, &request.params))
+        Ok(self.answer(session, &asked, &request.params))
     }
 
     async fn on_notification(&self, update: Notification) -> Result {
@@ -158,6 +184,7 @@ impl Proxy for Permissions {
         if self.turns.on_update(head) {
             let reason = head.read::<String>("/update/stopReason");
             self.reports.on_turn_end(session, reason.as_deref());
+            self.allowed.end(session);
         }
         Ok(Action::Forward)
     }
@@ -169,6 +196,7 @@ impl Proxy for Permissions {
                 let session = head.session.as_deref().unwrap_or_default();
                 let reason = head.read::<String>("/stopReason");
                 self.reports.on_turn_end(session, reason.as_deref());
+                self.allowed.end(session);
             }
             return Ok(Action::Forward);
         }
@@ -192,12 +220,11 @@ impl Permissions {
     }
 
     /// Decides a request. The decision of a rule is reported to the user and the agent.
-    fn answer(&self, session: Option<&str>, asked: PermissionRequest, params: &Json) -> Action {
+    fn answer(&self, session: Option<&str>, asked: &PermissionRequest, params: &Json) -> Action {
         let name = session.unwrap_or_default();
-        let known = self.client_view(name, &asked);
-        let is_elicitation = asked.is_elicitation;
+        let known = self.client_view(name, asked);
         let Some((ruling, outcome)) = self.decide(session, asked) else {
-            return Action::Forward;
+            return self.repeat(name, asked, params).unwrap_or(Action::Forward);
         };
         // The client answers requests of a cancelled turn with `cancelled`.
         if ruling.decision == Decision::Allow && self.reports.is_stopped(name) {
@@ -205,13 +232,71 @@ impl Permissions {
         }
         self.reports.show(name, params, &ruling, known);
         let meta = ruling.meta();
-        let result = if is_elicitation {
+        let result = if asked.is_elicitation {
             let action = outcome["optionId"].as_str().unwrap_or("decline");
             json!({ "action": action, "_meta": meta })
         } else {
             json!({ "outcome": outcome, "_meta": meta })
         };
         Action::Respond(result.into())
+    }
+
+    /// The answer to a question about a run that the user has just allowed; `None` if the user has to be asked.
+    fn repeat(&self, session: &str, asked: &PermissionRequest, params: &Json) -> Option<Action> {
+        let is_more = asked.call.unclear || asked.question.is_some() || asked.is_elicitation;
+        if is_more || self.reports.is_stopped(session) {
+            return None;
+        }
+        let (option, _) = asked.options.only(&["allow_once"])?;
+        let (_, call) = reports::call_of(params);
+        if !self.allowed.take(session, &call) {
+            return None;
+        }
+        debug!("the user has allowed the run that the agent asks about");
+        let outcome = json!({ "outcome": "selected", "optionId": option });
+        Some(Action::Respond(json!({ "outcome": outcome }).into()))
+    }
+
+    /// Decides about a tool that is about to run. One that no rule is about passes: the agent asks for permission
+    /// where it finds that necessary.
+    async fn run(&self, request: &Request) -> Result {
+        let name = request.head.session.as_deref();
+        let session = name.unwrap_or_default();
+        self.reports.on_activity(session);
+        let asked = PermissionRequest::read_run(&request.params.spelling());
+        let Judged { judgement, title } = self.judge(name, &asked);
+        match judgement {
+            Judgement::NoRule => Ok(Action::Forward),
+            Judgement::Rule(number, rule) if rule.decision == Decision::Deny => {
+                info!("rule {number}: refused {title} before it ran");
+                let decision = rule.decision;
+                let ruling = Ruling {
+                    number,
+                    decision,
+                    title,
+                };
+                self.reports.refused(session, &ruling);
+                Ok(Action::Reject(Error::new(REFUSED, ruling.reason())))
+            }
+            // The client answers questions of a stopped turn with `cancelled`.
+            Judgement::Rule(number, rule)
+                if rule.decision == Decision::Allow && !self.reports.is_stopped(session) =>
+            {
+                debug!("rule {number}: {title} may run");
+                Ok(Action::Forward)
+            }
+            Judgement::Rule(..) | Judgement::Unclear => {
+                let call: Json = request.params.at("/toolCall").unwrap_or_else(Json::null);
+                let shown = title_of_question(&call, title);
+                match runs::ask(session, request.head.id, call.clone(), &shown).await {
+                    Ok(()) => {
+                        self.allowed.insert(session, &call);
+                        Ok(Action::Forward)
+                    }
+                    Err(why) => Ok(Action::Reject(Error::new(REFUSED, why))),
+                }
+            }
+        }
     }
 
     /// The parts of the request's call that the client has received.
@@ -226,29 +311,29 @@ impl Permissions {
         }
     }
 
-    /// The first matching rule; `None` if there is none, or a match is uncertain.
-    fn first(&self, case: &Case, title: &LogTitle) -> Option<(usize, &Rule)> {
+    /// The first matching rule, if it is certain.
+    fn first(&self, case: &Case, title: &LogTitle) -> Judgement<'_> {
         let mut covered = vec![false; case.commands.as_ref().map_or(0, Commands::count)];
         for (number, rule) in (1..).zip(&self.rules) {
             match rule.judge(case, &mut covered) {
                 Verdict::Yes => {
                     debug!("rule {number} matches {title}");
-                    return Some((number, rule));
+                    return Judgement::Rule(number, rule);
                 }
                 Verdict::Maybe(why) => {
                     info!("rule {number} may match {title}, so the user is asked: {why}");
-                    return None;
+                    return Judgement::Unclear;
                 }
                 Verdict::No(why) => debug!("rule {number} does not match {title}: {why}"),
             }
         }
-        debug!("no rule matches {title}, so the user is asked");
-        None
+        debug!("no rule matches {title}");
+        Judgement::NoRule
     }
 
-    /// The rule that decides, and the outcome. `None` if the user is asked.
-    fn decide(&self, session: Option<&str>, asked: PermissionRequest) -> Option<(Ruling, Value)> {
-        let mut call = asked.call;
+    /// What the rules say about a call.
+    fn judge(&self, session: Option<&str>, asked: &PermissionRequest) -> Judged<'_> {
+        let mut call = asked.call.clone();
         for id in &asked.ids {
             call.add(&self.turns.call(session.unwrap_or_default(), id));
         }
@@ -276,7 +361,18 @@ impl Permissions {
             directory,
         };
         let title = LogTitle(command::title(&call).or(asked.question.as_deref()));
-        let (number, rule) = self.first(&case, &title)?;
+        Judged {
+            judgement: self.first(&case, &title),
+            title: title.to_string(),
+        }
+    }
+
+    /// The rule that decides, and the outcome. `None` if the user is asked.
+    fn decide(&self, session: Option<&str>, asked: &PermissionRequest) -> Option<(Ruling, Value)> {
+        let Judged { judgement, title } = self.judge(session, asked);
+        let Judgement::Rule(number, rule) = judgement else {
+            return None;
+        };
         let kinds = rule.options();
         let (done, option) = match rule.decision {
             Decision::Allow => ("allowed", asked.options.only(kinds)),
@@ -304,7 +400,7 @@ impl Permissions {
         let ruling = Ruling {
             number,
             decision: rule.decision,
-            title: title.to_string(),
+            title,
         };
         Some((ruling, outcome))
     }
@@ -334,6 +430,23 @@ fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
         fits && text.contains(char::is_alphanumeric)
     };
     parts.filter(is_path).map(str::to_owned).collect()
+}
+
+/// The title of a question about a run: the agent's name of the tool, and its command, or else its first path. `title`
+/// is that of the call.
+fn title_of_question(call: &Json, title: String) -> String {
+    let shown = |pointer| {
+        let text = call.at::<String>(pointer);
+        text.map(|text| LogTitle(Some(&text)).to_string())
+    };
+    let Some(tool) = shown("/title") else {
+        return title;
+    };
+    let object = Some(title).filter(|object| *object != tool);
+    match object.or_else(|| shown("/locations/0/path")) {
+        Some(object) => format!("{tool}: {object}"),
+        None => tool,
+    }
 }
 
 /// The longest text that is taken for a path, in bytes.

@@ -63,14 +63,19 @@ impl Ruling {
         }
     }
 
-    /// The `_meta` for the agent, beside its answer.
-    pub(crate) fn meta(&self) -> Value {
-        let message = format!(
+    /// The reason for the agent.
+    pub(crate) fn reason(&self) -> String {
+        format!(
             "{} by rule {} of the user's settings (the proxy `{}`); the user was not asked",
             self.done(),
             self.number,
             id()
-        );
+        )
+    }
+
+    /// The `_meta` for the agent, beside its answer.
+    pub(crate) fn meta(&self) -> Value {
+        let message = self.reason();
         json!({ mark(): { "decision": self.decision, "rule": self.number, "message": message } })
     }
 }
@@ -115,6 +120,14 @@ impl Reports {
         };
         if let Err(error) = shown {
             debug!("the user was not shown the outcome of the call: {error}");
+        }
+    }
+
+    /// Notifies the user that a rule has refused a run. The agent may show the call, but not whose decision it was.
+    pub(crate) fn refused(&self, session: &str, ruling: &Ruling) {
+        self.keep(session, Version::V1, ruling);
+        if let Err(error) = denied(session, Version::V1, ruling) {
+            debug!("the user was not notified of the refusal: {error}");
         }
     }
 
@@ -211,7 +224,7 @@ impl Reports {
 type SendResult = std::result::Result<(), Box<dyn std::error::Error>>;
 
 /// The call of a request, with the protocol version of its form; an empty one if there is none.
-fn call_of(params: &Json) -> (Version, Json) {
+pub(crate) fn call_of(params: &Json) -> (Version, Json) {
     if let Some(call) = params.at("/toolCall") {
         return (Version::V1, call);
     }

@@ -1,4 +1,5 @@
-//! The parameters of a permission request, in either version of the protocol, and of an elicitation that is one.
+//! The parameters of a permission request, in either version of the protocol, of an elicitation that is one, and of a
+//! report about a tool that is about to run.
 
 use std::collections::BTreeMap;
 
@@ -102,6 +103,30 @@ impl PermissionRequest {
         };
         asked.call.unclear = reader.unclear;
         Some(asked)
+    }
+
+    /// A run that the agent's hooks report. It has no options, since the agent asks nothing.
+    pub(crate) fn read_run(params: &str) -> Self {
+        let mut asked = Self::default();
+        let mut reader = Reader::default();
+        let params = reader.object(params);
+        reader.unclear |= reader.texts(&params, "sessionId").is_empty();
+        let calls = reader.all(&params, "toolCall");
+        reader.unclear |= calls.len() != 1;
+        for call in calls {
+            let members = reader.object(call);
+            // Not every agent reports an id.
+            asked.ids.extend(reader.texts(&members, "toolCallId"));
+            asked.call.merge(call);
+        }
+        // Here the kind is that of the tool, and a tool that edits has no command: Codex calls a patch that.
+        if asked.call.kinds.iter().all(|kind| kind == "edit") && !asked.call.kinds.is_empty() {
+            asked.call.input.lines.clear();
+        }
+        let directories = reader.texts(&params, "cwd");
+        asked.call.input.directories.extend(directories);
+        asked.call.unclear |= reader.unclear;
+        asked
     }
 
     fn add_call(&mut self, json: &str, reader: &mut Reader) {

@@ -21,6 +21,7 @@ mod reports;
 mod requests;
 mod respelling;
 mod restart;
+mod runs;
 #[cfg(unix)]
 mod shells;
 mod spellings;
@@ -33,6 +34,9 @@ const LEAST: &[&str] = &[
     "other-updates.read",
     "permissions.read",
     "permissions.answer",
+    "permissions.ask",
+    "tool-runs.read",
+    "tool-runs.refuse",
     "questions.read",
     "questions.answer",
     "tool-calls.send",

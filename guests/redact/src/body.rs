@@ -106,6 +106,11 @@ pub(crate) fn is_question_text(path: &[Step]) -> bool {
     QUESTION_TEXTS.iter().any(|names| begins(path, names))
 }
 
+/// Whether the string at this path is a text of a tool's result, as the agent's model reads it.
+pub(crate) fn is_output(path: &[Step]) -> bool {
+    begins(path, &["output"])
+}
+
 /// Whether a path leads to this place, or beneath it.
 pub(crate) fn begins(path: &[Step], names: &[&str]) -> bool {
     path.len() >= names.len()

@@ -5,7 +5,7 @@
 //! it is clear which of the file's secrets belongs there. The stored amount is bounded. Secrets are never saved, so a
 //! restart loses them.
 
-mod markers;
+pub(crate) mod markers;
 mod restore;
 
 use std::cell::RefCell;

@@ -16,11 +16,13 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use acp_chain_proxy::acp::{Change, ELICITATION, Life, METHODS, PERMISSION, PROMPT, READ, UPDATE};
+use acp_chain_proxy::acp::{
+    AFTER_TOOL, BEFORE_TOOL, Change, ELICITATION, Life, METHODS, PERMISSION, PROMPT, READ, UPDATE,
+};
 use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Head, Json, MessageId, Notification, Peer,
-    Proxy, Request, Response, Result, Step, Strings, Subscription, Version, debug, export, save,
-    sleep, spawn, warn,
+    Proxy, Request, Response, Result, Step, Strings, Subscription, Version, debug, export, id,
+    save, sleep, spawn, warn,
 };
 use acp_chain_secrets::{Detector, Effort, End, Marker, Marking};
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use body::Findings;
 use config::Config;
 use files::Files;
+use files::markers::{markers, name};
 use idle::IdleSessions;
 use streams::Streams;
 use update::Update;
@@ -104,6 +107,8 @@ impl Proxy for Redact {
                 .without_body(),
             Subscription::responses(READ).from(Peer::Client),
             Subscription::responses(OUTPUT).from(Peer::Client),
+            Subscription::requests(AFTER_TOOL).from(Peer::Agent),
+            Subscription::requests(BEFORE_TOOL).from(Peer::Agent),
         ];
         let reads = reads.into_iter().filter(|_| self.reads);
         // They replay a history. The rest of a text is sent before their responses.
@@ -140,6 +145,8 @@ impl Proxy for Redact {
                 self.files.on_read(session(&request.head), &request.head);
                 Ok(Action::Forward)
             }
+            AFTER_TOOL => self.tool_result(&request.params),
+            BEFORE_TOOL => self.tool_run(session(&request.head), &request.params),
             method => {
                 self.flush(session(&request.head))?;
                 if Life::of(method) == Life::Loads {
@@ -256,6 +263,55 @@ impl Redact {
         let redacted = self.keeping().redact(&content, &mut Effort::default())?;
         self.files.on_content(id, &content, redacted.as_ref());
         self.read(body)
+    }
+
+    /// The result of a tool that the agent has run itself, without secrets. If the agent takes no other texts, one with
+    /// a secret is withheld; the host notifies the user if the agent's hooks cannot do that, either.
+    fn tool_result(&self, params: &Json) -> Result {
+        let findings = look(self.keeping(), params, body::is_output)?;
+        if params.at::<bool>("/canChange") == Some(true) {
+            self.give(&findings)?;
+            return Ok(findings.action(params)?);
+        }
+        if findings.names.is_empty() {
+            return Ok(Action::Forward);
+        }
+        let kinds: BTreeSet<&str> = findings.names.iter().copied().collect();
+        let names = kinds.into_iter().collect::<Vec<_>>().join(", ");
+        let proxy = id();
+        let why = format!(
+            "withheld by the proxy `{proxy}`: the result has a secret ({names}), which cannot be taken out"
+        );
+        Ok(Action::Reject(Error::new(INVALID_PARAMS, why)))
+    }
+
+    /// A tool that the agent is about to run. If it writes a marker, that would destroy the secret. No secret is put
+    /// back here: the input may carry it anywhere.
+    fn tool_run(&self, session: &str, params: &Json) -> Result {
+        let kind: String = params.at("/toolCall/kind").unwrap_or_default();
+        if !matches!(&*kind, "edit" | "execute") {
+            return Ok(Action::Forward);
+        }
+        let given = self.state.given.borrow();
+        let text = params.spelling();
+        let mut strings = Strings::of(&text);
+        while let Some(string) = strings.next().map_err(|error| error.to_string())? {
+            if !body::begins(strings.path(), &["toolCall", "rawInput"]) {
+                continue;
+            }
+            let decoded = string.decoded();
+            let mut found = markers(&decoded).map(|range| &decoded[range]);
+            if let Some(marker) = found.find(|marker| given.contains(name(marker))) {
+                let why = format!(
+                    "its input has {marker:?}, which stands for a secret, and writing it would destroy the secret; leave \
+                     that part of the text as it is"
+                );
+                tell(session, &format!("a tool of the agent was not run: {why}"));
+                let message = format!("not run: {why}");
+                return Ok(Action::Reject(Error::new(INVALID_PARAMS, message)));
+            }
+        }
+        Ok(Action::Forward)
     }
 
     /// A permission request. No power covers its options.
@@ -413,12 +469,19 @@ const HALF: &str = "its content has half of a surrogate pair, so no secret can b
 /// Refuses a write, and notifies the user: agents often show only that there was an error.
 fn refuse(session: &str, path: &str, why: &dyn fmt::Display) -> Action {
     let shown: String = path.chars().take(LONGEST_PATH).collect();
-    let text = format!("the agent's change of {shown:?} was not written: {why}");
-    if let Err(error) = Version::V1.tell(session, &text) {
-        debug!("the user was not notified: {error}");
-    }
+    tell(
+        session,
+        &format!("the agent's change of {shown:?} was not written: {why}"),
+    );
     let message = format!("not written: {why}");
     Action::Reject(Error::new(INVALID_PARAMS, message))
+}
+
+/// Notifies the user.
+fn tell(session: &str, text: &str) {
+    if let Err(error) = Version::V1.tell(session, text) {
+        debug!("the user was not notified: {error}");
+    }
 }
 
 /// The maximum number of characters of a path in a notice.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::Redact;
 
 mod restart;
+mod runs;
 
 /// A secret by the configuration of these tests, which has no other.
 const SECRET: &str = "acme-0123456789";
@@ -42,6 +43,10 @@ const LEAST: &[&str] = &[
     "files.refuse",
     "terminals.watch",
     "terminals.change",
+    "tool-runs.read",
+    "tool-runs.refuse",
+    "tool-results.read",
+    "tool-results.change",
 ];
 
 fn host() -> Host {

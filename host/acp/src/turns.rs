@@ -85,6 +85,15 @@ impl<S: Ord, T> Turns<S, T> {
     }
 
     /// The turn that runs in a session.
+    #[must_use]
+    pub fn get<Q: Ord + ?Sized>(&self, session: &Q) -> Option<&T>
+    where
+        S: Borrow<Q>,
+    {
+        self.running.get(session)
+    }
+
+    /// The turn that runs in a session.
     pub fn get_mut<Q: Ord + ?Sized>(&mut self, session: &Q) -> Option<&mut T>
     where
         S: Borrow<Q>,

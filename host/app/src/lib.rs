@@ -13,6 +13,7 @@
 //! | `otel` | exporting a trace, from a process of its own |
 //! | `sign_in` | an agent's ways to sign in |
 //! | `agent` | agents by name, command or URL |
+//! | `hooks` | the agent's own hooks: which agent it is, and attaching them for one run |
 //! | `home` | the user's folders, settings and extensions |
 //! | `compile` | compiling a component, in a process of its own |
 //! | `report` | what services report |
@@ -27,6 +28,7 @@ pub mod compile;
 pub mod dev;
 mod error;
 pub mod home;
+pub mod hooks;
 pub mod otel;
 pub mod plan;
 pub mod project;

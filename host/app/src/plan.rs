@@ -5,7 +5,7 @@ use std::path::Path;
 use acp_chain::host::{self, Host, LoadedProxy, ProxyPlan, Ready, ReadyProxy};
 use acp_chain_channel::Failure;
 use acp_chain_conductor::native::{CommandLine, Startable, Supervisor};
-use acp_chain_conductor::{Chain, ChildIo, Launch, Native, Program};
+use acp_chain_conductor::{AgentHooks, Chain, ChildIo, Launch, Native, Program};
 use acp_chain_manifest::{Manifest, NativeEntry, ProxyEntry, ProxyKind, User};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -13,6 +13,7 @@ use acp_chain_sandbox::{ComponentError, Directories, Engine, apart};
 use acp_chain_system::directory::Directory;
 use acp_chain_system::{Rights, rights};
 
+use crate::hooks::{ChainHooks, HooksPlan};
 use crate::project::{Client, Finder};
 use crate::{ChainError, Error, Report, home};
 
@@ -25,6 +26,8 @@ pub struct Plan {
     pub agent: Option<CommandLine>,
     /// How the agent reaches MCP servers in the chain.
     pub reach: Reach,
+    /// What is wanted of the agent's hooks.
+    pub hooks: HooksPlan,
     /// How to find the projects of sessions; `None` if sessions have none.
     pub projects: Option<Finder>,
     /// The engine that loads the components; by default, a new one.
@@ -35,6 +38,7 @@ pub struct Plan {
 pub struct LoadedChain {
     supervisor: Option<Supervisor>,
     agent: Option<ChildIo>,
+    hooks: ChainHooks<AgentHooks>,
     reach: Reach,
     projects: Option<Client>,
     manifest: Manifest,
@@ -48,6 +52,7 @@ pub struct LoadedChain {
 #[derive(Default)]
 struct Programs {
     agent: Option<ChildIo>,
+    hooks: ChainHooks<AgentHooks>,
     /// The native proxies, in order.
     natives: Vec<Result<Native, Failure>>,
     projects: Option<Client>,
@@ -86,7 +91,10 @@ impl Plan {
         let loading = load(self.engine.take(), self.proxies.clone(), report);
         let started = match &supervisor {
             Some(supervisor) => self.start_programs(supervisor),
-            None => Ok(Programs::default()),
+            None => self.hooks.elsewhere().map(|hooks| Programs {
+                hooks,
+                ..Programs::default()
+            }),
         };
         let loaded = loading.await;
         // Only now: in case of an error, no thread continues.
@@ -106,6 +114,7 @@ impl Plan {
         Ok(LoadedChain {
             supervisor,
             agent: programs.agent,
+            hooks: programs.hooks,
             reach: self.reach,
             projects: programs.projects,
             manifest: self.manifest,
@@ -116,13 +125,14 @@ impl Plan {
 
     /// Starts the agent, and the native proxies in order. The finder of projects is started when needed.
     fn start_programs(&mut self, supervisor: &Supervisor) -> Result<Programs, ChainError> {
+        let hooks = self.hooks.attach(self.agent.as_mut(), supervisor)?;
         let projects = self.projects.take();
         let finding = projects.iter().flat_map(Finder::commands);
         let allowed = supervisor.allow(finding.chain(self.commands()).collect());
         let mut programs = allowed.map_err(ChainError::new)?.into_iter();
         let projects = projects.and_then(|finder| {
             let both = [programs.next()?, programs.next()?];
-            Some(finder.client(both))
+            Some(finder.client(both, hooks.attached()))
         });
         let agent = self.agent.as_ref().and_then(|_| programs.next());
         let agent = agent.map(|program| start_agent(&program)).transpose()?;
@@ -131,6 +141,7 @@ impl Plan {
             started.map(|((entry, native), program)| start_native(entry, native, program));
         Ok(Programs {
             agent,
+            hooks,
             natives: started.collect(),
             projects,
         })
@@ -184,13 +195,14 @@ impl LoadedChain {
     pub async fn run(self) -> Result<Chain, ChainError> {
         let started = host::start(&self.manifest, self.proxies, None).await;
         let started = started.map_err(ChainError::new)?;
+        let notices = self.hooks.notice.into_iter().chain(started.notices);
         Ok(Chain {
             proxies: started.proxies,
             agent: self.agent.map(Into::into),
-            notices: started.notices,
+            notices: notices.collect(),
             supervisor: self.supervisor,
             reach: self.reach,
-            hooks: None,
+            hooks: self.hooks.hooks,
             projects: self.projects.map(|projects| Box::new(projects) as _),
         })
     }
@@ -216,6 +228,7 @@ pub fn start_native(
         name: entry.id.clone(),
         dialect: native.dialect,
         on_failure: entry.on_failure.unwrap_or_default(),
+        sees_tool_runs: false,
         program: Some(Program {
             io: launch()?,
             launch,

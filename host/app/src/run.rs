@@ -7,11 +7,12 @@ use acp_chain_conductor::native::{self, CommandLine, Supervisor};
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Chain, Exit, Role, Settings};
 use acp_chain_extension::Installed;
-use acp_chain_manifest::{Manifest, User};
+use acp_chain_manifest::{HooksMode, Manifest, User};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::descriptors;
 
 use crate::agent::AgentChoice;
+use crate::hooks::HooksPlan;
 use crate::plan::{self, Plan, check_grant, supervise};
 use crate::project::{self, Finder};
 use crate::protected::{self, NamedFiles};
@@ -30,6 +31,8 @@ pub struct ChainOptions {
     /// Whether no session gets the proxies of a project.
     pub no_project: bool,
     pub agent: AgentChoice,
+    /// Whether the agent's hooks are attached; by default, as the user's config.toml says. A manifest may be stricter.
+    pub hooks: Option<HooksMode>,
     /// The trace file.
     pub target: Option<TraceTarget>,
     /// The log file.
@@ -118,8 +121,13 @@ impl ChainOptions {
             // The parent decides about projects.
             Role::Agent | Role::Proxy(_) => None,
         };
+        let mut hooks = HooksPlan::new(self.hooks, &user, &manifest, &proxies);
+        if projects.is_some() {
+            hooks = hooks.with_projects(&user)?;
+        }
         Ok(Plan {
             reach: user.reach.or(manifest.reach),
+            hooks,
             manifest,
             proxies,
             agent,

@@ -46,7 +46,8 @@ use clap::{Parser, Subcommand};
 
 use acp_chain_app::serve::keys;
 use acp_chain_app::{ChainError, compile, home, otel};
-use acp_chain_system::{Supervisor, supervisor};
+use acp_chain_hooks::hook;
+use acp_chain_system::{Supervisor, blocking, supervisor};
 
 /// An error, as text for the user: those of our crates are typed, and end here.
 type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -214,6 +215,9 @@ Examples:
     /// Connect an agent's MCP client to a server in the chain; started by agents, not by people
     #[command(hide = true)]
     McpShim,
+    /// Report an event of an agent's hooks to `acp-chain run`; started by agents, not by people
+    #[command(hide = true)]
+    Hook { words: Vec<OsString> },
     /// Reach a remote agent for `acp-chain run --connect`, which starts this; not for people
     #[command(hide = true)]
     Connect(connect::Connect),
@@ -283,9 +287,12 @@ fn misread(error: &clap::Error) -> ExitCode {
 fn dispatch() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     let command = args.get(1).and_then(|command| command.to_str());
-    // An editor waits for these two, so they start first.
+    // An editor waits for these, and an agent for the second, so they start first.
     if command == Some("supervise") {
         return supervisor::main();
+    }
+    if command == Some("hook") {
+        return hook::main(args.iter().skip(2).cloned(), blocking::connect);
     }
     let serves_editor = command == Some("run") && !has_terminal();
     let early = serves_editor.then(|| Supervisor::fork().ok()).flatten();
@@ -340,6 +347,7 @@ fn dispatch() -> ExitCode {
         Command::Publish(publish) => report(publish.main()),
         Command::Gc => report(extension::gc::main()),
         Command::McpShim => report(mcp_shim::main()),
+        Command::Hook { words } => hook::main(words, blocking::connect),
         Command::Connect(connect) => report(connect.main()),
         Command::ExportOtel => code_if(otel::serve()),
         Command::Supervise => supervisor::main(),

@@ -17,7 +17,7 @@ use acp_chain_app::{ChainError, otel, trace};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::native::{SpawnError, Supervisor};
 use acp_chain_conductor::sign_in;
-use acp_chain_manifest::Remote;
+use acp_chain_manifest::{HooksMode, Remote};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::{stdio, stop, terminal};
 
@@ -53,6 +53,10 @@ pub struct Run {
     /// Give no session the proxies of a project; so does `--manifest`, which names the whole chain
     #[arg(long)]
     no_project: bool,
+    /// Whether the agent's own hooks show its tool runs to the chain: `required`, `best-effort` or `off`; a manifest may be
+    /// stricter
+    #[arg(long, value_name = "MODE")]
+    hooks: Option<HooksMode>,
     #[command(flatten)]
     pub trace: TraceArgs,
     #[command(flatten)]
@@ -100,6 +104,7 @@ impl Run {
             project: self.project.clone(),
             no_project: self.no_project,
             agent: self.agent.choice(),
+            hooks: self.hooks,
             logging: self.logging.clone(),
             ..ChainOptions::default()
         }

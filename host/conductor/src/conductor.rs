@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, ReadFilter, programs_of};
+use super::simulated::SimulatedHooks;
 use super::{AgentHooks, Chain, Exit, Project, Projects, Role, Settings, Word};
 use acp_chain_channel::limits::{FLOOD, UNREAD};
 use acp_chain_channel::{Failure, Peer};
@@ -79,6 +80,8 @@ pub struct Conductor {
     projects: Option<Box<dyn Projects>>,
     /// The agent's hooks.
     hooks: Option<AgentHooks>,
+    /// Those of a simulated agent.
+    simulated: Option<SimulatedHooks>,
     /// Newer versions of proxies, which replace running ones.
     swaps: Option<mpsc::Receiver<Swap>>,
     /// Whether the last event was a write.
@@ -123,9 +126,15 @@ impl Conductor {
         let projects = chain.projects.filter(|_| role == Role::Agent);
         if let Role::Proxy(dialect) = role {
             router.set_parent(dialect);
+            if settings.sees_tool_runs {
+                router.see_tool_runs();
+            }
         }
         if let Some(projects) = &projects {
             router.find_projects(projects.are_required());
+        }
+        if let Some(hooks) = &chain.hooks {
+            router.attach_hooks(hooks.terms());
         }
         for notice in chain.notices {
             router.tell_user(&notice);
@@ -143,6 +152,7 @@ impl Conductor {
             pipes,
             projects,
             hooks: chain.hooks,
+            simulated: settings.simulates_hooks.then(SimulatedHooks::default),
             swaps: settings.swaps,
             wrote: false,
             last_output: None,
@@ -357,6 +367,9 @@ impl Conductor {
         if let Some(hooks) = &mut self.hooks {
             hooks.answer(&mut self.router);
         }
+        if let Some(simulated) = &mut self.simulated {
+            simulated.answer(&mut self.router);
+        }
         if let Some(projects) = &mut self.projects {
             for (number, cwd) in self.router.take_lookups() {
                 projects.find(number, &cwd);
@@ -456,12 +469,22 @@ impl Conductor {
     fn take_frames(&mut self, peer: Peer) {
         while let Some(frame) = self.side(peer).incoming.next_frame() {
             match read(frame) {
-                Ok(message) => self.router.receive(peer, message),
+                Ok(message) => self.take(peer, message),
                 Err(mut malformed) => match malformed.batch.take() {
                     Some(batch) => self.take_batch(peer, &malformed, batch),
                     None => self.take_malformed(peer, &malformed),
                 },
             }
+        }
+    }
+
+    fn take(&mut self, from: Peer, message: Message) {
+        let message = match &mut self.simulated {
+            Some(hooks) if from == Peer::Agent => hooks.take(message, &mut self.router),
+            _ => Some(message),
+        };
+        if let Some(message) = message {
+            self.router.receive(from, message);
         }
     }
 

@@ -1,43 +1,88 @@
 //! The hooks of the connection's agent: what they report becomes a request of the router, and its outcome the hook's
-//! answer.
+//! answer. The router makes sure that they report.
 //!
 //! Every report is answered. One that cannot be read, or about which no decision comes, is refused.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use acp_chain_hooks::server::{Arrival, Report, Server};
-use acp_chain_hooks::{Answer, Decision, Event, Moment};
-use acp_chain_router::{HookOutcome, Router};
+use serde_json::Value;
+
+use acp_chain_acp::BEFORE_TOOL;
+use acp_chain_hooks::server::{Arrival, Report, Reports};
+use acp_chain_hooks::{Answer, Decision, Event, KnownAgent, Moment, Sign};
+use acp_chain_router::{FirstSign, HookOutcome, HookTerms, Router};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// How often the proxies are asked about a tool run that they change. More changes are taken for endless.
+const ROUNDS: u32 = 4;
 
 /// The hooks of an agent.
 #[derive(Debug)]
 pub struct AgentHooks {
-    server: Server,
+    reports: Reports,
+    agent: &'static KnownAgent,
+    session_meta: Option<Value>,
+    is_tried: bool,
     open: HashMap<u64, OpenReport>,
+    /// The last notice about a decision that could not be carried out.
+    told: Option<String>,
 }
 
 /// A report about which the proxies have not decided yet.
 #[derive(Debug)]
 struct OpenReport {
     report: Report,
+    /// What the proxies are asked about.
     event: Event,
+    session: Arc<str>,
+    /// Whether a proxy has changed what the agent reported.
+    is_changed: bool,
+    /// How often they have been asked.
+    rounds: u32,
 }
 
 impl AgentHooks {
-    /// The hooks that report to this server.
+    /// The hooks of this agent, and what they report. `session_meta` merges into the `_meta` of requests that set up a
+    /// session, on their way to the agent; no proxy sees it. If the agent's version is one that was tried, hooks that
+    /// turn out not to work stop the session; otherwise, the user is notified.
     #[must_use]
-    pub fn new(server: Server) -> Self {
+    pub fn new(
+        reports: Reports,
+        agent: &'static KnownAgent,
+        session_meta: Option<Value>,
+        is_tried: bool,
+    ) -> Self {
         Self {
-            server,
+            reports,
+            agent,
+            session_meta,
+            is_tried,
             open: HashMap::new(),
+            told: None,
+        }
+    }
+
+    /// What the router has to know about them.
+    pub(crate) fn terms(&self) -> HookTerms {
+        let dialect = self.reports.dialect();
+        HookTerms {
+            meta: self.session_meta.clone(),
+            first_sign: match self.agent.sign {
+                Sign::Session => FirstSign::Session,
+                Sign::Prompt => FirstSign::Prompt,
+            },
+            judges_failures: dialect.knows_rejected,
+            runs_no_hook: Box::new(move |update: &str| dialect.runs_no_hook(update)),
+            cleaned: Box::new(move |line: &str| dialect.without_prefix(line)),
+            stops: self.is_tried,
         }
     }
 
     /// The next arrival. Cancel safe.
     pub(crate) async fn next(&mut self) -> Arrival {
-        self.server.next().await
+        self.reports.next().await
     }
 
     /// Handles an arrival.
@@ -54,10 +99,27 @@ impl AgentHooks {
 
     fn receive(&mut self, report: Report, router: &mut Router) {
         let number = report.number;
-        match self.request(&report) {
-            Ok(None) => self.server.answer(number, Answer::default()),
-            Ok(Some((event, request))) => {
-                self.open.insert(number, OpenReport { report, event });
+        let read = self.reports.dialect().read(&report.event, &report.text);
+        let before = read
+            .as_ref()
+            .ok()
+            .filter(|event| event.moment == Moment::BeforeTool);
+        let call = before.map(|event| event.call.clone());
+        let request = match read {
+            Ok(event) => self.request(event, router),
+            Err(error) => Err(error.to_string()),
+        };
+        match request {
+            Ok(None) => self.reports.answer(number, Answer::default()),
+            Ok(Some((event, session, request))) => {
+                let open = OpenReport {
+                    report,
+                    event,
+                    session,
+                    is_changed: false,
+                    rounds: 1,
+                };
+                self.open.insert(number, open);
                 router.receive_from_hook(number, request);
             }
             Err(why) => {
@@ -65,58 +127,121 @@ impl AgentHooks {
                     "refused a report of the agent's hooks: {}",
                     Untrusted::new(&why)
                 );
-                let reason = format!("acp-chain: {why}");
-                self.server
-                    .answer(number, self.server.dialect().closed(&report.event, &reason));
+                if let Some(call) = call {
+                    router.note_refused_report(call.as_deref());
+                }
+                self.reports.answer(number, self.refusal(&report, &why));
             }
         }
     }
 
-    /// The event of a report, and the request about it; none for a sign of life.
-    fn request(&self, report: &Report) -> Result<Option<(Event, Message)>, String> {
-        let read = self.server.dialect().read(&report.event, &report.text);
-        let event = read.map_err(|error| error.to_string())?;
+    /// The request about an event; none about a sign of life, which the router gets at once.
+    fn request(
+        &self,
+        mut event: Event,
+        router: &mut Router,
+    ) -> Result<Option<(Event, Arc<str>, Message)>, String> {
+        let dialect = self.reports.dialect();
+        let named = event.session.as_deref();
+        let names_enough = named.is_some() || dialect.greets_once;
         let Some(method) = event.moment.method() else {
+            if names_enough {
+                router.receive_sign_of_hooks(named);
+            }
             return Ok(None);
         };
-        let session = event.session.as_deref();
-        let session = session.ok_or("the report names no session")?;
-        let can_change = match event.moment {
-            Moment::AfterTool if event.failed => self.server.dialect().changes_failures,
-            Moment::AfterTool => self.server.dialect().changes_output,
-            _ => self.server.dialect().changes_input,
-        };
-        let params = event.params(session, can_change);
+        if !names_enough {
+            return Err("the report names no session".to_owned());
+        }
+        let session = router.session_of_report(named);
+        let session = session.ok_or(
+            "the report is of a session that ACP does not know, and could belong to several",
+        )?;
+        // A subagent with a session of its own.
+        if event.subagent.is_none() && named.is_some_and(|named| *named != *session) {
+            event.subagent.clone_from(&event.session);
+        }
+        let params = self.params(&event, &session);
         let params = params.map_err(|error| error.to_string())?;
-        Ok(Some((event, Message::request(method, &params))))
+        Ok(Some((event, session, Message::request(method, &params))))
+    }
+
+    fn params(&self, event: &Event, session: &str) -> serde_json::Result<String> {
+        let dialect = self.reports.dialect();
+        let can_change = match event.moment {
+            Moment::AfterTool if event.failed => dialect.changes_failures,
+            Moment::AfterTool => dialect.changes_output,
+            _ => dialect.changes_input,
+        };
+        event.params(session, can_change)
     }
 
     /// Answers the reports about which the proxies have decided.
     pub(crate) fn answer(&mut self, router: &mut Router) {
         for (number, outcome) in router.take_hook_outcomes() {
             // The hook may have disconnected.
-            let Some(OpenReport { report, event }) = self.open.remove(&number) else {
+            let Some(mut open) = self.open.remove(&number) else {
                 continue;
             };
             let decision = match outcome {
-                HookOutcome::Passed(message) => event.decision(message.body()),
+                HookOutcome::Passed(message) => open.event.decision(message.body()),
                 HookOutcome::Refused(reason) => Ok(Decision::Refuse(reason)),
             };
-            let decision = decision.unwrap_or_else(|error| Decision::Refuse(error.to_string()));
-            let answer = self
-                .server
-                .dialect()
-                .answer(&report.event, &report.text, &decision);
+            let mut decision = decision.unwrap_or_else(|error| Decision::Refuse(error.to_string()));
+            if let Decision::Input(input) = decision {
+                // A proxy that has decided already has not seen this input.
+                open.event.input = input;
+                open.is_changed = true;
+                open.rounds += 1;
+                match self.again(&open) {
+                    Ok(request) => {
+                        self.open.insert(number, open);
+                        router.receive_from_hook(number, request);
+                        continue;
+                    }
+                    Err(why) => decision = Decision::Refuse(format!("acp-chain: {why}")),
+                }
+            }
+            let OpenReport { report, event, .. } = open;
+            if decision == Decision::Pass && open.is_changed {
+                decision = Decision::Input(event.input.clone());
+            }
+            let dialect = self.reports.dialect();
+            let whole = dialect.with_prefix(&event, decision);
+            let answer = dialect.answer(&report.event, &report.text, &whole);
             let answer = answer.unwrap_or_else(|error| {
                 let tool = quote(&event.tool, MAX_QUOTE);
-                router.tell_user(&format!(
+                let notice = format!(
                     "a proxy decided about the tool `{tool}` what cannot be carried out: {error}"
-                ));
-                self.server
-                    .dialect()
-                    .closed(&report.event, &format!("acp-chain: {error}"))
+                );
+                if self.told.as_ref() != Some(&notice) {
+                    router.tell_user(&notice);
+                    self.told = Some(notice);
+                }
+                self.refusal(&report, &error.to_string())
             });
-            self.server.answer(number, answer);
+            self.reports.answer(number, answer);
         }
+    }
+
+    /// The request about a tool run that a proxy has changed.
+    fn again(&self, open: &OpenReport) -> Result<Message, String> {
+        if open.rounds > ROUNDS {
+            return Err(
+                "the proxies of this chain change this tool run again and again".to_owned(),
+            );
+        }
+        let params = self.params(&open.event, &open.session);
+        let params = params.map_err(|error| error.to_string())?;
+        Ok(Message::request(BEFORE_TOOL, &params))
+    }
+
+    /// The answer to a report about which nothing could be decided.
+    fn refusal(&self, report: &Report, why: &str) -> Answer {
+        let dialect = self.reports.dialect();
+        let reason = format!("acp-chain: {why}");
+        let refused = Decision::Refuse(reason.clone());
+        let answer = dialect.answer(&report.event, &report.text, &refused);
+        answer.unwrap_or_else(|_| dialect.closed(&report.event, &reason))
     }
 }

@@ -15,6 +15,7 @@ mod hooks;
 mod pipes;
 mod projects;
 mod serve;
+mod simulated;
 mod start;
 
 pub use acp_chain_process::ChildIo;

@@ -31,6 +31,12 @@ pub struct Settings {
     /// Whether the user is notified of proxies with tools to which the agent does not connect. A simulated agent need
     /// not connect.
     pub tells_of_unused_tools: bool,
+    /// Whether the agent is simulated, and itself sends the requests about its tool runs; each is answered with its
+    /// parameters once it has passed the proxies, or with an error.
+    pub simulates_hooks: bool,
+    /// Whether a chain in the role of a proxy gets requests about tool runs from its parent, which must be this
+    /// program. Others have no such requests, so they are refused.
+    pub sees_tool_runs: bool,
 }
 
 impl Default for Settings {
@@ -41,6 +47,8 @@ impl Default for Settings {
             log: None,
             swaps: None,
             tells_of_unused_tools: false,
+            simulates_hooks: false,
+            sees_tool_runs: false,
         }
     }
 }

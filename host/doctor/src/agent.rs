@@ -11,6 +11,7 @@ use super::finding::Finding;
 use super::runtime::{self, Runtime};
 use super::{Doctor, Findings};
 use acp_chain_app::agent::{self, command_line};
+use acp_chain_app::hooks::identify;
 use acp_chain_app::plan::supervise;
 use acp_chain_app::sign_in::{Login, logins};
 use acp_chain_app::{ChainError, Error, home, shell};
@@ -155,6 +156,7 @@ impl Target {
         if let Answer::Result(result, _) = &reply.response.answer {
             let ways = logins(result, &self.command);
             findings.extend((!ways.is_empty()).then(|| self.logins(&ways)));
+            findings.push(self.hooks());
         }
         findings
     }
@@ -258,6 +260,36 @@ impl Target {
             Finding::problem(says)
         };
         Some(finding.step(format!("install Node {wanted}, and put it first in PATH")))
+    }
+
+    /// Whether the agent's hooks can be attached, and what proxies can do by them.
+    fn hooks(&self) -> Finding {
+        let identified = match identify(&self.command) {
+            Ok(identified) => identified,
+            Err(why) => {
+                return Finding::fine(format!(
+                    "`{}` has no hooks that can be attached, so tools that run without a question pass no proxy: {why}",
+                    command_line(&self.command)
+                ));
+            }
+        };
+        let agent = identified.agent;
+        let does = agent.dialect().map_or(String::new(), |dialect| {
+            format!(
+                "; by them, calls are {}; results {}; results of failed calls {}",
+                dialect.calls(),
+                dialect.results(),
+                dialect.failures()
+            )
+        });
+        let says = format!("the hooks of {identified} can be attached{does}");
+        if identified.is_tried() {
+            Finding::fine(says)
+        } else {
+            let tried = agent.versions();
+            Finding::note(format!("{says}; they are tried with {tried} only"))
+                .step(format!("use one of these versions: {tried}"))
+        }
     }
 
     fn logins(&self, ways: &[Login]) -> Finding {

@@ -28,7 +28,7 @@ pub enum Sign {
     Prompt,
 }
 
-const AGENTS: &[KnownAgent] = &[
+pub(crate) const AGENTS: &[KnownAgent] = &[
     KnownAgent {
         package: "@agentclientprotocol/claude-agent-acp",
         range: "*",
@@ -83,7 +83,7 @@ const AGENTS: &[KnownAgent] = &[
         range: "*",
         versions: "3.0.65",
         dialect: "cline",
-        sign: Sign::Session,
+        sign: Sign::Prompt,
     },
     KnownAgent {
         package: "@augmentcode/auggie",
@@ -115,6 +115,12 @@ impl KnownAgent {
     #[must_use]
     pub fn dialect(&self) -> Option<&'static Dialect> {
         dialect(self.dialect)
+    }
+
+    /// The versions for which the dialect is written.
+    #[must_use]
+    pub fn versions(&self) -> &'static str {
+        self.versions
     }
 
     /// Whether the dialect is written for this version. In others, the hooks may do something else.

@@ -1,5 +1,7 @@
 //! Decisions, and how the process that an agent started for its hook ends.
 
+use crate::wire::Answer;
+
 /// A decision about a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -12,17 +14,6 @@ pub enum Decision {
     Input(String),
     /// After a tool has run: the model gets these texts in place of those of the result, as many as there were.
     Output(Vec<String>),
-}
-
-/// What the hook's process writes, and its exit code.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
-    /// The exit code.
-    pub code: u8,
-    /// To its standard output.
-    pub stdout: String,
-    /// To its standard error.
-    pub stderr: String,
 }
 
 /// The hooks of this agent have no form for a decision.

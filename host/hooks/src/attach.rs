@@ -5,15 +5,22 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::hook::PATIENCE;
 use crate::{Dialect, Moment};
 
-/// The variables by which a hook finds its host: its socket, and the token of this run.
-pub const SOCKET: &str = "ACP_CHAIN_HOOK_SOCKET";
-/// See [`SOCKET`].
-pub const TOKEN: &str = "ACP_CHAIN_HOOK_TOKEN";
-
-/// How long agents wait for a hook, in seconds: as long as a person may take. The hook's client gives up earlier.
+/// How long agents wait for a hook, in seconds: as long as a person may take. The hook's client gives up earlier, since
+/// most agents let a tool run once they no longer wait.
 pub const TIMEOUT: u32 = 3600;
+
+const _: () = assert!(PATIENCE.as_secs() < TIMEOUT as u64);
+
+/// The program that agents start for each event, to be written to a file; none if it could not be compiled for this
+/// system, where `acp-chain hook` does the same.
+#[must_use]
+pub fn client() -> Option<&'static [u8]> {
+    static CLIENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hook.bin"));
+    (!CLIENT.is_empty()).then_some(CLIENT)
+}
 
 /// What a run has.
 pub struct Run<'a> {
@@ -21,6 +28,13 @@ pub struct Run<'a> {
     pub client: &'a [String],
     /// A folder of this run, which other users cannot write to.
     pub overlay: &'a Path,
+    /// The socket of the host, which the agent's environment has as [`SOCKET`](crate::SOCKET).
+    pub socket: &'a Path,
+    /// The token of this run, which the agent's environment has as [`TOKEN`](crate::TOKEN). `None` if what is attached
+    /// is for many runs, each with another token.
+    pub token: Option<&'a str>,
+    /// Whether a proxy may read the results of tools.
+    pub reads_results: bool,
     /// The agent's environment, without what is attached.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// The text of a file; none if there is no such file.
@@ -34,8 +48,8 @@ pub struct Run<'a> {
 pub struct Attachment {
     /// Arguments after its own.
     pub args: Vec<String>,
-    /// Variables of its environment, to set or to remove.
-    pub variables: Vec<(&'static str, Option<String>)>,
+    /// Variables of its environment.
+    pub variables: Vec<(&'static str, String)>,
     /// Files of the overlay.
     pub files: Vec<OverlayFile>,
     /// What [`merge`]s into the `_meta` of requests that set up a session.
@@ -74,6 +88,9 @@ pub enum CannotAttach {
     /// A setting cannot be written as TOML.
     #[error("the hooks cannot be written as TOML")]
     Toml(#[source] toml::ser::Error),
+    /// The hooks need the token in a file, which many runs would share.
+    #[error("{0} reads its token from a file, which all users of this server would share")]
+    TokenInFile(&'static str),
     /// There is no home folder.
     #[error("the home folder is unknown")]
     NoHome,
@@ -105,16 +122,10 @@ impl Run<'_> {
         self.overlay.join(path).to_string_lossy().into_owned()
     }
 
-    /// The command of a hook, for a shell. Whatever happens to the client, the command ends with code 2 and a reason
-    /// or with what the client answered.
+    /// The command of a hook, for a shell.
     pub(crate) fn command(&self, dialect: &Dialect, event: &str) -> String {
         let words = self.client.iter().map(String::as_str);
-        let words = words.chain([dialect.name, event]).map(quoted);
-        let words: Vec<_> = words.collect();
-        format!(
-            "{} || {{ echo 'acp-chain: no decision, refused' >&2; exit 2; }}",
-            words.join(" ")
-        )
+        shell_command(words.chain([dialect.name, event]), cfg!(windows))
     }
 
     /// The value of a variable with JSON, merged with `ours`.
@@ -164,6 +175,29 @@ pub fn merge(theirs: Value, ours: Value) -> Value {
     }
 }
 
+/// A client as a command for a shell. Whatever happens to the client, the command ends with code 2 and a reason, or as
+/// the client does. On Windows, where agents choose between shells that agree on little, it is the client alone.
+fn shell_command<'w>(words: impl Iterator<Item = &'w str>, is_on_windows: bool) -> String {
+    let quote = if is_on_windows { in_quotes } else { quoted };
+    let words: Vec<_> = words.map(quote).collect();
+    let client = words.join(" ");
+    if is_on_windows {
+        return client;
+    }
+    // With code 2, the client has said why itself.
+    format!("{client} || {{ [ $? = 2 ] || echo 'acp-chain: no decision, refused' >&2; exit 2; }}")
+}
+
+/// A word for the shells of Windows. PowerShell takes a program in quotes for a text, so a path needs them only for its
+/// spaces.
+fn in_quotes(word: &str) -> String {
+    if word.contains(' ') {
+        format!("\"{word}\"")
+    } else {
+        word.to_owned()
+    }
+}
+
 /// A word for a POSIX shell.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
@@ -171,5 +205,50 @@ pub(crate) fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_windows_the_command_is_the_client_alone() {
+        let words = [r"C:\a b\hook.exe", "claude", "PreToolUse"];
+        let command = shell_command(words.into_iter(), true);
+        assert_eq!(command, r#""C:\a b\hook.exe" claude PreToolUse"#);
+    }
+
+    #[cfg(unix)]
+    fn run(words: &[&str]) -> std::process::Output {
+        let command = shell_command(words.iter().copied(), false);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &command]).output().unwrap()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_ends_as_its_client_answers_and_refuses_if_that_is_missing_or_killed() {
+        let refused = "acp-chain: no decision, refused\n";
+        for (client, code, stdout, stderr) in [
+            (&["sh", "-c", "echo '{}'"][..], 0, "{}\n", ""),
+            (
+                &["sh", "-c", "echo '{}'; echo no >&2; exit 2"],
+                2,
+                "{}\n",
+                "no\n",
+            ),
+            (&["sh", "-c", "exit 1"], 2, "", refused),
+            (&["sh", "-c", "kill -9 $$"], 2, "", refused),
+            (&["/no such/hook"], 2, "", refused),
+        ] {
+            let output = run(client);
+            assert_eq!(output.status.code(), Some(code), "{client:?}");
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(printed, stdout, "{client:?}");
+            // Before the reason, the shell says in its own words what happened.
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(said.ends_with(stderr), "{client:?}: {said}");
+        }
     }
 }

@@ -10,11 +10,17 @@ mod pi;
 mod plugin;
 mod qwen;
 
+use crate::prefix::Prefix;
 use crate::report::{MalformedReport, Report};
-use crate::texts::texts;
+use crate::texts::Texts;
+use crate::unhooked::Unhooked;
 use crate::{Answer, Attachment, CannotAttach, CannotCarryOut, Decision, Event, Kind, Moment, Run};
 
 /// How one agent's hooks report and are answered.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something that an agent can do, or cannot"
+)]
 #[derive(Debug)]
 pub struct Dialect {
     /// Its name.
@@ -27,8 +33,15 @@ pub struct Dialect {
     pub changes_failures: bool,
     /// The events that are reported, as the agent names them.
     pub events: &'static [(&'static str, Moment)],
+    /// Whether its first report is of the whole process and names no session. Others need not name one then, either.
+    pub greets_once: bool,
+    unhooked: &'static [Unhooked],
+    /// Whether calls that the agent rejects without a hook are known by that table. If not, a call that failed may be
+    /// one of these.
+    pub knows_rejected: bool,
     tools: &'static [(&'static str, Kind)],
     places: Places,
+    prefix: Option<Prefix>,
     answer: fn(&Report<'_>, &str, Moment, &Decision) -> Option<Answer>,
     closed: fn(Moment, &str) -> Answer,
     attach: fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>,
@@ -81,16 +94,20 @@ impl Dialect {
         let is_tool = moment.method().is_some();
         let (tool, input) = if is_tool {
             let tool = report.text(places.tool);
-            let input = report.at(places.input);
-            (
-                tool.ok_or(MalformedReport::Missing("tool"))?,
-                input.map(object).ok_or(MalformedReport::Missing("input"))?,
-            )
+            let tool = tool.ok_or(MalformedReport::Missing("tool"))?;
+            let input = report.at(places.input).map(object);
+            let input = input.ok_or(MalformedReport::Missing("input"))?;
+            let prefix = self.prefix.filter(|_| Prefix::is_of(&tool));
+            let prefix = prefix.filter(|_| moment == Moment::AfterTool);
+            let without = prefix.and_then(|prefix| prefix.removed(&input));
+            (tool, without.unwrap_or(input))
         } else {
             (String::new(), "null".to_owned())
         };
         let output = report.at(places.output);
-        let output = output.filter(|_| moment == Moment::AfterTool).map(texts);
+        let output = output.filter(|_| moment == Moment::AfterTool);
+        let texts = output.map(|output| Texts::of(output).ok_or(MalformedReport::Json));
+        let texts = texts.transpose()?.unwrap_or_default();
         Ok(Event {
             moment,
             session: report.text(places.session),
@@ -101,9 +118,33 @@ impl Dialect {
             tool,
             input,
             cwd: report.text(places.cwd),
-            output: output.into_iter().flatten().map(|(_, text)| text).collect(),
+            output: texts.contents(),
             failed: event.ends_with(FAILURE) || report.at(&["/failed"]) == Some("true"),
         })
+    }
+
+    /// A decision about an event, as the agent gets it: its commands run behind what lets its hooks see all that they
+    /// do. Proxies and the client see nothing of that: [`read`](Self::read) takes it off what has run, and
+    /// [`without_prefix`](Self::without_prefix) off what the agent shows.
+    #[must_use]
+    pub fn with_prefix(&self, event: &Event, decision: Decision) -> Decision {
+        let Some(prefix) = self.prefix.filter(|_| Prefix::is_of(&event.tool)) else {
+            return decision;
+        };
+        let input = match &decision {
+            Decision::Pass if event.moment == Moment::BeforeTool => &event.input,
+            Decision::Input(input) => input,
+            _ => return decision,
+        };
+        let unreadable = || Decision::Refuse("acp-chain: the command cannot be read".to_owned());
+        prefix.put(input).map_or_else(unreadable, Decision::Input)
+    }
+
+    /// A message of the agent (JSON text) with the commands of the model in place of those that run; `None` if they are
+    /// the same, or it shows none.
+    #[must_use]
+    pub fn without_prefix(&self, message: &str) -> Option<String> {
+        self.prefix?.hidden(message)
     }
 
     /// Writes a decision in the agent's form. `event` and `text` are those of the report.
@@ -140,6 +181,19 @@ impl Dialect {
     pub fn closed(&self, event: &str, reason: &str) -> Answer {
         let moment = self.moment(event).unwrap_or(Moment::BeforeTool);
         (self.closed)(moment, reason)
+    }
+
+    /// Whether reports name calls as ACP does.
+    #[must_use]
+    pub fn names_calls(&self) -> bool {
+        !self.places.call.is_empty()
+    }
+
+    /// Whether an update of ACP (JSON text) is of a call for which the agent runs no hook.
+    #[must_use]
+    pub fn runs_no_hook(&self, update: &str) -> bool {
+        let mut unhooked = self.unhooked.iter();
+        unhooked.any(|unhooked| unhooked.is_shown_by(update))
     }
 
     /// What an agent of this dialect is started with, so that its hooks report to the host of this run.

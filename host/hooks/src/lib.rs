@@ -1,7 +1,8 @@
 //! The hooks of agents: what an agent's own hook reports of a tool run, in one form for all agents, and how a decision
 //! is written in the form of each.
 //!
-//! Invariants: this crate does no input or output. A report that cannot be read is an error, and its
+//! Invariants: but for `server` and `hook`, which connect the host and the client that agents start, this crate does no
+//! input or output. A report that cannot be read is an error, and its
 //! [closed](Dialect::closed) answer a refusal. A decision that an agent's hook cannot carry out is never written as
 //! nothing: it is an error, too.
 
@@ -13,18 +14,23 @@ mod answer;
 mod attach;
 mod dialect;
 mod event;
+pub mod hook;
 mod kind;
+mod prefix;
 mod report;
 pub mod server;
 mod texts;
+mod unhooked;
 pub mod wire;
+mod words;
 
 pub use agents::{KnownAgent, Sign, known};
-pub use answer::{Answer, CannotCarryOut, Decision};
+pub use answer::{CannotCarryOut, Decision};
 pub use attach::{
-    Attachment, CannotAttach, OverlayContent, OverlayFile, Run, SOCKET, TIMEOUT, TOKEN, merge,
+    Attachment, CannotAttach, OverlayContent, OverlayFile, Run, TIMEOUT, client, merge,
 };
 pub use dialect::{Dialect, dialect};
 pub use event::{Event, Moment, PREFIX};
 pub use kind::Kind;
 pub use report::MalformedReport;
+pub use wire::{Answer, SOCKET, TOKEN};

@@ -1,37 +1,55 @@
-//! The host's side of the socket that an agent's hooks connect to.
+//! The host's side of the socket that agents' hooks connect to.
 //!
-//! A connection is of this user and has one report, with the token of this run. The host learns of a report once it has
-//! arrived whole, and of its end if the hook disconnects before it is answered. A report that is not answered never
-//! lets a tool run: its hook refuses.
+//! A socket is for the hooks of one dialect, and for any number of runs. Each run has a token of its own: a report with
+//! it reaches this run, and no other. A connection is of this user and has one report. The host learns of a report once
+//! it has arrived whole, and of its end if the hook disconnects before it is answered. A report that is not answered
+//! never lets a tool run: its hook refuses.
+//!
+//! Of what runs share, such as the number of connections, a report takes its part for ten seconds at most, until it has
+//! arrived. From then on it counts for its run alone. So a run whose reports are many, or long without an answer, may
+//! delay those of others, but never holds them up.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use acp_chain_system::Supervisor;
-use acp_chain_system::local::{Address, Listener};
+use acp_chain_system::local::{Address, Endpoint, Listener};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use subtle::ConstantTimeEq as _;
+use sha2::{Digest as _, Sha256};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::wire::{Header, LONGEST_LINE};
+use crate::wire::{Header, LONGEST_LINE, LONGEST_REPORT};
 use crate::{Answer, Dialect};
 
-/// How many connections are open at once. Further ones wait to be accepted.
+/// How many connections at once have a report that has not arrived. Further ones wait to be accepted.
 const CONNECTIONS: usize = 256;
 
 /// How many bytes of reports are read at once, over all connections.
 const READING: usize = 64 * 1024 * 1024;
 
-/// How long a connection may take for its first line, and for its report.
+/// How many bytes the reports of one run may have that are read or wait for an answer, each with [`COST`] more. A half
+/// of [`READING`]: one run alone does not use that up.
+const UNANSWERED: usize = READING / 2;
+
+/// What a report counts beside its text. So a run has 256 reports at once, and as many connections.
+const COST: usize = UNANSWERED / 256;
+
+const _: () = assert!(COST + LONGEST_REPORT <= UNANSWERED);
+
+/// How many arrivals a run may not have taken.
+const ARRIVALS: usize = 256;
+
+/// How long a connection may take for its first line and its report, which may have to wait for [`UNANSWERED`] ones.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long accepting pauses after an error, such as a system out of resources.
@@ -52,7 +70,7 @@ pub enum Arrival {
 /// A report.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Its number, counted from 1.
+    /// Its number in its run, counted from 1.
     pub number: u64,
     /// The event, as the agent names it.
     pub event: String,
@@ -60,75 +78,143 @@ pub struct Report {
     pub text: String,
 }
 
-/// The socket of one run, for hooks of one dialect.
+/// The socket for hooks of one dialect. It is removed, with its folder, when all clones of this and the [`Reports`] of
+/// all runs are dropped.
+#[derive(Clone, Debug)]
+pub struct Server(Arc<Socket>);
+
 #[derive(Debug)]
-pub struct Server {
+struct Socket {
     dialect: &'static Dialect,
     address: Address,
-    token: String,
-    arrivals: mpsc::Receiver<Arrival>,
-    open: Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>,
+    shared: Arc<Shared>,
+    acceptor: Mutex<Acceptor>,
+}
+
+/// Accepts connections, from the first run on.
+#[derive(Debug)]
+struct Acceptor {
+    endpoint: Option<Endpoint>,
     /// Dropping it ends the task.
-    _task: JoinSet<()>,
+    task: JoinSet<()>,
 }
 
 /// What the connections share.
+#[derive(Debug)]
 struct Shared {
     dialect: &'static Dialect,
-    token: String,
-    arrivals: mpsc::Sender<Arrival>,
-    open: Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>,
-    last: Mutex<u64>,
+    /// The runs that have begun, by the digests of their tokens: how long it takes to find one says nothing of tokens.
+    runs: Mutex<HashMap<[u8; 32], Arc<RunState>>>,
     reading: Semaphore,
 }
 
+/// What the connections of a run share.
+#[derive(Debug)]
+struct RunState {
+    arrivals: mpsc::Sender<Arrival>,
+    open: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
+    last: AtomicU64,
+    unanswered: Arc<Semaphore>,
+}
+
+/// What the hooks of one run report. When it is dropped, the run has ended: no report of it is answered any more.
+#[derive(Debug)]
+pub struct Reports {
+    server: Server,
+    token: String,
+    arrivals: mpsc::Receiver<Arrival>,
+    run: Arc<RunState>,
+}
+
 impl Server {
-    /// Listens; with a supervisor, on a socket that it opens. Has to be called within a runtime of tokio.
+    /// Opens the socket; with a supervisor, it opens it. Before the first run, hooks that connect wait.
     ///
     /// # Errors
     /// If the socket cannot be opened, or the system provides no randomness.
     pub fn open(dialect: &'static Dialect, by: Option<&Supervisor>) -> io::Result<Self> {
-        let mut random = [0; 32];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let token = URL_SAFE_NO_PAD.encode(random);
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let name = URL_SAFE_NO_PAD.encode(random);
-        let (address, listener) = Listener::open(&name[..NAME], by)?;
-        let (sender, arrivals) = mpsc::channel(CONNECTIONS);
-        let open = Arc::<Mutex<HashMap<_, _>>>::default();
-        let shared = Arc::new(Shared {
+        let (address, endpoint) = Endpoint::open(&random()?[..NAME], by)?;
+        let shared = Shared {
             dialect,
-            token: token.clone(),
-            arrivals: sender,
-            open: Arc::clone(&open),
-            last: Mutex::new(0),
+            runs: Mutex::default(),
             reading: Semaphore::new(READING),
-        });
-        let clear = address.clear();
-        let mut task = JoinSet::new();
-        task.spawn(async move {
-            tokio::join!(clear, accept(&shared, listener));
-        });
-        Ok(Self {
+        };
+        Ok(Self(Arc::new(Socket {
             dialect,
             address,
+            shared: Arc::new(shared),
+            acceptor: Mutex::new(Acceptor {
+                endpoint: Some(endpoint),
+                task: JoinSet::new(),
+            }),
+        })))
+    }
+
+    /// Begins a run. Has to be called within a runtime of tokio: that of the first run accepts the connections of all.
+    ///
+    /// # Errors
+    /// If the socket cannot be listened at, or the system provides no randomness.
+    pub fn begin(&self) -> io::Result<Reports> {
+        let token = random()?;
+        self.accept()?;
+        let (sender, arrivals) = mpsc::channel(ARRIVALS);
+        let run = Arc::new(RunState {
+            arrivals: sender,
+            open: Mutex::default(),
+            last: AtomicU64::new(0),
+            unanswered: Arc::new(Semaphore::new(UNANSWERED)),
+        });
+        lock(&self.0.shared.runs).insert(digest(&token), Arc::clone(&run));
+        Ok(Reports {
+            server: self.clone(),
             token,
             arrivals,
-            open,
-            _task: task,
+            run,
         })
+    }
+
+    fn accept(&self) -> io::Result<()> {
+        let mut acceptor = lock(&self.0.acceptor);
+        if let Some(endpoint) = acceptor.endpoint.take() {
+            let listener = endpoint.listen()?;
+            let (clear, shared) = (self.0.address.clear(), Arc::clone(&self.0.shared));
+            acceptor.task.spawn(async move {
+                tokio::join!(clear, accept(&shared, listener));
+            });
+        }
+        Ok(())
     }
 
     /// The dialect of the hooks.
     #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
-        self.dialect
+        self.0.dialect
     }
 
     /// The path of the socket, for the agent's environment.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.address.path()
+        self.0.address.path()
+    }
+
+    /// The folder of the socket, for what else the hooks need: it is removed with the socket. `None` where sockets have
+    /// no folder.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.0.address.folder()
+    }
+}
+
+impl Reports {
+    /// The dialect of the hooks.
+    #[must_use]
+    pub fn dialect(&self) -> &'static Dialect {
+        self.server.dialect()
+    }
+
+    /// The path of the socket, for the agent's environment.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.server.path()
     }
 
     /// The token of this run, for the agent's environment.
@@ -141,30 +227,50 @@ impl Server {
     pub async fn next(&mut self) -> Arrival {
         match self.arrivals.recv().await {
             Some(arrival) => arrival,
-            // The task never ends by itself.
+            // This has a sender, too.
             None => std::future::pending().await,
         }
     }
 
     /// Answers a report; without effect if its hook has disconnected.
     pub fn answer(&self, number: u64, answer: Answer) {
-        if let Some(report) = lock(&self.open).remove(&number) {
+        if let Some(report) = lock(&self.run.open).remove(&number) {
             let _ = report.send(answer);
         }
     }
 }
 
+impl Drop for Reports {
+    fn drop(&mut self) {
+        lock(&self.server.0.shared.runs).remove(&digest(&self.token));
+        self.run.unanswered.close();
+        // A report that is opened after all were cleared cannot arrive any more, so that its connection ends, too.
+        self.arrivals.close();
+        lock(&self.run.open).clear();
+    }
+}
+
+/// 256 random bits, in base64url.
+fn random() -> io::Result<String> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(URL_SAFE_NO_PAD.encode(random))
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
 /// Accepts connections. Dropping the future closes them.
 async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
+    let arriving = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
-    loop {
-        while connections.len() >= CONNECTIONS {
-            connections.join_next().await;
-        }
+    // It is never closed.
+    while let Ok(place) = Arc::clone(&arriving).acquire_owned().await {
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok(Some(stream)) => {
-                connections.spawn(serve(Arc::clone(shared), stream));
+                connections.spawn(serve(Arc::clone(shared), stream, place));
             }
             Ok(None) => tracing::warn!("rejected a hook of another user"),
             Err(error) => {
@@ -175,27 +281,27 @@ async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
     }
 }
 
-/// Serves one connection.
-async fn serve(shared: Arc<Shared>, stream: impl AsyncRead + AsyncWrite + Unpin) {
+/// Serves one connection. `place` is its place among those whose report has not arrived.
+async fn serve(
+    shared: Arc<Shared>,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    place: OwnedSemaphorePermit,
+) {
     let mut stream = BufReader::new(stream);
-    let (event, text) = match timeout(PATIENCE, shared.read(&mut stream)).await {
-        Ok(Ok(report)) => report,
+    let (run, report, _unanswered) = match timeout(PATIENCE, shared.read(&mut stream)).await {
+        Ok(Ok(read)) => read,
         Ok(Err(why)) => return tracing::warn!("rejected a hook: {why}"),
-        Err(_) => return tracing::warn!("rejected a hook: its report did not arrive in time"),
+        Err(_) => {
+            return tracing::warn!(
+                "rejected a hook: its report did not arrive in time, or too many of its run wait"
+            );
+        }
     };
+    drop(place);
+    let number = report.number;
     let (sender, mut answer) = oneshot::channel();
-    let number = {
-        let mut last = lock(&shared.last);
-        *last += 1;
-        *last
-    };
-    lock(&shared.open).insert(number, sender);
-    let report = Report {
-        number,
-        event,
-        text,
-    };
-    if shared.arrivals.send(Arrival::Report(report)).await.is_err() {
+    lock(&run.open).insert(number, sender);
+    if run.arrivals.send(Arrival::Report(report)).await.is_err() {
         return;
     }
     tokio::select! {
@@ -208,18 +314,18 @@ async fn serve(shared: Arc<Shared>, stream: impl AsyncRead + AsyncWrite + Unpin)
         }
         // A hook sends nothing more, and disconnects only to withdraw its report.
         _ = stream.read_u8() => {
-            lock(&shared.open).remove(&number);
-            let _ = shared.arrivals.send(Arrival::Withdrawn(number)).await;
+            lock(&run.open).remove(&number);
+            let _ = run.arrivals.send(Arrival::Withdrawn(number)).await;
         }
     }
 }
 
 impl Shared {
-    /// Reads the event and the text of a report.
+    /// Reads a report. Returns it with its run, and what it takes of that until it is answered.
     async fn read(
         &self,
         stream: &mut BufReader<impl AsyncRead + Unpin>,
-    ) -> Result<(String, String), &'static str> {
+    ) -> Result<(Arc<RunState>, Report, OwnedSemaphorePermit), &'static str> {
         let mut line = Vec::new();
         let first = stream
             .take(LONGEST_LINE as u64)
@@ -230,21 +336,26 @@ impl Shared {
         }
         let header = std::str::from_utf8(&line).ok().and_then(Header::parse);
         let header = header.ok_or("its first line is malformed")?;
-        let is_ours: bool = header.token.as_bytes().ct_eq(self.token.as_bytes()).into();
-        if !is_ours {
-            return Err("its token is not that of this run");
-        }
+        let run = lock(&self.runs).get(&digest(&header.token)).cloned();
+        let run = run.ok_or("its token is that of no run")?;
         if header.dialect != self.dialect.name {
             return Err("it is of another agent");
         }
-        let length = u32::try_from(header.length).unwrap_or(u32::MAX);
-        let room = self.reading.acquire_many(length).await;
+        let permits = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let cost = permits(COST + header.length);
+        let unanswered = Arc::clone(&run.unanswered).acquire_many_owned(cost).await;
+        let unanswered = unanswered.map_err(|_| "its run has ended")?;
+        let room = self.reading.acquire_many(permits(header.length)).await;
         let _room = room.map_err(|_| "the host ends")?;
         let mut text = vec![0; header.length];
         let whole = stream.read_exact(&mut text).await;
         whole.map_err(|_| "its report is incomplete")?;
-        let text = String::from_utf8(text).map_err(|_| "its report is not UTF-8")?;
-        Ok((header.event, text))
+        let report = Report {
+            number: run.last.fetch_add(1, Ordering::Relaxed) + 1,
+            event: header.event,
+            text: String::from_utf8(text).map_err(|_| "its report is not UTF-8")?,
+        };
+        Ok((run, report, unanswered))
     }
 }
 
@@ -254,20 +365,36 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use acp_chain_system::HOOK_TOKEN;
     use tokio::net::UnixStream;
 
     use super::*;
-    use crate::dialect;
+    use crate::{TOKEN, dialect};
 
     fn server() -> Server {
         Server::open(dialect("pi").unwrap(), None).unwrap()
     }
 
-    async fn hook(server: &Server, header: &str, report: &str) -> UnixStream {
-        let mut stream = UnixStream::connect(server.path()).await.unwrap();
+    async fn hook(path: &Path, header: &str, report: &str) -> UnixStream {
+        let mut stream = loop {
+            // The queue of connections to be accepted may be full for a moment.
+            match UnixStream::connect(path).await {
+                Ok(stream) => break stream,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        };
         let bytes = format!("{header}\n{report}");
         stream.write_all(bytes.as_bytes()).await.unwrap();
         stream
+    }
+
+    fn header(of: &Reports) -> String {
+        format!("{} pi before_tool 2", of.token())
+    }
+
+    /// A hook of a run, with the report `{}`.
+    async fn hook_of(run: &Reports) -> UnixStream {
+        hook(run.path(), &header(run), "{}").await
     }
 
     async fn all(mut stream: UnixStream) -> String {
@@ -276,41 +403,51 @@ mod tests {
         text
     }
 
+    async fn report(of: &mut Reports) -> Report {
+        match of.next().await {
+            Arrival::Report(report) => report,
+            Arrival::Withdrawn(number) => panic!("report {number} was withdrawn"),
+        }
+    }
+
+    #[test]
+    fn the_token_is_in_the_variable_that_the_supervisor_sets() {
+        assert_eq!(TOKEN, HOOK_TOKEN);
+    }
+
     #[tokio::test]
     async fn a_report_arrives_and_its_hook_gets_the_answer() {
-        let mut server = server();
-        let header = format!("{} pi before_tool 2", server.token());
-        let stream = hook(&server, &header, "{}").await;
+        let mut run = server().begin().unwrap();
+        let stream = hook_of(&run).await;
         let expected = Report {
             number: 1,
             event: "before_tool".to_owned(),
             text: "{}".to_owned(),
         };
-        assert_eq!(server.next().await, Arrival::Report(expected));
+        assert_eq!(run.next().await, Arrival::Report(expected));
         let answer = Answer {
             stdout: "no".to_owned(),
             ..Answer::default()
         };
-        server.answer(1, answer);
+        run.answer(1, answer);
         assert_eq!(all(stream).await, "0 2 0\nno");
     }
 
     #[tokio::test]
     async fn a_hook_that_disconnects_withdraws_its_report() {
-        let mut server = server();
-        let header = format!("{} pi before_tool 2", server.token());
-        let stream = hook(&server, &header, "{}").await;
-        assert!(matches!(server.next().await, Arrival::Report(_)));
+        let mut run = server().begin().unwrap();
+        let stream = hook_of(&run).await;
+        assert_eq!(report(&mut run).await.number, 1);
         drop(stream);
-        assert_eq!(server.next().await, Arrival::Withdrawn(1));
+        assert_eq!(run.next().await, Arrival::Withdrawn(1));
         // Too late: the hook has disconnected.
-        server.answer(1, Answer::default());
+        run.answer(1, Answer::default());
     }
 
     #[tokio::test]
     async fn a_forged_or_malformed_report_never_arrives_and_gets_no_answer() {
-        let mut server = server();
-        let token = server.token().to_owned();
+        let mut run = server().begin().unwrap();
+        let token = run.token().to_owned();
         for header in [
             "x pi before_tool 2".to_owned(),
             format!("{}x pi before_tool 2", &token[1..]),
@@ -319,45 +456,97 @@ mod tests {
             format!("{token} pi before_tool"),
             "x".repeat(LONGEST_LINE + 1),
         ] {
-            let stream = hook(&server, &header, "{}").await;
+            let stream = hook(run.path(), &header, "{}").await;
             assert_eq!(all(stream).await, "", "{header}");
         }
-        let header = format!("{token} pi before_tool 2");
-        let stream = hook(&server, &header, "{}").await;
-        let Arrival::Report(report) = server.next().await else {
-            panic!("a withdrawal");
-        };
+        let stream = hook_of(&run).await;
+        let report = report(&mut run).await;
         assert_eq!((report.number, &*report.text), (1, "{}"));
-        drop(server);
+        drop(run);
         assert_eq!(all(stream).await, "");
     }
 
     #[tokio::test]
+    async fn a_report_reaches_the_run_whose_token_it_has_and_so_does_its_answer() {
+        let server = server();
+        let [mut one, mut other] = [server.begin().unwrap(), server.begin().unwrap()];
+        assert_ne!(one.token(), other.token());
+        let of_one = hook(one.path(), &header(&one), "{1").await;
+        let of_other = hook(other.path(), &header(&other), "{2").await;
+        for (run, text) in [(&mut one, "{1"), (&mut other, "{2")] {
+            let report = report(run).await;
+            // Each run counts its own.
+            assert_eq!((report.number, &*report.text), (1, text));
+            let answer = Answer {
+                stdout: report.text,
+                ..Answer::default()
+            };
+            run.answer(report.number, answer);
+        }
+        assert_eq!(all(of_one).await, "0 2 0\n{1");
+        assert_eq!(all(of_other).await, "0 2 0\n{2");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_run_refuses_its_reports_and_none_of_another() {
+        let server = server();
+        let [mut ended, mut other] = [server.begin().unwrap(), server.begin().unwrap()];
+        let header = header(&ended);
+        let taken = hook_of(&ended).await;
+        assert_eq!(report(&mut ended).await.number, 1);
+        let waiting = hook_of(&ended).await;
+        let of_other = hook_of(&other).await;
+        drop(ended);
+        let late = hook(server.path(), &header, "{}").await;
+        for stream in [taken, waiting, late] {
+            assert_eq!(all(stream).await, "");
+        }
+        let number = report(&mut other).await.number;
+        other.answer(number, Answer::default());
+        assert_eq!(all(of_other).await, "0 0 0\n");
+    }
+
+    #[tokio::test]
+    async fn a_run_with_as_many_reports_as_it_may_have_holds_up_no_other() {
+        let server = server();
+        let [busy, mut other] = [server.begin().unwrap(), server.begin().unwrap()];
+        let mut held = Vec::new();
+        for _ in 0..CONNECTIONS {
+            held.push(hook_of(&busy).await);
+        }
+        let of_other = hook_of(&other).await;
+        let number = report(&mut other).await.number;
+        other.answer(number, Answer::default());
+        assert_eq!(all(of_other).await, "0 0 0\n");
+    }
+
+    #[tokio::test]
+    async fn the_folder_is_removed_after_the_last_run() {
+        let server = server();
+        let run = server.begin().unwrap();
+        let folder = server.folder().unwrap().to_owned();
+        drop(server);
+        assert!(folder.exists());
+        drop(run);
+        assert!(!folder.exists());
+    }
+
+    #[tokio::test]
     async fn ten_thousand_reports_at_once_are_all_answered() {
-        let mut server = server();
-        let header = format!("{} pi before_tool 2\n{{}}", server.token());
-        let path = server.path().to_owned();
+        let mut run = server().begin().unwrap();
+        let header = header(&run);
+        let path = run.path().to_owned();
         let mut hooks = JoinSet::new();
         for _ in 0..10_000 {
             let (header, path) = (header.clone(), path.clone());
-            hooks.spawn(async move {
-                let mut stream = loop {
-                    // The queue of connections to be accepted is full for a moment.
-                    match UnixStream::connect(&path).await {
-                        Ok(stream) => break stream,
-                        Err(_) => tokio::task::yield_now().await,
-                    }
-                };
-                stream.write_all(header.as_bytes()).await.unwrap();
-                all(stream).await
-            });
+            hooks.spawn(async move { all(hook(&path, &header, "{}").await).await });
         }
         let mut answered = 0;
         while answered < 10_000 {
             tokio::select! {
-                arrival = server.next() => {
+                arrival = run.next() => {
                     let Arrival::Report(report) = arrival else { panic!("a withdrawal") };
-                    server.answer(report.number, Answer::default());
+                    run.answer(report.number, Answer::default());
                 }
                 Some(text) = hooks.join_next() => {
                     assert_eq!(text.unwrap(), "0 0 0\n");

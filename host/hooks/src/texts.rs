@@ -1,42 +1,59 @@
 //! The texts in a result. Other texts can take their places, and everything else keeps its bytes: an agent accepts a
 //! changed result only in the form of the original.
 
-use acp_chain_rpc::edit;
+use std::borrow::Cow;
+
+use acp_chain_rpc::edit_at_once;
 use serde_json::Value;
 
 /// Members whose texts are not what a tool printed or read, but say what the rest is.
 const STRUCTURE: &[&str] = &["type", "mimeType", "mime_type", "mediaType", "media_type"];
 
-/// The pointers and contents of all texts in JSON text, in order; without those of images, which no proxy reads.
-pub(crate) fn texts(json: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    if let Ok(value) = serde_json::from_str(json) {
-        collect(value, &mut String::new(), &mut found);
-    }
-    found
+/// The texts in a JSON text, in order, without those of images, which no proxy reads.
+#[derive(Default)]
+pub(crate) struct Texts {
+    /// The pointer of each, and its content. Half of a surrogate pair, which is no character, is U+FFFD.
+    all: Vec<(String, String)>,
+    has_images: bool,
 }
 
-fn collect(value: Value, pointer: &mut String, found: &mut Vec<(String, String)>) {
-    match value {
-        Value::String(text) => found.push((pointer.clone(), text)),
-        Value::Array(values) => {
-            for (index, value) in values.into_iter().enumerate() {
-                below(pointer, &index.to_string(), |pointer| {
-                    collect(value, pointer, found);
-                });
-            }
-        }
-        Value::Object(members) => {
-            let is_image = members.get("type").is_some_and(|kind| kind == "image");
-            for (name, value) in members {
-                let is_data = is_image && matches!(&*name, "data" | "base64" | "source");
-                if !is_data && !STRUCTURE.contains(&&*name) {
-                    let token = name.replace('~', "~0").replace('/', "~1");
-                    below(pointer, &token, |pointer| collect(value, pointer, found));
+impl Texts {
+    /// Those of JSON text; `None` if it cannot be read.
+    pub(crate) fn of(json: &str) -> Option<Self> {
+        let value = serde_json::from_str(&well_formed(json)).ok()?;
+        let mut texts = Self::default();
+        texts.collect(value, &mut String::new());
+        Some(texts)
+    }
+
+    pub(crate) fn contents(self) -> Vec<String> {
+        self.all.into_iter().map(|(_, text)| text).collect()
+    }
+
+    fn collect(&mut self, value: Value, pointer: &mut String) {
+        match value {
+            Value::String(text) => self.all.push((pointer.clone(), text)),
+            Value::Array(values) => {
+                for (index, value) in values.into_iter().enumerate() {
+                    below(pointer, &index.to_string(), |pointer| {
+                        self.collect(value, pointer);
+                    });
                 }
             }
+            Value::Object(members) => {
+                let is_image = members.get("type").is_some_and(|kind| kind == "image");
+                self.has_images |= is_image;
+                for (name, value) in members {
+                    let is_data = is_image && matches!(&*name, "data" | "base64" | "source");
+                    let is_structure = value.is_string() && STRUCTURE.contains(&&*name);
+                    if !is_data && !is_structure {
+                        let token = name.replace('~', "~0").replace('/', "~1");
+                        below(pointer, &token, |pointer| self.collect(value, pointer));
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -50,15 +67,141 @@ fn below(pointer: &mut String, token: &str, then: impl FnOnce(&mut String)) {
 
 /// JSON text with other texts in the places of its own; `None` if there are not as many.
 pub(crate) fn with_texts(json: &str, new: &[String]) -> Option<String> {
-    let old = texts(json);
+    let old = Texts::of(json)?.all;
     if old.len() != new.len() {
         return None;
     }
     let changed = old.iter().zip(new).filter(|((_, old), new)| old != *new);
-    changed
-        .into_iter()
-        .try_fold(json.to_owned(), |json, ((pointer, _), new)| {
-            let new = serde_json::to_string(new).ok()?;
-            edit(&json, pointer, Some(&new)).ok()
-        })
+    let changed =
+        changed.map(|((pointer, _), new)| Some((pointer, serde_json::to_string(new).ok()?)));
+    let changed: Vec<_> = changed.collect::<Option<_>>()?;
+    if changed.is_empty() {
+        return Some(json.to_owned());
+    }
+    let edits = changed
+        .iter()
+        .map(|(pointer, new)| (pointer.as_str(), Some(new.as_str())));
+    let edits: Vec<_> = edits.collect();
+    edit_at_once(&well_formed(json), &edits).ok()?
+}
+
+/// JSON text with `reason` in the place of each text; `None` if something would be left: there is no text, or an image.
+pub(crate) fn withheld(json: &str, reason: &str) -> Option<String> {
+    let texts = Texts::of(json)?;
+    if texts.all.is_empty() || texts.has_images {
+        return None;
+    }
+    with_texts(json, &vec![reason.to_owned(); texts.all.len()])
+}
+
+/// JSON text in which each escape of a half of a surrogate pair is that of U+FFFD. Agents that cut a text between the
+/// halves write it, and parsers for Rust's texts reject it.
+fn well_formed(json: &str) -> Cow<'_, str> {
+    let mut halves = Vec::new();
+    let mut rest = 0;
+    while let Some(at) = json[rest..].find('\\') {
+        let escape = rest + at;
+        rest = escape + 2;
+        match surrogate(json, escape) {
+            Some(0xD800..=0xDBFF)
+                if matches!(surrogate(json, escape + 6), Some(0xDC00..=0xDFFF)) =>
+            {
+                rest = escape + 12;
+            }
+            Some(_) => {
+                halves.push(escape);
+                rest = escape + 6;
+            }
+            None => {}
+        }
+        // What follows a backslash is a character of its own, which may be longer than a byte if this is no JSON.
+        while !json.is_char_boundary(rest.min(json.len())) {
+            rest += 1;
+        }
+        rest = rest.min(json.len());
+    }
+    if halves.is_empty() {
+        return Cow::Borrowed(json);
+    }
+    let mut text = String::with_capacity(json.len());
+    let mut from = 0;
+    for half in halves {
+        text.push_str(&json[from..half]);
+        text.push_str("\\ufffd");
+        from = half + 6;
+    }
+    text.push_str(&json[from..]);
+    Cow::Owned(text)
+}
+
+/// The half of a surrogate pair that an escape at this byte stands for.
+fn surrogate(json: &str, at: usize) -> Option<u16> {
+    let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+    let code = u16::from_str_radix(digits, 16).ok()?;
+    (0xD800..=0xDFFF).contains(&code).then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn contents(json: &str) -> Option<Vec<String>> {
+        Texts::of(json).map(Texts::contents)
+    }
+
+    #[test]
+    fn a_text_with_half_of_a_pair_is_read_and_changed_like_any_other() {
+        let json = r#"{"a":"key\ud83d","b":["\udc00\ud83d\ude00","\\ud83d"],"n":1e40}"#;
+        let read = ["key\u{fffd}", "\u{fffd}😀", "\\ud83d"].map(str::to_owned);
+        assert_eq!(contents(json), Some(read.to_vec()));
+        let mut new = read.to_vec();
+        new[0] = "-".to_owned();
+        let changed = r#"{"a":"-","b":["\ufffd\ud83d\ude00","\\ud83d"],"n":1e40}"#;
+        assert_eq!(with_texts(json, &new).as_deref(), Some(changed));
+    }
+
+    #[test]
+    fn what_is_no_text_says_so() {
+        assert_eq!(contents(r#"{"a":"#), None);
+        assert_eq!(contents("\"\\\u{e9}"), None);
+    }
+
+    #[test]
+    fn only_texts_say_what_the_rest_is() {
+        let json = r#"{"type":"text","mimeType":{"token":"a"},"text":"b"}"#;
+        assert_eq!(contents(json), Some(vec!["a".to_owned(), "b".to_owned()]));
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_is_withheld() {
+        assert_eq!(
+            withheld(r#"{"a":["b",{"c":"d"}]}"#, "no").unwrap(),
+            r#"{"a":["no",{"c":"no"}]}"#
+        );
+        for json in [
+            "{}",
+            "7",
+            r#"{"type":"image","data":"aaaa"}"#,
+            r#"[{"type":"image","data":"aaaa"},{"text":"b"}]"#,
+        ] {
+            assert_eq!(withheld(json, "no"), None, "{json}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_well_formed_stays(text: String) {
+            let json = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(well_formed(&json), json.as_str());
+        }
+
+        #[test]
+        fn any_escapes_become_readable(units: Vec<u16>) {
+            let escapes: Vec<_> = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let json = format!("\"{}\"", escapes.concat());
+            prop_assert_eq!(contents(&json), Some(vec![String::from_utf16_lossy(&units)]));
+        }
+    }
 }

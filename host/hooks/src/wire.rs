@@ -2,11 +2,14 @@
 //!
 //! The client sends a line with the token of the run, the dialect, the event and the length of the report in bytes,
 //! and then the report. The host answers with a line of the exit code and the lengths of both outputs, and then these.
-//! A connection has one report.
+//! A connection has one report. This file uses only the standard library, since the client is compiled alone, too.
 
 use std::fmt::Write as _;
 
-use crate::Answer;
+/// The variables by which a client finds its host: its socket, and the token of this run.
+pub const SOCKET: &str = "ACP_CHAIN_HOOK_SOCKET";
+/// See [`SOCKET`].
+pub const TOKEN: &str = "ACP_CHAIN_HOOK_TOKEN";
 
 /// The longest first line of either side, in bytes.
 pub const LONGEST_LINE: usize = 256;
@@ -25,6 +28,17 @@ pub struct Header {
     pub event: String,
     /// The length of the report in bytes.
     pub length: usize,
+}
+
+/// What the hook's process writes, and its exit code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The exit code.
+    pub code: u8,
+    /// To its standard output.
+    pub stdout: String,
+    /// To its standard error.
+    pub stderr: String,
 }
 
 impl Header {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use acp_chain_address::Address;
 use serde::Deserialize;
@@ -22,16 +23,46 @@ pub(super) struct AgentTable {
     connect: Option<Spanned<String>>,
     connect_ca: Option<PathBuf>,
     connect_token_file: Option<PathBuf>,
+    pub hooks: Option<HooksMode>,
+}
+
+/// `hooks`: whether the agent's own hooks show its tool runs to the chain. The order is that of strictness.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "kebab-case")]
+pub enum HooksMode {
+    /// They are not attached.
+    Off,
+    /// They are attached if they can be; otherwise the user is told.
+    #[default]
+    BestEffort,
+    /// Without them, nothing starts.
+    Required,
+}
+
+impl FromStr for HooksMode {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "off" => Ok(Self::Off),
+            "best-effort" => Ok(Self::BestEffort),
+            "required" => Ok(Self::Required),
+            _ => Err("it is `required`, `best-effort` or `off`"),
+        }
+    }
 }
 
 impl AgentTable {
-    /// The command that starts the agent. The table begins at byte `start`. Paths are relative to `folder`.
-    pub fn read(self, start: usize, folder: &Path) -> Result<CommandLine, Wrong> {
+    /// The command that starts the agent; `None` if the table names only the mode of hooks. The table begins at byte
+    /// `start`. Paths are relative to `folder`.
+    pub fn read(self, start: usize, folder: &Path) -> Result<Option<CommandLine>, Wrong> {
         let wrong = |what: &str| Err((start, what.to_owned()));
         let is_program = !self.args.is_empty() || !self.env.is_empty();
         let is_remote = self.connect_ca.is_some() || self.connect_token_file.is_some();
         match (self.command, self.connect) {
-            (Some(program), None) if !is_remote => command(&program, self.args, self.env, folder),
+            (Some(program), None) if !is_remote => {
+                command(&program, self.args, self.env, folder).map(Some)
+            }
             (None, Some(url)) if !is_program => {
                 let at = url.span().start;
                 let remote = Remote {
@@ -39,8 +70,9 @@ impl AgentTable {
                     ca: self.connect_ca.map(|file| folder.join(file)),
                     token_file: self.connect_token_file.map(|file| folder.join(file)),
                 };
-                remote.command().map_err(|what| (at, what))
+                remote.command().map(Some).map_err(|what| (at, what))
             }
+            (None, None) if self.hooks.is_some() && !is_program && !is_remote => Ok(None),
             (Some(_), Some(_)) => {
                 wrong("an agent has a `command` or a URL to `connect` to, not both")
             }
@@ -112,7 +144,18 @@ mod tests {
         let table: AgentTable = toml::from_str(text).map_err(|error| error.to_string())?;
         table
             .read(0, Path::new("/project"))
+            .map(Option::unwrap)
             .map_err(|(_, what)| what)
+    }
+
+    #[test]
+    fn a_table_may_have_only_the_mode_of_hooks() {
+        let table: AgentTable = toml::from_str("hooks = 'required'").unwrap();
+        assert_eq!(table.hooks, Some(HooksMode::Required));
+        assert!(matches!(table.read(0, Path::new("/project")), Ok(None)));
+        assert!(
+            HooksMode::Off < HooksMode::default() && HooksMode::default() < HooksMode::Required
+        );
     }
 
     #[test]

@@ -28,7 +28,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
 
-pub use agent::Remote;
+pub use agent::{HooksMode, Remote};
 pub use edit::Edit;
 pub use error::ManifestError;
 pub use extension::check_asks;
@@ -59,6 +59,8 @@ pub struct Manifest {
     pub order: Order,
     /// How the agent reaches MCP servers in the chain, where there is a choice.
     pub reach: Reach,
+    /// Whether the agent's hooks are attached.
+    pub hooks: Option<HooksMode>,
 }
 
 /// A proxy of a manifest that was read independently of the others.
@@ -168,6 +170,7 @@ impl Manifest {
             proxies: context.proxies(own.proxies.clone())?,
             order: own.order.unwrap_or_default(),
             reach: Reach::default(),
+            hooks: None,
         })
     }
 
@@ -288,19 +291,19 @@ impl<'a> Context<'a> {
 
     fn manifest(&self, file: File) -> Result<Manifest, ManifestError> {
         let proxies = self.proxies(file.proxy)?;
+        let hooks = file.agent.as_ref().and_then(|agent| agent.get_ref().hooks);
+        let agent = file.agent.map(|agent| {
+            let start = agent.span().start;
+            agent.into_inner().read(start, self.folder())
+        });
+        let agent = agent.transpose().map_err(|wrong| self.error(wrong))?;
         Ok(Manifest {
             path: self.path.to_owned(),
-            agent: file
-                .agent
-                .map(|agent| {
-                    let start = agent.span().start;
-                    agent.into_inner().read(start, self.folder())
-                })
-                .transpose()
-                .map_err(|wrong| self.error(wrong))?,
+            agent: agent.flatten(),
             proxies,
             order: file.order.unwrap_or_default(),
             reach: file.mcp,
+            hooks,
         })
     }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use bytes::Bytes;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use super::proxy::ProxyTable;
 use super::terms::Wrong;
@@ -129,6 +129,8 @@ impl Draft {
             lock: Ok(lock).into(),
             ..Context::new(&self.path, &self.text, user, installed)
         };
+        let agent = self.file.agent.as_ref();
+        let hooks = agent.and_then(|agent| agent.get_ref().hooks);
         let proxies = context.proxies(self.file.proxy)?;
         Ok(Manifest {
             path: self.path.clone(),
@@ -136,6 +138,7 @@ impl Draft {
             proxies,
             order: self.file.order.unwrap_or_default(),
             reach: Reach::default(),
+            hooks,
         })
     }
 }
@@ -145,7 +148,8 @@ fn check_keys(table: &DeTable) -> Result<(), Wrong> {
     let mut wrong = Vec::new();
     for (key, value) in table {
         let name = &**key.get_ref();
-        if let Some((_, instead)) = USERS.iter().find(|(users, _)| *users == name) {
+        let users = USERS.iter().find(|(users, _)| *users == name);
+        if let Some((_, instead)) = users.filter(|_| !is_mode_of_hooks(name, value.get_ref())) {
             let what = format!("a project cannot set `{name}`: {instead}");
             wrong.push((key.span().start, what));
         }
@@ -164,6 +168,12 @@ fn check_keys(table: &DeTable) -> Result<(), Wrong> {
         }
     }
     wrong.into_iter().min().map_or(Ok(()), Err)
+}
+
+/// Whether a key is `[agent]` with nothing but the mode of hooks, which a project may make stricter.
+fn is_mode_of_hooks(name: &str, value: &DeValue) -> bool {
+    let keys = value.as_table().filter(|_| name == "agent");
+    keys.is_some_and(|keys| !keys.is_empty() && keys.keys().all(|key| key.get_ref() == "hooks"))
 }
 
 fn drafted(table: &ProxyTable, start: usize) -> Result<Drafted, Wrong> {
@@ -203,6 +213,7 @@ fn within(path: &Path) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::HooksMode;
 
     fn parse(text: &str) -> Result<Draft, String> {
         let draft = Draft::parse(text, Path::new("/project/acp-chain.toml"));
@@ -232,12 +243,25 @@ mod tests {
     }
 
     #[test]
+    fn a_project_may_require_hooks() {
+        let draft = parse("[agent]\nhooks = \"required\"\n").unwrap();
+        let (user, installed) = (User::default(), Installed::default());
+        let manifest = draft.manifest(Lock::default(), &BTreeMap::new(), &user, &installed);
+        assert_eq!(manifest.unwrap().hooks, Some(HooksMode::Required));
+    }
+
+    #[test]
     fn a_key_of_the_user_is_an_error_with_its_place() {
         for (text, expected) in [
             (
                 "[agent]\ncommand = \"sh\"\n",
                 ":1:2: a project cannot set `agent`: the agent is set by the command line that starts acp-chain",
             ),
+            (
+                "[agent]\nhooks = \"required\"\nargs = []\n",
+                ":1:2: a project cannot set `agent`",
+            ),
+            ("[agent]\n", ":1:2: a project cannot set `agent`"),
             (
                 "agent.env.PATH = \"/tmp\"\n",
                 ":1:1: a project cannot set `agent`",

@@ -10,6 +10,7 @@ use acp_chain_powers::Power;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::agent::HooksMode;
 use super::proxy::ProxyTable;
 use super::serve::Serve;
 use super::terms::{LimitsTable, Wrong, read_limits};
@@ -36,6 +37,8 @@ pub struct User {
     pub signers: Vec<TrustedSigner>,
     /// The policy for sessions in projects whose current content the user has not agreed to.
     pub untrusted: UntrustedPolicy,
+    /// Whether the hooks of agents are attached. Manifests may be stricter.
+    pub hooks: Option<HooksMode>,
     /// The registry of agents, if it is not the public one: a URL, or a path relative to the file's folder.
     pub agents: Option<String>,
     /// The default trace file of runs.
@@ -68,6 +71,13 @@ pub enum UntrustedPolicy {
     Pass,
     /// The session is rejected.
     Refuse,
+}
+
+/// `[agent]`: of all agents.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentTable {
+    hooks: Option<HooksMode>,
 }
 
 /// `[agents]`.
@@ -121,6 +131,7 @@ struct File {
     require_signature: bool,
     revocations: Option<Revocations>,
     trust: TrustTable,
+    agent: AgentTable,
     agents: AgentsTable,
     trace: Option<PathBuf>,
     trace_bodies: bool,
@@ -208,6 +219,7 @@ impl User {
             revocations: file.revocations,
             signers,
             untrusted: file.trust.untrusted,
+            hooks: file.agent.hooks,
             agents: file.agents.registry,
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,

@@ -1,5 +1,6 @@
 //! The permissions that a user grants to a proxy.
 
+use acp_chain_acp::HOOK;
 use foldhash::HashMap;
 
 use crate::{
@@ -221,7 +222,12 @@ impl Grant {
             .filter(move |cover| cover.actions.intersects(actions) && cover.is_about(&subject))
     }
 
+    /// The actions on a method that is granted by name. A pattern such as `_*` does not reach the agent's hooks: only
+    /// powers cover those.
     fn by_name(&self, method: &str) -> Actions {
+        if method.starts_with(HOOK) {
+            return Actions::empty();
+        }
         let named = self
             .methods
             .iter()
@@ -244,14 +250,19 @@ fn check_name(methods: &Pattern) -> Result<(), GrantError> {
             return Err(GrantError::Host(methods.to_string()));
         }
     }
+    let is_of_hooks = methods.name().starts_with(HOOK);
+    let is_named =
+        |method: &str| methods.covers(method) && (is_of_hooks || !method.starts_with(HOOK));
     let powers: Vec<_> = Power::all()
-        .filter(|power| power.methods().any(|method| methods.covers(method)))
+        .filter(|power| power.methods().any(is_named))
         .map(|power| format!("`{}`", power.key))
         .collect();
-    if powers.is_empty() {
-        Ok(())
-    } else {
+    if !powers.is_empty() {
         Err(GrantError::Covered(methods.to_string(), powers.join(", ")))
+    } else if is_of_hooks {
+        Err(GrantError::Host(methods.to_string()))
+    } else {
+        Ok(())
     }
 }
 
@@ -346,6 +357,7 @@ impl Cover {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL};
 
     fn subject(sender: Peer, kind: Kind, method: &str) -> Subject<'_> {
         Subject {
@@ -443,8 +455,42 @@ mod tests {
             ("session/*", "belongs to the protocol"),
             ("*", "cannot be granted to a proxy"),
         ] {
-            let refused = Grant::new("me", [], vec![named(pattern, Actions::READ)]).unwrap_err();
-            assert!(refused.to_string().contains(error), "{refused}");
+            let told = Grant::new("me", [], vec![named(pattern, Actions::READ)]).unwrap_err();
+            assert!(told.to_string().contains(error), "{told}");
+        }
+    }
+
+    #[test]
+    fn only_powers_cover_tool_runs() {
+        let run = subject(Peer::Agent, Kind::Request, BEFORE_TOOL);
+        let result = subject(Peer::Agent, Kind::Request, AFTER_TOOL);
+        let everything = vec![named("_*", Actions::all())];
+        let by_name = Grant::new("me", [], everything.clone()).unwrap();
+        assert!(!by_name.covers(Actions::all(), &run));
+        assert!(by_name.changeable(&run).is_empty());
+        let reads = Grant::new("me", ["tool-runs.read"], everything).unwrap();
+        assert!(reads.covers(Actions::READ, &run) && reads.changeable(&run).is_empty());
+        assert!(!reads.covers(Actions::DECIDE | Actions::SEND, &run));
+        assert!(!reads.covers(Actions::all(), &result));
+        let refuses = grant(&["tool-runs.refuse"]);
+        assert!(!refuses.covers(Actions::all() - Actions::REFUSE, &run));
+        let changes = grant(&["tool-runs.change", "tool-results.change"]);
+        assert!(
+            changes
+                .changeable(&run)
+                .contain("/toolCall/rawInput/command")
+        );
+        assert!(!changes.changeable(&run).contain("/toolCall/title"));
+        assert!(changes.changeable(&result).contain("/output/0"));
+        assert!(!changes.changeable(&result).contain("/toolCall/rawInput"));
+        assert!(!changes.covers(Actions::ANSWER | Actions::SEND, &result));
+        for (pattern, expected) in [
+            (BEFORE_TOOL, "granted by powers: `tool-runs.read`"),
+            ("_acp-chain/hook/*", "granted by powers: `tool-runs.read`"),
+            ("_acp-chain/hook/other", "cannot be granted to a proxy"),
+        ] {
+            let message = Grant::new("me", [], vec![named(pattern, Actions::READ)]).unwrap_err();
+            assert!(message.to_string().contains(expected), "{message}");
         }
     }
 

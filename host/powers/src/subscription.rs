@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use acp_chain_acp::HOOK;
+
 use crate::{Actions, Cover, Grant, Kind, Kinds, Pattern, Peer, Power};
 
 /// The messages that a proxy is called with; all others bypass it.
@@ -71,7 +73,11 @@ impl Subscription {
     /// Whether a grant covers any of the messages.
     #[must_use]
     pub fn is_met(&self, grant: &Grant) -> bool {
-        let named = grant.methods().iter();
+        // The agent's hooks are never granted by name.
+        let named = grant
+            .methods()
+            .iter()
+            .filter(|_| !self.method.name().starts_with(HOOK));
         let mut named = named.filter(|named| named.actions.intersects(Actions::TOUCH));
         grant.powers().iter().any(|power| self.is_met_by(power))
             || named.any(|named| named.methods.meets(&self.method))

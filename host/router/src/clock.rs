@@ -31,6 +31,8 @@ pub enum Timer {
     Connect(ExchangeId),
     /// This request no longer waits for its project.
     Lookup(ExchangeId),
+    /// This prompt no longer waits for a sign of life of the agent's hooks.
+    Sign(ExchangeId),
 }
 
 /// The time of a connection, and its timers. The caller reads the system's clock, so tests choose the time.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::route::{HopIndex, Route};
-use acp_chain_acp::Life;
+use acp_chain_acp::{HOOK, Life};
 use acp_chain_channel::limits::Charge;
 use acp_chain_channel::{MessageId, Peer};
 use acp_chain_mcp::Question;
@@ -41,6 +41,8 @@ pub enum Origin {
 pub enum Stage {
     /// Waiting for the project of its session to be found.
     Waiting,
+    /// Waiting at the agent's end for a sign of life of the agent's hooks.
+    Unproven,
     /// On its way to the far side, or at a proxy that has been called with it.
     Moving,
     /// Held by a proxy, which has this number for it.
@@ -120,6 +122,11 @@ impl Exchange {
     /// Charges this many more bytes for the request. Returns whether there is room for them.
     pub fn may_grow(&mut self, bytes: usize) -> bool {
         self.charge.as_mut().is_none_or(|charge| charge.grow(bytes))
+    }
+
+    /// Whether the request is about a tool run that the agent's hooks report.
+    pub fn is_of_hook(&self) -> bool {
+        self.method.starts_with(HOOK)
     }
 
     /// The session of the request, after the changes by proxies so far.

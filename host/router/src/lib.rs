@@ -34,5 +34,7 @@ pub use hop::NativeBacklogs;
 pub use member::{Member, Proxy, SleepingProxy, Terms};
 pub use native_peer::{Launch, Native, Order, Program};
 pub use route::{HopIndex, Place};
-pub use router::{FinishedWork, HookOutcome, PATIENCE, RUN, ReportNumber, Router};
+pub use router::{
+    FinishedWork, FirstSign, HookOutcome, HookTerms, PATIENCE, RUN, ReportNumber, Router,
+};
 pub use swap::{EndCallback, Swap};

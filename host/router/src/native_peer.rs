@@ -30,6 +30,8 @@ pub struct Native {
     pub dialect: Option<Dialect>,
     /// What happens when it breaks.
     pub on_failure: FailurePolicy,
+    /// Whether it is a chain of this program, whose proxies decide about the tool runs that the agent's hooks report.
+    pub sees_tool_runs: bool,
     /// The program.
     pub program: Option<Program>,
 }
@@ -74,6 +76,8 @@ pub struct NativePeer {
     /// The account of `open`, and of requests that were open when the proxy broke.
     pub kept: Account,
     pub dialect: Dialect,
+    /// Whether it is a chain of this program, see [`Native::sees_tool_runs`].
+    pub sees_tool_runs: bool,
     /// The process id, if there is a process.
     pub process: Option<u32>,
     /// Whether the dialect is known: from the manifest, or detected by the proxy's messages.
@@ -106,12 +110,13 @@ pub struct Introduction {
 
 impl NativePeer {
     /// A peer without messages and requests; its account is a part of `kept`.
-    pub fn new(dialect: Option<Dialect>, kept: &Account) -> Self {
+    pub fn new(dialect: Option<Dialect>, sees_tool_runs: bool, kept: &Account) -> Self {
         Self {
             outbox: Outbox::default(),
             open: HashMap::new(),
             kept: kept.part(OPEN_KEPT),
             dialect: dialect.unwrap_or(Dialect::Proxy),
+            sees_tool_runs,
             process: None,
             is_settled: dialect.is_some(),
             introduction: None,

@@ -5,6 +5,9 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+/// The one variable that may differ each time a program is started: the token for the hooks of an agent.
+pub const HOOK_TOKEN: &str = "ACP_CHAIN_HOOK_TOKEN";
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandLine {
     /// A path, or a name that is looked up in `PATH`.

@@ -19,6 +19,7 @@
 //! | `mounts` | mount points | `/proc`, on Linux | not implemented |
 //! | `handover` | passing streams to another process of ours | descriptors over a socket | not done |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
+//! | `blocking` | one of them, with the standard library alone | a socket | a named pipe |
 //!
 //! Unix is Linux and macOS. `rotated`, a file that starts over when it grows too long, is the same everywhere.
 
@@ -40,12 +41,12 @@ use self::windows as here;
 /// Receives a program's standard error, and is dropped when that ends.
 pub type StderrCallback = Box<dyn FnMut(&[u8]) + Send>;
 
-pub use self::command::CommandLine;
+pub use self::command::{CommandLine, HOOK_TOKEN};
 pub use self::given_up::Rights;
 pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
 pub use self::here::{
-    descriptors, directory, files, handover, local, memory, mounts, process, rights, stop,
-    supervisor, terminal, thread, tree,
+    blocking, descriptors, directory, files, handover, local, memory, mounts, process, rights,
+    stop, supervisor, terminal, thread, tree,
 };
 pub use self::started::StartedProgram;

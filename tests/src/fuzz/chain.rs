@@ -127,6 +127,7 @@ fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
             name,
             dialect: Some(Dialect::Proxy),
             on_failure,
+            sees_tool_runs: false,
             program: None,
         };
         return (hop, native.into());

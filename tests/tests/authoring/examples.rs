@@ -12,7 +12,7 @@ use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
 
 /// All examples, in chain order.
-const EXAMPLES: [&str; 9] = [
+const EXAMPLES: [&str; 11] = [
     "session-title",
     "ticket",
     "glossary",
@@ -21,6 +21,8 @@ const EXAMPLES: [&str; 9] = [
     "mild-words",
     "branch-note",
     "quiet-thoughts",
+    "careful-shell",
+    "private-words",
     "command-linter",
 ];
 

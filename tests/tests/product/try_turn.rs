@@ -77,6 +77,8 @@ async fn a_turn_with_an_agent_of_others_is_shown_with_what_two_proxies_made_of_i
         "permissions",
         "--with",
         "redact",
+        "--hooks",
+        "off",
         "--prompt",
         &prompt,
     ];

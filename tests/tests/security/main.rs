@@ -4,6 +4,7 @@ mod compiling;
 mod directories;
 mod guards;
 mod hidden;
+mod hooks;
 mod hostile;
 mod lines;
 mod powers;

@@ -12,7 +12,7 @@ const BEGIN: &str = Marker::Redacted.begin();
 const LONGEST_NAME: usize = 256;
 
 /// The ranges of the markers in a text, including those that the proxy did not write.
-pub(super) fn markers(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn markers(text: &str) -> impl Iterator<Item = Range<usize>> {
     memmem::find_iter(text.as_bytes(), BEGIN).filter_map(|start| {
         let name = &text.as_bytes()[start + BEGIN.len()..];
         let name = &name[..name.len().min(LONGEST_NAME)];
@@ -22,7 +22,7 @@ pub(super) fn markers(text: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// The name in a marker.
-pub(super) fn name(marker: &str) -> &str {
+pub(crate) fn name(marker: &str) -> &str {
     marker
         .strip_prefix(BEGIN)
         .and_then(|name| name.strip_suffix(']'))

@@ -27,6 +27,7 @@ use self::builds::Builds;
 use self::cycle::Cycle;
 use self::developed::DevChain;
 use self::sources::Sources;
+use crate::hooks::HooksPlan;
 use crate::plan::{Plan, check_grant, supervise};
 use crate::{ChainError, Error, Report, run};
 use acp_chain::host::Host;
@@ -204,6 +205,7 @@ impl ChainStart {
         check_grant(&manifest, &user)?;
         Ok(Plan {
             reach: user.reach.or(manifest.reach),
+            hooks: HooksPlan::new(None, &user, &manifest, &proxies),
             manifest,
             proxies,
             agent: self.agent.clone(),

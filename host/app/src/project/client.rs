@@ -12,6 +12,7 @@ use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::wire::{LINE, Lookup, ProjectStart, Reply, TrustedProject, line};
+use crate::hooks::AttachedHooks;
 use crate::protected::NamedFiles;
 use crate::run::ChainOptions;
 use acp_chain_channel::{Failure, FailurePolicy};
@@ -49,6 +50,7 @@ pub struct Client {
     run: Run,
     beside: NamedFiles,
     refuses: bool,
+    hooks: AttachedHooks,
     running: Option<Running>,
     failures: u32,
     /// The numbers of unanswered lookups.
@@ -113,11 +115,12 @@ impl Finder {
     }
 
     /// The client that starts these programs, which are in the order of [`commands`](Self::commands).
-    pub fn client(self, [locator, chain]: [Startable; 2]) -> Client {
+    pub fn client(self, [locator, chain]: [Startable; 2], hooks: AttachedHooks) -> Client {
         let locate = move || start(&locator, LOCATOR);
         let run = move |id: &str| start(&chain, id);
         Client {
             refuses: self.refuses,
+            hooks,
             ..Client::new(Box::new(locate), Arc::new(run), self.beside)
         }
     }
@@ -169,6 +172,7 @@ impl Client {
             run,
             beside,
             refuses: false,
+            hooks: AttachedHooks::default(),
             running: None,
             failures: 0,
             open: HashSet::new(),
@@ -260,6 +264,7 @@ impl Client {
                 root: project.root.clone(),
                 key: project.key,
                 guards_only: project.guards_only,
+                hooks: self.hooks.clone(),
                 beside: self.beside.clone(),
             };
             let name = quote(&project.name, MAX_QUOTE);
@@ -297,6 +302,7 @@ fn member(id: String, run: Run, begin: ProjectStart) -> Result<Member, Failure> 
         name,
         dialect: Some(Dialect::Proxy),
         on_failure: FailurePolicy::default(),
+        sees_tool_runs: true,
         program: Some(Program {
             io: launch()?,
             launch,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::opened::OpenProject;
 use super::wire::{ProjectStart, first_line};
+use crate::hooks::HooksPlan;
 use crate::plan::Plan;
 use crate::run::{self, StartFailure, written};
 use crate::trace::{self, TraceTarget};
@@ -36,6 +37,7 @@ pub async fn serve(
     let settings = Settings {
         trace: trace.map(Trace::tracer),
         log,
+        sees_tool_runs: true,
         ..Settings::default()
     };
     let start = async |role| {
@@ -58,11 +60,13 @@ fn plan(role: Role, begin: &ProjectStart, files: &[PathBuf]) -> Result<Plan, Cha
     if begin.guards_only {
         project.retain_guards();
     }
+    let hooks = HooksPlan::of_project(&project.manifest, &project.proxies, &begin.hooks);
     Ok(Plan {
         manifest: project.manifest,
         proxies: project.proxies,
         agent: None,
         reach: Reach::default(),
+        hooks,
         projects: None,
         engine: None,
     })

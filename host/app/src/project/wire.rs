@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::hooks::AttachedHooks;
 use crate::protected::NamedFiles;
 use acp_chain_extension::Digest;
 
@@ -62,6 +63,8 @@ pub struct ProjectStart {
     /// Whether only its guards run.
     #[serde(default)]
     pub guards_only: bool,
+    #[serde(default)]
+    pub hooks: AttachedHooks,
     /// The files of the rest of the chain: no proxy of the project may write to them.
     pub beside: NamedFiles,
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::hooks::{ChainHooks, SharedHooks};
 use crate::plan::{self, Plan, start_native};
 use crate::{ChainError, Report, home};
 use acp_chain::host::{self, Host, LoadedProxy, Ready, ReadyProxy, StartedProxies};
@@ -15,6 +16,7 @@ use acp_chain_manifest::serve::Route;
 use acp_chain_manifest::{Manifest, ProxyEntry, ProxyKind, Remote};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::code;
+use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Gauge, Guest, Total, apart};
 use acp_chain_system::handover::Taker;
 
@@ -35,6 +37,8 @@ struct Template {
     supervisor: Supervisor,
     reach: Reach,
     agent: Agent,
+    /// The agent's hooks, and what users are told of them before their first prompt.
+    hooks: ChainHooks<SharedHooks>,
     manifest: Manifest,
     /// The proxies of the manifest, in order, to be started for each chain.
     proxies: Vec<Proxy>,
@@ -65,30 +69,52 @@ impl Chains {
     /// Loads the plans, and allows the supervisor to start only their programs.
     pub async fn load(
         routes: Vec<(Route, Plan)>,
-        others: Plan,
+        mut others: Plan,
         supervisor: Supervisor,
         sleep_after: Option<Duration>,
         report: &'static dyn Report,
     ) -> Result<Self, ChainError> {
-        let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
-        let allowed = supervisor.allow(plans.flat_map(Plan::commands).collect());
+        let attach = |plan: &mut Plan| {
+            let attached = plan.hooks.attach_to_many(plan.agent.as_mut(), &supervisor);
+            attached.map_err(|error| {
+                let manifest = Untrusted::new(plan.manifest.path.display());
+                ChainError::new(format_args!("{manifest}: {error}"))
+            })
+        };
+        let mut plans = Vec::new();
+        for (route, mut plan) in routes {
+            let hooks = attach(&mut plan)?;
+            plans.push((route, plan, hooks));
+        }
+        let hooks_of_others = attach(&mut others)?;
+        let all = plans.iter().map(|(_, plan, _)| plan).chain([&others]);
+        let allowed = supervisor.allow(all.flat_map(Plan::commands).collect());
         let allowed = allowed.map_err(ChainError::new)?;
         // There may be thousands of connections.
         let mut programs = allowed.into_iter().map(Startable::over_socket);
         let engine = home::engine()?;
         let total = engine.total();
         let host = Arc::new(Host::new(engine));
-        let mut load = async |plan| {
+        let mut load = async |plan, hooks| {
             let programs = &mut programs;
-            Template::load(&host, plan, &supervisor, programs, sleep_after, report).await
+            Template::load(
+                &host,
+                plan,
+                hooks,
+                &supervisor,
+                programs,
+                sleep_after,
+                report,
+            )
+            .await
         };
         let mut loaded = Vec::new();
-        for (route, plan) in routes {
-            loaded.push((route, load(plan).await?));
+        for (route, plan, hooks) in plans {
+            loaded.push((route, load(plan, hooks).await?));
         }
         Ok(Self {
             routes: loaded,
-            others: load(others).await?,
+            others: load(others, hooks_of_others).await?,
             total,
         })
     }
@@ -140,10 +166,10 @@ impl Agent {
         })
     }
 
-    /// The agent of one chain.
-    fn start(&self) -> Result<ChildIo, ChainError> {
+    /// The agent of one chain, with the token of its hooks.
+    fn start(&self, token: Option<String>) -> Result<ChildIo, ChainError> {
         match self {
-            Self::Program(program) => plan::start_agent(program),
+            Self::Program(program) => plan::start_agent(&program.clone().with_hook_token(token)),
             Self::Shared(taker) => {
                 let (output, input) = taker.open().map_err(|error| {
                     ChainError::new(format_args!(
@@ -160,6 +186,7 @@ impl Template {
     async fn load(
         host: &Arc<Host>,
         plan: Plan,
+        hooks: ChainHooks<SharedHooks>,
         supervisor: &Supervisor,
         programs: &mut impl Iterator<Item = Startable>,
         sleep_after: Option<Duration>,
@@ -196,6 +223,7 @@ impl Template {
             supervisor: supervisor.clone(),
             reach: plan.reach,
             agent,
+            hooks,
             manifest: plan.manifest,
             proxies,
             sleep_after,
@@ -223,13 +251,17 @@ impl Template {
     }
 
     async fn chain(&self, user: &User) -> Result<Chain, ChainError> {
-        let agent = self.agent.start()?;
+        let ChainHooks { hooks, notice, .. } = &self.hooks;
+        let begun = hooks.as_ref().map(SharedHooks::begin).transpose();
+        let (hooks, token) = begun.map_err(ChainError::new)?.unzip();
+        let agent = self.agent.start(token)?;
         let started = self.proxies(Some(user)).await?;
         Ok(Chain {
             proxies: started.proxies,
-            notices: started.notices,
+            notices: notice.iter().cloned().chain(started.notices).collect(),
             supervisor: Some(self.supervisor.clone()),
             reach: self.reach,
+            hooks,
             ..Chain::new(Vec::new(), agent)
         })
     }

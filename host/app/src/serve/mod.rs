@@ -77,8 +77,9 @@ pub fn open(
     });
     let routes: Vec<_> = routes.collect::<Result<_, ChainError>>()?;
     let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
-    // Each program is connected over one socket.
-    let of_chain = plans.clone().map(|plan| plan.commands().count()).max();
+    // Each program is connected over one socket, and so is a tool run that waits.
+    let of_plan = |plan: &Plan| plan.commands().count() + usize::from(plan.hooks.needs_hooks());
+    let of_chain = plans.clone().map(of_plan).max();
     let settings = Settings {
         access: access.as_ref().map(|(access, _)| access.clone()),
         endpoint: set.path,

@@ -138,6 +138,8 @@ fn behind(
             log: log.clone(),
             swaps: None,
             tells_of_unused_tools: true,
+            simulates_hooks: false,
+            sees_tool_runs: false,
         };
         Box::pin(async move {
             let starting = agents.clone();

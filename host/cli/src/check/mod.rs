@@ -15,13 +15,15 @@ use crate::Result;
 use acp_chain::host::{LoadedProxy, ProxyPlan};
 use acp_chain_app::agent::command_line;
 use acp_chain_app::home;
+use acp_chain_app::hooks::{HooksPlan, identify};
 use acp_chain_app::plan::{self, give_up_rights};
 use acp_chain_app::protected::{self, NamedFiles};
 use acp_chain_channel::{Action, Event, Failure, Offer, Outcome, Source, Started};
+use acp_chain_conductor::native::CommandLine;
 use acp_chain_kit::conformance::asks;
 use acp_chain_kit::transcript::log::Log;
 use acp_chain_manifest::{
-    ComponentEntry, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User,
+    ComponentEntry, HooksMode, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User,
 };
 use acp_chain_mcp::component::Catalog;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -77,6 +79,18 @@ impl Check {
             Some(project) => (project.proxies, Some(project.manifest)),
             None => (Vec::new(), None),
         };
+        let mut wanted = HooksPlan::new(None, &user, &manifest, &proxies);
+        if let Some(about_them) = &about_them {
+            let of_project = HooksPlan::new(None, &user, about_them, &theirs);
+            let is_required = about_them.hooks == Some(HooksMode::Required);
+            if is_required && !of_project.proxies.is_empty() && wanted.mode != HooksMode::Off {
+                wanted.mode = HooksMode::Required;
+            }
+            wanted.proxies.extend(of_project.proxies);
+        }
+        // The agent's package cannot be read later.
+        let agent = manifest.agent.as_ref();
+        let hooks = agent.and_then(|agent| about_hooks(&wanted, agent));
         let given = proxies.iter().chain(&theirs);
         let given: Vec<_> = given.map(|proxy| proxy.directories.clone()).collect();
         let mut own = load(&runtime, proxies)?;
@@ -103,6 +117,9 @@ impl Check {
         match &manifest.agent {
             Some(agent) => {
                 say!("agent  {}", command_line(agent));
+                if let Some(hooks) = hooks {
+                    say!("hooks  {hooks}");
+                }
             }
             None => say!("agent  named on the command line"),
         }
@@ -194,6 +211,26 @@ impl Proxy {
     fn is_packaged_as_guard(&self) -> bool {
         matches!(&self.loaded.plan.entry.kind, ProxyKind::Component(component) if component.is_guard)
     }
+}
+
+/// The mode of the agent's hooks, and whether they can be attached; `None` if nothing wants them.
+fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<String> {
+    if wanted.proxies.is_empty() && wanted.mode != HooksMode::Required {
+        return None;
+    }
+    let (mode, otherwise) = match wanted.mode {
+        HooksMode::Off => return Some("off: tools that run unasked pass no proxy".to_owned()),
+        HooksMode::BestEffort => ("best-effort", "you are told before the first prompt"),
+        HooksMode::Required => ("required", "the chain does not start"),
+    };
+    Some(match identify(agent) {
+        Ok(known) if known.is_tried() => format!("{mode}: those of {known} can be attached"),
+        Ok(known) => {
+            let tried = known.agent.versions();
+            format!("{mode}: those of {known} are tried with {tried} only; {otherwise}")
+        }
+        Err(why) => format!("{mode}: they cannot be attached: {why}; {otherwise}"),
+    })
 }
 
 /// Loads proxies.

@@ -12,6 +12,7 @@ use super::trace::TraceArgs;
 use acp_chain_app::run::ChainOptions;
 use acp_chain_app::serve;
 use acp_chain_app::{ChainError, home};
+use acp_chain_manifest::HooksMode;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -33,6 +34,10 @@ pub struct Serve {
     /// Also append this extension to the chain; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]
     with: Vec<String>,
+    /// Whether the agent's own hooks must show its tool runs to the chain: `required`, `best-effort` or `off`; a manifest
+    /// may be stricter
+    #[arg(long, value_name = "MODE")]
+    hooks: Option<HooksMode>,
     #[command(flatten)]
     trace: TraceArgs,
     #[command(flatten)]
@@ -48,6 +53,7 @@ impl Serve {
             with: self.with,
             no_project: true,
             agent: self.agent.choice(),
+            hooks: self.hooks,
             target: self.trace.target(),
             log,
             ..ChainOptions::default()

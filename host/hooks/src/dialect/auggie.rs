@@ -19,6 +19,9 @@ pub(super) static AUGGIE: Dialect = Dialect {
         ("PreToolUse", Moment::BeforeTool),
         ("PostToolUse", Moment::AfterTool),
     ],
+    greets_once: false,
+    unhooked: &[],
+    knows_rejected: false,
     tools: &[
         ("launch-process", Kind::Execute),
         ("write-process", Kind::Execute),
@@ -39,6 +42,7 @@ pub(super) static AUGGIE: Dialect = Dialect {
         output: &["/tool_output", "/tool_error"],
         ..claude::PLACES
     },
+    prefix: None,
     answer,
     closed: |_, reason| Answer::blocks(reason),
     attach: |run, dialect| Ok(attach(run, dialect)),
@@ -65,11 +69,21 @@ const NAME: &str = "acp-chain";
 /// A marketplace of one plugin.
 fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     let timeout = TIMEOUT * 1000;
-    let hooks = hooks(
+    let mut hooks = hooks(
         run,
         dialect,
         |command| json!({ "type": "command", "command": command, "timeout": timeout }),
     );
+    for groups in hooks
+        .as_object_mut()
+        .into_iter()
+        .flat_map(|hooks| hooks.values_mut())
+    {
+        // A regular expression here.
+        if let Some(matcher) = groups[0].get_mut("matcher") {
+            *matcher = ".*".into();
+        }
+    }
     let plugin = json!({ "name": NAME, "version": "1.0.0", "description": "acp-chain" });
     let mut listed = plugin.clone();
     listed["source"] = "./acp-chain".into();

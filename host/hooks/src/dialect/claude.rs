@@ -1,14 +1,18 @@
 //! Claude's hooks, and their form, which Codex, Qwen and Auggie share in part.
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Dialect, FAILURE, Places};
-use crate::attach::{TIMEOUT, hooks};
+use crate::attach::{OverlayFile, TIMEOUT, hooks};
+use crate::prefix::WITH_SUCCESS;
 use crate::report::Report;
-use crate::texts::{texts, with_texts};
-use crate::{Answer, Attachment, Decision, Kind, Moment, Run};
+use crate::texts::{with_texts, withheld};
+use crate::unhooked::Unhooked;
+use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
 pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
@@ -16,6 +20,15 @@ pub(super) static CLAUDE: Dialect = Dialect {
     changes_output: true,
     changes_failures: false,
     events: EVENTS,
+    greets_once: false,
+    unhooked: &[
+        Unhooked::Marked("/toolCallId", "srvtoolu_"),
+        // An unknown tool, an input that the tool rejects, or a call that the failure of another one cancelled.
+        Unhooked::Rejected("<tool_use_error>"),
+        Unhooked::Rejected("[Tool call did not complete"),
+        Unhooked::Marked("/_meta/claudeCode/nonExecutionKind", ""),
+    ],
+    knows_rejected: true,
     tools: &[
         ("Bash", Kind::Execute),
         ("BashOutput", Kind::Execute),
@@ -36,9 +49,10 @@ pub(super) static CLAUDE: Dialect = Dialect {
         ("ExitPlanMode", Kind::SwitchMode),
     ],
     places: PLACES,
+    prefix: None,
     answer,
     closed,
-    attach: |run, dialect| Ok(attach(run, dialect)),
+    attach,
 };
 
 pub(super) const EVENTS: &[(&str, Moment)] = &[
@@ -108,21 +122,21 @@ fn answer(report: &Report<'_>, event: &str, moment: Moment, decision: &Decision)
         }
         // The model gets the error of a failed call whatever a hook answers.
         (Moment::AfterTool, _) if event.ends_with(FAILURE) => None,
-        (Moment::AfterTool, Decision::Output(new)) => replaced(report, event, new),
+        // In another form than the original's, Claude ignores a result without a word, so only its texts are replaced.
+        (Moment::AfterTool, Decision::Output(new)) => {
+            replaced(event, &with_texts(report.at(PLACES.output)?, new)?)
+        }
         (Moment::AfterTool, Decision::Refuse(reason)) => {
-            let count = texts(report.at(PLACES.output)?).len();
-            replaced(report, event, &vec![reason.clone(); count])
+            replaced(event, &withheld(report.at(PLACES.output)?, reason)?)
         }
         _ => None,
     }
 }
 
-/// Claude ignores a result in another form than the original's without a word, so only its texts are replaced.
-fn replaced(report: &Report<'_>, event: &str, new: &[String]) -> Option<Answer> {
-    let output = with_texts(report.at(PLACES.output)?, new)?;
+fn replaced(event: &str, output: &str) -> Option<Answer> {
     let replaced = Specific {
         hook_event_name: event,
-        updated_tool_output: Some(serde_json::from_str(&output).ok()?),
+        updated_tool_output: Some(serde_json::from_str(output).ok()?),
         ..Specific::default()
     };
     replaced.written()
@@ -139,16 +153,42 @@ fn closed(moment: Moment, reason: &str) -> Answer {
     }))
 }
 
+/// The variable with the path of a file, whose text Claude runs before each command. It is read once for a session.
+const BEFORE_COMMANDS: &str = "CLAUDE_ENV_FILE";
+
+/// That file, in the overlay.
+const SCRIPT: &str = "before-commands.sh";
+
 /// As the layer of `--settings`: those of the user and of the project stay in force, but not a `disableAllHooks`.
-fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
+fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
     let hooks = hooks(
         run,
         dialect,
         |command| json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" }),
     );
     let settings = json!({ "disableAllHooks": false, "hooks": hooks });
-    Attachment {
+    let mut attachment = Attachment {
         meta: Some(json!({ "claudeCode": { "options": { "settings": settings } } })),
         ..Attachment::default()
+    };
+    if run.reads_results {
+        let script = OverlayFile::text(SCRIPT, before_commands(run)?);
+        attachment.files.push(script);
+        let path = run.place(SCRIPT);
+        attachment.variables.push((BEFORE_COMMANDS, path));
     }
+    Ok(attachment)
+}
+
+/// What runs before each command: what the user has there, and ours.
+fn before_commands(run: &Run<'_>) -> Result<String, CannotAttach> {
+    let path = (run.variable)(BEFORE_COMMANDS).filter(|path| !path.is_empty());
+    let theirs = match path {
+        Some(path) => {
+            let text = (run.text)(Path::new(&path));
+            text.map_err(|error| CannotAttach::Unreadable(path.into(), error))?
+        }
+        None => None,
+    };
+    Ok(format!("{}\n{WITH_SUCCESS}", theirs.unwrap_or_default()))
 }

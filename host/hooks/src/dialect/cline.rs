@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::{Dialect, plugin};
-use crate::attach::{OverlayContent, OverlayFile, SOCKET, TOKEN, quoted};
-use crate::{Attachment, CannotAttach, Kind, Run};
+use crate::attach::{OverlayContent, OverlayFile, quoted};
+use crate::{Attachment, CannotAttach, Kind, Run, SOCKET, TOKEN};
 
 pub(super) static CLINE: Dialect = Dialect {
     name: "cline",
@@ -12,6 +14,9 @@ pub(super) static CLINE: Dialect = Dialect {
     changes_output: true,
     changes_failures: true,
     events: plugin::EVENTS,
+    greets_once: true,
+    unhooked: &[],
+    knows_rejected: false,
     tools: &[
         ("run_commands", Kind::Execute),
         ("execute_command", Kind::Execute),
@@ -27,14 +32,19 @@ pub(super) static CLINE: Dialect = Dialect {
         ("fetch_web_content", Kind::Fetch),
     ],
     places: plugin::PLACES,
+    prefix: None,
     answer: plugin::answer,
     closed: plugin::closed,
     attach,
 };
 
+/// The files of our plugin.
+const OURS: [&str; 2] = ["acp-chain.js", "acp-chain.json"];
+
 /// A folder that stands for the user's `~/.cline`: it has all that theirs has, and our plugin. Sessions and settings
 /// stay in theirs.
 fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
+    let token = run.token.ok_or(CannotAttach::TokenInFile(dialect.name))?;
     let home = (run.variable)("HOME").ok_or(CannotAttach::NoHome)?;
     let theirs = (run.variable)("CLINE_DIR").map_or(Path::new(&home).join(".cline"), PathBuf::from);
     let data = (run.variable)("CLINE_DATA_DIR").map_or(theirs.join("data"), PathBuf::from);
@@ -52,7 +62,9 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
             files.push(link(format!("cline/{name}"), theirs.join(&name)));
         }
     }
-    for name in names(&theirs.join("plugins"))? {
+    // A plugin of these names is one of ours, if the host runs within another one's agent.
+    let plugins = names(&theirs.join("plugins"))?.into_iter();
+    for name in plugins.filter(|name| !OURS.contains(&&**name)) {
         files.push(link(
             format!("cline/plugins/{name}"),
             theirs.join("plugins").join(&name),
@@ -69,19 +81,15 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
     }
     let source = plugin::source(dialect, include_str!("../plugins/cline.mjs"));
     files.push(OverlayFile::text("cline/plugins/acp-chain.js", source));
-    let variables = [SOCKET, TOKEN].map(|name| (name, (run.variable)(name)));
-    let variables: serde_json::Map<_, _> = variables
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?.into())))
-        .collect();
+    let variables = json!({ SOCKET: run.socket.to_string_lossy(), TOKEN: token });
     files.push(OverlayFile::json(
         "cline/plugins/acp-chain.json",
-        &variables.into(),
+        &variables,
     ));
     Ok(Attachment {
         variables: vec![
-            ("CLINE_DIR", Some(run.place("cline"))),
-            ("CLINE_DATA_DIR", Some(data.to_string_lossy().into_owned())),
+            ("CLINE_DIR", run.place("cline")),
+            ("CLINE_DATA_DIR", data.to_string_lossy().into_owned()),
         ],
         files,
         ..Attachment::default()

@@ -8,18 +8,22 @@ use super::claude::{self, Specific};
 use super::{Dialect, Places};
 use crate::attach::{TIMEOUT, hooks};
 use crate::report::Report;
-use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
+use crate::unhooked::Unhooked;
+use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run, prefix};
 
 pub(super) static CODEX: Dialect = of("codex", |run, dialect| {
+    let theirs = (run.variable)(VARIABLE).unwrap_or_default();
+    let theirs: Value = serde_json::from_str(&theirs).unwrap_or_default();
+    let ours = config(run, dialect, &theirs["hooks"]);
     Ok(Attachment {
-        variables: vec![(VARIABLE, Some(run.merged(VARIABLE, config(run, dialect))?))],
+        variables: vec![(VARIABLE, run.merged(VARIABLE, ours)?)],
         ..Attachment::default()
     })
 });
 
 /// The adapter with Codex in itself, which takes its configuration as arguments.
 pub(super) static OLDER: Dialect = of("codex-older", |run, dialect| {
-    let config = config(run, dialect);
+    let config = config(run, dialect, &Value::Null);
     let hooks = toml::Value::try_from(&config["hooks"]).map_err(CannotAttach::Toml)?;
     Ok(Attachment {
         args: vec![
@@ -48,6 +52,17 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             ("PreToolUse", Moment::BeforeTool),
             ("PostToolUse", Moment::AfterTool),
         ],
+        greets_once: false,
+        unhooked: &[
+            // At the model's provider; the kind is that of the older adapter.
+            Unhooked::Marked("/rawInput/type", "webSearch"),
+            Unhooked::Marked("/kind", "fetch"),
+            Unhooked::Marked("/title", "Image generation"),
+            // Compaction, reviews and the activity of subagents.
+            Unhooked::Marked("/kind", "think"),
+            Unhooked::Marked("/toolCallId", "mcp_startup."),
+        ],
+        knows_rejected: true,
         tools: &[
             ("Bash", Kind::Execute),
             ("apply_patch", Kind::Edit),
@@ -58,6 +73,12 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
         places: Places {
             output: &["/tool_response"],
             ..claude::PLACES
+        },
+        // On Windows its shell is another.
+        prefix: if cfg!(windows) {
+            None
+        } else {
+            Some(prefix::WITHOUT_INPUT)
         },
         answer,
         closed: |_, reason| Answer::blocks(reason),
@@ -89,22 +110,25 @@ fn block(reason: &str) -> Answer {
 }
 
 /// Codex runs only hooks that are trusted. Trust for hooks of the session's flags may stand in the same flags, as the
-/// hash of what is trusted.
-fn config(run: &Run<'_>, dialect: &Dialect) -> Value {
+/// hash of what is trusted. Ours stand behind `theirs`.
+fn config(run: &Run<'_>, dialect: &Dialect, theirs: &Value) -> Value {
     let mut hooks = hooks(
         run,
         dialect,
         |command| json!({ "type": "command", "command": command, "timeout": TIMEOUT }),
     );
     let events = dialect.events.iter();
-    let state = events.map(|(event, _)| (key(event), trusted(event, &hooks[event][0])));
+    let state = events.map(|(event, _)| {
+        let place = theirs[event].as_array().map_or(0, Vec::len);
+        (key(event, place), trusted(event, &hooks[event][0]))
+    });
     let state: Map<String, Value> = state.collect();
     hooks["state"] = state.into();
     json!({ "features": { "hooks": true }, "hooks": hooks })
 }
 
-fn key(event: &str) -> String {
-    format!("/<session-flags>/config.toml:{}:0:0", snake(event))
+fn key(event: &str, place: usize) -> String {
+    format!("/<session-flags>/config.toml:{}:{place}:0", snake(event))
 }
 
 /// What Codex computes: the digest of the hook in compact JSON with sorted names.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Dialect, FAILURE, Places};
 use crate::attach::{OverlayFile, TIMEOUT};
 use crate::report::Report;
-use crate::texts::{texts, with_texts};
+use crate::texts::{with_texts, withheld};
 use crate::{Answer, Attachment, Decision, Kind, Moment, Run};
 
 pub(super) static COPILOT: Dialect = Dialect {
@@ -22,6 +22,9 @@ pub(super) static COPILOT: Dialect = Dialect {
         ("postToolUse", Moment::AfterTool),
         ("postToolUseFailure", Moment::AfterTool),
     ],
+    greets_once: false,
+    unhooked: &[],
+    knows_rejected: false,
     tools: &[
         ("bash", Kind::Execute),
         ("write_bash", Kind::Execute),
@@ -46,6 +49,7 @@ pub(super) static COPILOT: Dialect = Dialect {
         output: RESULT,
         cwd: &["/cwd"],
     },
+    prefix: None,
     answer,
     closed,
     attach: |run, dialect| Ok(attach(run, dialect)),
@@ -73,21 +77,21 @@ fn answer(report: &Report<'_>, event: &str, moment: Moment, decision: &Decision)
             modified_result: None,
         }),
         (Moment::AfterTool, _) if event.ends_with(FAILURE) => None,
-        (Moment::AfterTool, Decision::Output(new)) => replaced(report, new),
+        (Moment::AfterTool, Decision::Output(new)) => {
+            replaced(&with_texts(report.at(RESULT)?, new)?)
+        }
         (Moment::AfterTool, Decision::Refuse(reason)) => {
-            let count = texts(report.at(RESULT)?).len();
-            replaced(report, &vec![reason.clone(); count])
+            replaced(&withheld(report.at(RESULT)?, reason)?)
         }
         _ => None,
     }
 }
 
-fn replaced(report: &Report<'_>, new: &[String]) -> Option<Answer> {
-    let result = with_texts(report.at(RESULT)?, new)?;
+fn replaced(result: &str) -> Option<Answer> {
     written(&Changed {
         permission_decision: None,
         modified_args: None,
-        modified_result: Some(serde_json::from_str(&result).ok()?),
+        modified_result: Some(serde_json::from_str(result).ok()?),
     })
 }
 

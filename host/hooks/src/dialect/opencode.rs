@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Dialect, plugin};
 use crate::attach::OverlayFile;
+use crate::unhooked::Unhooked;
 use crate::{Attachment, CannotAttach, Kind, Run};
 
 pub(super) static OPENCODE: Dialect = of("opencode", |run, dialect| {
@@ -22,6 +23,12 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
         changes_output: true,
         changes_failures: true,
         events: plugin::EVENTS,
+        greets_once: true,
+        unhooked: &[
+            // A command that is a task of a subagent: its hook names another id. The subagent's calls have hooks.
+            Unhooked::Marked("/rawInput/subagent_type", ""),
+        ],
+        knows_rejected: false,
         tools: &[
             ("bash", Kind::Execute),
             ("read", Kind::Read),
@@ -42,6 +49,7 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             ("plan_exit", Kind::SwitchMode),
         ],
         places: plugin::PLACES,
+        prefix: None,
         answer: plugin::answer,
         closed: plugin::closed,
         attach,
@@ -55,12 +63,18 @@ fn attach(
     config: &'static str,
     pure: &'static str,
 ) -> Result<Attachment, CannotAttach> {
-    let plugin = format!("file://{}", run.place("plugin.mjs"));
+    // A URL: what would be more than a path there is escaped (RFC 3986 §3.3).
+    let path = run.place("plugin.mjs");
+    let path = path
+        .replace('%', "%25")
+        .replace('#', "%23")
+        .replace('?', "%3F");
+    let plugin = format!("file://{path}");
     let content = run.merged(config, json!({ "plugin": [plugin] }))?;
     let source = plugin::source(dialect, include_str!("../plugins/opencode.mjs"));
     Ok(Attachment {
-        // The second one switches plugins off.
-        variables: vec![(config, Some(content)), (pure, None)],
+        // The second one would switch plugins off.
+        variables: vec![(config, content), (pure, "false".to_owned())],
         files: vec![OverlayFile::text("plugin.mjs", source)],
         ..Attachment::default()
     })

@@ -10,6 +10,9 @@ pub(super) static PI: Dialect = Dialect {
     changes_output: true,
     changes_failures: true,
     events: plugin::EVENTS,
+    greets_once: false,
+    unhooked: &[],
+    knows_rejected: false,
     tools: &[
         ("bash", Kind::Execute),
         ("read", Kind::Read),
@@ -20,6 +23,7 @@ pub(super) static PI: Dialect = Dialect {
         ("ls", Kind::Search),
     ],
     places: plugin::PLACES,
+    prefix: None,
     answer: plugin::answer,
     closed: plugin::closed,
     attach: |run, dialect| Ok(attach(run, dialect)),
@@ -38,7 +42,7 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     );
     let source = plugin::source(dialect, include_str!("../plugins/pi.mjs"));
     Attachment {
-        variables: vec![(COMMAND, Some(run.place("pi")))],
+        variables: vec![(COMMAND, run.place("pi"))],
         files: vec![
             OverlayFile::text("extension.mjs", source),
             OverlayFile::script("pi", script),

@@ -16,6 +16,9 @@ pub(super) static QWEN: Dialect = Dialect {
     changes_output: true,
     changes_failures: false,
     events: claude::EVENTS,
+    greets_once: false,
+    unhooked: &[],
+    knows_rejected: false,
     tools: &[
         ("run_shell_command", Kind::Execute),
         ("read_file", Kind::Read),
@@ -40,6 +43,7 @@ pub(super) static QWEN: Dialect = Dialect {
         output: &["/tool_response/llmContent", "/error"],
         ..claude::PLACES
     },
+    prefix: None,
     answer,
     closed,
     attach,
@@ -85,7 +89,7 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
         json!({ "disableAllHooks": false, "hooks": hooks }),
     );
     Ok(Attachment {
-        variables: vec![(VARIABLE, Some(run.place("settings.json")))],
+        variables: vec![(VARIABLE, run.place("settings.json"))],
         files: vec![OverlayFile::json("settings.json", &settings)],
         ..Attachment::default()
     })

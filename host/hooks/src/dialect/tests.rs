@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{ALL, dialect};
-use crate::{Attachment, Decision, Kind, MalformedReport, Moment, OverlayContent, Run};
+use crate::{
+    Attachment, CannotAttach, Decision, Kind, MalformedReport, Moment, OverlayContent, Run,
+};
 
 fn params(name: &str, event: &str, report: &Value) -> Value {
     let dialect = dialect(name).unwrap();
@@ -262,17 +264,88 @@ proptest! {
         prop_assert_eq!(crate::texts::with_texts(&old, &found), Some(old.clone()));
         let numbered: Vec<_> = (0..found.len()).map(|number| format!("text {number}")).collect();
         let new = crate::texts::with_texts(&old, &numbered).unwrap();
-        let again: Vec<_> = crate::texts::texts(&new).into_iter().map(|(_, text)| text).collect();
+        let again = crate::texts::Texts::of(&new).unwrap().contents();
         prop_assert_eq!(again, numbered);
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn commands_run_behind_a_prefix_that_nobody_sees() {
+    let report = |input: &str| format!(r#"{{"tool_name":"Bash","tool_input":{input}}}"#);
+    let own = r#"{"command":"make","description":"Builds"}"#;
+    for (name, has_prefix) in [
+        ("claude", false),
+        ("codex", true),
+        ("codex-older", true),
+        ("qwen", false),
+    ] {
+        let dialect = dialect(name).unwrap();
+        let before = dialect.read("PreToolUse", &report(own)).unwrap();
+        let decide = |decision| dialect.with_prefix(&before, decision);
+        let refused = Decision::Refuse("no".to_owned());
+        assert_eq!(decide(refused.clone()), refused);
+        let changed = decide(Decision::Input(own.to_owned()));
+        let shows = |input: &str| format!(r#"{{"title":"make","rawInput":{input}}}"#);
+        assert_eq!(dialect.without_prefix(&shows(own)), None, "{name}");
+        if !has_prefix {
+            assert_eq!(decide(Decision::Pass), Decision::Pass, "{name}");
+            assert_eq!(changed, Decision::Input(own.to_owned()), "{name}");
+            continue;
+        }
+        assert_eq!(decide(Decision::Pass), changed, "{name}");
+        let Decision::Input(ran) = changed else {
+            panic!("{name}");
+        };
+        let after = dialect.read("PostToolUse", &report(&ran)).unwrap();
+        assert_eq!((&*after.input, &*before.input), (own, own), "{name}");
+        assert_eq!(dialect.with_prefix(&after, Decision::Pass), Decision::Pass);
+        assert_eq!(dialect.without_prefix(&shows(&ran)), Some(shows(own)));
+        // What the model writes itself is shown as it is.
+        let written = dialect.read("PreToolUse", &report(&ran)).unwrap();
+        assert_eq!(written.input, ran, "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_cannot_be_read_is_refused_where_it_needs_a_prefix() {
+    let report = r#"{"tool_name":"Bash","tool_input":{"command":["bash"]}}"#;
+    let codex = dialect("codex").unwrap();
+    let event = codex.read("PreToolUse", report).unwrap();
+    let decision = codex.with_prefix(&event, Decision::Pass);
+    assert!(matches!(decision, Decision::Refuse(_)), "{decision:?}");
+}
+
 /// A run whose user has these variables and files, with a client whose path has a space.
 fn attached(name: &str, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Attachment {
+    attached_to(name, true, variables, files)
+}
+
+/// One with proxies that read results, or without.
+fn attached_to(
+    name: &str,
+    reads_results: bool,
+    variables: &[(&str, &str)],
+    files: &[(&str, &str)],
+) -> Attachment {
+    try_attach(name, Some("t"), reads_results, variables, files).unwrap()
+}
+
+fn try_attach(
+    name: &str,
+    token: Option<&str>,
+    reads_results: bool,
+    variables: &[(&str, &str)],
+    files: &[(&str, &str)],
+) -> Result<Attachment, CannotAttach> {
     let client = ["/a b/hook".to_owned()];
     let run = Run {
         client: &client,
         overlay: Path::new("/run/overlay"),
+        socket: Path::new("/run/socket"),
+        token,
+        reads_results,
         variable: &|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -289,10 +362,10 @@ fn attached(name: &str, variables: &[(&str, &str)], files: &[(&str, &str)]) -> A
                 .collect())
         },
     };
-    dialect(name).unwrap().attach(&run).unwrap()
+    dialect(name).unwrap().attach(&run)
 }
 
-const COMMAND: &str = "|| { echo 'acp-chain: no decision, refused' >&2; exit 2; }";
+const COMMAND: &str = "|| { [ $? = 2 ] || echo 'acp-chain: no decision, refused' >&2; exit 2; }";
 
 #[test]
 fn claude_gets_its_hooks_with_the_set_up_of_a_session() {
@@ -307,11 +380,36 @@ fn claude_gets_its_hooks_with_the_set_up_of_a_session() {
 }
 
 #[test]
+fn commands_of_claude_run_behind_what_its_user_has_there_and_ours_if_results_are_read() {
+    let theirs = ("/home/me/env.sh", "export A=1 # a comment");
+    let variable = ("CLAUDE_ENV_FILE", theirs.0);
+    let with_theirs = attached_to("claude", true, &[variable], &[theirs]);
+    let ours = attached_to("claude", true, &[("CLAUDE_ENV_FILE", "")], &[]);
+    let gone = attached_to("claude", true, &[variable], &[]);
+    assert_eq!(gone, ours);
+    for (attached, begins) in [
+        (with_theirs, "export A=1 # a comment\ntrap '"),
+        (ours, "\ntrap '"),
+    ] {
+        let place = Path::new("/run/overlay").join(&attached.files[0].path);
+        let place = place.to_str().unwrap().to_owned();
+        assert_eq!(attached.variables, [("CLAUDE_ENV_FILE", place)]);
+        let OverlayContent::Text(text) = &attached.files[0].content else {
+            panic!("{attached:?}");
+        };
+        assert!(text.starts_with(begins), "{text}");
+    }
+    let without = attached_to("claude", false, &[variable], &[theirs]);
+    assert!(without.files.is_empty() && without.variables.is_empty());
+    assert!(without.meta.is_some());
+}
+
+#[test]
 fn codex_trusts_the_hooks_of_this_run_and_keeps_what_its_user_configured() {
     let theirs = r#"{"model":"o9","features":{"web":true}}"#;
     let attached = attached("codex", &[("CODEX_CONFIG", theirs)], &[]);
     let (_, config) = &attached.variables[0];
-    let config: Value = serde_json::from_str(config.as_deref().unwrap()).unwrap();
+    let config: Value = serde_json::from_str(config).unwrap();
     assert_eq!(
         (&config["model"], &config["features"]),
         (&json!("o9"), &json!({ "hooks": true, "web": true }))
@@ -368,11 +466,7 @@ fn what_the_user_of_cline_has_is_in_the_folder_that_stands_for_theirs() {
         ("/home/me/.cline/hooks/Pre Tool", ""),
         ("/home/me/.cline/plugins/own.js", ""),
     ];
-    let attached = attached(
-        "cline",
-        &[("HOME", "/home/me"), ("ACP_CHAIN_HOOK_TOKEN", "t")],
-        &files,
-    );
+    let attached = attached("cline", &[("HOME", "/home/me")], &files);
     let content = |path: &str| {
         let mut files = attached.files.iter();
         let found = files.find(|file| file.path == Path::new(path));
@@ -385,15 +479,30 @@ fn what_the_user_of_cline_has_is_in_the_folder_that_stands_for_theirs() {
         link("/home/me/.cline/plugins/own.js")
     );
     assert_eq!(content("cline/data"), None);
+    let host = r#"{"ACP_CHAIN_HOOK_SOCKET":"/run/socket","ACP_CHAIN_HOOK_TOKEN":"t"}"#.to_owned();
+    assert_eq!(
+        content("cline/plugins/acp-chain.json"),
+        Some(OverlayContent::Text(host))
+    );
     let script = "#!/bin/sh\nexec '/home/me/.cline/hooks/Pre Tool' \"$@\"\n".to_owned();
     assert_eq!(
         content("cline/hooks/Pre Tool"),
         Some(OverlayContent::Script(script))
     );
-    assert_eq!(
-        attached.variables[1].1.as_deref(),
-        Some("/home/me/.cline/data")
-    );
+    assert_eq!(attached.variables[1].1, "/home/me/.cline/data");
+}
+
+#[test]
+fn for_many_runs_all_are_attached_but_cline_whose_plugin_reads_the_token_from_a_file() {
+    for dialect in ALL {
+        let attached = try_attach(dialect.name, None, true, &[("HOME", "/home/me")], &[]);
+        let is_shared = !matches!(attached, Err(CannotAttach::TokenInFile(_)));
+        assert_eq!(is_shared, dialect.name != "cline", "{attached:?}");
+        let with_token = try_attach(dialect.name, Some("t"), true, &[("HOME", "/home/me")], &[]);
+        if is_shared {
+            assert_eq!(attached.unwrap(), with_token.unwrap());
+        }
+    }
 }
 
 #[test]
@@ -401,6 +510,9 @@ fn lists_of_plugins_are_joined_and_the_way_to_switch_them_off_is_removed() {
     let theirs = [("KILO_CONFIG_CONTENT", r#"{"plugin":["own"],"model":"m"}"#)];
     let attached = attached("kilo", &theirs, &[]);
     let content = r#"{"model":"m","plugin":["own","file:///run/overlay/plugin.mjs"]}"#.to_owned();
-    let expected = vec![("KILO_CONFIG_CONTENT", Some(content)), ("KILO_PURE", None)];
+    let expected = vec![
+        ("KILO_CONFIG_CONTENT", content),
+        ("KILO_PURE", "false".to_owned()),
+    ];
     assert_eq!(attached.variables, expected);
 }

@@ -52,7 +52,8 @@ function visit(value, text) {
   if (value === null || typeof value !== "object") return value
   const members = Object.keys(value).map((name) => {
     const isData = value.type === "image" && ["data", "base64", "source"].includes(name)
-    return [name, isData || STRUCTURE.includes(name) ? value[name] : visit(value[name], text)]
+    const isStructure = typeof value[name] === "string" && STRUCTURE.includes(name)
+    return [name, isData || isStructure ? value[name] : visit(value[name], text)]
   })
   return Object.fromEntries(members)
 }

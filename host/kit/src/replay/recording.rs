@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::time::{Duration, SystemTime};
 
-use acp_chain_acp::INITIALIZE;
+use acp_chain_acp::{HOOK, INITIALIZE};
 use acp_chain_trace::{Kind, Line, Reader, TraceError, read_whole};
 use serde_json::Value;
 
@@ -74,7 +74,9 @@ impl Recording {
         let mut last: Option<SystemTime> = None;
         while let Some(read) = reader.next() {
             let (number, line) = read?;
-            if reader.is_inner(&line) {
+            // The hooks of an agent are not part of its end.
+            let is_of_hook = |method: &String| method.starts_with(HOOK);
+            if reader.is_inner(&line) || line.method.as_ref().is_some_and(is_of_hook) {
                 continue;
             }
             for (end, is_ours) in ends(&line, &mut known) {

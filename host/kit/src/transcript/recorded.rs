@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
+use acp_chain_acp::HOOK;
 use acp_chain_trace::{Kind as LineKind, Line, Reader, TraceError, read_whole};
 use serde_json::value::RawValue;
 
@@ -125,10 +126,14 @@ fn acts(line: &Line, known: &mut KnownMessages) -> serde_json::Result<Vec<Act>> 
             name: name.clone(),
             body: body.map(JsonPattern::of),
         };
-        Ok::<_, serde_json::Error>(if says {
-            Act::Says(end, said)
-        } else {
-            Act::Gets(end, said)
+        Ok::<_, serde_json::Error>(match &said.kind {
+            // The agent's hook gets what has passed all proxies.
+            Kind::Request(method) if !says && method.starts_with(HOOK) => {
+                let kind = Kind::Result;
+                Act::Gets(Peer::Agent, Said { kind, ..said })
+            }
+            _ if says => Act::Says(end, said),
+            _ => Act::Gets(end, said),
         })
     });
     acts.collect()
@@ -204,6 +209,18 @@ agent: r3 result null
 client gets: r3 result null
 agent: r2 error {"code": -32800}
 client gets: r2 error {"code": -32800}
+"#;
+        assert_eq!(transcript(trace).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_tool_run_that_has_passed_is_answered_with_its_parameters() {
+        let trace = r#"
+{"from":"agent","to":"one","kind":"request","message":1,"request":1,"method":"_acp-chain/hook/before_tool","params":{"canChange":true}}
+{"from":"one","to":"client","kind":"request","message":1,"request":1,"method":"_acp-chain/hook/before_tool","params":{"canChange":true}}
+"#;
+        let expected = r#"agent: r1 _acp-chain/hook/before_tool {"canChange": true}
+agent gets: r1 result {"canChange": true}
 "#;
         assert_eq!(transcript(trace).unwrap(), expected);
     }

@@ -8,7 +8,7 @@ use super::outcome::Outcome;
 use super::pattern::JsonPattern;
 use super::play::{Player, Stop, list, within};
 use super::wire::RESTART;
-use acp_chain_acp::CANCEL_REQUEST;
+use acp_chain_acp::{CANCEL_REQUEST, HOOK};
 use acp_chain_channel::Peer;
 
 /// The metadata of an MCP client.
@@ -132,7 +132,7 @@ impl Player<'_> {
 pub(super) fn in_session(method: &str) -> bool {
     let is_own = !matches!(method, "session/new" | "session/list");
     is_own
-        && ["session/", "fs/", "terminal/"]
+        && ["session/", "fs/", "terminal/", HOOK]
             .iter()
             .any(|start| method.starts_with(start))
 }

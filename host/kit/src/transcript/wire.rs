@@ -79,7 +79,11 @@ pub fn serve(members: Vec<Member>) -> [Wire; 2] {
         })
     };
     let clients = Transport::lines(reader, writer, LINE);
-    tokio::spawn(chain::serve(clients, start, pending(), Settings::default()));
+    let settings = Settings {
+        simulates_hooks: true,
+        ..Settings::default()
+    };
+    tokio::spawn(chain::serve(clients, start, pending(), settings));
     [client, agent]
 }
 

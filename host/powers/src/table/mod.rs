@@ -29,6 +29,7 @@ mod account;
 mod decisions;
 mod fixed;
 mod machine;
+mod runs;
 mod talk;
 
 pub use fixed::{FIXED, Fixed};
@@ -39,6 +40,7 @@ use crate::{Actions, Cover, Kinds, Peer, Power, Updates};
 pub const TABLE: &[&[Power]] = &[
     talk::POWERS,
     decisions::POWERS,
+    runs::POWERS,
     machine::POWERS,
     account::POWERS,
 ];

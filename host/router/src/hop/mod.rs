@@ -102,7 +102,8 @@ impl Hop {
                     on_failure: native.on_failure,
                     sleep_after: None,
                 };
-                let runtime = Runtime::Native(Box::new(NativePeer::new(native.dialect, kept)));
+                let peer = NativePeer::new(native.dialect, native.sees_tool_runs, kept);
+                let runtime = Runtime::Native(Box::new(peer));
                 let mut hop = Self::of(native.name, terms, runtime, Phase::Runs, kept);
                 hop.registration.subscriptions = everything();
                 hop
@@ -224,6 +225,12 @@ impl Hop {
         self.wanted(&self.registration, routed)
     }
 
+    /// Whether the proxy can be asked about tool runs: any component, and a chain of this program. Other programs do
+    /// not know these requests.
+    pub fn knows_tool_runs(&self) -> bool {
+        self.native().is_none_or(|native| native.sees_tool_runs)
+    }
+
     /// Whether the proxy has subscribed to such messages, whether or not a power covers this one.
     pub fn has_subscribed(&self, routed: &Routed) -> bool {
         subscribed(&self.registration, routed).is_some()
@@ -272,9 +279,12 @@ impl Hop {
             return false;
         }
         let policy = self.terms.on_failure;
+        // A chain of this program may have guards.
+        let may_guard =
+            self.is_guard() || self.native().is_some_and(|native| native.sees_tool_runs);
         policy == FailurePolicy::Bypass
             || self.given_up().is_some() && policy.ends_open()
-            || routed.labels.is_sealed() && !self.is_guard()
+            || routed.labels.is_sealed() && !may_guard
             || !self
                 .terms
                 .grant

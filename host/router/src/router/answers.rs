@@ -3,7 +3,7 @@
 use super::core::{Core, returning};
 use super::mcp::Mcp;
 use super::steps::{Answer, ReturnedAnswer, Step, Steps};
-use super::{native, setup, work};
+use super::{native, reports, setup, work};
 use crate::exchange::{Exchange, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::Place;
@@ -20,6 +20,10 @@ pub(super) fn set_out(
     steps: &mut Steps,
 ) -> Option<Routed> {
     let exchange = core.exchanges.get_mut(answer.number)?;
+    if exchange.is_of_hook() {
+        reports::refuse(core, answer.number, &answer.message);
+        return None;
+    }
     exchange.stage = Stage::Returning;
     let requester = match exchange.origin {
         Origin::Hop(hop, _) | Origin::Native(hop, _) => Some(hop),
@@ -28,17 +32,16 @@ pub(super) fn set_out(
             core.exchanges.remove(answer.number);
             return None;
         }
-        Origin::Hook(report) => {
-            core.exchanges.remove(answer.number);
-            core.hooks.refuse(report, &answer.message);
-            return None;
-        }
         Origin::Seat(server, question) => {
             mcp.router(core, steps)
                 .seat_answered(server, question, answer);
             return None;
         }
-        Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(..) | Origin::Leaving(_) => None,
+        Origin::Edge(..)
+        | Origin::Hook(_)
+        | Origin::Link(..)
+        | Origin::Connecting(..)
+        | Origin::Leaving(_) => None,
     };
     let begins = exchange.life == Life::Connects;
     let original = begins.then(|| answer.message.clone());

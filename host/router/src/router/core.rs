@@ -15,6 +15,7 @@ use super::hooks::Hooks;
 use super::joined::JoinedProxies;
 use super::lookups::{Lookups, PATIENCE};
 use super::notices::Notices;
+use super::proof::Proof;
 use super::sessions::{Sessions, shown};
 use super::steps::Answer;
 use crate::clock::{Clock, Timer};
@@ -58,6 +59,8 @@ pub(super) struct Core {
     pub agent: Edge,
     /// The dialect of the parent, if the chain is itself a proxy.
     pub parent: Option<Dialect>,
+    /// Whether the parent is this program, which sends what the agent's hooks report.
+    pub sees_tool_runs: bool,
     pub hops: Vec<Hop>,
     /// The native proxies, in the order of the chain.
     pub programs: Vec<HopIndex>,
@@ -82,6 +85,8 @@ pub(super) struct Core {
     /// The notices for the user's next turn.
     pub notices: Notices,
     pub hooks: Hooks,
+    /// The proof that the agent's hooks work, if it has any.
+    pub proof: Option<Box<Proof>>,
     pub reads: Reads,
     pub losses: Losses,
     /// The turns of the client that go on after their prompts are answered, by the client's name of the session.
@@ -103,6 +108,7 @@ impl Core {
             client: Edge::new(&kept),
             agent: Edge::new(&kept),
             parent: None,
+            sees_tool_runs: false,
             programs: programs.collect(),
             orders: Vec::new(),
             sessions: Sessions::new(hops.len(), &kept),
@@ -118,6 +124,7 @@ impl Core {
             notices: Notices::new(&kept),
             kept,
             hooks: Hooks::default(),
+            proof: None,
             reads: Reads::default(),
             losses: Losses::default(),
             turns: Turns::new(),

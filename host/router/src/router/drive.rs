@@ -11,8 +11,8 @@ use super::hooks::ReportNumber;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use super::{
-    Router, answers, effects, failure, intake, native, pauses, projects, reads, sleep, swaps,
-    waiting, way, withdraw, work,
+    Router, answers, effects, failure, intake, native, out, pauses, projects, reads, signs, sleep,
+    swaps, waiting, way, withdraw, work,
 };
 use crate::Swap;
 use crate::clock::Timer;
@@ -140,6 +140,7 @@ impl Router {
                 Timer::Reads(last) => reads::late(core, mcp, last, steps),
                 Timer::Connect(number) => mcp.router(core, steps).connects_late(number),
                 Timer::Lookup(number) => projects::late(core, number, steps),
+                Timer::Sign(number) => signs::late(core, number, steps),
                 Timer::Expire(index, id) => {
                     core.hops[index].push_expired(id);
                     core.make_ready(index);
@@ -190,7 +191,11 @@ impl Router {
 
     /// Receives a message from one end; a parent's messages come from the client's end.
     pub fn receive(&mut self, from: Peer, message: Message) {
-        self.with(|core, mcp, steps| intake::receive(core, mcp, from, message, steps));
+        let received = match &self.core.proof {
+            Some(proof) if from == Peer::Agent => proof.cleaned(message),
+            _ => message,
+        };
+        self.with(|core, mcp, steps| intake::receive(core, mcp, from, received, steps));
     }
 
     /// Receives a message from a native proxy.
@@ -221,6 +226,11 @@ impl Router {
     /// [`Router::take_hook_outcomes`], at once or later.
     pub fn receive_from_hook(&mut self, report: ReportNumber, request: Message) {
         self.with(|core, mcp, steps| intake::report(core, mcp, report, request, steps));
+    }
+
+    /// Receives a sign of life of the agent's hooks, in a session or of the whole process. Prompts may wait for it.
+    pub fn receive_sign_of_hooks(&mut self, session: Option<&str>) {
+        self.with(|core, _, steps| signs::came(core, session, steps));
     }
 
     /// Cancels a report whose hook no longer waits for the outcome.
@@ -307,6 +317,7 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
         Step::Effects(did) => effects::apply(core, mcp, did, steps),
         Step::SetOut(routed) => intake::set_out(core, mcp, routed, steps),
         Step::GoOn(said) => intake::go_on(core, mcp, *said, steps),
+        Step::SendPrompt(routed) => out::leave(core, mcp, Peer::Agent, routed, steps),
         Step::Release(index) => waiting::release(core, index, steps),
         Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome, steps),
         Step::NotifyTaken(index, version, id) => {

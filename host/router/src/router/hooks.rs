@@ -1,11 +1,12 @@
 //! Tool runs that the agent's hooks report: each is a request of the host's own, from the agent's end to the client's,
 //! which no end sends or receives. Its parameters at the client's end are what all proxies have agreed to.
 //!
-//! Native proxies, which do not know these requests, are passed over.
+//! Native proxies, which do not know these requests, are passed over, except chains of this program.
 
 use std::collections::HashMap;
 
 use crate::exchange::ExchangeId;
+use crate::routed::Routed;
 use acp_chain_rpc::{Kind, Message, member};
 
 /// The number of a report, given by the socket of the agent's hooks.
@@ -24,6 +25,8 @@ pub enum HookOutcome {
 #[derive(Default)]
 pub(super) struct Hooks {
     open: HashMap<ReportNumber, ExchangeId>,
+    /// The requests about which a chain of this program decides, as it was sent them.
+    shown: HashMap<ExchangeId, Routed>,
     outcomes: Vec<(ReportNumber, HookOutcome)>,
 }
 
@@ -42,20 +45,29 @@ impl Hooks {
         self.open.get(&report).copied()
     }
 
+    /// Keeps a request until a chain of this program has decided about it.
+    pub fn show(&mut self, number: ExchangeId, routed: Routed) {
+        self.shown.insert(number, routed);
+    }
+
+    /// Takes a request about which a chain of this program has decided, or no longer can.
+    pub fn take_shown(&mut self, number: ExchangeId) -> Option<Routed> {
+        self.shown.remove(&number)
+    }
+
     /// Notes the outcome of a report.
     pub fn decide(&mut self, report: ReportNumber, outcome: HookOutcome) {
         self.open.remove(&report);
         self.outcomes.push((report, outcome));
     }
+}
 
-    /// Notes that a proxy, or the host in its place, has answered a report.
-    pub fn refuse(&mut self, report: ReportNumber, answer: &Message) {
-        let reason = match answer.kind() {
-            Kind::Error => member(answer.body(), "message")
-                .and_then(|text| serde_json::from_str(text).ok())
-                .unwrap_or_else(|| "acp-chain: refused".to_owned()),
-            _ => "acp-chain: a proxy answered in place of letting it pass".to_owned(),
-        };
-        self.decide(report, HookOutcome::Refused(reason));
+/// Why a report is refused that a proxy, or the host in its place, has answered.
+pub(super) fn reason(answer: &Message) -> String {
+    match answer.kind() {
+        Kind::Error => member(answer.body(), "message")
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_else(|| "acp-chain: refused".to_owned()),
+        _ => "acp-chain: a proxy answered in place of letting it pass".to_owned(),
     }
 }

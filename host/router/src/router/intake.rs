@@ -9,7 +9,7 @@ use super::lookups::WaitingMessage;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
-use super::{projects, setup, way, withdraw};
+use super::{calls, projects, setup, way, withdraw};
 use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
 use crate::route::Place;
@@ -33,7 +33,7 @@ pub(super) fn receive(
     let id = message.id().filter(|_| kind == Kind::Request);
     let call = match core.parent {
         None => of_an_end(from, message),
-        Some(_) => of_the_parent(message),
+        Some(_) => of_the_parent(message, core.sees_tool_runs),
     };
     match (call, id) {
         (Ok((from, message)), Some(id)) if is_notification(message.method()) => {
@@ -79,6 +79,9 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     {
         core.give_up_turns(session);
     }
+    if from == Peer::Agent && core.proof.is_some() {
+        calls::updated(core, mcp, &message);
+    }
     if from == Peer::Agent && mcp.turns.acknowledges() {
         mcp.note_state(core, &message);
     }
@@ -103,6 +106,9 @@ fn request(
     message: Message,
     steps: &mut Steps,
 ) {
+    if from == Peer::Agent && core.proof.is_some() {
+        calls::asked(core, &message);
+    }
     let edge = core.edge(from);
     let charge = match admit(&id, &message, &edge.open, &edge.kept) {
         Ok(charge) => charge,
@@ -322,6 +328,9 @@ pub(super) fn report(
     request: Message,
     steps: &mut Steps,
 ) {
+    if let Err(reason) = calls::reported(core, report, &request, steps) {
+        return core.hooks.decide(report, HookOutcome::Refused(reason));
+    }
     let cost = Exchange::cost(None, &request);
     let Some(charge) = core.agent.kept.charge(cost) else {
         let reason = "acp-chain: too many requests are open already".to_owned();

@@ -21,6 +21,9 @@
 //! pauses     proxies that are called again after a while
 //! withdraw   cancelled requests
 //! projects   projects whose proxies join
+//! reports    decisions about tool runs
+//! calls      tool calls that a hook of the agent must report
+//! signs      prompts that wait for a sign of life of the agent's hooks
 //! setup      `initialize`, and requests that begin and end sessions
 //! mcp        MCP over ACP
 //! waiting    messages that wait at a proxy
@@ -36,7 +39,9 @@
 //! steps      the queue of steps
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
+//! proof      the proof that the agent's hooks work
 //! hooks      tool runs that the agent's hooks report
+//! meta       members that the host adds to requests
 //! setups     sessions that are being set up
 //! busy       the work of proxies, as futures
 //! cancel     cancellations
@@ -45,6 +50,7 @@
 
 mod answers;
 mod busy;
+mod calls;
 mod cancel;
 mod core;
 mod drive;
@@ -57,17 +63,21 @@ mod intake;
 mod joined;
 mod lookups;
 mod mcp;
+mod meta;
 mod native;
 mod notices;
 mod out;
 mod pauses;
 mod projects;
+mod proof;
 mod reads;
+mod reports;
 mod scope;
 mod sessions;
 mod setup;
 mod setups;
 mod sides;
+mod signs;
 mod sleep;
 mod steps;
 mod swaps;
@@ -84,6 +94,7 @@ mod work;
 mod tests;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::stream::StreamExt;
 use tokio::time::Instant;
@@ -92,9 +103,11 @@ pub use busy::FinishedWork;
 pub use drive::RUN;
 pub use hooks::{HookOutcome, ReportNumber};
 pub use lookups::PATIENCE;
+pub use proof::{FirstSign, HookTerms};
 
 use self::core::Core;
 use self::mcp::Mcp;
+use self::proof::Proof;
 use self::steps::Steps;
 use super::exchange::{PromptState, Stage};
 use super::hop::{Hop, NativeBacklogs};
@@ -142,6 +155,11 @@ impl Router {
     /// Makes the chain a proxy, of a parent with this dialect.
     pub fn set_parent(&mut self, dialect: Dialect) {
         self.core.parent = Some(dialect);
+    }
+
+    /// Lets the parent, which is this program, send the chain what the agent's hooks report.
+    pub fn see_tool_runs(&mut self) {
+        self.core.sees_tool_runs = true;
     }
 
     /// Sets up the bridge for the agent's MCP clients. `shim` is the program that connects to it; the supervisor, if
@@ -273,6 +291,28 @@ impl Router {
         self.core.lookups.are_on = true;
         self.core.lookups.are_required = are_required;
         self.core.sessions.are_apart = true;
+    }
+
+    /// Notes that the agent has hooks, which must prove that they work. Called before the first message.
+    pub fn attach_hooks(&mut self, terms: HookTerms) {
+        self.core.proof = Some(Box::new(Proof::new(terms)));
+        // What hooks report belongs to one of them.
+        self.core.sessions.are_apart = true;
+    }
+
+    /// The session of ACP that a report of a hook belongs to, which names this one or none; `None` if that cannot be
+    /// known.
+    #[must_use]
+    pub fn session_of_report(&self, named: Option<&str>) -> Option<Arc<str>> {
+        let named: Option<Arc<str>> = named.map(Arc::from);
+        calls::session_of(&self.core, &self.mcp, named.as_ref())
+    }
+
+    /// Notes that a report was refused before it became a request: the hook works, and its call fails.
+    pub fn note_refused_report(&mut self, call: Option<&str>) {
+        if let Some(proof) = &mut self.core.proof {
+            proof.report(call);
+        }
     }
 
     /// Takes the outcomes of reports of the agent's hooks.

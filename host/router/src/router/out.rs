@@ -1,12 +1,14 @@
 //! Sends messages at the ends. No other file does.
 
+use std::ops::ControlFlow;
+
 use super::core::Core;
-use super::hooks::HookOutcome;
 use super::mcp::Mcp;
 use super::scope::scoped;
 use super::steps::Steps;
-use super::{answers, setup};
-use crate::exchange::{Origin, Stage};
+use super::{answers, reports, setup, signs};
+use crate::exchange::Stage;
+use crate::losses::Loss;
 use crate::route::{Place, Via};
 use crate::routed::Routed;
 use acp_chain_channel::Peer;
@@ -20,6 +22,12 @@ pub(super) fn leave(
     mut routed: Routed,
     steps: &mut Steps,
 ) {
+    if peer == Peer::Agent && core.proof.is_some() {
+        match signs::admit(core, routed, steps) {
+            ControlFlow::Continue(admitted) => routed = admitted,
+            ControlFlow::Break(()) => return,
+        }
+    }
     if peer == Peer::Agent
         && !routed.is_response()
         && let Some(message) = core.propagated(&routed)
@@ -27,17 +35,8 @@ pub(super) fn leave(
         routed.message = message;
     }
     core.trace(&routed);
-    if peer == Peer::Client
-        && !routed.is_response()
-        && let Some(number) = routed.exchange
-        && let Some(Origin::Hook(report)) =
-            core.exchanges.get(number).map(|exchange| &exchange.origin)
-    {
-        let report = *report;
-        core.exchanges.remove(number);
-        return core
-            .hooks
-            .decide(report, HookOutcome::Passed(routed.message.clone()));
+    if peer == Peer::Client && routed.is_of_hook() {
+        return reports::passed(core, &routed);
     }
     if let Via::Link(link) = routed.via
         && !routed.is_response()
@@ -48,12 +47,17 @@ pub(super) fn leave(
         return answers::arrived(core, mcp, routed, steps);
     }
     let translated = match peer {
-        Peer::Agent => Ok(setup::leaves_to_agent(core, mcp, &routed)),
+        Peer::Agent => setup::leaves_to_agent(core, mcp, &routed),
         Peer::Client => scoped(&core.exchanges, &routed, Place::Edge(peer)),
     };
     let Some(number) = routed.exchange else {
         if peer == Peer::Client {
             core.note_notification(&routed.message);
+        }
+        if peer == Peer::Agent
+            && let Err(error) = &translated
+        {
+            return core.lose(Loss::Refused, Place::Edge(Peer::Client), &error.message);
         }
         let message = translated.as_ref().ok().and_then(Option::as_ref);
         return core.send(peer, message.unwrap_or(&routed.message), None);

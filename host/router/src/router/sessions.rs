@@ -98,6 +98,33 @@ impl Sessions {
         self.setups.route(&name).or_else(begun)
     }
 
+    /// Whether the agent has a session of this name, or is setting one up.
+    pub fn has(&self, session: &Arc<str>) -> bool {
+        self.known(Peer::Agent, session).is_some()
+    }
+
+    /// Whether the agent is setting up a session of this name.
+    pub fn is_being_set_up(&self, session: &Arc<str>) -> bool {
+        let name = (Peer::Agent, session.clone());
+        self.setups.route(&name).is_some()
+    }
+
+    /// The sessions that have begun, without children, by the agent's names.
+    pub fn begun(&self) -> impl Iterator<Item = &Arc<str>> {
+        let begun = self.own.iter();
+        let of_agent =
+            begun.filter(|((side, _), begun)| *side == Peer::Agent && begun.parent.is_none());
+        of_agent.map(|((_, session), _)| session)
+    }
+
+    /// The session with which this one ends, by the agent's names: itself, unless it is a child.
+    pub fn root<'s>(&'s self, session: &'s Arc<str>) -> &'s Arc<str> {
+        let begun = self.own.get(&(Peer::Agent, session.clone()));
+        begun
+            .and_then(|begun| begun.parent.as_ref())
+            .unwrap_or(session)
+    }
+
     /// Notes that a session begins, with the route of the request that set it up. Returns whether there is room for it.
     pub fn begin(&mut self, side: Peer, session: &Arc<str>, route: &Route) -> bool {
         if route.is(&self.main) && !self.are_apart {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
+use super::meta::merged;
 use super::steps::Steps;
 use crate::exchange::{Exchange, ExchangeId, Stage};
 use crate::route::HopIndex;
@@ -120,21 +121,36 @@ fn begins_or_ends(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
     }
 }
 
-/// The message that the agent gets instead of this one, if it must be changed.
+/// The message that the agent gets instead of this one, if it must be changed; an error if it must and cannot.
 #[inline]
-pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
+pub(super) fn leaves_to_agent(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    routed: &Routed,
+) -> Result<Option<Message>, Error> {
     if routed.life.sets_up() {
         return declared(core, mcp, routed);
     }
-    None
+    Ok(None)
 }
 
 #[cold]
-fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
+fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Result<Option<Message>, Error> {
     if core.sessions.are_apart {
         name(core, Peer::Agent, routed);
     }
-    mcp.declare(core, routed)
+    let declared = mcp.declare(core, routed);
+    let Some(ours) = core.proof.as_ref().and_then(|proof| proof.setup()) else {
+        return Ok(declared);
+    };
+    let message = declared.as_ref().unwrap_or(&routed.message);
+    match merged(message.body(), ours, "") {
+        Ok(params) => Ok(Some(message.with_body(&params))),
+        Err(why) => Err(Error::new(
+            code::INVALID_PARAMS,
+            format!("acp-chain: {why}"),
+        )),
+    }
 }
 
 /// Handles an answer of the agent before any proxy sees it: notes capabilities, and sessions that begin and end.

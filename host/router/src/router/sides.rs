@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::native::{Dialect, is_successor};
-use acp_chain_acp::{HOOK, INITIALIZE};
+use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, HOOK, INITIALIZE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};
@@ -31,17 +31,18 @@ pub(super) fn of_a_proxy(message: Message, successor: &str) -> UnwrapResult {
     if !is_host_method(method) {
         Ok((Peer::Client, message))
     } else if is_successor(method) {
-        Ok((Peer::Agent, opened(&message, Some(successor))?))
+        Ok((Peer::Agent, opened(&message, Some(successor), false)?))
     } else {
         refused(format!("{method} is the host's own to send"))
     }
 }
 
-/// A call from the parent, if the chain is itself a proxy; the returned side is the sender.
-pub(super) fn of_the_parent(message: Message) -> UnwrapResult {
+/// A call from the parent, if the chain is itself a proxy; the returned side is the sender. `sees_tool_runs` says
+/// whether the parent may send what the agent's hooks report.
+pub(super) fn of_the_parent(message: Message, sees_tool_runs: bool) -> UnwrapResult {
     let method = message.method();
     if is_successor(method) {
-        return Ok((Peer::Agent, opened(&message, None)?));
+        return Ok((Peer::Agent, opened(&message, None, sees_tool_runs)?));
     }
     if Dialect::of_initialize(method).is_some() && message.kind() == Kind::Request {
         // For the parts of the chain, this is the client's first message.
@@ -56,7 +57,11 @@ pub(super) fn of_the_parent(message: Message) -> UnwrapResult {
 
 /// The message that a call wraps. The call may name the successor (RFD proxy-chains: M:N topologies), though there is
 /// only one.
-fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> {
+fn opened(
+    message: &Message,
+    successor: Option<&str>,
+    sees_tool_runs: bool,
+) -> Result<Message, Error> {
     let method = message.method();
     if let Some(peer) = member(message.body(), "peer").filter(|peer| *peer != "null") {
         let name = serde_json::from_str::<Cow<str>>(peer).ok();
@@ -72,6 +77,7 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
             let reason = format!("a {method} must have a method in its params");
             Err(Error::new(code::INVALID_PARAMS, reason))
         }
+        Some(inner) if sees_tool_runs && is_report(&inner) => Ok(inner),
         // A proxy passes on unknown methods. If it passes on its own first message, it has another dialect: it gets
         // "method not found", as from an agent.
         Some(inner) if is_host_method(inner.method()) => {
@@ -85,6 +91,11 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
 /// Whether a method is used only between a conductor and its proxies.
 fn is_host_method(method: &str) -> bool {
     is_successor(method) || method.starts_with(HOOK) || Dialect::of_initialize(method).is_some()
+}
+
+/// Whether a message is about a tool run that the agent's hooks report.
+fn is_report(message: &Message) -> bool {
+    message.kind() == Kind::Request && [BEFORE_TOOL, AFTER_TOOL].contains(&&**message.method())
 }
 
 fn refused(reason: String) -> UnwrapResult {

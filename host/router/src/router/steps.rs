@@ -39,6 +39,8 @@ pub(super) enum Step {
     SetOut(Routed),
     /// Sends on a message of the client that waited for its session's project.
     GoOn(Box<WaitingMessage>),
+    /// Sends the agent a prompt that waited for a sign of life of its hooks.
+    SendPrompt(Routed),
     /// Sends on messages that waited for messages that a proxy no longer holds.
     Release(HopIndex),
     /// Carries out the decision of a proxy's call, after its effects.

@@ -78,7 +78,7 @@ fn enter(
     steps: &mut Steps,
 ) -> ControlFlow<(), Routed> {
     let hop = &core.hops[index];
-    if routed.is_of_hook() && hop.native().is_some() {
+    if routed.is_of_hook() && !hop.knows_tool_runs() {
         return ControlFlow::Continue(routed);
     }
     let enters = routed.requester == Some(index)

@@ -3,8 +3,8 @@
 use super::cancel::{UnnamedRequest, new_cancel, withdrawn};
 use super::core::Core;
 use super::mcp::Mcp;
-use super::projects;
 use super::steps::Steps;
+use super::{projects, signs};
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Item;
 use crate::losses::Loss;
@@ -59,6 +59,7 @@ pub(super) fn withdraw(
         Stage::Held(hop, id) => core.enqueue(hop, Item::Cancel(id)),
         Stage::Out | Stage::Native(_) => core.send_cancel(number),
         Stage::Waiting => projects::withdraw(core, number, steps),
+        Stage::Unproven => signs::withdraw(core, number, steps),
         Stage::Link(link) => mcp.cancel_at_link(link, number),
         Stage::Seat(server) => mcp.router(core, steps).withdraw_from_seat(server, number),
         // The next part gets the cancellation after the request.

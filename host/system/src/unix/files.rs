@@ -1,7 +1,7 @@
 //! Owners, permissions and identities of files.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, DirEntryExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,26 @@ pub fn append_shared(path: &Path) -> io::Result<File> {
 /// Creates a directory for its owner alone, with its missing parents.
 pub fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Creates a program, which only its owner can read and run.
+pub fn write_program(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o700)
+        .open(path)?;
+    file.write_all(content)
+}
+
+/// Whether our user may run a file: not where the file system forbids programs, as an administrator can set.
+pub fn may_run(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Creates a symbolic link.
+pub fn link(to: &Path, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(to, path)
 }
 
 /// An error if our user may not write to a file, or create files in a directory. Nothing is written.

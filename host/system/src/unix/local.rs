@@ -5,7 +5,7 @@
 
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpListener};
-use std::os::unix::net::UnixStream as StdStream;
+use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,11 +20,15 @@ use super::supervisor::Supervisor;
 /// How long the supervisor may take to remove a folder.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// An open socket that accepts no connections yet: those of programs wait.
+#[derive(Debug)]
+pub struct Endpoint(StdListener);
+
 /// The side that accepts connections.
 #[derive(Debug)]
 pub struct Listener(UnixListener);
 
-/// The address of a listener: a folder that contains only the socket.
+/// The address of a listener: a socket in a folder of its own.
 #[derive(Debug)]
 pub struct Address {
     path: PathBuf,
@@ -43,6 +47,11 @@ impl Address {
     /// The argument of [`connect`].
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The folder of the socket, which only our user can enter. It is removed with all that was put into it.
+    pub fn folder(&self) -> Option<&Path> {
+        self.path.parent()
     }
 
     /// Removes folders of our user's dead programs: those without a listener. With a supervisor, this does nothing,
@@ -70,9 +79,9 @@ impl Drop for Address {
     }
 }
 
-impl Listener {
-    /// Listens at an address that contains `random`, which must be short and unique. Must be called within a tokio
-    /// runtime. If there is a supervisor, it opens the socket.
+impl Endpoint {
+    /// Opens a socket at an address that contains `random`, which must be short and unique. If there is a supervisor,
+    /// it opens the socket.
     pub fn open(random: &str, by: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let (path, kept, listener) = match by {
             None => {
@@ -86,10 +95,20 @@ impl Listener {
             }
         };
         listener.set_nonblocking(true)?;
-        Ok((
-            Address { path, kept },
-            Self(UnixListener::from_std(listener)?),
-        ))
+        Ok((Address { path, kept }, Self(listener)))
+    }
+
+    /// Accepts connections from now on. Must be called within a tokio runtime, which may be another one.
+    pub fn listen(self) -> io::Result<Listener> {
+        Ok(Listener(UnixListener::from_std(self.0)?))
+    }
+}
+
+impl Listener {
+    /// Opens an [`Endpoint`], and listens there. Must be called within a tokio runtime.
+    pub fn open(random: &str, by: Option<&Supervisor>) -> io::Result<(Address, Self)> {
+        let (address, endpoint) = Endpoint::open(random, by)?;
+        Ok((address, endpoint.listen()?))
     }
 
     /// The next connection; `None` if it is from another user. Cancel safe.

@@ -1,5 +1,6 @@
 //! Linux and macOS.
 
+pub mod blocking;
 pub mod descriptors;
 pub mod directory;
 pub mod files;

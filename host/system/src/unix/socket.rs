@@ -1,4 +1,6 @@
 //! Sockets for programs of the same user, each in a separate folder that other users cannot enter.
+//!
+//! What else a host puts into this folder is removed together with the socket.
 
 use std::env;
 use std::fs::{self, DirBuilder, Permissions};
@@ -30,7 +32,7 @@ const LOOKED_AT: usize = 1000;
 /// Timeout for connecting to another program's socket.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A folder with only a socket in it. Both are removed when this is dropped.
+/// The folder of a socket. It is removed, with all that is in it, when this is dropped.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
@@ -47,11 +49,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        for name in [NAME, NEW] {
-            // The file may not exist.
-            let _ = fs::remove_file(self.0.join(name));
-        }
-        if let Err(error) = fs::remove_dir(&self.0) {
+        // Links are removed, not followed.
+        if let Err(error) = fs::remove_dir_all(&self.0) {
             tracing::warn!(
                 "cannot remove {}: {error}",
                 Untrusted::new(self.0.display())
@@ -119,7 +118,7 @@ fn make_in(place: &Path, random: &str) -> io::Result<(Folder, UnixListener)> {
     made.map_err(|error| {
         let path = Untrusted::new(path.display());
         let why = format!(
-            "cannot create the socket for MCP clients in {path}: {error}; set XDG_RUNTIME_DIR to a \
+            "cannot create a socket in {path}: {error}; set XDG_RUNTIME_DIR to a \
              folder of yours, with a short path"
         );
         io::Error::new(error.kind(), why)
@@ -147,8 +146,7 @@ pub async fn clear(place: &Path) {
         let connected =
             tokio::time::timeout(PATIENCE, tokio::net::UnixStream::connect(&socket)).await;
         if matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused) {
-            let cleared = fs::remove_file(&socket).and_then(|()| fs::remove_dir(entry.path()));
-            match cleared {
+            match fs::remove_dir_all(entry.path()) {
                 Ok(()) => tracing::info!(
                     "removed {}, which an ended program left",
                     Untrusted::new(entry.path().display())

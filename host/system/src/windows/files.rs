@@ -33,6 +33,25 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
+/// Creates a program.
+pub fn write_program(path: &Path, content: &[u8]) -> io::Result<()> {
+    std::fs::write(path, content)
+}
+
+/// Whether a file may be run: any file may.
+pub fn may_run(_: &Path) -> bool {
+    true
+}
+
+/// Creates a symbolic link.
+pub fn link(to: &Path, path: &Path) -> io::Result<()> {
+    if to.is_dir() {
+        std::os::windows::fs::symlink_dir(to, path)
+    } else {
+        std::os::windows::fs::symlink_file(to, path)
+    }
+}
+
 /// An error if a file is read-only. Access control lists are not checked.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     let about = fs::metadata(path)?;

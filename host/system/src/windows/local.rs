@@ -8,27 +8,22 @@ use std::io;
 use std::mem;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tokio::net::windows::named_pipe::{
     ClientOptions, NamedPipeClient, NamedPipeServer, ServerOptions,
 };
 use tokio::time::{sleep, timeout};
 
+use super::blocking::{BUSY, PATIENCE, PAUSE};
 use super::supervisor::Supervisor;
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// The prefix of our pipes' paths.
 const PIPES: &str = r"\\.\pipe\acp-chain-";
 
-/// `ERROR_PIPE_BUSY`: the pipe exists, but no instance is free.
-const BUSY: i32 = 231;
-
-/// How long to retry while the pipe is busy.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The interval between retries.
-const PAUSE: Duration = Duration::from_millis(50);
+/// An open pipe.
+#[derive(Debug)]
+pub struct Endpoint(Listener);
 
 /// The side that accepts connections.
 #[derive(Debug)]
@@ -47,9 +42,28 @@ impl Address {
         &self.0
     }
 
+    /// A pipe is in no folder.
+    pub fn folder(&self) -> Option<&Path> {
+        None
+    }
+
     /// Does nothing: pipes leave nothing behind.
     pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
         std::future::ready(())
+    }
+}
+
+impl Endpoint {
+    /// Opens a pipe at an address that contains `random`, which must be short and unique. Must be called within the
+    /// tokio runtime that accepts connections.
+    pub fn open(random: &str, by: Option<&Supervisor>) -> io::Result<(Address, Self)> {
+        let (address, listener) = Listener::open(random, by)?;
+        Ok((address, Self(listener)))
+    }
+
+    /// Accepts connections from now on.
+    pub fn listen(self) -> io::Result<Listener> {
+        Ok(self.0)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Windows. The compiler has seen this, for `x86_64-pc-windows-gnu`; it has not been run yet.
 
+pub mod blocking;
 pub mod descriptors;
 pub mod directory;
 pub mod files;

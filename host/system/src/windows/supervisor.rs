@@ -8,7 +8,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
 use super::tree::Tree;
-use crate::{CommandLine, StartedProgram, StderrCallback};
+use crate::{CommandLine, HOOK_TOKEN, StartedProgram, StderrCallback};
 
 /// How much of a program's standard error is read at once.
 const READ: usize = 1024;
@@ -45,6 +45,14 @@ impl Startable {
     /// Does nothing: programs always have pipes here.
     #[must_use]
     pub fn over_socket(self) -> Self {
+        self
+    }
+
+    /// Adds a token for the hooks of the agent that this is, if there is one, to the environment.
+    #[must_use]
+    pub fn with_hook_token(mut self, token: Option<String>) -> Self {
+        let variable = token.map(|token| (HOOK_TOKEN.into(), token.into()));
+        self.0.env.extend(variable);
         self
     }
 

@@ -158,3 +158,50 @@ fn an_agent_that_is_installed_is_asked_and_a_broken_one_is_named() {
         .only("agent", "no agent `mine` is installed");
     assert_eq!(remedy, "acp-chain agent list");
 }
+
+#[test]
+fn a_known_agent_is_told_with_what_its_hooks_let_proxies_do() {
+    let user = User::new();
+    let agent = user.write("lib/agent/cli", "");
+    host::executable(&agent, format!("#!/bin/sh\nexec '{AGENT}' \"$@\"\n")).unwrap();
+    let about = |version: &str| {
+        let package = json!({ "name": "@augmentcode/auggie", "version": version });
+        user.write("lib/agent/package.json", &package.to_string());
+        let found = user.doctor(&["--", agent.to_str().unwrap()]);
+        assert_eq!(found.code, Some(0), "{found:#?}");
+        let hooks = found.findings.iter().find(|finding| {
+            let says = finding["says"].as_str().unwrap();
+            says.starts_with("the hooks of @augmentcode/auggie")
+        });
+        let hooks = hooks.unwrap_or_else(|| panic!("{found:#?}"));
+        (
+            hooks["state"].clone(),
+            hooks["says"].as_str().unwrap().to_owned(),
+        )
+    };
+    let (state, says) = about("0.36.0");
+    assert_eq!(state, "fine");
+    assert!(
+        says.ends_with(
+            "auggie 0.36.0 can be attached; by them, calls are seen, refused, changed; results seen; results of \
+             failed calls seen"
+        ),
+        "{says}"
+    );
+    let (state, says) = about("0.36.1");
+    assert_eq!(state, "note");
+    assert!(says.ends_with("they are tried with 0.36.0 only"), "{says}");
+}
+
+#[test]
+fn an_agent_without_known_hooks_is_told_to_be_one() {
+    let found = User::new().doctor(&["--", AGENT]);
+    assert_eq!(found.unwell().len(), 0, "{found:#?}");
+    assert!(
+        found.findings.iter().any(|finding| {
+            let says = finding["says"].as_str().unwrap();
+            finding["area"] == "agent" && says.contains("has no hooks that can be attached")
+        }),
+        "{found:#?}"
+    );
+}

@@ -91,3 +91,37 @@ fn once_they_are_started_guards_of_the_user_are_shown_where_they_stand() {
     assert!(place("\nshout  ") < place("\npermissions  "), "{said}");
     assert!(place("\npermissions  ") < place("\nagent  "), "{said}");
 }
+
+#[test]
+fn the_hooks_of_the_agent_are_shown_where_a_proxy_has_a_power_over_tool_runs() {
+    let world = World::new();
+    let agent = world.path("agent");
+    fs::create_dir_all(&agent).unwrap();
+    fs::write(agent.join("cli"), "").unwrap();
+    let path = acp_chain_tests::host::component("pass");
+    let checked = |version: &str, power: &str, mode: &str| {
+        let package = format!(r#"{{"name":"pi-acp","version":"{version}"}}"#);
+        fs::write(agent.join("package.json"), package).unwrap();
+        let manifest = format!(
+            "[agent]\ncommand = '{}'\nhooks = '{mode}'\n\n\
+             [[proxy]]\nid = 'pass'\npath = '{}'\npowers = ['{power}']\n",
+            agent.join("cli").display(),
+            path.display()
+        );
+        fs::write(world.path("chain.toml"), manifest).unwrap();
+        world.do_run(&["check", "--manifest", "chain.toml"])
+    };
+    let sees = "tool-runs.read";
+    let said = checked("0.0.34", sees, "required");
+    let line = "\nhooks  required: those of pi-acp 0.0.34 can be attached\n";
+    assert!(said.contains(line), "{said}");
+    let said = checked("0.0.35", sees, "best-effort");
+    assert!(
+        said.contains("are tried with 0.0.34 only; you are told"),
+        "{said}"
+    );
+    let said = checked("0.0.34", sees, "off");
+    assert!(said.contains("\nhooks  off: "), "{said}");
+    let said = checked("0.0.34", "prompts.read", "best-effort");
+    assert!(!said.contains("\nhooks  "), "{said}");
+}

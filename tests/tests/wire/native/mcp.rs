@@ -29,6 +29,7 @@ fn passing(id: &str) -> Member {
         name: id.to_owned(),
         dialect: None,
         on_failure: FailurePolicy::Refuse,
+        sees_tool_runs: false,
         program: Some(Program { io, launch }),
     }
     .into()

@@ -11,7 +11,7 @@ use super::mcp::{Mcp, Provider, is_mcp};
 use super::scope::{scope_of_native, scoped};
 use super::sides::of_a_proxy;
 use super::steps::{Step, Steps};
-use super::{setup, withdraw};
+use super::{reports, setup, withdraw};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Place, Route};
@@ -29,6 +29,9 @@ pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut
         }
         return;
     };
+    if routed.is_of_hook() {
+        return reports::show(core, index, routed, steps);
+    }
     core.exchanges.stage(number, Stage::Native(index));
     if routed.toward == Peer::Agent && routed.is_beginning() {
         life::introduce(core, index, number, Some(routed));
@@ -228,6 +231,9 @@ fn receive_answer(core: &mut Core, index: HopIndex, message: Message, steps: &mu
     let introduction = native.introduction.as_ref();
     if introduction.is_some_and(|introduction| introduction.number == number) {
         return life::introduced(core, index, number, message, steps);
+    }
+    if let Some(routed) = core.hooks.take_shown(number) {
+        return reports::decided(core, index, routed, message, steps);
     }
     steps.extend(core.exchanges.answer_of_proxy(number, index, message));
 }

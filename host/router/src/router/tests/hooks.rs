@@ -2,20 +2,22 @@
 
 use super::guards::guard;
 use super::{PROMPT, Reaction, agent, client, forwards, received, scripted};
+use crate::Proxy;
 use crate::router::{HookOutcome, Router};
 use acp_chain_acp::BEFORE_TOOL;
-use acp_chain_channel::{Decision, Event, Peer};
+use acp_chain_channel::{Decision, Event, MessageId, Peer};
 use acp_chain_rpc::{Error, Message};
 
-const RUN: &str = r#"{"sessionId":"s","toolCall":{"title":"Bash","rawInput":{"command":"make"}}}"#;
+pub(super) const RUN: &str =
+    r#"{"sessionId":"s","toolCall":{"title":"Bash","rawInput":{"command":"make"}}}"#;
 
-fn report(router: &mut Router, number: u64, params: &str) {
+pub(super) fn report(router: &mut Router, number: u64, params: &str) {
     router.receive_from_hook(number, Message::request(BEFORE_TOOL, params));
     router.pump(1000);
 }
 
 /// The outcomes, as the parameters that passed or the reason of the refusal.
-fn outcomes(router: &mut Router) -> Vec<(u64, Result<String, String>)> {
+pub(super) fn outcomes(router: &mut Router) -> Vec<(u64, Result<String, String>)> {
     let outcomes = router.take_hook_outcomes().into_iter();
     let shown = outcomes.map(|(number, outcome)| match outcome {
         HookOutcome::Passed(message) => (number, Ok(message.body().to_owned())),
@@ -116,6 +118,85 @@ fn a_stop_of_the_turn_refuses_a_report_that_a_guard_holds() {
             .iter()
             .all(|(_, outcome)| outcome.is_err())
     );
+}
+
+/// A guard that asks the user about each tool run, and refuses it unless the answer is `allow`.
+pub(super) fn asks() -> Proxy {
+    let mut held = Vec::<MessageId>::new();
+    let asks = scripted("guard", "*", move |event, ledger| {
+        let is_allowed = match event {
+            Event::Message(delivery) if &*delivery.method == BEFORE_TOOL => {
+                let method = "session/request_permission";
+                ledger.request(Peer::Client, method, QUESTION).unwrap();
+                held.push(delivery.id);
+                return Reaction::Decided(Decision::Hold);
+            }
+            Event::Message(_) => return Reaction::Decided(Decision::Forward),
+            Event::Answer(delivery) => delivery.message.body().contains("allow"),
+            _ => false,
+        };
+        for id in held.drain(..) {
+            let refusal = Decision::Reject(Error::new(-32800, "Request cancelled"));
+            let decision = if is_allowed {
+                Decision::Forward
+            } else {
+                refusal
+            };
+            ledger.settle(id, decision).unwrap();
+        }
+        Reaction::Told
+    });
+    guard(asks)
+}
+
+pub(super) const QUESTION: &str = r#"{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[]}"#;
+
+/// A router whose guard has asked the user about a report.
+fn asked() -> Router {
+    let mut router = Router::new(vec![forwards("*"), asks()], None);
+    client(&mut router, PROMPT);
+    report(&mut router, 1, RUN);
+    assert!(outcomes(&mut router).is_empty());
+    let question = format!(
+        r#"{{"jsonrpc":"2.0","id":3,"method":"session/request_permission","params":{QUESTION}}}"#
+    );
+    assert_eq!(received(&mut router, Peer::Client), [question]);
+    received(&mut router, Peer::Agent);
+    router
+}
+
+#[test]
+fn a_guard_asks_the_user_while_the_hook_waits() {
+    for (option, expected) in [
+        ("allow", Ok(RUN.to_owned())),
+        ("deny", Err("Request cancelled".to_owned())),
+    ] {
+        let mut router = asked();
+        client(
+            &mut router,
+            &format!(
+                r#"{{"jsonrpc":"2.0","id":3,"result":{{"outcome":{{"outcome":"selected","optionId":"{option}"}}}}}}"#
+            ),
+        );
+        assert_eq!(outcomes(&mut router), [(1, expected)]);
+        assert!(are_silent(&mut router));
+    }
+}
+
+#[test]
+fn a_stop_of_the_turn_refuses_a_report_about_which_the_user_is_asked() {
+    let mut router = asked();
+    let stop = r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#;
+    client(&mut router, stop);
+    let refused = Err("Request cancelled".to_owned());
+    assert_eq!(outcomes(&mut router), [(1, refused)]);
+    assert_eq!(received(&mut router, Peer::Agent), [stop]);
+    // The client answers as the protocol wants, and nothing is decided again.
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":3,"result":{"outcome":{"outcome":"cancelled"}}}"#,
+    );
+    assert!(outcomes(&mut router).is_empty() && are_silent(&mut router));
 }
 
 #[test]

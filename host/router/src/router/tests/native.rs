@@ -22,6 +22,7 @@ pub(super) fn native(name: &str, on_failure: FailurePolicy) -> Native {
         name: name.to_owned(),
         dialect: None,
         on_failure,
+        sees_tool_runs: false,
         program: None,
     }
 }

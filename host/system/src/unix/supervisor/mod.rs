@@ -1,8 +1,9 @@
 //! A process of our own that starts programs and opens sockets for us after we have given up the right to.
 //!
-//! It starts only programs that were allowed at the beginning, each as a process group. We get the result as
-//! descriptors, as few as possible, since a server has thousands of programs. A program is ended on our request, and
-//! when our process ends, for whatever reason.
+//! It starts only programs that were allowed at the beginning, each as a process group. Their environment is fixed,
+//! too, but for the [token](crate::HOOK_TOKEN) of an agent's hooks. We get the result as descriptors, as few as
+//! possible, since a server has thousands of programs. A program is ended on our request, and when our process ends, for
+//! whatever reason.
 //!
 //! Ending is gentle at first: only the program itself receives SIGTERM, so that it can end its children; then the rest
 //! of its group has a second, as the program may be only a launcher, like npm; then the group is killed.
@@ -54,6 +55,7 @@ pub struct Startable {
     number: usize,
     command: CommandLine,
     streams: Streams,
+    hook_token: Option<String>,
 }
 
 impl Supervisor {
@@ -68,7 +70,7 @@ impl Supervisor {
         Ok(Self(Arc::new(Link::fork()?)))
     }
 
-    /// Sets the programs that can be started. A second call is an error.
+    /// Sets the programs that can be started. A second call is an error. Afterwards, one more socket can be opened.
     pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
         self.0.ask(&Request::Allow(programs.clone()))?;
         let startable = |(number, command)| Startable {
@@ -76,6 +78,7 @@ impl Supervisor {
             number,
             command,
             streams: Streams::Pipes,
+            hook_token: None,
         };
         Ok(programs.into_iter().enumerate().map(startable).collect())
     }
@@ -112,6 +115,14 @@ impl Startable {
         self
     }
 
+    /// Adds a token for the hooks of the agent that this is, if there is one, to the environment. It has at most 64
+    /// characters, of base64url.
+    #[must_use]
+    pub fn with_hook_token(mut self, token: Option<String>) -> Self {
+        self.hook_token = token;
+        self
+    }
+
     /// Starts the program. `printed` receives its standard error, and is dropped when that ends. Must be called within
     /// a tokio runtime, the same one for all programs of a supervisor.
     pub fn start(&self, printed: StderrCallback) -> io::Result<StartedProgram> {
@@ -122,6 +133,7 @@ impl Startable {
             program: self.number,
             number,
             streams: self.streams,
+            hook_token: self.hook_token.clone(),
         };
         let asked = link.ask(&request);
         let asked = asked.inspect_err(|_| link.programs.remove(number))?;

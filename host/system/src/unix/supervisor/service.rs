@@ -31,7 +31,7 @@ use super::super::halves::stream;
 use super::super::pipes;
 use super::super::socket;
 use super::wire::{self, Event, Reply, Request, Streams, answer};
-use crate::CommandLine;
+use crate::{CommandLine, HOOK_TOKEN};
 
 /// How long a program may take to end after SIGTERM, since it may have to end its children.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,6 +47,9 @@ const TOTAL: Duration = Duration::from_secs(5);
 
 /// The capacity of the queue of events for the host.
 const EVENTS: usize = 64;
+
+/// The longest token of an agent's hooks.
+const LONGEST_TOKEN: usize = 64;
 
 /// How much of a program's standard error is read at once.
 const READ: usize = 1024;
@@ -145,7 +148,7 @@ async fn send_events(mut events: mpsc::Receiver<Event>, mut host: Stream) {
 
 struct Service {
     allowed: Option<Vec<CommandLine>>,
-    /// Only one socket and one port may be opened.
+    /// Whether the socket for MCP clients was opened. Those for agents' hooks are opened before programs are allowed.
     has_socket: bool,
     has_port: bool,
     held: JoinSet<()>,
@@ -197,18 +200,27 @@ impl Service {
                 program,
                 number,
                 streams,
+                hook_token,
             } => {
                 let mut allowed = self.allowed.iter().flatten();
                 let command = allowed.nth(program);
                 let unknown = || io::Error::other("no such program may be started");
-                let command = command.ok_or_else(unknown)?.clone();
+                let mut command = command.ok_or_else(unknown)?.clone();
+                if let Some(token) = hook_token {
+                    if !(1..=LONGEST_TOKEN).contains(&token.len()) || !is_base64url(&token) {
+                        return Err(io::Error::other("not a valid token for hooks"));
+                    }
+                    command.env.push((HOOK_TOKEN.into(), token.into()));
+                }
                 self.start(&command, number, streams)?
             }
             Request::Socket(random) => {
-                once(&mut self.has_socket)?;
+                // No proxy runs before programs are allowed.
+                if self.allowed.is_some() {
+                    once(&mut self.has_socket)?;
+                }
                 // The text becomes the name of a folder.
-                let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-                if !random.bytes().all(plain) {
+                if !is_base64url(&random) {
                     return Err(io::Error::other("not a valid name for a socket"));
                 }
                 let (folder, listener) = socket::make(&random)?;
@@ -309,6 +321,11 @@ fn once(done: &mut bool) -> io::Result<()> {
     } else {
         Ok(())
     }
+}
+
+fn is_base64url(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 struct RunningProgram {

@@ -85,12 +85,22 @@ impl TestSupervisor {
     }
 
     fn ask_to_start(&mut self, program: usize, streams: Streams) -> io::Result<ReceivedReply> {
+        self.ask_to_start_with(program, streams, None)
+    }
+
+    fn ask_to_start_with(
+        &mut self,
+        program: usize,
+        streams: Streams,
+        hook_token: Option<&str>,
+    ) -> io::Result<ReceivedReply> {
         self.numbers += 1;
         let number = self.numbers;
         self.ask(&Request::Start {
             program,
             number,
             streams,
+            hook_token: hook_token.map(str::to_owned),
         })
     }
 
@@ -165,6 +175,35 @@ fn it_starts_only_the_programs_of_the_first_request() {
     assert_eq!(text(here.run(0).output), "one\n");
     let three = here.run(1);
     assert_eq!(here.status(&three).code(), Some(3));
+    here.end();
+}
+
+#[test]
+fn a_start_adds_nothing_to_the_environment_but_a_token_for_hooks() {
+    let mut here = TestSupervisor::of(&["env"]);
+    let mut start = |token: Option<&str>| {
+        let started = here.ask_to_start_with(0, Streams::Pipes, token)?;
+        let (_, [_, output]) = started.started()?;
+        Ok::<_, io::Error>(text(File::from(output)))
+    };
+    let without = start(None).unwrap();
+    let with = start(Some("aZ-_09")).unwrap();
+    let mut added: Vec<_> = with.lines().collect();
+    added.retain(|line| !without.lines().any(|other| other == *line));
+    assert_eq!(added, ["ACP_CHAIN_HOOK_TOKEN=aZ-_09"]);
+    assert_eq!(with.lines().count(), without.lines().count() + 1);
+    for token in [
+        "",
+        "a b",
+        "a=b",
+        "a\nLD_PRELOAD=/tmp/x.so",
+        "a\0LD_PRELOAD=/tmp/x.so",
+        "\u{e9}",
+        &*"x".repeat(65),
+    ] {
+        let refused = start(Some(token)).unwrap_err().to_string();
+        assert_eq!(refused, "not a valid token for hooks", "{token:?}");
+    }
     here.end();
 }
 
@@ -303,16 +342,21 @@ fn a_socket_is_removed_when_its_lifeline_is_closed() {
 }
 
 #[test]
-fn it_opens_one_socket_in_its_own_folder_and_one_port() {
+fn once_programs_are_allowed_it_opens_one_socket_and_one_port() {
     let mut here = TestSupervisor::start();
-    here.ask(&Request::Port).unwrap();
-    let again = here.ask(&Request::Port).unwrap_err().to_string();
-    assert_eq!(again, "it was opened before");
-    let elsewhere = here.ask(&Request::Socket("x/../../elsewhere".to_owned()));
+    let socket = |name: &str| Request::Socket(name.to_owned());
+    for name in ["supervisor-1", "supervisor-2", "supervisor-3"] {
+        here.ask(&socket(name)).unwrap();
+    }
+    let elsewhere = here.ask(&socket("x/../../elsewhere"));
     let refused = elsewhere.unwrap_err().to_string();
     assert_eq!(refused, "not a valid name for a socket");
-    let again = here.ask(&Request::Socket("supervisor-other".to_owned()));
-    assert_eq!(again.unwrap_err().to_string(), "it was opened before");
+    here.ask(&allow(&[])).unwrap();
+    for request in [Request::Port, socket("supervisor-4")] {
+        here.ask(&request).unwrap();
+        let again = here.ask(&request).unwrap_err().to_string();
+        assert_eq!(again, "it was opened before");
+    }
     here.end();
 }
 
@@ -320,7 +364,7 @@ fn it_opens_one_socket_in_its_own_folder_and_one_port() {
 fn an_incomplete_request_is_ignored() {
     let mut here = TestSupervisor::of(&["echo started"]);
     here.socket
-        .write_all(br#"{"Start":{"program":0,"number":1,"streams":"Pipes"}}"#)
+        .write_all(br#"{"Start":{"program":0,"number":1,"streams":"Pipes","hook_token":null}}"#)
         .unwrap();
     here.end();
 }

@@ -24,8 +24,10 @@ pub enum Request {
         /// Identifies it in events and for its end.
         number: u64,
         streams: Streams,
+        /// The value of [`HOOK_TOKEN`](crate::HOOK_TOKEN) in its environment.
+        hook_token: Option<String>,
     },
-    /// Open a socket whose path contains this text.
+    /// Open a socket whose path contains this text; an error the second time after `Allow`.
     Socket(String),
     Port,
     /// End the program with this number. Has no answer.

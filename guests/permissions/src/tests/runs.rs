@@ -1,0 +1,190 @@
+//! Tools that are about to run, as the agent's hooks report them.
+
+use acp_chain_proxy::acp::{BEFORE_TOOL, PERMISSION};
+use acp_chain_proxy::testing::SentMessage;
+
+use super::*;
+
+const RULES: &str = r#"[
+    { "decision": "deny", "command": "rm *" },
+    { "decision": "ask", "path": "**/.env" },
+    { "decision": "ask", "command": "make *" },
+    { "decision": "allow", "kind": "read" }
+]"#;
+
+fn ruled() -> Host {
+    host(serde_json::from_str(RULES).expect("rules"))
+}
+
+fn shell(id: Option<&str>, command: &str) -> Value {
+    let mut call = json!({
+        "title": "Bash", "kind": "execute", "status": "pending", "locations": [],
+        "rawInput": { "command": command },
+    });
+    if let Some(id) = id {
+        call["toolCallId"] = id.into();
+    }
+    call
+}
+
+/// All messages caused by the report of a run.
+fn run(host: &mut Host, call: &Value) -> Vec<SentMessage> {
+    let params = json!({ "sessionId": "s", "toolCall": call, "canChange": true });
+    host.request(Peer::Agent, BEFORE_TOOL, params);
+    host.sent()
+}
+
+/// The report of a run that passed at once.
+fn passes(host: &mut Host, call: &Value) -> bool {
+    let sent = run(host, call);
+    matches!(&sent[..], [only] if only.method == BEFORE_TOOL && only.what == SentKind::Request)
+}
+
+/// The question that a run caused.
+fn question(host: &mut Host, call: &Value) -> SentMessage {
+    let sent = run(host, call);
+    let [asked] = &sent[..] else {
+        panic!("{sent:?}");
+    };
+    assert_eq!((asked.to, &*asked.method), (Peer::Client, PERMISSION));
+    asked.clone()
+}
+
+fn choice(option: &str) -> Value {
+    json!({ "outcome": { "outcome": "selected", "optionId": option } })
+}
+
+/// The reason of a refusal, if that is what has left last.
+fn refusal(host: &mut Host) -> Option<String> {
+    let last = host.sent().pop()?;
+    last.body.err().map(|error| error.message)
+}
+
+#[test]
+fn what_a_rule_denies_does_not_run_and_both_sides_learn_which() {
+    let mut host = ruled();
+    let sent = run(&mut host, &shell(Some("c"), "rm -rf x"));
+    let [told, refused] = &sent[..] else {
+        panic!("{sent:?}");
+    };
+    let text: String = told.get("/update/content/text").expect("a text");
+    assert!(text.contains(r#"rule 1 denied "rm -rf x""#), "{text}");
+    let reason = refused.body.clone().unwrap_err().message;
+    assert!(reason.starts_with("Denied by rule 1"), "{reason}");
+    assert_eq!((refused.to, &*refused.method), (Peer::Agent, BEFORE_TOOL));
+}
+
+#[test]
+fn what_no_rule_is_about_and_what_one_allows_passes() {
+    let mut host = ruled();
+    assert!(passes(&mut host, &shell(None, "ls")));
+    assert!(passes(&mut host, &call("read", "Read", &["/proj/a"])));
+    assert!(passes(&mut host, &call("other", "Unknown", &[])));
+}
+
+#[test]
+fn the_user_is_asked_where_a_rule_says_so_or_may_match() {
+    for (call, title) in [
+        (shell(Some("c"), "make all"), r#""Bash": "make all""#),
+        (shell(None, "rm $(x"), r#""Bash": "rm $(x""#),
+        (
+            call("read", "Read", &["/proj/.env"]),
+            r#""Read": "/proj/.env""#,
+        ),
+    ] {
+        for (option, passes) in [("allow", true), ("reject", false), ("other", false)] {
+            let mut host = ruled();
+            let asked = question(&mut host, &call);
+            assert_eq!(asked.at("/toolCall/title"), title);
+            assert!(asked.get::<String>("/toolCall/toolCallId").is_some());
+            host.answer(asked.id, choice(option));
+            let sent = host.sent().pop().expect("a decision");
+            assert_eq!(sent.what == SentKind::Request, passes, "{call} {option}");
+        }
+    }
+}
+
+#[test]
+fn what_the_user_does_not_allow_or_cannot_be_asked_is_refused() {
+    for answer in [
+        Ok(json!({ "outcome": { "outcome": "cancelled" } })),
+        Err(acp_chain_proxy::Error::new(-32601, "no such method")),
+    ] {
+        let mut host = ruled();
+        let asked = question(&mut host, &shell(Some("c"), "make all"));
+        match answer {
+            Ok(answer) => host.answer(asked.id, answer),
+            Err(error) => host.fail(asked.id, error),
+        }
+        let reason = refusal(&mut host).expect("a refusal");
+        assert!(reason.contains("the user"), "{reason}");
+    }
+}
+
+#[test]
+fn a_question_is_withdrawn_with_its_run() {
+    let mut host = ruled();
+    let asked = question(&mut host, &shell(Some("c"), "make all"));
+    let run = host.held()[0];
+    host.cancel(run);
+    let sent = host.sent();
+    let withdrawn = |sent: &SentMessage| sent.what == SentKind::Cancel && sent.id == asked.id;
+    assert!(sent.iter().any(withdrawn), "{sent:?}");
+    let last = sent.last().expect("an answer");
+    assert!(last.what == SentKind::Response && last.body.is_err());
+}
+
+#[test]
+fn the_agents_own_question_about_an_allowed_run_is_answered_once() {
+    for id in [Some("c"), None] {
+        let mut host = ruled();
+        let asked = question(&mut host, &shell(id, "make all"));
+        host.answer(asked.id, choice("allow"));
+        host.sent();
+        let mut own = shell(Some("c"), "make all");
+        own["title"] = "make all".into();
+        assert_eq!(ask(&mut host, own.clone()), "allow_once");
+        assert_eq!(ask(&mut host, own), "ask");
+    }
+}
+
+#[test]
+fn an_allowed_run_answers_no_question_about_another_or_in_another_turn() {
+    for (id, other) in [
+        (Some("c"), shell(Some("d"), "make all")),
+        (None, shell(Some("c"), "make other")),
+    ] {
+        let mut host = ruled();
+        let asked = question(&mut host, &shell(id, "make all"));
+        host.answer(asked.id, choice("allow"));
+        host.sent();
+        assert_eq!(ask(&mut host, other), "ask");
+    }
+    let mut host = ruled();
+    let prompt = host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
+    host.sent();
+    let asked = question(&mut host, &shell(None, "make all"));
+    host.answer(asked.id, choice("allow"));
+    host.answer(prompt, json!({ "stopReason": "end_turn" }));
+    host.sent();
+    assert_eq!(ask(&mut host, shell(Some("c"), "make all")), "ask");
+}
+
+#[test]
+fn in_a_stopped_turn_the_client_decides_about_what_a_rule_allows() {
+    let mut host = ruled();
+    host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
+    host.sent();
+    assert!(passes(&mut host, &call("read", "Read", &["/proj/a"])));
+    host.notify(Peer::Client, "session/cancel", json!({ "sessionId": "s" }));
+    host.sent();
+    question(&mut host, &call("read", "Read", &["/proj/a"]));
+}
+
+#[test]
+fn earlier_updates_of_the_call_count() {
+    let mut host = ruled();
+    let more = json!({ "locations": [{ "path": "/proj/.env" }] });
+    update(&mut host, call_update("tool_call", "t", &more));
+    question(&mut host, &call("read", "Read", &["/proj/a"]));
+}

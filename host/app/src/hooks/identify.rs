@@ -1,0 +1,304 @@
+//! The agent that a command starts, by the package that the program is a part of.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use acp_chain_conductor::native::CommandLine;
+use acp_chain_hooks::{KnownAgent, known};
+use acp_chain_manifest::Remote;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use semver::Version;
+use serde::Deserialize;
+
+use super::NoHooks;
+
+/// The longest description of a package that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// Programs that run a script, which is their first argument that is no option.
+const RUNTIMES: &[&str] = &["node", "nodejs", "bun", "deno"];
+
+/// Options of these whose value is the next argument.
+const WITH_VALUE: &[&str] = &[
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "-C",
+    "--conditions",
+];
+
+/// Programs that fetch a package, and run it.
+const FETCHERS: &[&str] = &["npx", "bunx", "pnpx"];
+
+/// An agent whose hooks are known.
+#[derive(Clone, Debug)]
+pub struct IdentifiedAgent {
+    pub agent: &'static KnownAgent,
+    /// `None` if it is decided only when the agent starts.
+    pub version: Option<Version>,
+}
+
+impl IdentifiedAgent {
+    /// Whether its hooks have been tried with this version.
+    pub fn is_tried(&self) -> bool {
+        self.version
+            .as_ref()
+            .is_some_and(|version| self.agent.is_for(version))
+    }
+
+    /// An error if its hooks have not been tried with this version.
+    pub fn check_tried(&self) -> Result<(), NoHooks> {
+        if self.is_tried() {
+            return Ok(());
+        }
+        Err(NoHooks::Untried {
+            agent: self.to_string(),
+            tried: self.agent.versions(),
+        })
+    }
+}
+
+/// The package, and its version.
+impl fmt::Display for IdentifiedAgent {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(f, "{} {version}", self.agent.package),
+            None => write!(f, "{} (the newest version)", self.agent.package),
+        }
+    }
+}
+
+/// A package: its name, and its version if it is known.
+struct Package {
+    name: String,
+    version: Option<Version>,
+}
+
+#[derive(Deserialize)]
+struct Description {
+    name: String,
+    version: Version,
+}
+
+/// The agent that a command starts.
+///
+/// # Errors
+/// If it is remote, or is no part of a package of an agent whose hooks are known.
+pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
+    if Remote::is_behind(command) {
+        return Err(NoHooks::Remote);
+    }
+    let unknown = || NoHooks::Unknown(quote(&command.program.to_string_lossy(), MAX_QUOTE));
+    let Package { name, version } = package(command).ok_or_else(unknown)?;
+    // What is fetched without a version is the newest.
+    let newest = Version::new(u64::MAX, 0, 0);
+    let agent = known(&name, version.as_ref().unwrap_or(&newest));
+    Ok(IdentifiedAgent {
+        agent: agent.ok_or_else(unknown)?,
+        version,
+    })
+}
+
+fn package(command: &CommandLine) -> Option<Package> {
+    let words = [&command.program].into_iter().chain(&command.args);
+    let mut words = words.map(|word| &**word).peekable();
+    let mut program = words.next()?;
+    if is_env(program) {
+        let is_setting = |word: &&OsStr| is_setting(&word.to_string_lossy());
+        while words.next_if(is_setting).is_some() {}
+        program = words.next()?;
+    }
+    if is(program, FETCHERS) {
+        let spec = words.find(|word| !word.to_string_lossy().starts_with('-'))?;
+        return Some(fetched(&spec.to_string_lossy()));
+    }
+    let is_runtime = is(program, RUNTIMES);
+    let file = if is_runtime { script(words)? } else { program };
+    let path = Path::new(file);
+    let path = if is_runtime || path.components().nth(1).is_some() {
+        path.to_owned()
+    } else {
+        find(command, file)?
+    };
+    around(&path.canonicalize().ok()?)
+}
+
+/// Whether a program is `env`, which starts another one in a changed environment.
+fn is_env(program: &OsStr) -> bool {
+    is(program, &["env"])
+}
+
+/// Whether `env` sets or removes a variable by this word. Other options do more, such as removing all.
+fn is_setting(word: &str) -> bool {
+    word.starts_with("--unset=") || !word.starts_with('-') && word.contains('=')
+}
+
+/// Whether the command itself sets or removes a variable of the agent's, whatever we set.
+pub(super) fn overrides(command: &CommandLine, name: &str) -> bool {
+    let mut words = command.args.iter().map(|word| word.to_string_lossy());
+    is_env(&command.program)
+        && words.any(|word| {
+            let word = word.strip_prefix("--unset=").unwrap_or(&word);
+            word.split('=').next() == Some(name)
+        })
+}
+
+fn is(program: &OsStr, names: &[&str]) -> bool {
+    let stem = Path::new(program).file_stem();
+    stem.is_some_and(|stem| names.iter().any(|name| stem == *name))
+}
+
+/// The script that a runtime runs.
+fn script<'w>(mut words: impl Iterator<Item = &'w OsStr>) -> Option<&'w OsStr> {
+    loop {
+        let word = words.next()?;
+        let text = word.to_string_lossy();
+        if WITH_VALUE.contains(&&*text) {
+            words.next();
+        } else if !text.starts_with('-') && text != "run" {
+            return Some(word);
+        }
+    }
+}
+
+/// The path of a program in the agent's `PATH`.
+fn find(command: &CommandLine, program: &OsStr) -> Option<PathBuf> {
+    let own = command.env.iter().rev().find(|(name, _)| name == "PATH");
+    let path = own.map(|(_, path)| path.clone());
+    let path = path.or_else(|| std::env::var_os("PATH"));
+    which::which_in(program, path, std::env::current_dir().ok()?).ok()
+}
+
+/// The package in `NAME@VERSION`, whose name may begin with `@`, too. A tag, or a range, is no version.
+fn fetched(spec: &str) -> Package {
+    match spec.rsplit_once('@') {
+        Some((name, version)) if !name.is_empty() => Package {
+            name: name.to_owned(),
+            version: Version::parse(version).ok(),
+        },
+        _ => Package {
+            name: spec.to_owned(),
+            version: None,
+        },
+    }
+}
+
+/// The package of which this file is a part. A description without a name or a version is of a part of a package.
+fn around(file: &Path) -> Option<Package> {
+    let mut folders = file.ancestors().skip(1);
+    let described = folders.find_map(|folder| {
+        let mut text = String::new();
+        let file = File::open(folder.join("package.json")).ok()?;
+        file.take(LONGEST).read_to_string(&mut text).ok()?;
+        serde_json::from_str::<Description>(&text).ok()
+    });
+    described.map(|Description { name, version }| Package {
+        name,
+        version: Some(version),
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn command(words: &[&str]) -> CommandLine {
+        let mut words = words.iter().map(Into::into);
+        CommandLine {
+            program: words.next().unwrap(),
+            args: words.collect(),
+            env: Vec::new(),
+        }
+    }
+
+    fn identified(words: &[&str]) -> Option<String> {
+        identify(&command(words))
+            .ok()
+            .map(|agent| agent.to_string())
+    }
+
+    #[test]
+    fn an_agent_is_known_by_the_package_of_its_program() {
+        let folder = tempfile::Builder::new().prefix("a b").tempdir().unwrap();
+        let package = folder.path().join("lib/node_modules/opencode-ai");
+        fs::create_dir_all(package.join("dist")).unwrap();
+        fs::write(
+            package.join("package.json"),
+            r#"{"name":"opencode-ai","version":"1.18.33"}"#,
+        )
+        .unwrap();
+        fs::write(package.join("dist/package.json"), r#"{"type":"module"}"#).unwrap();
+        let program = package.join("dist/opencode");
+        files(&program);
+        let link = folder.path().join("opencode");
+        std::os::unix::fs::symlink(&program, &link).unwrap();
+        let [program, link] = [&program, &link].map(|path| path.to_str().unwrap());
+        let expected = Some("opencode-ai 1.18.33".to_owned());
+        for words in [
+            &[program, "acp"][..],
+            &[link],
+            &["node", program],
+            &[
+                "/usr/bin/node",
+                "--import",
+                "x",
+                "--no-warnings",
+                link,
+                "acp",
+            ],
+            &["env", "--unset=C", "A=b", "node", program],
+        ] {
+            assert_eq!(identified(words), expected, "{words:?}");
+        }
+        let mut named = command(&["opencode"]);
+        assert!(identify(&named).is_err());
+        named.env.push(("PATH".into(), folder.path().into()));
+        assert_eq!(identify(&named).unwrap().to_string(), "opencode-ai 1.18.33");
+        for words in [
+            &["sh"][..],
+            &["node"],
+            &["node", "-e", "1"],
+            &["env", "-i", program],
+            &["/nowhere/opencode"],
+        ] {
+            assert_eq!(identified(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_fetched_is_known_by_its_name() {
+        for (spec, expected, is_tried) in [
+            ("opencode-ai@1.18.33", "opencode-ai 1.18.33", true),
+            ("opencode-ai@1.18.34", "opencode-ai 1.18.34", false),
+            (
+                "opencode-ai@latest",
+                "opencode-ai (the newest version)",
+                false,
+            ),
+            (
+                "@agentclientprotocol/claude-agent-acp",
+                "@agentclientprotocol/claude-agent-acp (the newest version)",
+                false,
+            ),
+        ] {
+            let agent = identify(&command(&["npx", "-y", spec, "--acp"])).unwrap();
+            assert_eq!(
+                (&*agent.to_string(), agent.is_tried()),
+                (expected, is_tried)
+            );
+        }
+    }
+
+    fn files(program: &Path) {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::write(program, "").unwrap();
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}

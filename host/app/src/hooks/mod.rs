@@ -1,0 +1,453 @@
+//! The agent's own hooks: which agent a command starts, and how its hooks are attached, for one run or for all of those
+//! of a server.
+//!
+//! Invariants: no file of the user is written. Where hooks cannot be attached, nothing starts, or the user is told
+//! before the first prompt.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `identify` | the agent that a command starts, by its package |
+//! | `overlay` | the files that the hooks need for one run |
+
+mod identify;
+mod overlay;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use acp_chain::host::ProxyPlan;
+use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL};
+use acp_chain_conductor::AgentHooks;
+use acp_chain_conductor::native::{CommandLine, Supervisor};
+use acp_chain_hooks::server::Server;
+use acp_chain_hooks::{CannotAttach, KnownAgent, Run, SOCKET, TOKEN};
+use acp_chain_manifest::{HooksMode, Manifest, ProxyKind, User};
+use acp_chain_powers::{Actions, Kind, Peer, Power, Subject};
+use acp_chain_project::Record;
+use acp_chain_rpc::untrusted::Untrusted;
+use serde_json::Value;
+
+use crate::{ChainError, Error, home};
+
+use identify::overrides;
+pub use identify::{IdentifiedAgent, identify};
+
+/// Why no hooks show what an agent runs.
+#[derive(Debug, thiserror::Error)]
+pub enum NoHooks {
+    #[error("hooks are switched off")]
+    Off,
+    #[error("this acp-chain does not start the agent")]
+    Elsewhere,
+    #[error("no proxy needed them when acp-chain began; restart acp-chain")]
+    Unneeded,
+    #[error("{0}")]
+    InHost(String),
+    #[error("the agent is remote")]
+    Remote,
+    #[error("no package of an agent whose hooks are known is behind `{0}`")]
+    Unknown(String),
+    #[error("the hooks of {agent} are tried with {tried} only")]
+    Untried { agent: String, tried: &'static str },
+    #[error("the agent is started by `env`, which changes {0}")]
+    Overridden(String),
+    #[error("the agent's hooks cannot reach acp-chain: {0}")]
+    Socket(#[source] io::Error),
+    #[error("on this system, there is no place for the files of hooks")]
+    NoFolder,
+    #[error("programs cannot be run in {0}, where the files of hooks are")]
+    NoPrograms(String),
+    #[error("{path}: {error}")]
+    File { path: String, error: io::Error },
+    #[error(transparent)]
+    Settings(#[from] CannotAttach),
+}
+
+/// What a chain wants of the agent's hooks.
+#[derive(Clone, Debug)]
+pub struct HooksPlan {
+    pub mode: HooksMode,
+    /// The ids of the proxies that may see tool runs.
+    pub proxies: Vec<String>,
+    /// Whether proxies of projects may, too.
+    pub are_for_projects: bool,
+    /// In a chain that does not start the agent: why its hooks are not attached, if that is known.
+    lack: Option<String>,
+    /// Whether any of them may read results.
+    reads_results: bool,
+}
+
+/// The hooks of a chain, of one run or of [many](SharedHooks), and what users are told about them.
+pub struct ChainHooks<H> {
+    pub hooks: Option<H>,
+    pub notice: Option<String>,
+    /// Why there are no hooks, or they may not report all.
+    lack: Option<String>,
+}
+
+/// How the host has attached the agent's hooks, for the processes that run the proxies of projects.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AttachedHooks {
+    pub are_attached: bool,
+    /// Why they are not attached, or may not report all.
+    pub lack: Option<String>,
+}
+
+impl<H> ChainHooks<H> {
+    /// What the proxies of projects can rely on.
+    pub fn attached(&self) -> AttachedHooks {
+        AttachedHooks {
+            are_attached: self.hooks.is_some(),
+            lack: self.lack.clone(),
+        }
+    }
+}
+
+impl<H> Default for ChainHooks<H> {
+    fn default() -> Self {
+        Self {
+            hooks: None,
+            notice: None,
+            lack: None,
+        }
+    }
+}
+
+/// The hooks of an agent that is started many times by one command.
+pub struct SharedHooks {
+    server: Server,
+    agent: &'static KnownAgent,
+    session_meta: Option<Value>,
+    is_tried: bool,
+}
+
+impl SharedHooks {
+    /// The hooks of one run, and the token for the agent's environment. Has to be called within a runtime of tokio.
+    pub fn begin(&self) -> io::Result<(AgentHooks, String)> {
+        let reports = self.server.begin()?;
+        let token = reports.token().to_owned();
+        let meta = self.session_meta.clone();
+        let hooks = AgentHooks::new(reports, self.agent, meta, self.is_tried);
+        Ok((hooks, token))
+    }
+}
+
+impl HooksPlan {
+    /// The plan for these proxies of a manifest. `mode` takes the place of what the user's config.toml says; a manifest
+    /// may be stricter.
+    pub fn new(
+        mode: Option<HooksMode>,
+        user: &User,
+        manifest: &Manifest,
+        proxies: &[ProxyPlan],
+    ) -> Self {
+        let mode = mode.or(user.hooks).max(manifest.hooks);
+        Self {
+            mode: mode.unwrap_or_default(),
+            proxies: seeing(proxies),
+            are_for_projects: false,
+            reads_results: proxies.iter().any(|proxy| sees(proxy, AFTER_TOOL)),
+            lack: None,
+        }
+    }
+
+    /// The plan for these proxies of a project, whose host has attached the agent's hooks, or has not. The host has
+    /// followed the user's own mode already.
+    pub fn of_project(
+        manifest: &Manifest,
+        proxies: &[ProxyPlan],
+        attached: &AttachedHooks,
+    ) -> Self {
+        let (mode, proxies) = (manifest.hooks.unwrap_or_default(), seeing(proxies));
+        let is_enough =
+            attached.are_attached && (attached.lack.is_none() || mode != HooksMode::Required);
+        if proxies.is_empty() || is_enough {
+            return Self::none();
+        }
+        Self {
+            mode,
+            proxies,
+            are_for_projects: false,
+            reads_results: false,
+            lack: attached.lack.clone(),
+        }
+    }
+
+    /// That of a chain which needs no hooks of its own.
+    fn none() -> Self {
+        Self {
+            mode: HooksMode::Off,
+            proxies: Vec::new(),
+            are_for_projects: false,
+            reads_results: false,
+            lack: None,
+        }
+    }
+
+    /// Also for the proxies of projects, if those that the user trusts have such powers, or those of a trusted signer
+    /// may have them.
+    pub fn with_projects(mut self, user: &User) -> Result<Self, Error> {
+        // Projects that cannot be looked up have no proxies.
+        let records = home::records()?.all().unwrap_or_else(|error| {
+            tracing::warn!("the projects that you trust cannot be listed: {error}");
+            Vec::new()
+        });
+        let trusted = records.iter().filter_map(Record::agreed).flatten();
+        let vouched = user.signers.iter().flat_map(|signer| &signer.powers);
+        let keys: Vec<_> = trusted
+            .flat_map(|proxy| &proxy.powers)
+            .chain(vouched)
+            .collect();
+        let sees = |method| {
+            let mut powers = method_powers(method);
+            powers.any(|power| keys.iter().any(|key| *key == power))
+        };
+        let reads_results = sees(AFTER_TOOL);
+        self.are_for_projects = reads_results || sees(BEFORE_TOOL);
+        self.reads_results |= reads_results;
+        Ok(self)
+    }
+
+    /// Whether anything needs hooks.
+    pub fn needs_hooks(&self) -> bool {
+        !self.proxies.is_empty() || self.are_for_projects || self.mode == HooksMode::Required
+    }
+
+    /// Attaches the hooks of the agent that `command` starts once, if they are needed. Has to be called within a runtime
+    /// of tokio, and before the supervisor allows the command.
+    pub fn attach(
+        &self,
+        command: Option<&mut CommandLine>,
+        supervisor: &Supervisor,
+    ) -> Result<ChainHooks<AgentHooks>, ChainError> {
+        self.attach_by(command, |agent, command| {
+            let server = open(agent, supervisor)?;
+            let reports = server.begin().map_err(NoHooks::Socket)?;
+            let meta = attach(
+                agent,
+                command,
+                &server,
+                Some(reports.token()),
+                self.reads_results,
+            )?;
+            let is_tried = agent.is_tried();
+            Ok(AgentHooks::new(reports, agent.agent, meta, is_tried))
+        })
+    }
+
+    /// Attaches the hooks of the agent that `command` starts many times, if they are needed. Has to be called within a
+    /// runtime of tokio, which need not be that of the runs, and before the supervisor allows the command.
+    pub fn attach_to_many(
+        &self,
+        command: Option<&mut CommandLine>,
+        supervisor: &Supervisor,
+    ) -> Result<ChainHooks<SharedHooks>, ChainError> {
+        self.attach_by(command, |agent, command| {
+            let server = open(agent, supervisor)?;
+            let session_meta = attach(agent, command, &server, None, self.reads_results)?;
+            Ok(SharedHooks {
+                server,
+                agent: agent.agent,
+                session_meta,
+                is_tried: agent.is_tried(),
+            })
+        })
+    }
+
+    fn attach_by<H>(
+        &self,
+        command: Option<&mut CommandLine>,
+        attach: impl FnOnce(&IdentifiedAgent, &mut CommandLine) -> Result<H, NoHooks>,
+    ) -> Result<ChainHooks<H>, ChainError> {
+        if !self.needs_hooks() {
+            return Ok(ChainHooks {
+                lack: Some(NoHooks::Unneeded.to_string()),
+                ..ChainHooks::default()
+            });
+        }
+        let attached = match (self.mode, command) {
+            (HooksMode::Off, _) => Err(NoHooks::Off),
+            (_, None) => Err(NoHooks::Elsewhere),
+            (_, Some(command)) => identify(command).and_then(|agent| {
+                if self.mode == HooksMode::Required {
+                    agent.check_tried()?;
+                }
+                Ok((attach(&agent, command)?, agent))
+            }),
+        };
+        match attached {
+            Ok((hooks, agent)) => {
+                let untried = agent.check_tried().err();
+                let notice = untried.as_ref().map(|why| {
+                    format!("what the agent runs may not all be seen beforehand: {why}")
+                });
+                Ok(ChainHooks {
+                    hooks: Some(hooks),
+                    notice,
+                    lack: untried.as_ref().map(ToString::to_string),
+                })
+            }
+            Err(why) => self.without(&why),
+        }
+    }
+
+    /// The consequence in a chain that does not start the agent.
+    pub fn elsewhere<H>(&self) -> Result<ChainHooks<H>, ChainError> {
+        let why = self.lack.clone().map(NoHooks::InHost);
+        self.without(&why.unwrap_or(NoHooks::Elsewhere))
+    }
+
+    /// The consequence of a chain without hooks, for this reason.
+    pub fn without<H>(&self, why: &NoHooks) -> Result<ChainHooks<H>, ChainError> {
+        if self.mode == HooksMode::Required {
+            return Err(ChainError::new(format_args!(
+                "`hooks` is `required`, and the agent's hooks cannot be attached: {why}"
+            )));
+        }
+        if matches!(why, NoHooks::Off) {
+            // The user's own decision.
+            tracing::info!("proxies see only what the agent asks and reports: {why}");
+            return Ok(ChainHooks {
+                lack: Some(why.to_string()),
+                ..ChainHooks::default()
+            });
+        }
+        let notice = (!self.proxies.is_empty()).then(|| {
+            format!(
+                "{} can see only what the agent asks and reports, not each tool before it runs: {why}",
+                self.names()
+            )
+        });
+        Ok(ChainHooks {
+            hooks: None,
+            notice,
+            lack: Some(why.to_string()),
+        })
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<_> = self.proxies.iter().map(|id| format!("`{id}`")).collect();
+        names.join(", ")
+    }
+}
+
+/// The keys of the powers over messages of this method.
+fn method_powers(method: &'static str) -> impl Iterator<Item = &'static str> {
+    let powers = Power::all().filter(move |power| power.methods().any(|own| own == method));
+    powers.map(|power| power.key)
+}
+
+/// The ids of those among these proxies that may see tool runs.
+fn seeing(proxies: &[ProxyPlan]) -> Vec<String> {
+    let seeing = proxies
+        .iter()
+        .filter(|proxy| sees(proxy, BEFORE_TOOL) || sees(proxy, AFTER_TOOL));
+    seeing.map(|proxy| proxy.entry.id.clone()).collect()
+}
+
+/// Whether the grant of a proxy covers requests of this method about tool runs.
+fn sees(proxy: &ProxyPlan, method: &str) -> bool {
+    let ProxyKind::Component(component) = &proxy.entry.kind else {
+        return false;
+    };
+    let subject = Subject {
+        sender: Peer::Agent,
+        kind: Kind::Request,
+        method,
+        update: None,
+    };
+    component.grant.covers(Actions::TOUCH, &subject)
+}
+
+/// Opens the socket for the hooks of this agent.
+fn open(identified: &IdentifiedAgent, supervisor: &Supervisor) -> Result<Server, NoHooks> {
+    let agent = identified.agent;
+    let dialect = agent.dialect();
+    let dialect = dialect.ok_or_else(|| NoHooks::Unknown(agent.package.to_owned()))?;
+    Server::open(dialect, Some(supervisor)).map_err(NoHooks::Socket)
+}
+
+/// Attaches the hooks of this agent to its command. `token` is that of its run, if there is only one. Returns what
+/// merges into the `_meta` of requests that set up a session.
+fn attach(
+    identified: &IdentifiedAgent,
+    command: &mut CommandLine,
+    server: &Server,
+    token: Option<&str>,
+    reads_results: bool,
+) -> Result<Option<Value>, NoHooks> {
+    let folder = server.folder().ok_or(NoHooks::NoFolder)?;
+    let client = overlay::client(folder)?;
+    let environment = command.env.clone();
+    let attachment = server.dialect().attach(&Run {
+        client: &client,
+        overlay: folder,
+        socket: server.path(),
+        token,
+        reads_results,
+        variable: &|name| variable(&environment, name),
+        text: &text,
+        names: &names,
+    })?;
+    let mut names = attachment.variables.iter().map(|(name, _)| *name);
+    if let Some(name) = names.find(|name| overrides(command, name)) {
+        return Err(NoHooks::Overridden(name.to_owned()));
+    }
+    overlay::write(folder, &attachment.files)?;
+    let set = attachment.variables.into_iter();
+    let set = set.map(|(name, value)| (name.into(), value.into()));
+    command.env.extend(set);
+    let socket = server.path().as_os_str().to_owned();
+    command.env.push((SOCKET.into(), socket));
+    let token = token.map(|token| (TOKEN.into(), token.into()));
+    command.env.extend(token);
+    command
+        .args
+        .extend(attachment.args.into_iter().map(Into::into));
+    tracing::info!("the hooks of {identified} are attached");
+    Ok(attachment.meta)
+}
+
+/// A variable of the agent's environment.
+fn variable(
+    environment: &[(std::ffi::OsString, std::ffi::OsString)],
+    name: &str,
+) -> Option<String> {
+    let own = environment.iter().rev().find(|(key, _)| key == name);
+    let value = own.map(|(_, value)| value.clone());
+    value.or_else(|| std::env::var_os(name))?.into_string().ok()
+}
+
+fn text(path: &Path) -> io::Result<Option<String>> {
+    found(fs::read_to_string(path))
+}
+
+/// The names in a folder. One that is not text cannot be named in the overlay, and is left out.
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = found(fs::read_dir(folder))?;
+    let names = entries
+        .into_iter()
+        .flatten()
+        .map(|entry| Ok(entry?.file_name().into_string().ok()));
+    let names: Vec<_> = names.collect::<io::Result<_>>()?;
+    Ok(names.into_iter().flatten().collect())
+}
+
+/// What was read; `None` if there is no such file.
+fn found<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn file_error(path: &Path, error: io::Error) -> NoHooks {
+    NoHooks::File {
+        path: Untrusted::new(path.display()).to_string(),
+        error,
+    }
+}

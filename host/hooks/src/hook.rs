@@ -1,0 +1,354 @@
+//! The client that agents start for each event: it forwards what the agent reports to the host of this run, and ends as
+//! the host answers.
+//!
+//! Whatever fails, it ends with code 2 and says why in one line on standard error, by which all agents with such hooks
+//! refuse. This file uses only the standard library and `wire`, since it is compiled alone, too (`client/main.rs`); the
+//! program `acp-chain hook` does the same.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{env, fmt, thread};
+
+use crate::wire::{Answer, Header, LONGEST_LINE, LONGEST_REPORT, SOCKET, TOKEN};
+
+/// How long the client waits for its report and the answer: less than agents wait for the client.
+pub const PATIENCE: Duration = Duration::from_secs(3500);
+
+/// The exit code of a refusal.
+const REFUSED: u8 = 2;
+
+/// The longest answer: a line, and both outputs.
+const LONGEST_ANSWER: usize = LONGEST_LINE + 2 * LONGEST_REPORT;
+
+/// Why there is no answer.
+#[derive(Debug)]
+enum NoAnswer {
+    Words,
+    Variable(&'static str),
+    Report(io::Error),
+    TooLong,
+    Host(PathBuf, io::Error),
+    Cut,
+    Wait(io::Error),
+    Output(io::Error),
+}
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words => to.write_str("a hook's client is started with a dialect and an event"),
+            Self::Variable(name) => write!(
+                to,
+                "the variable {name} is not set; `acp-chain run` sets it for the agent that it starts"
+            ),
+            Self::Report(error) => write!(to, "the agent's report cannot be read: {error}"),
+            Self::TooLong => write!(
+                to,
+                "the agent's report is longer than {LONGEST_REPORT} bytes"
+            ),
+            Self::Host(path, error) => write!(
+                to,
+                "{} cannot be asked: {error}; its `acp-chain run` may have ended",
+                path.display()
+            ),
+            Self::Cut => to.write_str("`acp-chain run` gave no whole answer; its log says why"),
+            Self::Wait(error) => write!(
+                to,
+                "no answer within {} seconds: {error}",
+                PATIENCE.as_secs()
+            ),
+            Self::Output(error) => write!(to, "the answer cannot be written: {error}"),
+        }
+    }
+}
+
+/// Reports the event that these two words name, a dialect and an event, with standard input as the agent's report.
+/// `connect` connects to the host's socket.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "the agent reads it")]
+pub fn main<S: Read + Write + 'static>(
+    words: impl IntoIterator<Item = OsString>,
+    connect: fn(&Path) -> io::Result<S>,
+) -> ExitCode {
+    let answer = Call::new(words).and_then(|call| {
+        let answer = within(PATIENCE, move || call.ask(io::stdin(), connect));
+        answer.unwrap_or_else(|error| Err(NoAnswer::Wait(error)))
+    });
+    ExitCode::from(end(answer, io::stdout(), io::stderr()))
+}
+
+/// What `work` returns within this time.
+fn within<T: Send + 'static>(
+    time: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
+    let (sender, receiver) = mpsc::channel();
+    thread::Builder::new().spawn(move || {
+        // Nothing waits for what is too late.
+        let _ = sender.send(work());
+    })?;
+    let late = |_| io::Error::from(io::ErrorKind::TimedOut);
+    receiver.recv_timeout(time).map_err(late)
+}
+
+/// An event, and the host to report it to.
+struct Call {
+    dialect: String,
+    event: String,
+    socket: PathBuf,
+    token: String,
+}
+
+impl Call {
+    /// The host is that of our environment.
+    fn new(words: impl IntoIterator<Item = OsString>) -> Result<Self, NoAnswer> {
+        let mut texts = words.into_iter().map(OsString::into_string);
+        let (Some(Ok(dialect)), Some(Ok(event)), None) = (texts.next(), texts.next(), texts.next())
+        else {
+            return Err(NoAnswer::Words);
+        };
+        let variable = |name: &'static str| env::var(name).map_err(|_| NoAnswer::Variable(name));
+        Ok(Self {
+            dialect,
+            event,
+            socket: variable(SOCKET)?.into(),
+            token: variable(TOKEN)?,
+        })
+    }
+
+    fn ask<S: Read + Write>(
+        self,
+        report: impl Read,
+        connect: impl FnOnce(&Path) -> io::Result<S>,
+    ) -> Result<Answer, NoAnswer> {
+        let mut text = Vec::new();
+        let mut bounded = report.take(LONGEST_REPORT as u64 + 1);
+        bounded.read_to_end(&mut text).map_err(NoAnswer::Report)?;
+        if text.len() > LONGEST_REPORT {
+            return Err(NoAnswer::TooLong);
+        }
+        let header = Header {
+            token: self.token,
+            dialect: self.dialect,
+            event: self.event,
+            length: text.len(),
+        };
+        let exchanged = connect(&self.socket).and_then(|host| exchange(host, &header, &text));
+        let answer = exchanged.map_err(|error| NoAnswer::Host(self.socket, error))?;
+        Answer::decode(&answer).ok_or(NoAnswer::Cut)
+    }
+}
+
+/// Sends a report, and reads until the host disconnects.
+fn exchange(mut host: impl Read + Write, header: &Header, report: &[u8]) -> io::Result<String> {
+    host.write_all(header.line().as_bytes())?;
+    host.write_all(report)?;
+    let mut answer = String::new();
+    host.take(LONGEST_ANSWER as u64)
+        .read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+/// Prints the answer. Returns the exit code.
+fn end(answer: Result<Answer, NoAnswer>, mut out: impl Write, mut err: impl Write) -> u8 {
+    let code = answer.and_then(|answer| {
+        let printed = print(&answer, &mut out, &mut err);
+        printed.map(|()| answer.code).map_err(NoAnswer::Output)
+    });
+    code.unwrap_or_else(|why| {
+        // The exit code says it, too.
+        let _ = err.write_all(format!("acp-chain: no decision, refused: {why}\n").as_bytes());
+        REFUSED
+    })
+}
+
+fn print(answer: &Answer, out: &mut impl Write, err: &mut impl Write) -> io::Result<()> {
+    out.write_all(answer.stdout.as_bytes())?;
+    out.flush()?;
+    err.write_all(answer.stderr.as_bytes())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::net::UnixStream;
+    use std::process::{Output, Stdio};
+
+    use acp_chain_system::blocking;
+    use tokio::io::AsyncWriteExt as _;
+    use tokio::process::Command;
+    use tokio::task::spawn_blocking;
+
+    use super::*;
+    use crate::dialect;
+    use crate::server::{Arrival, Reports, Server};
+
+    /// The program that `build.rs` compiled.
+    const PROGRAM: &str = concat!(env!("OUT_DIR"), "/hook.bin");
+
+    fn server() -> Reports {
+        let server = Server::open(dialect("claude").unwrap(), None).unwrap();
+        server.begin().unwrap()
+    }
+
+    fn call(server: &Reports, token: &str) -> Call {
+        Call {
+            dialect: "claude".to_owned(),
+            event: "PreToolUse".to_owned(),
+            socket: server.path().to_owned(),
+            token: token.to_owned(),
+        }
+    }
+
+    fn refusal() -> Answer {
+        Answer {
+            code: 2,
+            stdout: "{}".to_owned(),
+            stderr: "no\n".to_owned(),
+        }
+    }
+
+    /// The exit code, and what is printed.
+    fn ended(answer: Result<Answer, NoAnswer>) -> (u8, String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let code = end(answer, &mut out, &mut err);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (code, text(out), text(err))
+    }
+
+    #[tokio::test]
+    async fn the_client_ends_as_the_host_answers() {
+        let mut server = server();
+        let call = call(&server, server.token());
+        let asked = spawn_blocking(move || call.ask(&b"{\"a\":1}"[..], blocking::connect));
+        let Arrival::Report(report) = server.next().await else {
+            panic!("a withdrawal");
+        };
+        assert_eq!((&*report.event, &*report.text), ("PreToolUse", "{\"a\":1}"));
+        server.answer(report.number, refusal());
+        let answer = asked.await.unwrap();
+        assert_eq!(ended(answer), (2, "{}".to_owned(), "no\n".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn whatever_fails_refuses_with_one_line_on_standard_error() {
+        let server = server();
+        let forged = call(&server, "forged");
+        let rejected = spawn_blocking(move || forged.ask(&b"{}"[..], blocking::connect));
+        let too_long = io::repeat(b' ').take(LONGEST_REPORT as u64 + 1);
+        let gone = Call {
+            socket: "/nonexistent/socket".into(),
+            ..call(&server, server.token())
+        };
+        let no_connection = |_: &Path| -> io::Result<UnixStream> { panic!("it is too long") };
+        for (answer, expected) in [
+            // The host disconnects, perhaps before it has read all.
+            (rejected.await.unwrap(), "`acp-chain run`"),
+            (
+                call(&server, server.token()).ask(too_long, no_connection),
+                "longer than 16777216 bytes",
+            ),
+            (
+                gone.ask(&b"{}"[..], blocking::connect),
+                "/nonexistent/socket cannot be asked: ",
+            ),
+            (
+                Call::new([OsString::from("claude")]).and(Ok(Answer::default())),
+                "a dialect and an event",
+            ),
+        ] {
+            let (code, out, err) = ended(answer);
+            assert_eq!((code, &*out), (2, ""));
+            assert!(
+                err.starts_with("acp-chain: no decision, refused: "),
+                "{err}"
+            );
+            assert!(err.contains(expected), "{err}");
+            assert_eq!(err.find('\n'), Some(err.len() - 1), "{err}");
+        }
+    }
+
+    #[test]
+    fn a_cut_answer_refuses_and_none_of_it_is_printed() {
+        let (ours, mut hosts) = UnixStream::pair().unwrap();
+        hosts.write_all(b"0 9 0\n{\"cut\"").unwrap();
+        hosts.shutdown(std::net::Shutdown::Write).unwrap();
+        let call = Call {
+            dialect: "claude".to_owned(),
+            event: "PreToolUse".to_owned(),
+            socket: PathBuf::new(),
+            token: "t".to_owned(),
+        };
+        let (code, out, _) = ended(call.ask(&b"{}"[..], |_| Ok(ours)));
+        assert_eq!((code, &*out), (2, ""));
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_written_refuses() {
+        let mut err = Vec::new();
+        // It has no room.
+        let mut out: &mut [u8] = &mut [];
+        assert_eq!(end(Ok(refusal()), &mut out, &mut err), 2);
+        let err = String::from_utf8(err).unwrap();
+        assert!(err.contains("the answer cannot be written"), "{err}");
+    }
+
+    #[test]
+    fn what_takes_too_long_is_an_error() {
+        let (_sender, receiver) = mpsc::channel::<()>();
+        let late = within(Duration::ZERO, move || receiver.recv());
+        assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(within(PATIENCE, || 1).unwrap(), 1);
+    }
+
+    /// Runs the program for an event.
+    async fn run(socket: &Path, token: &str, report: &str) -> Output {
+        let mut program = Command::new(PROGRAM)
+            .args(["claude", "PreToolUse"])
+            .env_clear()
+            .env(SOCKET, socket)
+            .env(TOKEN, token)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = program.stdin.take().unwrap();
+        stdin.write_all(report.as_bytes()).await.unwrap();
+        drop(stdin);
+        program.wait_with_output().await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_program_that_is_embedded_does_so_too() {
+        assert!(crate::client().is_some());
+        let mut server = server();
+        let (path, token) = (server.path().to_owned(), server.token().to_owned());
+        // Longer than pipes and sockets hold.
+        let long = format!("{{\"a\":\"{}\"}}", "x".repeat(1 << 20));
+        let answered = async {
+            let Arrival::Report(report) = server.next().await else {
+                panic!("a withdrawal");
+            };
+            assert_eq!(report.text.len(), long.len());
+            server.answer(report.number, refusal());
+        };
+        let (output, ()) = tokio::join!(run(&path, &token, &long), answered);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(
+            (&*output.stdout, &*output.stderr),
+            (&b"{}"[..], &b"no\n"[..])
+        );
+        drop(server);
+        let output = run(&path, &token, "{}").await;
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
+        assert!(
+            output
+                .stderr
+                .starts_with(b"acp-chain: no decision, refused: ")
+        );
+    }
+}

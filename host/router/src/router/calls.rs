@@ -1,0 +1,186 @@
+//! Tool calls of the agent, of which each must be reported by a hook before it runs. The host learns of one that was
+//! not when the agent shows its end, so this stops what follows, and not the call itself.
+//!
+//! Hooks are answered before their tools run, so a report always arrives before the end of its call.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::core::Core;
+use super::hooks::ReportNumber;
+use super::mcp::Mcp;
+use super::proof::text;
+use super::signs;
+use super::steps::Steps;
+use crate::exchange::PromptState;
+use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
+use acp_chain_channel::Peer;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Message, member, resolve};
+
+/// The cost of a broken session, besides its name.
+const ENTRY: usize = 128;
+
+const EARLY: &str = "the agent began to work on a prompt before its hooks gave a sign of life";
+
+/// Notes what a hook reports: a sign of life and, before a tool runs, its call. An error says why the report is
+/// refused.
+pub(super) fn reported(
+    core: &mut Core,
+    report: ReportNumber,
+    request: &Message,
+    steps: &mut Steps,
+) -> Result<(), String> {
+    let Some(proof) = &mut core.proof else {
+        return Ok(());
+    };
+    if &**request.method() == BEFORE_TOOL && proof.is_new(report) {
+        let call = resolve(request.body(), "/toolCall/toolCallId");
+        let call = call.ok().flatten();
+        let call = call.and_then(|call| serde_json::from_str::<String>(call).ok());
+        proof.report(call.as_deref());
+    }
+    let session = request.session().map(|session| &**session);
+    let is_broken = session.is_some_and(|session| proof.is_broken(session));
+    signs::came(core, session, steps);
+    if is_broken {
+        return Err(format!("acp-chain: {}", signs::BROKEN));
+    }
+    Ok(())
+}
+
+/// Looks at a notification that arrives from the agent.
+#[cold]
+pub(super) fn updated(core: &mut Core, mcp: &Mcp, message: &Message) {
+    let session = message.session();
+    let Some(session) = session.filter(|_| &**message.method() == UPDATE) else {
+        return;
+    };
+    let Some(proof) = &core.proof else {
+        return;
+    };
+    if !matches!(message.update(), Some("tool_call" | "tool_call_update")) {
+        return;
+    }
+    // The model has answered. An agent's own words may come earlier, such as a warning.
+    let is_early = proof.awaits_sign_in_turn(session)
+        && !proof.is_broken(session)
+        && message.update() == Some("tool_call")
+        && member(message.body(), "update").is_some_and(|update| proof.has_hook(update));
+    if is_early && has_turn(core, mcp, session) {
+        return fail(core, session, EARLY);
+    }
+    judge(core, mcp, session, message);
+}
+
+/// Looks at a request that arrives from the agent.
+#[cold]
+pub(super) fn asked(core: &mut Core, message: &Message) {
+    let Some(proof) = &mut core.proof else {
+        return;
+    };
+    if &**message.method() != PERMISSION {
+        return;
+    }
+    let call = resolve(message.body(), "/toolCall/toolCallId")
+        .ok()
+        .flatten();
+    if let Some(call) = call.and_then(|call| serde_json::from_str::<String>(call).ok()) {
+        proof.note_question(&call);
+    }
+}
+
+/// Looks at an update of a call. Outside turns, it belongs to the history, which hooks have not seen.
+fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, message: &Message) {
+    let Some(update) = member(message.body(), "update") else {
+        return;
+    };
+    let call = text(update, "toolCallId");
+    let turn = turn_of(core, mcp, session);
+    let is_stopped = turn.as_ref().is_some_and(|turn| is_stopped(core, turn));
+    let Some(proof) = &mut core.proof else {
+        return;
+    };
+    let Some(turn) = turn else {
+        return proof.excuse(call.as_deref());
+    };
+    if proof.is_broken(&turn) || !proof.lacks_report(call.as_deref(), update, is_stopped) {
+        return;
+    }
+    let name = text(update, "title").or(call).unwrap_or_default();
+    let name = quote(&name, MAX_QUOTE);
+    let what =
+        format!("the agent ran the tool `{name}` without its hook, so no proxy could check it");
+    fail(core, &turn, &what);
+}
+
+/// Handles a proof that the hooks do not work in a session: its turn is stopped, and it takes no more prompts. If such
+/// hooks are not known well enough for that, the user is notified once.
+fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
+    let Some(proof) = &mut core.proof else {
+        return;
+    };
+    if !proof.stops() {
+        let text = format!(
+            "{what}. Its hooks may work differently in this version; further ones are not reported."
+        );
+        return core.tell_once("calls", &text);
+    }
+    let charge = core.agent.kept.charge_anyway(ENTRY + session.len());
+    proof.break_session(session.clone(), charge);
+    tracing::error!("a turn is stopped: {what}");
+    let params = json!({ "sessionId": &**session }).to_string();
+    core.send(Peer::Agent, &Message::notification(CANCEL, &params), None);
+    core.tell_user(&format!(
+        "{what}. The turn is stopped, and this session takes no more prompts. Begin a new session; if that does not \
+         help, start with `--hooks off`: then proxies see only what the agent asks or reports."
+    ));
+}
+
+/// The session of ACP that a report or an update belongs to, by the agent's name; `None` if that cannot be known.
+///
+/// Some agents give a subagent a session of its own of which ACP never hears, and some plugins name no session. What
+/// they report belongs to the only session, or to the only one with a turn. With several turns at once, it could belong
+/// to any of them: then it has no session, as the wrong proxies would decide.
+pub(super) fn session_of(core: &Core, mcp: &Mcp, named: Option<&Arc<str>>) -> Option<Arc<str>> {
+    if let Some(named) = named.filter(|named| core.sessions.has(named)) {
+        return Some(named.clone());
+    }
+    let mut all = core.sessions.begun();
+    let mut with_turn = core
+        .sessions
+        .begun()
+        .filter(|session| has_turn(core, mcp, session));
+    only(&mut all).or_else(|| only(&mut with_turn)).cloned()
+}
+
+fn only<T>(all: &mut impl Iterator<Item = T>) -> Option<T> {
+    let first = all.next()?;
+    all.next().is_none().then_some(first)
+}
+
+/// The session whose turn an update of this session belongs to, if there is one.
+fn turn_of(core: &Core, mcp: &Mcp, session: &Arc<str>) -> Option<Arc<str>> {
+    if core.sessions.is_being_set_up(session) {
+        return None;
+    }
+    let of = session_of(core, mcp, Some(session))?;
+    let root = core.sessions.root(&of).clone();
+    has_turn(core, mcp, &root).then_some(root)
+}
+
+fn has_turn(core: &Core, mcp: &Mcp, session: &Arc<str>) -> bool {
+    core.has_turn(session) || mcp.turns.has(session)
+}
+
+/// Whether the client has stopped the turn of a session, which is named as the agent does.
+fn is_stopped(core: &Core, session: &Arc<str>) -> bool {
+    let mut open = core.exchanges.iter();
+    let is_given_up = open.any(|(_, prompt)| {
+        let is_stopped = prompt.turn == PromptState::GivenUp || prompt.cancel.is_some();
+        prompt.life == Life::Prompts && prompt.far_session() == Some(session) && is_stopped
+    });
+    let running = core.turns.get(session);
+    is_given_up || running.is_some_and(|turn| turn.is_given_up)
+}

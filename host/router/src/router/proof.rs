@@ -1,0 +1,293 @@
+//! The proof that the agent's hooks work: the signs of life that have come, the calls that were reported before they
+//! ran, and the sessions in which a call ran without.
+//!
+//! Names come from the agent, so only the last ones are kept, as hashes with a secret: the memory is bounded, however
+//! many there are and however long.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::BuildHasher as _;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::hooks::ReportNumber;
+use crate::exchange::ExchangeId;
+use crate::routed::Routed;
+use acp_chain_channel::limits::Charge;
+use acp_chain_rpc::{Message, member};
+
+/// Looks at JSON text.
+type Test = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// Changes JSON text; `None` if there is nothing to change.
+type Edit = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// What the host knows about the hooks of a connection's agent.
+pub struct HookTerms {
+    /// What merges into the `_meta` of requests that set up a session, on their way to the agent.
+    pub meta: Option<Value>,
+    /// When they first give a sign of life.
+    pub first_sign: FirstSign,
+    /// Whether a call that failed without a report has run. If not, the agent may have rejected it before its hook.
+    pub judges_failures: bool,
+    /// Whether an update of ACP (JSON text) is of a call for which the agent runs no hook.
+    pub runs_no_hook: Test,
+    /// A line of the agent without what the hooks have put into the commands that it shows; `None` if there is nothing
+    /// of that in it.
+    pub cleaned: Edit,
+    /// Whether a call without a report stops its turn. Otherwise, the user is notified once.
+    pub stops: bool,
+}
+
+impl std::fmt::Debug for HookTerms {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("HookTerms")
+            .field("first_sign", &self.first_sign)
+            .field("judges_failures", &self.judges_failures)
+            .field("stops", &self.stops)
+            .finish_non_exhaustive()
+    }
+}
+
+/// When an agent's hooks first give a sign of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstSign {
+    /// While a session is set up, or shortly after.
+    Session,
+    /// With the first prompt, before all updates of its turn.
+    Prompt,
+}
+
+/// How many names of a kind are kept.
+const LAST: usize = 1 << 14;
+
+/// The last names of a kind.
+#[derive(Default)]
+struct Names {
+    secret: foldhash::quality::RandomState,
+    all: HashSet<u64>,
+    in_order: VecDeque<u64>,
+}
+
+impl Names {
+    fn add(&mut self, name: &str) {
+        let hash = self.secret.hash_one(name);
+        if !self.all.insert(hash) {
+            return;
+        }
+        self.in_order.push_back(hash);
+        if self.in_order.len() > LAST
+            && let Some(first) = self.in_order.pop_front()
+        {
+            self.all.remove(&first);
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.all.contains(&self.secret.hash_one(name))
+    }
+}
+
+/// A prompt that waits for a sign of life.
+pub(super) struct WaitingPrompt {
+    pub routed: Routed,
+    /// When it stops waiting.
+    pub due: Instant,
+}
+
+pub(super) struct Proof {
+    terms: HookTerms,
+    /// The requests' parameters that [`HookTerms::meta`] stands for.
+    setup: Option<Value>,
+    /// The sessions with a sign of life, by the agent's names.
+    signed: Names,
+    /// Whether prompts need no further sign: the whole process has given one, or none came and the user knows.
+    needs_no_sign: bool,
+    /// The calls that were reported before they ran.
+    reported: Names,
+    /// The number of the last report. Proxies may be asked about one several times.
+    last: ReportNumber,
+    /// How many reports name no call, and are not matched by one.
+    unnamed: u64,
+    /// The calls that the agent has shown.
+    shown: Names,
+    /// The calls that need no report: those of the history, those without a hook, and those that were judged.
+    excused: Names,
+    /// The sessions in which the hooks turned out not to work, by the agent's names.
+    broken: HashMap<Arc<str>, Charge, foldhash::quality::RandomState>,
+    pub waiting: BTreeMap<ExchangeId, WaitingPrompt>,
+}
+
+impl Proof {
+    pub fn new(terms: HookTerms) -> Self {
+        Self {
+            setup: terms.meta.as_ref().map(|meta| json!({ "_meta": meta })),
+            terms,
+            signed: Names::default(),
+            needs_no_sign: false,
+            reported: Names::default(),
+            last: 0,
+            unnamed: 0,
+            shown: Names::default(),
+            excused: Names::default(),
+            broken: HashMap::default(),
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// What merges into the parameters of requests that set up a session.
+    pub fn setup(&self) -> Option<&Value> {
+        self.setup.as_ref()
+    }
+
+    /// A message of the agent, as it would be if the hooks had put nothing into its commands.
+    #[inline]
+    pub fn cleaned(&self, message: Message) -> Message {
+        match (self.terms.cleaned)(message.line()) {
+            Some(line) => Message::parse(line.into()).unwrap_or(message),
+            None => message,
+        }
+    }
+
+    /// Whether a call without a report stops its turn.
+    pub fn stops(&self) -> bool {
+        self.terms.stops
+    }
+
+    /// Notes a sign of life of this session; of the whole process, if the agent names none.
+    pub fn note_sign(&mut self, session: Option<&str>) {
+        match session {
+            Some(session) => self.signed.add(session),
+            None => self.needs_no_sign = true,
+        }
+    }
+
+    /// Lets all prompts pass without a sign.
+    pub fn give_up_waiting(&mut self) {
+        self.needs_no_sign = true;
+    }
+
+    fn lacks_sign(&self, session: Option<&str>) -> bool {
+        !self.needs_no_sign && !session.is_some_and(|session| self.signed.has(session))
+    }
+
+    /// Whether a prompt of this session must wait for a sign.
+    pub fn awaits_sign(&self, session: Option<&str>) -> bool {
+        self.terms.first_sign == FirstSign::Session && self.lacks_sign(session)
+    }
+
+    /// Whether the agent must not begin to work in this session before a sign.
+    pub fn awaits_sign_in_turn(&self, session: &str) -> bool {
+        self.terms.first_sign == FirstSign::Prompt && self.lacks_sign(Some(session))
+    }
+
+    /// The waiting prompts that may go on, in order.
+    pub fn free(&self) -> Vec<ExchangeId> {
+        let free = self.waiting.iter().filter(|(_, prompt)| {
+            let session = prompt.routed.session();
+            !self.awaits_sign(session.map(|session| &**session))
+        });
+        free.map(|(number, _)| *number).collect()
+    }
+
+    /// The waiting prompts of a session, in order.
+    pub fn waiting_in(&self, session: &Arc<str>) -> Vec<ExchangeId> {
+        let all = self.waiting.iter();
+        let own = all.filter(|(_, prompt)| prompt.routed.session() == Some(session));
+        own.map(|(number, _)| *number).collect()
+    }
+
+    /// Notes a report; whether it is a further one.
+    pub fn is_new(&mut self, report: ReportNumber) -> bool {
+        let is_new = report > self.last;
+        self.last = self.last.max(report);
+        is_new
+    }
+
+    /// Notes that the call with this id is about to run, or one without an id in its report.
+    pub fn report(&mut self, call: Option<&str>) {
+        match call {
+            Some(call) => self.reported.add(call),
+            None => self.unnamed = self.unnamed.saturating_add(1),
+        }
+    }
+
+    /// Notes that a call needs no report.
+    pub fn excuse(&mut self, call: Option<&str>) {
+        if let Some(call) = call {
+            self.excused.add(call);
+        }
+    }
+
+    /// Notes that the agent asks about the call with this id. What it asks about without having shown a call is no call:
+    /// a question of a server, for example.
+    pub fn note_question(&mut self, call: &str) {
+        if !self.shown.has(call) && !self.reported.has(call) {
+            self.excused.add(call);
+        }
+    }
+
+    /// Whether an update (JSON text) is of a call that a hook should have reported.
+    pub fn has_hook(&self, update: &str) -> bool {
+        !(self.terms.runs_no_hook)(update)
+    }
+
+    /// Whether an update (JSON text) shows the end of a call that should have been reported before, and was not.
+    /// `is_stopped` says whether the client has stopped the turn: calls that have not run yet fail with it.
+    pub fn lacks_report(&mut self, call: Option<&str>, update: &str, is_stopped: bool) -> bool {
+        if let Some(call) = call {
+            self.shown.add(call);
+        }
+        let is_settled = call.is_some_and(|call| self.reported.has(call) || self.excused.has(call));
+        if is_settled {
+            return false;
+        }
+        if (self.terms.runs_no_hook)(update) {
+            self.excuse(call);
+            return false;
+        }
+        let is_failed = match text(update, "status").as_deref() {
+            Some("completed") => false,
+            Some("failed") if self.terms.judges_failures => true,
+            _ => return false,
+        };
+        self.excuse(call);
+        if let Some(rest) = self.unnamed.checked_sub(1) {
+            self.unnamed = rest;
+            return false;
+        }
+        !(is_failed && is_stopped)
+    }
+
+    pub fn is_broken(&self, session: &str) -> bool {
+        self.broken.contains_key(session)
+    }
+
+    /// Notes that the hooks do not work in a session.
+    pub fn break_session(&mut self, session: Arc<str>, charge: Charge) {
+        self.broken.insert(session, charge);
+    }
+}
+
+/// The text of a member.
+pub(super) fn text(json: &str, name: &str) -> Option<String> {
+    serde_json::from_str(member(json, name)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LAST, Names};
+
+    #[test]
+    fn only_the_last_names_are_kept() {
+        let mut names = Names::default();
+        for number in 0..2 * LAST {
+            names.add(&number.to_string());
+            names.add("0");
+        }
+        assert_eq!((names.all.len(), names.in_order.len()), (LAST, LAST));
+        let last = (2 * LAST - 1).to_string();
+        assert!(names.has(&last) && !names.has("1"));
+    }
+}

@@ -1,0 +1,226 @@
+#!/usr/bin/env node
+// A stand-in for agents with hooks, which runs them as the real ones do: Claude Code behind its adapter, or opencode,
+// by the name of its package. The file that ACP_CHAIN_TEST_AGENT names gets a line for each of what it was started
+// with, the set-ups of sessions, the prompts, their cancellation, and the results that a model would get.
+//
+// The text of a prompt is a JSON list of steps, which are done in order; those of a list within it are done at once. A
+// step is a tool run, `{ tool, input }`, or "wait", which lasts until the turn is cancelled. A run with `skips` runs no
+// hooks, one with `claims` is only reported, and one with `filler` has that many more bytes in its input.
+//
+// With --deaf, it never runs a hook; with --deletes or --edits, it first does that to its plugins.
+"use strict"
+const { spawn } = require("node:child_process")
+const fs = require("node:fs")
+const readline = require("node:readline")
+const { fileURLToPath } = require("node:url")
+const { name: packageName } = require("../package.json")
+
+const has = (flag) => process.argv.includes(flag)
+const log = (entry) => fs.appendFileSync(process.env.ACP_CHAIN_TEST_AGENT, `${JSON.stringify(entry)}\n`)
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+const tell = (session, update) =>
+  send({ method: "session/update", params: { sessionId: session.id, update } })
+
+// Runs a command, and returns how it ended.
+function shell(command, cwd, input = "") {
+  return new Promise((resolve) => {
+    const child = spawn("sh", ["-c", command], { cwd })
+    let [out, err] = ["", ""]
+    child.stdout.setEncoding("utf8").on("data", (part) => (out += part))
+    child.stderr.setEncoding("utf8").on("data", (part) => (err += part))
+    child.on("error", (error) => resolve({ code: 127, out, err: String(error) }))
+    child.on("close", (code) => resolve({ code, out, err }))
+    // A command need not read its input.
+    child.stdin.on("error", () => {})
+    child.stdin.end(input)
+  })
+}
+
+// Runs Claude's hooks of an event. A refusal by any of them counts; of other decisions, the last one.
+async function runHooks(session, event, report) {
+  const hooks = (session.hooks[event] ?? []).flatMap((group) => group.hooks)
+  const input = JSON.stringify({ session_id: session.id, hook_event_name: event, cwd: session.cwd, ...report })
+  const decisions = hooks.map(async ({ command, onFailure }) => {
+    const { code, out, err } = await shell(command, session.cwd, input)
+    const isBlocked = code === 2 || (code !== 0 && onFailure === "block")
+    if (isBlocked) return { refuse: err || `exit code ${code}` }
+    const answer = out.startsWith("{") ? JSON.parse(out).hookSpecificOutput ?? {} : {}
+    const decision = {}
+    if (answer.permissionDecision === "deny") decision.refuse = answer.permissionDecisionReason
+    if (answer.updatedInput) decision.input = answer.updatedInput
+    if (answer.updatedToolOutput !== undefined) decision.output = answer.updatedToolOutput
+    return decision
+  })
+  return Object.assign({}, ...(await Promise.all(decisions)))
+}
+
+// The members of a value and their types.
+const shape = (value) =>
+  JSON.stringify(value, (_, part) => (typeof part === "object" ? part : typeof part))
+
+const claude = {
+  tool: (name) => name,
+  async begin(session, params) {
+    session.hooks = params._meta?.claudeCode?.options?.settings?.hooks ?? {}
+    await runHooks(session, "SessionStart", { source: "startup" })
+  },
+  prompt: (session, prompt) => runHooks(session, "UserPromptSubmit", { prompt }),
+  before: (session, call) => runHooks(session, "PreToolUse", call),
+  async after(session, call, { failed, text, response }) {
+    if (failed) {
+      // No hook can change what the model gets of a failure.
+      await runHooks(session, "PostToolUseFailure", { ...call, error: text })
+      return text
+    }
+    const { output } = await runHooks(session, "PostToolUse", { ...call, tool_response: response })
+    // A result in another form is ignored without a word.
+    return output !== undefined && shape(output) === shape(response) ? output : response
+  },
+}
+
+const opencode = {
+  tool: (name) => name.toLowerCase(),
+  async begin(session) {
+    const { plugin: urls = [] } = JSON.parse(process.env.OPENCODE_CONFIG_CONTENT || "{}")
+    for (const url of urls) {
+      tamper(fileURLToPath(url))
+      try {
+        for (const plugin of Object.values(await import(url))) {
+          session.hooks.push(await plugin({ directory: session.cwd }))
+        }
+      } catch (error) {
+        // It goes on without a plugin that does not load.
+        log({ unloaded: String(error) })
+      }
+    }
+  },
+  prompt() {},
+  async before(session, call) {
+    const output = { args: { ...call.tool_input } }
+    try {
+      for (const hooks of session.hooks) await hooks["tool.execute.before"]?.(named(session, call), output)
+    } catch (error) {
+      return { refuse: error.message }
+    }
+    return { input: output.args }
+  },
+  async after(session, call, { text }) {
+    const input = { ...named(session, call), args: call.tool_input }
+    const output = { title: call.tool_name, output: text, metadata: {} }
+    for (const hooks of session.hooks) await hooks["tool.execute.after"]?.(input, output)
+    return output.output
+  },
+}
+
+const named = (session, call) => ({
+  tool: call.tool_name,
+  sessionID: session.id,
+  callID: call.tool_use_id,
+})
+
+function tamper(file) {
+  if (has("--deletes") || has("--edits")) fs.rmSync(file)
+  if (has("--edits")) fs.writeFileSync(file, "export const Nothing = async () => ({})\n")
+}
+
+const agent = packageName === "opencode-ai" ? opencode : claude
+
+async function perform(session, { tool_name, tool_input }) {
+  if (tool_name === "Read") {
+    const content = fs.readFileSync(tool_input.file_path, "utf8")
+    return { text: content, response: { type: "text", file: { filePath: tool_input.file_path, content } } }
+  }
+  const { code, out, err } = await shell(tool_input.command, session.cwd)
+  const failed = code !== 0
+  const text = failed ? `Exit code ${code}\n${out}${err}` : out + err
+  return { failed, text, response: { stdout: out, stderr: err, interrupted: false } }
+}
+
+async function runTool(session, { tool, input, skips, claims, filler }) {
+  const toolCallId = `call-${++session.calls}`
+  const call = { tool_use_id: toolCallId, tool_name: agent.tool(tool), tool_input: input }
+  if (filler) call.tool_input = { ...input, filler: "x".repeat(filler) }
+  const kind = tool === "Read" ? "read" : "execute"
+  tell(session, { sessionUpdate: "tool_call", toolCallId, title: input.command ?? tool, kind, status: "pending" })
+  const end = (status, result) => {
+    log({ model: result })
+    const text = typeof result === "string" ? result : JSON.stringify(result)
+    const content = [{ type: "content", content: { type: "text", text } }]
+    tell(session, { sessionUpdate: "tool_call_update", toolCallId, status, content })
+  }
+  if (claims) return end("completed", "")
+  const decision = skips ? {} : await agent.before(session, call)
+  if (decision.refuse !== undefined) return end("failed", decision.refuse)
+  if (decision.input) call.tool_input = decision.input
+  const done = await perform(session, call)
+  end(done.failed ? "failed" : "completed", skips ? done.text : await agent.after(session, call, done))
+}
+
+const sessions = new Map()
+
+async function begin(id, params) {
+  log({ setup: params })
+  const session = { id, cwd: params.cwd, calls: 0, hooks: [], stop() {} }
+  sessions.set(id, session)
+  if (!has("--deaf")) await agent.begin(session, params)
+  return session
+}
+
+const methods = {
+  initialize: () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true } }),
+
+  async "session/new"(params) {
+    const session = await begin(sessions.size ? `s${sessions.size}` : "s", params)
+    return { sessionId: session.id }
+  },
+
+  // With a history in which a tool ran.
+  async "session/load"(params) {
+    const session = await begin(params.sessionId, params)
+    const toolCallId = "call-of-yesterday"
+    tell(session, { sessionUpdate: "user_message_chunk", content: { type: "text", text: "Build it." } })
+    tell(session, { sessionUpdate: "tool_call", toolCallId, title: "make", kind: "execute", status: "pending" })
+    tell(session, { sessionUpdate: "tool_call_update", toolCallId, status: "completed" })
+  },
+
+  async "session/prompt"({ sessionId, prompt }) {
+    const session = sessions.get(sessionId)
+    const text = prompt.map((block) => block.text ?? "").join("")
+    log({ prompt: text })
+    let stopReason = "end_turn"
+    const stopped = new Promise((resolve) => {
+      session.stop = () => {
+        log({ cancelled: sessionId })
+        stopReason = "cancelled"
+        resolve()
+      }
+    })
+    if (!has("--deaf")) await agent.prompt(session, text)
+    const take = (step) => {
+      if (step === "wait") return stopped
+      return Array.isArray(step) ? Promise.all(step.map(take)) : runTool(session, step)
+    }
+    for (const step of JSON.parse(text)) await take(step)
+    return { stopReason }
+  },
+
+  "session/cancel": ({ sessionId }) => sessions.get(sessionId)?.stop(),
+}
+
+log({
+  started: {
+    socket: process.env.ACP_CHAIN_HOOK_SOCKET,
+    token: process.env.ACP_CHAIN_HOOK_TOKEN,
+    config: process.env.OPENCODE_CONFIG_CONTENT,
+  },
+})
+readline.createInterface({ input: process.stdin }).on("line", async (line) => {
+  const { id, method, params } = JSON.parse(line)
+  let answer
+  try {
+    answer = { result: (await methods[method]?.(params)) ?? {} }
+  } catch (error) {
+    answer = { error: { code: -32603, message: String(error) } }
+  }
+  if (id !== undefined) send({ id, ...answer })
+})

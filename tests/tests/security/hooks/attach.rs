@@ -1,0 +1,218 @@
+//! When hooks are attached, to what, and what is left of them.
+
+use std::fs;
+
+use acp_chain_tests::chain::{entry, program};
+use acp_chain_tests::host;
+use serde_json::{Value, json};
+
+use super::world::{CLAUDE, World};
+use super::{REQUIRED, bash, denies, is_told_of_hooks, notices, proxy, reason, steps};
+
+/// An agent without hooks.
+const WILD: &str = env!("CARGO_BIN_EXE_wild-agent");
+
+const NATIVE: &str = env!("CARGO_BIN_EXE_native-proxy");
+
+/// Starts a program where nobody can write to the folders in which sockets may be.
+const UNWRITABLE: &str = r#"
+    for folder in /tmp /run/user/0; do
+        test ! -d "$folder" || mount -t tmpfs -o ro none "$folder" || exit 99
+    done
+    exec "$@"
+"#;
+
+#[tokio::test]
+async fn the_strictest_word_wins_and_the_command_line_replaces_the_users() {
+    for (user, manifest, option, starts) in [
+        ("required", "", "", false),
+        ("required", "", "best-effort", true),
+        ("off", "required", "", false),
+        ("", "required", "off", false),
+        ("", "", "required", false),
+        ("", "", "", true),
+    ] {
+        let table = |mode: &str| match mode {
+            "" => String::new(),
+            mode => format!("[agent]\nhooks = '{mode}'\n"),
+        };
+        let mut world = World::claude();
+        world.agent = vec![WILD.to_owned()];
+        world.config(&table(user));
+        let words = ["--hooks", option];
+        let options: &[&str] = if option.is_empty() { &[] } else { &words };
+        let manifest = table(manifest) + &denies("touch refused");
+        if starts {
+            let mut client = world.start(options, &manifest);
+            client.initialize().await;
+            client.turn("echo hi").await;
+            assert!(is_told_of_hooks(&client), "{:?}", client.chunks());
+        } else {
+            let error = world.refusal(options, &manifest).await;
+            assert!(error.contains("hooks"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_agent_is_refused_by_name_where_hooks_are_required() {
+    let mut world = World::claude();
+    world.agent = ["sh", "-c", "cat"].map(str::to_owned).to_vec();
+    let error = world.refusal(REQUIRED, &denies("touch refused")).await;
+    assert!(error.contains("hooks") && error.contains("`sh`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_version_that_was_not_tried_starts_only_by_best_effort() {
+    let world = World::with(CLAUDE, "9.9.9");
+    let manifest = denies("touch refused");
+    let error = world.refusal(REQUIRED, &manifest).await;
+    assert!(
+        error.contains("hooks") && error.contains("9.9.9"),
+        "{error}"
+    );
+    let mut client = world.begin(&["--hooks", "best-effort"], &manifest).await;
+    client.turn(&steps(&[bash("touch refused")])).await;
+    assert!(!world.has("refused"));
+    assert!(is_told_of_hooks(&client), "{:?}", client.chunks());
+}
+
+#[tokio::test]
+async fn whoever_switches_hooks_off_has_the_agent_started_as_it_is_and_is_told_nothing() {
+    let world = World::claude();
+    let manifest = denies("touch refused");
+    let mut client = world.begin(&["--hooks", "off"], &manifest).await;
+    client.turn(&steps(&[bash("touch refused")])).await;
+    assert!(world.has("refused"));
+    assert_eq!(world.noted("started"), [json!({})]);
+    assert_eq!(world.noted("setup")[0]["_meta"], Value::Null);
+    assert!(!is_told_of_hooks(&client), "{:?}", client.chunks());
+}
+
+#[tokio::test]
+async fn a_chain_in_which_nobody_may_see_tool_runs_attaches_nothing_and_says_nothing() {
+    let world = World::claude();
+    let manifest = entry("pass", "pass", "powers = ['prompts.read']");
+    let mut client = world.begin(&[], &manifest).await;
+    client.turn(&steps(&[bash("touch allowed")])).await;
+    assert!(world.has("allowed"));
+    assert_eq!(world.noted("started"), [json!({})]);
+    assert_eq!(world.noted("setup")[0]["_meta"], Value::Null);
+    assert_eq!(notices(&client), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_the_client_adds_to_a_session_stays_and_no_proxy_sees_what_the_host_adds() {
+    let world = World::claude();
+    world.config("native = true\n");
+    let received = world.path("received");
+    let words = host::recorded(&received, [NATIVE]).into_iter();
+    let recorder: Vec<_> = words.map(|word| word.into_string().unwrap()).collect();
+    // The same in TOML.
+    let own_in_toml = "{ mine = 1, claudeCode = { options = { settings = { hooks = { PreToolUse = \
+                       [{ hooks = [{ type = 'command', command = 'touch own-hook' }] }] } } } } }";
+    let sees = format!(
+        "[proxy.config.requests]\n'session/new' = [\
+         {{ unless = {{ pointer = '/_meta', is = {own_in_toml} }} }}, {{ log = 'only its own' }}]\n"
+    );
+    let manifest =
+        program("recorder", &recorder) + &proxy("does", &sees) + &denies("touch refused");
+    let mut client = world.start(REQUIRED, &manifest);
+    client.initialize().await;
+    let own_hook = json!([{ "hooks": [{ "type": "command", "command": "touch own-hook" }] }]);
+    let settings = json!({ "hooks": { "PreToolUse": own_hook } });
+    let own = json!({ "mine": 1, "claudeCode": { "options": { "settings": settings } } });
+    let session = json!({ "_meta": own });
+    world.set_up(&mut client, "session/new", session).await;
+    client.turn(&steps(&[bash("touch refused")])).await;
+    assert!(world.has("own-hook") && !world.has("refused"));
+    let setup = &world.noted("setup")[0]["_meta"];
+    assert_eq!(setup["mine"], 1, "{setup}");
+    let hooks = &setup["claudeCode"]["options"]["settings"]["hooks"]["PreToolUse"];
+    assert_eq!(hooks.as_array().map(Vec::len), Some(2), "{setup}");
+    client.finish().await.unwrap();
+    let log = world.log();
+    assert!(log.contains("only its own"), "{log}");
+    let received = fs::read_to_string(received).unwrap();
+    assert!(
+        received.contains("own-hook") && !received.contains("SessionStart"),
+        "{received}"
+    );
+}
+
+#[tokio::test]
+async fn the_users_own_plugins_stay() {
+    let mut world = World::opencode();
+    let plugin = world.path("home/own.mjs");
+    fs::write(&plugin, "export const Own = async () => ({})\n").unwrap();
+    let own = json!({ "theme": "mine", "plugin": [format!("file://{}", plugin.display())] });
+    let variable = ("OPENCODE_CONFIG_CONTENT", own.to_string());
+    world.variables.push(variable);
+    let mut client = world.begin(REQUIRED, &denies("touch refused")).await;
+    client.turn(&steps(&[bash("touch refused")])).await;
+    assert!(!world.has("refused"));
+    let config = world.noted("started")[0]["config"].take();
+    let config: Value = serde_json::from_str(config.as_str().unwrap()).unwrap();
+    assert_eq!(config["theme"], "mine");
+    assert_eq!(config["plugin"][0], own["plugin"][0]);
+    assert_eq!(
+        config["plugin"].as_array().map(Vec::len),
+        Some(2),
+        "{config}"
+    );
+}
+
+#[tokio::test]
+async fn no_path_is_too_odd() {
+    let world = World::named("it's a folder");
+    let mut client = world.begin(REQUIRED, &denies("touch refused")).await;
+    let answer = client
+        .turn(&steps(&[bash("touch allowed"), bash("touch refused")]))
+        .await;
+    assert_eq!(reason(&answer), "end_turn", "{}", answer.line);
+    assert!(world.has("allowed") && !world.has("refused"));
+}
+
+#[tokio::test]
+async fn nothing_is_left_and_no_file_of_the_user_has_changed() {
+    for (world, settings) in [
+        (World::claude(), "home/.claude/settings.json"),
+        (World::opencode(), "home/.config/opencode/opencode.json"),
+    ] {
+        let settings = world.path(settings);
+        fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        fs::write(settings, "{ \"of\": \"the user\" }\n").unwrap();
+        let before = world.files();
+        let mut client = world.begin(REQUIRED, &denies("touch refused")).await;
+        client.turn(&steps(&[bash("touch allowed")])).await;
+        let exit = client.finish().await.unwrap();
+        assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+        world.is_left_clean().await;
+        assert_eq!(world.files(), before);
+    }
+}
+
+#[tokio::test]
+async fn without_a_folder_for_the_socket_there_are_no_hooks() {
+    let mut world = World::named("unwritable");
+    world.launcher = &[
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        UNWRITABLE,
+        "sh",
+    ];
+    world.run = "/nonexistent".into();
+    world.tmp = "/tmp".into();
+    let manifest = denies("touch refused");
+    let error = world.refusal(REQUIRED, &manifest).await;
+    assert!(error.contains("hooks"), "{error}");
+    let mut client = world.begin(&["--hooks", "best-effort"], &manifest).await;
+    client.turn(&steps(&[bash("touch allowed")])).await;
+    assert!(world.has("allowed"));
+    let told = notices(&client).concat();
+    assert!(told.contains("permissions"), "{told}");
+}
