@@ -4,8 +4,12 @@
 //! (`tests/peers/coding-agents`). The command compares what the client receives behind acp-chain and without it. It
 //! fails if a step works only without acp-chain, or if an agent cannot be installed. A third-party client takes turns
 //! with one of the agents in the same way.
+//!
+//! Then the agents whose hooks can be attached take other steps behind acp-chain, which judges their tools. The command
+//! fails if a step does not work that should.
 
 mod clients;
+mod hooked;
 mod install;
 mod model;
 mod places;
@@ -19,9 +23,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 
+use hooked::HOOKED;
 use install::Installation;
 use places::{Place, Side};
-use report::Row;
+use report::{HooksRow, Row};
 use roster::AGENTS;
 use steps::{Outcome, Step};
 use xtask::progress::Progress;
@@ -32,6 +37,9 @@ pub struct Options {
     /// Run only the agents and clients whose names start with NAME
     #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "publish")]
     only: Vec<String>,
+    /// Run only the trials of the agents' hooks
+    #[arg(long)]
+    hooks: bool,
     /// Write the tables into `docs/real-agents.md`
     #[arg(long)]
     publish: bool,
@@ -56,31 +64,45 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
         only: &options.only,
         failed: String::new(),
     };
-    let agents = run.agents();
-    let clients = run.clients()?;
+    let (agents, clients) = if options.hooks {
+        (Vec::new(), Vec::new())
+    } else {
+        (run.agents(), run.clients()?)
+    };
+    let hooks = run.hooks()?;
+    let rows = agents.len() + clients.len() + hooks.len();
     ensure!(
-        !(agents.is_empty() && clients.is_empty() && run.failed.is_empty()),
+        rows > 0 || !run.failed.is_empty(),
         "no agent or client has a name that starts with this"
     );
-    let tables = [
-        report::table("Agent", &Step::ALL, &agents),
-        report::table("Client", &clients::STEPS, &clients),
-    ]
-    .join("\n");
-    println!("\n{tables}");
+    let mut sections = vec![(report::BEGIN_HOOKS, report::hooks_table(&hooks))];
+    if !options.hooks {
+        let tables = [
+            report::table("Agent", &Step::ALL, &agents),
+            report::table("Client", &clients::STEPS, &clients),
+        ];
+        sections.insert(0, (report::BEGIN, tables.join("\n")));
+    }
+    for (_, tables) in &sections {
+        println!("\n{tables}");
+    }
+    let [broken, better] = report::unexpected(&hooks);
     let failed = [
         run.failed,
         report::broken(&agents),
         report::broken(&clients),
+        broken,
     ]
     .concat();
-    eprint!("{failed}");
+    eprint!("{failed}{better}");
     if options.publish {
         ensure!(
             failed.is_empty(),
             "nothing is published: some steps do not work"
         );
-        report::publish(workspace, &tables)?;
+        for (begin, tables) in &sections {
+            report::publish(workspace, begin, tables)?;
+        }
     }
     Ok(if failed.is_empty() {
         ExitCode::SUCCESS
@@ -112,24 +134,57 @@ impl Run<'_> {
         Ok(rows)
     }
 
-    /// Runs an agent or client directly and behind acp-chain, unless `--only` excludes it.
+    /// Runs the agents whose hooks can be attached.
+    fn hooks(&mut self) -> Result<Vec<HooksRow>> {
+        let mut rows = Vec::new();
+        for hooked in &HOOKED {
+            let agent = AGENTS.iter().find(|agent| agent.name == hooked.name);
+            let agent = agent.context("an agent with hooks is not in the list")?;
+            let (workspace, installed) = (self.workspace, self.installed);
+            let title = format!("{} with hooks", hooked.name);
+            let row = self.attempt(hooked.name, &title, || {
+                let version = (agent.version)(installed)?;
+                let mut place = Place::make(workspace, installed, hooked.name, Side::Hooked)?;
+                Ok(HooksRow {
+                    name: hooked.name,
+                    version,
+                    outcomes: trial::hooks::play(agent, hooked, &mut place)?,
+                    fails: hooked.fails,
+                })
+            });
+            rows.extend(row);
+        }
+        Ok(rows)
+    }
+
+    /// Runs an agent or client directly and behind acp-chain.
     fn row(
         &mut self,
         name: &'static str,
         version: Result<String>,
         play: impl Fn(&Place) -> Result<Vec<Outcome>>,
     ) -> Option<Row> {
-        if !self.only.is_empty() && !self.only.iter().any(|only| name.starts_with(only)) {
-            return None;
-        }
-        let row = self.progress.step(name, |_| {
+        let (workspace, installed) = (self.workspace, self.installed);
+        self.attempt(name, name, || {
             let version = version?;
-            let on = |side| play(&Place::make(self.workspace, self.installed, name, side)?);
+            let on = |side| play(&Place::make(workspace, installed, name, side)?);
             // Not in parallel: agents may share processes that they start once per machine.
             let [direct, behind] = [on(Side::Direct)?, on(Side::Behind)?];
             Ok(Row::new(name, version, direct, behind))
-        });
-        match row {
+        })
+    }
+
+    /// Runs the trials of an agent or client, unless `--only` excludes its name. A failure is noted.
+    fn attempt<T>(
+        &mut self,
+        name: &str,
+        title: &str,
+        trials: impl FnOnce() -> Result<T>,
+    ) -> Option<T> {
+        if !self.only.is_empty() && !self.only.iter().any(|only| name.starts_with(only)) {
+            return None;
+        }
+        match self.progress.step(title, |_| trials()) {
             Ok(row) => Some(row),
             Err(error) => {
                 self.failed.extend([format!("{error:#}\n")]);

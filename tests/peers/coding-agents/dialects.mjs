@@ -69,11 +69,15 @@ const responses = {
     return {
       // What has to have a form is for the agent itself.
       tools: text?.format?.type === "json_schema" ? [] : flat.map(tool),
-      items: items.map(({ type = "", role, content, output }) =>
-        type.endsWith("_output")
-          ? { result: typeof output === "string" ? output : JSON.stringify(output) }
-          : { user: role === "user" ? texts(content) : "" },
-      ),
+      items: items.map((item) => {
+        const { type = "", role, content, output } = item;
+        if (type.endsWith("_output")) {
+          return { result: typeof output === "string" ? output : JSON.stringify(output) };
+        }
+        // The task of a subagent, after the conversation that it continues.
+        if (type === "agent_message") return { user: JSON.stringify(item) };
+        return { user: role === "user" ? texts(content) : "" };
+      }),
     };
   },
   item({ text, call, input }) {

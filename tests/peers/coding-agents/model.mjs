@@ -1,50 +1,75 @@
 #!/usr/bin/env node
-// A scripted model on loopback, for real agents. It prints its port, then `hold` whenever an answer is
-// begun and not finished.
+// A scripted model on loopback, for real agents: `model.mjs REQUESTS`. It prints its port, then `hold` whenever an
+// answer is begun and not finished. Each request is a line of the file REQUESTS: the script, the tool's result that
+// follows it, and the body.
 //
 // A prompt says what the model does: `[[text]]` answers with a text, `[[shell]]` calls the agent's shell,
-// `[[probe]]` and `[[add]]` call the tools of the MCP server `probe`, `[[todo]]` calls that of `todo`, and
-// `[[hold]]` begins an answer that has no end. After the result of a tool comes a text that says whether MARK was in it. A request
-// without tools, as for a title, gets a text.
+// `[[shell COMMAND]]` with this command, `[[read PATH]]` calls what reads a file, `[[subagent KIND COMMAND]]` has a
+// subagent of this kind (`-`: of none) call its shell, `[[probe]]` and `[[add]]` call the tools of the MCP server
+// `probe`, `[[todo]]` calls that of `todo`, and `[[hold]]` begins an answer that has no end. After the result of a tool
+// comes a text that says whether MARK was in it. A request without tools, as for a title, gets a text.
 //
 // It speaks what the agents speak: `dialects.mjs`. At `/mcp` is the MCP server of `tools.mjs`, for agents that start none.
+import fs from "node:fs";
 import http from "node:http";
 import zlib from "node:zlib";
 import { dialects } from "./dialects.mjs";
 import { answer } from "./tools.mjs";
 
+const REQUESTS = process.argv[2];
 const MARK = "mark-42";
 // What it prints is not in it.
 const COMMAND = "printf 'mark-%d' 42";
-const SCRIPT = /\[\[(\w+)\]\]/g;
+const SCRIPT = /\[\[(\w+)(?: (.*?))?\]\]/g;
 const SHELL =
   /^(bash|shell|shell_command|exec_command|run_shell_command|run_commands?|execute|launch-process)$/i;
+const READ = /^(read|read_file|read_files|view)$/i;
+const SUBAGENT = /(^|__)(task|agent|spawn_agent)$/i;
 
-// By the words of a prompt: which tool, and the values of its parameters by their names.
-const TOOLS = {
-  shell: {
-    fits: (name) => SHELL.test(name),
-    values: {
-      command: COMMAND,
-      cmd: COMMAND,
-      commands: [COMMAND],
-      cwd: "/",
-      wait: true,
-      max_wait_seconds: 20,
-    },
+const script = (word) => `Do as the script says: [[${word}]]`;
+
+// A call of `fits`, with the values of its parameters by their names; `code` is the call in JavaScript.
+const shell = (command = COMMAND) => ({
+  fits: (name) => SHELL.test(name),
+  values: { command, cmd: command, commands: [command], cwd: "/", wait: true, max_wait_seconds: 20 },
+  code: `exec_command(${JSON.stringify({ cmd: command })})`,
+});
+const read = (path) => ({
+  fits: (name) => READ.test(name),
+  values: {
+    ...{ file_path: path, filePath: path, absolute_path: path, path },
+    ...{ paths: [path], files: [{ path }], type: "file" },
   },
-  probe: {
-    fits: (name) => /probe/.test(name) && /echo/.test(name),
-    values: { message: MARK },
+});
+const subagent = (kind, prompt) => ({
+  fits: (name) => SUBAGENT.test(name),
+  values: {
+    ...{ prompt, message: prompt, task: prompt, description: "a task" },
+    ...(kind === "-" ? {} : { subagent_type: kind, agent_type: kind }),
+    ...{ mode: "sync", run_in_background: false },
   },
-  add: {
-    fits: (name) => /probe/.test(name) && /add/.test(name),
-    values: { tasks: [{ text: MARK }] },
+});
+const served = (server, tool, fits, values) => ({
+  fits,
+  values,
+  code: `mcp__${server}__${tool}(${JSON.stringify(values)})`,
+});
+const tasks = { tasks: [{ text: MARK }] };
+
+// By the words of a prompt, with what follows them: the calls, of which the first whose tool is on offer is made.
+const CALLS = {
+  shell: (command) => [shell(command)],
+  // Some agents read files by their shell.
+  read: (path) => [read(path), shell(`cat ${path}`)],
+  subagent(rest) {
+    const [kind, ...command] = rest.split(" ");
+    return [subagent(kind, script(`shell ${command.join(" ")}`))];
   },
-  todo: {
-    fits: (name) => /(^|[^a-z])todo[^a-z]+add$|^add[^a-z]+todo$/.test(name),
-    values: { tasks: [{ text: MARK }] },
-  },
+  probe: () => [served("probe", "echo", (name) => /probe/.test(name) && /echo/.test(name), { message: MARK })],
+  add: () => [served("probe", "add", (name) => /probe/.test(name) && /add/.test(name), tasks)],
+  todo: () => [
+    served("todo", "add", (name) => /(^|[^a-z])todo[^a-z]+add$|^add[^a-z]+todo$/.test(name), tasks),
+  ],
 };
 
 function empty(schema) {
@@ -55,42 +80,41 @@ function empty(schema) {
 
 function input({ schema }, values) {
   const { properties = {}, required = [] } = schema ?? {};
-  const known = Object.entries(values).filter(([name]) => name in properties);
-  const rest = required.filter((name) => !(name in values));
-  return Object.fromEntries([...known, ...rest.map((name) => [name, empty(properties[name])])]);
+  const permits = (name, value) => name in properties && (properties[name].enum ?? [value]).includes(value);
+  const known = Object.fromEntries(Object.entries(values).filter(([name, value]) => permits(name, value)));
+  const rest = required.filter((name) => name in properties && !(name in known));
+  return { ...known, ...Object.fromEntries(rest.map((name) => [name, empty(properties[name])])) };
 }
 
-// In Codex' code mode the model writes JavaScript, which has the tools of servers by their names.
-function code(word) {
-  const call = {
-    shell: `tools.exec_command(${JSON.stringify({ cmd: COMMAND })})`,
-    probe: `tools.mcp__probe__echo(${JSON.stringify(TOOLS.probe.values)})`,
-    add: `tools.mcp__probe__add(${JSON.stringify(TOOLS.add.values)})`,
-    todo: `tools.mcp__todo__add(${JSON.stringify(TOOLS.todo.values)})`,
-  }[word];
-  return `text(await ${call})`;
+// What a conversation asks for last, and the result of the tool that was called for it.
+function state({ items }) {
+  const scripts = items.map(({ user }) => [...(user ?? "").matchAll(SCRIPT)].at(-1));
+  const at = scripts.findLastIndex(Boolean);
+  const [, word, rest] = scripts[at] ?? [];
+  const result = items.slice(at + 1).find((item) => item.result !== undefined)?.result;
+  return { word, rest, result };
 }
 
 // What the model does: `text`, `call` with `input`, or `hold`.
-function decide({ tools, items }) {
-  const words = items.map(({ user }) => [...(user ?? "").matchAll(SCRIPT)].at(-1)?.[1]);
-  const at = words.findLastIndex(Boolean);
-  const word = words[at];
+function decide({ tools }, { word, rest, result }) {
   if (tools.length === 0) return { text: "A title" };
   if (word === "hold") return { hold: true };
-  const result = items.slice(at + 1).find((item) => item.result !== undefined)?.result;
   if (result?.includes(MARK)) return { text: `The tool said ${MARK}.` };
-  if (result !== undefined) return { text: `The tool said: ${result.slice(0, 300)}` };
-  if (!(word in TOOLS)) return { text: "All is well." };
-  const { fits, values } = TOOLS[word];
-  const tool = tools.find(({ name }) => fits(name));
-  if (tool) return { call: tool, input: input(tool, values) };
+  if (result !== undefined) return { text: `The tool said: ${result.slice(0, 1000)}` };
+  if (!(word in CALLS)) return { text: "All is well." };
+  const calls = CALLS[word](rest);
+  for (const { fits, values } of calls) {
+    const tool = tools.find(({ name }) => fits(name));
+    if (tool) return { call: tool, input: input(tool, values) };
+  }
+  // In Codex' code mode the model writes JavaScript, which has the tools by their names.
   const exec = tools.find(({ name, custom }) => custom && name === "exec");
-  if (exec) return { call: exec, input: code(word) };
+  const { code } = calls.at(-1);
+  if (exec && code) return { call: exec, input: `text(await tools.${code})` };
   return { text: `No such tool: ${tools.map(({ name }) => name).join(", ")}` };
 }
 
-async function read(request) {
+async function parsed(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const unpack = { gzip: zlib.gunzipSync, zstd: zlib.zstdDecompressSync };
@@ -117,16 +141,22 @@ const MODEL = { id: "mock-model", object: "model", created: 1, owned_by: "mock" 
 
 const server = http.createServer(async (request, response) => {
   const path = request.url.split("?")[0];
-  const body = await read(request);
+  const body = await parsed(request);
   const dialect = dialects.find(({ at }) => at.test(path));
   if (path === "/mcp") return mcp(request, response, body);
   if (request.method === "GET") return json(response, { object: "list", data: [MODEL], models: [] });
   if (/count_?tokens$/i.test(path)) return json(response, { input_tokens: 10, totalTokens: 10 });
   if (path.endsWith("/get-models")) {
-    return json(response, { default_model: MODEL.id, models: [], languages: [], feature_flags: {} });
+    // Without these, Auggie has no hooks and no plugins.
+    const feature_flags = { enable_hooks: true, enable_plugin_marketplace: true };
+    return json(response, { default_model: MODEL.id, models: [], languages: [], feature_flags });
   }
   if (!dialect) return json(response, {}, 404);
-  const deed = decide(dialect.read(body));
+  const conversation = dialect.read(body);
+  const asked = state(conversation);
+  const line = { script: [asked.word, asked.rest].filter(Boolean).join(" "), result: asked.result, body };
+  fs.appendFileSync(REQUESTS, `${JSON.stringify(line)}\n`);
+  const deed = decide(conversation, asked);
   console.error(path, JSON.stringify(deed.call ? { ...deed, call: deed.call.name } : deed));
   const stream = dialect.streams(body, path);
   if (deed.hold && !stream) return console.log("hold");

@@ -16,10 +16,15 @@ use xtask::workspace::{Workspace, cargo};
 /// The chain, the proxy next to the client first.
 pub const CHAIN: [&str; 2] = ["todo", "redact"];
 
+/// The extensions in the program, and the proxy of the tests that changes what it is configured to.
+const COMPONENTS: [&str; 4] = ["todo", "redact", "permissions", "does"];
+
 /// What the trials run.
 pub struct Installation {
-    /// acp-chain, which carries the extensions of the chain.
+    /// acp-chain, which carries the extensions of the chains.
     pub program: PathBuf,
+    /// The component of the proxy `does`.
+    pub does: PathBuf,
     /// The folder of the npm packages.
     pub modules: PathBuf,
     /// The folder with the programs of the Python packages, if there is a suitable Python.
@@ -33,8 +38,10 @@ pub fn all(workspace: &Workspace, progress: &Progress) -> Result<Installation> {
     let scripts = workspace.path("tests/peers/coding-agents");
     let into = workspace.target("peers/coding-agents");
     let programs = npm::install(workspace, progress, &scripts, &into)?;
+    let (program, does) = build(workspace, progress)?;
     Ok(Installation {
-        program: program(workspace, progress)?,
+        program,
+        does,
         modules: programs.with_file_name(""),
         python: python_programs(workspace, progress, &scripts),
         scripts,
@@ -51,20 +58,21 @@ fn python_programs(workspace: &Workspace, progress: &Progress, scripts: &Path) -
     )
 }
 
-/// Builds acp-chain as the tests do, with the extensions of the chain.
-fn program(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    let components = make::components(workspace, progress, BuildScope::Tests, &CHAIN)?;
+/// Builds acp-chain as the tests do, with its extensions, and the proxy `does`.
+fn build(workspace: &Workspace, progress: &Progress) -> Result<(PathBuf, PathBuf)> {
+    let mut components = make::components(workspace, progress, BuildScope::Tests, &COMPONENTS)?;
+    let does = components.pop().context("no component was built")?;
     progress.step("acp-chain", |step| {
-        let mut build = cargo();
-        build.args(["build", "--workspace", "--locked", "--bin", "acp-chain"]);
-        step.run(build.current_dir(workspace.path("")))
+        let mut command = cargo();
+        command.args(["build", "--workspace", "--locked", "--bin", "acp-chain"]);
+        step.run(command.current_dir(workspace.path("")))
     })?;
     let folder = workspace.target("agents");
     fs::create_dir_all(&folder)?;
     let built = workspace.target(BuildScope::Tests.profile()).join(PROGRAM);
     let program = folder.join(PROGRAM);
     bundle(&built, &components, &program)?;
-    Ok(program)
+    Ok((program, does))
 }
 
 /// A Python that is new enough for fast-agent: in `PATH`, from uv, or from pyenv.

@@ -1,7 +1,7 @@
 //! The scripted model of one trial.
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
@@ -16,12 +16,16 @@ pub struct Model {
     child: Child,
     lines: Receiver<String>,
     pub url: String,
+    requests: PathBuf,
 }
 
 impl Model {
     pub fn start(installed: &Installation, logs: &Path) -> Result<Self> {
+        let requests = logs.join("requests.jsonl");
+        File::create(&requests)?;
         let mut child = Command::new(installed.modules.join("node/bin/node"))
             .arg(installed.scripts.join("model.mjs"))
+            .arg(&requests)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(logs.join("model.log"))?)
@@ -35,7 +39,14 @@ impl Model {
             child,
             lines,
             url: format!("http://127.0.0.1:{port}"),
+            requests,
         })
+    }
+
+    /// The requests so far, each a line: see `tests/peers/coding-agents/model.mjs`.
+    pub fn requests(&self) -> Result<Vec<String>> {
+        let text = fs::read_to_string(&self.requests)?;
+        Ok(text.lines().map(str::to_owned).collect())
     }
 
     /// Whether the model began an answer without an end since the last call.

@@ -22,6 +22,8 @@ pub enum Side {
     Direct,
     /// acp-chain starts it.
     Behind,
+    /// acp-chain starts it, with the chain of [`Place::chain`].
+    Hooked,
 }
 
 /// The folders and the model of one trial.
@@ -73,6 +75,27 @@ impl<'a> Place<'a> {
         })
     }
 
+    /// The manifest for [`Side::Hooked`], which a trial writes.
+    pub fn chain(&self) -> PathBuf {
+        self.logs.join("chain.toml")
+    }
+
+    /// The trace of acp-chain.
+    pub fn trace(&self) -> PathBuf {
+        self.logs.join("trace.jsonl")
+    }
+
+    /// Adds members to a JSON file in the home folder.
+    pub fn add(&self, file: &str, members: &Value) -> Result<()> {
+        let text = fs::read_to_string(self.home.join(file)).unwrap_or_else(|_| "{}".into());
+        let mut content: Value =
+            serde_json::from_str(&text).with_context(|| format!("{file} is not JSON"))?;
+        for (name, member) in members.as_object().into_iter().flatten() {
+            content[name] = member.clone();
+        }
+        self.write(file, &content)
+    }
+
     /// Writes a file into the home folder.
     pub fn write(&self, file: &str, content: &Value) -> Result<()> {
         let path = self.home.join(file);
@@ -88,16 +111,17 @@ impl<'a> Place<'a> {
     /// The command that a client starts, as words.
     pub fn words(&self, launch: &Launch) -> Result<Vec<String>> {
         let mut words = Vec::new();
-        if self.side == Side::Behind {
+        if self.side != Side::Direct {
             words.extend([text(&self.installed.program)?, "run".into()]);
-            words.extend(
-                CHAIN
-                    .iter()
-                    .flat_map(|name| ["--with".into(), (*name).into()]),
-            );
-            let [log, trace] = ["acp-chain.log", "trace.jsonl"].map(|name| self.logs.join(name));
+            if self.side == Side::Hooked {
+                words.extend(["--manifest".into(), text(&self.chain())?]);
+            } else {
+                let names = CHAIN.iter().copied();
+                words.extend(names.flat_map(|name| ["--with".into(), name.into()]));
+            }
+            let log = self.logs.join("acp-chain.log");
             words.extend(["--log-file".into(), text(&log)?]);
-            words.extend(["--trace".into(), text(&trace)?]);
+            words.extend(["--trace".into(), text(&self.trace())?]);
             words.push("--".into());
             // The cache is only for acp-chain.
             words.extend(["env", "--unset=XDG_CACHE_HOME"].map(String::from));
@@ -116,7 +140,7 @@ impl<'a> Place<'a> {
         let path = env::join_paths([node].into_iter().chain(env::split_paths(&path)))?;
         command.env("PATH", path).env("HOME", &self.home);
         command.env("ACP_CHAIN_LOG", "debug");
-        if self.side == Side::Behind {
+        if self.side != Side::Direct {
             command.env("XDG_CACHE_HOME", &self.cache);
         }
         // Nothing may leave the machine: requests to other hosts fail at once.

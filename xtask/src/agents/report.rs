@@ -9,10 +9,21 @@ use anyhow::{Context, Result};
 use super::steps::{Outcome, State, Step};
 use xtask::workspace::Workspace;
 
-/// The page, and the marks before and after the table in it.
+/// The page, and the marks before and after tables in it.
 const PAGE: &str = "docs/real-agents.md";
-const BEGIN: &str = "<!-- by cargo xtask agents -->\n";
+pub const BEGIN: &str = "<!-- by cargo xtask agents -->\n";
+pub const BEGIN_HOOKS: &str = "<!-- by cargo xtask agents --hooks -->\n";
 const END: &str = "<!-- end -->";
+
+/// The columns of the table of hooks, with the steps that must work.
+const HOOKS: [(&str, &[Step]); 6] = [
+    ("sees", &[Step::Sees]),
+    ("refuses", &[Step::Refuses]),
+    ("changes", &[Step::Changes]),
+    ("hides results", &[Step::HidesFile, Step::HidesOutput]),
+    ("hides failed commands", &[Step::HidesFailure]),
+    ("subagents", &[Step::Subagent]),
+];
 
 /// What acp-chain and our extension add.
 const ADDED: [&str; 3] = [
@@ -26,6 +37,15 @@ pub struct Row {
     name: &'static str,
     version: String,
     pairs: Vec<Pair>,
+}
+
+/// One agent with its hooks attached.
+pub struct HooksRow {
+    pub name: &'static str,
+    pub version: String,
+    pub outcomes: Vec<Outcome>,
+    /// The steps that do not work, as far as is known.
+    pub fails: &'static [Step],
 }
 
 /// One step, on both sides.
@@ -52,6 +72,25 @@ impl Row {
 
     fn pair(&self, step: Step) -> Option<&Pair> {
         self.pairs.iter().find(|pair| pair.direct.step == step)
+    }
+}
+
+impl HooksRow {
+    /// Whether all of these steps work.
+    fn sign(&self, steps: &[Step]) -> &'static str {
+        let state = |step: &Step| {
+            let mut outcomes = self.outcomes.iter();
+            let outcome = outcomes.find(|outcome| outcome.step == *step);
+            outcome.map(|outcome| outcome.state)
+        };
+        let states: Vec<_> = steps.iter().map(state).collect();
+        if states.contains(&Some(State::Fails)) {
+            "✗"
+        } else if states.iter().all(|state| *state == Some(State::Works)) {
+            "✓"
+        } else {
+            "–"
+        }
     }
 }
 
@@ -105,15 +144,22 @@ impl Pair {
     }
 }
 
+/// The first lines of a table.
+fn head(of: &str, titles: &[&str]) -> String {
+    let mut head = format!("| {of} | Version |");
+    for title in titles {
+        let _ = write!(head, " {title} |");
+    }
+    head.push_str("\n|---|---|");
+    head.push_str(&"---|".repeat(titles.len()));
+    head.push('\n');
+    head
+}
+
 /// A table, with notes on what does not work or differs.
 pub fn table(of: &str, steps: &[Step], rows: &[Row]) -> String {
-    let mut table = format!("| {of} | Version |");
-    for step in steps {
-        let _ = write!(table, " {} |", step.title());
-    }
-    table.push_str("\n|---|---|");
-    table.push_str(&"---|".repeat(steps.len()));
-    table.push('\n');
+    let titles: Vec<_> = steps.iter().map(|step| step.title()).collect();
+    let mut table = head(of, &titles);
     for row in rows {
         let _ = write!(table, "| {} | {} |", row.name, row.version);
         for step in steps {
@@ -127,6 +173,39 @@ pub fn table(of: &str, steps: &[Step], rows: &[Row]) -> String {
         let _ = write!(table, "\n{notes}");
     }
     table
+}
+
+/// The table of hooks.
+pub fn hooks_table(rows: &[HooksRow]) -> String {
+    let mut table = head("Agent", &HOOKS.map(|(title, _)| title));
+    for row in rows {
+        let _ = write!(table, "| {} | {} |", row.name, row.version);
+        for (_, steps) in HOOKS {
+            let _ = write!(table, " {} |", row.sign(steps));
+        }
+        table.push('\n');
+    }
+    table
+}
+
+/// The steps that do not work but should, with the outcomes, and those that work but should not.
+pub fn unexpected(rows: &[HooksRow]) -> [String; 2] {
+    let [mut broken, mut better] = [String::new(), String::new()];
+    for row in rows {
+        for Outcome {
+            step, state, said, ..
+        } in &row.outcomes
+        {
+            let what = format!("{} with hooks, {}", row.name, step.title());
+            let is_known = row.fails.contains(step);
+            if *state == State::Fails && !is_known {
+                let _ = writeln!(broken, "{what}: does not work\n  {said}");
+            } else if *state == State::Works && is_known {
+                let _ = writeln!(better, "{what}: works, though `HOOKED` says otherwise");
+            }
+        }
+    }
+    [broken, better]
 }
 
 /// A line for each note on an agent, with all its steps.
@@ -176,16 +255,16 @@ pub fn broken(rows: &[Row]) -> String {
     broken
 }
 
-/// Writes the tables into the book.
-pub fn publish(workspace: &Workspace, tables: &str) -> Result<()> {
+/// Writes tables into the book, after the mark `begin`.
+pub fn publish(workspace: &Workspace, begin: &str, tables: &str) -> Result<()> {
     let path = workspace.path(PAGE);
     let page = fs::read_to_string(&path).with_context(|| format!("{PAGE} is missing"))?;
-    let parts = page.split_once(BEGIN).and_then(|(before, rest)| {
+    let parts = page.split_once(begin).and_then(|(before, rest)| {
         let (_, after) = rest.split_once(END)?;
         Some((before, after))
     });
     let (before, after) = parts.with_context(|| format!("{PAGE} has no place for the table"))?;
-    fs::write(&path, format!("{before}{BEGIN}\n{tables}\n{END}{after}"))?;
+    fs::write(&path, format!("{before}{begin}\n{tables}\n{END}{after}"))?;
     println!("{}", path.display());
     Ok(())
 }
@@ -224,6 +303,40 @@ mod tests {
                 "{table}"
             );
             assert_eq!(!broken(&rows).is_empty(), is_broken, "{table}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_reported_unless_it_is_known_and_a_known_one_that_is_none() {
+        use State::{Fails, NotOffered, Works};
+        let steps = [Step::HidesFile, Step::HidesOutput];
+        for (states, sign, is_broken, is_better) in [
+            ([Works, Works], "✓", false, true),
+            ([Works, Fails], "✗", false, false),
+            ([Fails, Fails], "✗", true, false),
+            ([Works, NotOffered], "–", false, false),
+        ] {
+            let outcomes = steps.iter().zip(states);
+            let outcomes = outcomes.map(|(step, state)| Outcome {
+                state,
+                ..Outcome::of(*step, true, "end_turn".into())
+            });
+            let rows = [HooksRow {
+                name: "an-agent",
+                version: "1.0.0".into(),
+                outcomes: outcomes.collect(),
+                fails: &[Step::HidesOutput],
+            }];
+            let table = hooks_table(&rows);
+            assert!(
+                table.ends_with(&format!("| – | – | – | {sign} | – | – |\n")),
+                "{table}"
+            );
+            let [broken, better] = unexpected(&rows);
+            assert_eq!(
+                [broken.is_empty(), better.is_empty()],
+                [!is_broken, !is_better]
+            );
         }
     }
 

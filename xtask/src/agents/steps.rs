@@ -1,8 +1,8 @@
-//! The steps that every agent takes, and their outcomes.
+//! The steps that agents take, and their outcomes.
 
 use std::collections::BTreeSet;
 
-/// The steps, in the order in which they are taken.
+/// What an agent does in a trial, and what has to come of it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Step {
     Initialize,
@@ -17,9 +17,30 @@ pub enum Step {
     Exit,
     Load,
     Resume,
+    /// A tool runs, which asks nobody; the chain has seen it.
+    Sees,
+    /// The chain refuses a command.
+    Refuses,
+    /// The chain changes a command.
+    Changes,
+    /// The chain hides the key in a file from the model.
+    HidesFile,
+    /// The key in the output of a command.
+    HidesOutput,
+    /// The key in the output of a command that fails.
+    HidesFailure,
+    /// The chain refuses a command of a subagent.
+    Subagent,
+    /// A hook of the user's own still runs.
+    OwnHook,
+    /// The user's settings are as they were.
+    Settings,
+    /// The hooks are switched off, and no refused command runs.
+    HooksOff,
 }
 
 impl Step {
+    /// The steps of every agent, in the order in which they are taken.
     pub const ALL: [Self; 12] = [
         Self::Initialize,
         Self::NewSession,
@@ -50,6 +71,16 @@ impl Step {
             Self::Exit => "exit",
             Self::Load => "load",
             Self::Resume => "resume",
+            Self::Sees => "sees",
+            Self::Refuses => "refuses",
+            Self::Changes => "changes",
+            Self::HidesFile => "hides files",
+            Self::HidesOutput => "hides output",
+            Self::HidesFailure => "hides failed commands",
+            Self::Subagent => "subagents",
+            Self::OwnHook => "the user's own hook",
+            Self::Settings => "the user's settings",
+            Self::HooksOff => "hooks off",
         }
     }
 }
@@ -81,6 +112,16 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether something is as it should be.
+    pub fn of(step: Step, works: bool, said: String) -> Self {
+        Self {
+            step,
+            state: State::of(works),
+            said,
+            seen: BTreeSet::new(),
+        }
+    }
+
     /// The agent does not offer it.
     pub fn not_offered(step: Step) -> Self {
         Self {

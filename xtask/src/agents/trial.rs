@@ -1,4 +1,6 @@
-//! One agent takes all steps.
+//! One agent takes all steps; in `hooks`, with its hooks attached.
+
+pub mod hooks;
 
 use std::fs::File;
 use std::thread;
@@ -95,7 +97,7 @@ impl<'a> Trial<'a> {
     fn tool(&self) -> &'static str {
         match self.place.side {
             Side::Direct => "add",
-            Side::Behind => "todo",
+            Side::Behind | Side::Hooked => "todo",
         }
     }
 
@@ -203,7 +205,7 @@ impl<'a> Trial<'a> {
 
     /// Sets the first mode other than the current one.
     fn set_mode(&mut self, session: &Value, opened: &Answer) -> Result<()> {
-        let Some((method, mut params)) = mode(opened) else {
+        let Some((method, mut params)) = mode(opened, |id, current| id != current) else {
             self.record.outcomes.push(Outcome::not_offered(Step::Mode));
             return Ok(());
         };
@@ -301,8 +303,8 @@ fn turn(session: &Value, word: &str) -> Value {
     prompt(session, &script(word))
 }
 
-/// The request that sets another mode, without its session.
-fn mode(opened: &Answer) -> Option<(&'static str, Value)> {
+/// The request that sets the first mode that fits, without its session. `fits` gets its id, and that of the current one.
+fn mode(opened: &Answer, fits: impl Fn(&Value, &Value) -> bool) -> Option<(&'static str, Value)> {
     let Answer::Result(opened) = opened else {
         return None;
     };
@@ -310,7 +312,7 @@ fn mode(opened: &Answer) -> Option<(&'static str, Value)> {
     let other = modes.and_then(|modes| {
         let ids = modes.iter().map(|mode| &mode["id"]);
         ids.into_iter()
-            .find(|id| **id != opened["modes"]["currentModeId"])
+            .find(|id| fits(id, &opened["modes"]["currentModeId"]))
     });
     if let Some(id) = other {
         return Some(("session/set_mode", json!({"modeId": id})));
@@ -323,7 +325,7 @@ fn mode(opened: &Answer) -> Option<(&'static str, Value)> {
         .map(|one| &one["value"]);
     let other = values
         .into_iter()
-        .find(|value| **value != option["currentValue"])?;
+        .find(|value| fits(value, &option["currentValue"]))?;
     let params = json!({"configId": option["id"], "value": other});
     Some(("session/set_config_option", params))
 }
