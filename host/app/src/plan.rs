@@ -78,6 +78,14 @@ impl Plan {
         self.agent.iter().cloned().chain(natives)
     }
 
+    /// Whether a proxy may offer the agent tools, for which the host may have to open a bridge.
+    pub fn may_offer_tools(&self) -> bool {
+        self.proxies.iter().any(|proxy| match &proxy.entry.kind {
+            ProxyKind::Component(component) => component.grant.has("tools"),
+            ProxyKind::Native(_) => true,
+        })
+    }
+
     /// Does everything that needs rights: compiles components, and starts programs. Without a supervisor, there are no
     /// programs.
     pub async fn load(
@@ -128,7 +136,7 @@ impl Plan {
         let hooks = self.hooks.attach(self.agent.as_mut(), supervisor)?;
         let projects = self.projects.take();
         let finding = projects.iter().flat_map(Finder::commands);
-        let allowed = supervisor.allow(finding.chain(self.commands()).collect());
+        let allowed = supervisor.allow(finding.chain(self.commands()).collect(), 1);
         let mut programs = allowed.map_err(ChainError::new)?.into_iter();
         let projects = projects.and_then(|finder| {
             let both = [programs.next()?, programs.next()?];

@@ -106,7 +106,7 @@ async fn check_all(targets: &[Target], patience: Duration) -> Result<Vec<Reply>,
     let supervisor = supervise(&program)?;
     let commands = targets.iter().map(|target| target.command.clone());
     let versions = targets.iter().filter_map(Target::version_command).cloned();
-    let allowed = supervisor.allow(commands.chain(versions).collect());
+    let allowed = supervisor.allow(commands.chain(versions).collect(), 0);
     let mut programs = allowed.map_err(ChainError::new)?;
     let mut versions = programs.split_off(targets.len()).into_iter();
     let mut running = JoinSet::new();

@@ -87,7 +87,7 @@ impl<W: Write> Agent<W> {
     fn request(&mut self, method: &str, id: &str, params: &Params, line: &str) -> io::Result<()> {
         let result = match method {
             "initialize" => self.initialize(),
-            "session/new" => return self.new_session(id),
+            "session/new" => return self.new_session(id, line),
             "session/prompt" => {
                 let turn = Turn {
                     id: id.to_owned(),
@@ -130,7 +130,7 @@ impl<W: Write> Agent<W> {
         result
     }
 
-    fn new_session(&mut self, id: &str) -> io::Result<()> {
+    fn new_session(&mut self, id: &str, line: &str) -> io::Result<()> {
         if self.habits.login {
             let error = r#"{"code":-32000,"message":"Authentication required"}"#;
             return self.answer(id, Err(error));
@@ -143,6 +143,9 @@ impl<W: Write> Agent<W> {
             self.write(&envelope::notification("_vendor/hello", &hello.to_string()))?;
         }
         self.answer(id, Ok(&json!({"sessionId": session}).to_string()))?;
+        if self.habits.show_setup {
+            self.chunk(&session, line)?;
+        }
         match self.habits.big_update {
             Some(bytes) => self.big_update(&session, bytes),
             None => Ok(()),

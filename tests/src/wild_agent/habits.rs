@@ -30,6 +30,9 @@ pub(crate) struct Habits {
     /// response.
     #[arg(long, value_name = "BYTES")]
     pub(crate) big_update: Option<usize>,
+    /// Send each session/new request as a chunk, after its response.
+    #[arg(long)]
+    pub(crate) show_setup: bool,
     /// Never answer requests of that method (may be repeated).
     #[arg(long, value_name = "METHOD")]
     pub(crate) never: Vec<String>,

@@ -42,7 +42,7 @@ impl Builds {
             env: Vec::new(),
         };
         let supervisor = Supervisor::start(program);
-        let allowed = supervisor.and_then(|supervisor| supervisor.allow(vec![command]));
+        let allowed = supervisor.and_then(|supervisor| supervisor.allow(vec![command], 0));
         let program = allowed.map_err(Error::Builds)?.into_iter().next();
         Ok(Self {
             program: program.ok_or(Error::NoBuilds)?,

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ServeLimits;
 use crate::hooks::{ChainHooks, SharedHooks};
 use crate::plan::{self, Plan, start_native};
 use crate::{ChainError, Report, home};
@@ -22,6 +23,9 @@ use acp_chain_system::handover::Taker;
 
 use acp_chain_remote::User;
 use serde_json::json;
+
+/// How many connections may be about to end.
+const ENDING: usize = 16;
 
 /// The chains of all users.
 pub struct Chains {
@@ -71,7 +75,7 @@ impl Chains {
         routes: Vec<(Route, Plan)>,
         mut others: Plan,
         supervisor: Supervisor,
-        sleep_after: Option<Duration>,
+        limits: &ServeLimits,
         report: &'static dyn Report,
     ) -> Result<Self, ChainError> {
         let attach = |plan: &mut Plan| {
@@ -88,7 +92,11 @@ impl Chains {
         }
         let hooks_of_others = attach(&mut others)?;
         let all = plans.iter().map(|(_, plan, _)| plan).chain([&others]);
-        let allowed = supervisor.allow(all.flat_map(Plan::commands).collect());
+        let commands = all.flat_map(Plan::commands).collect();
+        let connections = usize::try_from(limits.connections).unwrap_or(usize::MAX);
+        // Those that have just ended may still hold theirs.
+        let connections = connections.saturating_add(ENDING);
+        let allowed = supervisor.allow(commands, connections);
         let allowed = allowed.map_err(ChainError::new)?;
         // There may be thousands of connections.
         let mut programs = allowed.into_iter().map(Startable::over_socket);
@@ -103,7 +111,7 @@ impl Chains {
                 hooks,
                 &supervisor,
                 programs,
-                sleep_after,
+                limits.sleep,
                 report,
             )
             .await

@@ -50,6 +50,9 @@ const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALH
 /// The number of files that are reserved for the server itself.
 const OWN_FILES: usize = 64;
 
+/// The number of files of a bridge: its socket or port, the lifeline of that, and two clients.
+const BRIDGE: usize = 4;
+
 /// Opens and loads everything that needs rights. `options` describe the chain of users without a route; if it
 /// `propagates`, agents receive the exported spans of their turns.
 pub fn open(
@@ -78,7 +81,10 @@ pub fn open(
     let routes: Vec<_> = routes.collect::<Result<_, ChainError>>()?;
     let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
     // Each program is connected over one socket, and so is a tool run that waits.
-    let of_plan = |plan: &Plan| plan.commands().count() + usize::from(plan.hooks.needs_hooks());
+    let of_plan = |plan: &Plan| {
+        let bridge = if plan.may_offer_tools() { BRIDGE } else { 0 };
+        plan.commands().count() + usize::from(plan.hooks.needs_hooks()) + bridge
+    };
     let of_chain = plans.clone().map(of_plan).max();
     let settings = Settings {
         access: access.as_ref().map(|(access, _)| access.clone()),
@@ -124,8 +130,7 @@ pub fn open(
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
     let runtime = crate::runtime().map_err(ChainError::new)?;
-    let sleep_after = set.limits.sleep;
-    let loading = Chains::load(routes, others, supervisor, sleep_after, report);
+    let loading = Chains::load(routes, others, supervisor, &set.limits, report);
     let loaded = runtime.block_on(loading);
     drop(runtime);
     let chains = loaded?;

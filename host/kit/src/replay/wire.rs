@@ -80,7 +80,7 @@ impl Wire {
     ) -> Result<Self, WireError> {
         let name = Untrusted::new(command.program.display()).to_string();
         let unstarted = |error| WireError::Program { name, error };
-        let allowed = supervisor.allow(vec![command]);
+        let allowed = supervisor.allow(vec![command], 0);
         let startable = allowed.and_then(|allowed| {
             let first = allowed.into_iter().next();
             first.ok_or_else(|| io::ErrorKind::NotFound.into())

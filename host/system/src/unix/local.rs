@@ -35,6 +35,12 @@ pub struct Address {
     kept: FolderOwner,
 }
 
+/// What tells the supervisor that a port is closed, by being dropped.
+#[derive(Debug)]
+pub struct Lifeline {
+    _stream: Option<StdStream>,
+}
+
 /// The owner of the folder.
 #[derive(Debug)]
 enum FolderOwner {
@@ -121,11 +127,20 @@ impl Listener {
     }
 }
 
-/// A port on the loopback interface, chosen by the system. If there is a supervisor, it opens the port.
-pub fn port(by: Option<&Supervisor>) -> io::Result<TcpListener> {
+/// A port on the loopback interface, chosen by the system. If there is a supervisor, it opens the port. The lifeline is
+/// kept for as long as the port is open.
+pub fn port(by: Option<&Supervisor>) -> io::Result<(TcpListener, Lifeline)> {
     match by {
-        None => socket::port(),
-        Some(supervisor) => supervisor.port(),
+        None => Ok((socket::port()?, Lifeline { _stream: None })),
+        Some(supervisor) => {
+            let (port, life) = supervisor.port()?;
+            Ok((
+                port,
+                Lifeline {
+                    _stream: Some(life),
+                },
+            ))
+        }
     }
 }
 

@@ -95,9 +95,13 @@ impl Listener {
     }
 }
 
+/// What is kept for as long as a port is open.
+#[derive(Debug)]
+pub struct Lifeline(());
+
 /// A port on the loopback interface, chosen by the system.
-pub fn port(_: Option<&Supervisor>) -> io::Result<TcpListener> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+pub fn port(_: Option<&Supervisor>) -> io::Result<(TcpListener, Lifeline)> {
+    Ok((TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, Lifeline(())))
 }
 
 /// Directories for the socket: a pipe needs none.

@@ -32,7 +32,7 @@ impl Supervisor {
     }
 
     /// Sets the programs that can be started.
-    pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
+    pub fn allow(&self, programs: Vec<CommandLine>, _: usize) -> io::Result<Vec<Startable>> {
         Ok(programs.into_iter().map(Startable).collect())
     }
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod attacks;
+mod bridge;
 mod drain;
 mod files;
 mod gate;

@@ -19,7 +19,7 @@ fn passing(id: &str) -> Member {
         env: Vec::new(),
     };
     let supervisor = Supervisor::start(&host::program()).unwrap();
-    let program = supervisor.allow(vec![command]).unwrap().remove(0);
+    let program = supervisor.allow(vec![command], 0).unwrap().remove(0);
     let mut launch: Launch = Box::new(move || {
         let started = ChildIo::start(&program, Some(&name));
         started.map_err(|error| Failure::new(error.to_string()))

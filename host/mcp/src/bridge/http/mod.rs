@@ -54,19 +54,24 @@ pub struct Listener {
     pub port: u16,
     /// Dropping it ends the task.
     _task: JoinSet<()>,
+    _lifeline: local::Lifeline,
 }
 
 impl Listener {
     /// Opens a port, and accepts clients.
     pub fn open(registry: &Arc<Registry>, by: Option<&Supervisor>) -> io::Result<Self> {
-        let listener = local::port(by)?;
+        let (listener, lifeline) = local::port(by)?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         let listener = TcpListener::from_std(listener)?;
         let registry = Arc::clone(registry);
         let mut task = JoinSet::new();
         task.spawn(async move { accept(&registry, &listener, port).await });
-        Ok(Self { port, _task: task })
+        Ok(Self {
+            port,
+            _task: task,
+            _lifeline: lifeline,
+        })
     }
 }
 

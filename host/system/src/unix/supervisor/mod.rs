@@ -70,9 +70,17 @@ impl Supervisor {
         Ok(Self(Arc::new(Link::fork()?)))
     }
 
-    /// Sets the programs that can be started. A second call is an error. Afterwards, one more socket can be opened.
-    pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
-        self.0.ask(&Request::Allow(programs.clone()))?;
+    /// Sets the programs that can be started, and how many connections the host serves at once: each can have a socket
+    /// and a port. A second call is an error.
+    pub fn allow(
+        &self,
+        programs: Vec<CommandLine>,
+        connections: usize,
+    ) -> io::Result<Vec<Startable>> {
+        self.0.ask(&Request::Allow {
+            programs: programs.clone(),
+            connections,
+        })?;
         let startable = |(number, command)| Startable {
             supervisor: self.clone(),
             number,
@@ -93,12 +101,12 @@ impl Supervisor {
         Ok((path.into(), socket.into(), life.into()))
     }
 
-    /// Opens a port on the loopback interface.
-    pub(super) fn port(&self) -> io::Result<TcpListener> {
-        let (Reply::Port, [port]) = self.0.ask(&Request::Port)?.parts()? else {
+    /// Opens a port on the loopback interface. Returns it, and its lifeline.
+    pub(super) fn port(&self) -> io::Result<(TcpListener, UnixStream)> {
+        let (Reply::Port, [port, life]) = self.0.ask(&Request::Port)?.parts()? else {
             return Err(wire::mismatch());
         };
-        Ok(port.into())
+        Ok((port.into(), life.into()))
     }
 }
 

@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::pin::pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
@@ -23,7 +24,7 @@ use tokio::net::UnixStream as Stream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::unix::pipe::Receiver;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -148,9 +149,12 @@ async fn send_events(mut events: mpsc::Receiver<Event>, mut host: Stream) {
 
 struct Service {
     allowed: Option<Vec<CommandLine>>,
-    /// Whether the socket for MCP clients was opened. Those for agents' hooks are opened before programs are allowed.
-    has_socket: bool,
-    has_port: bool,
+    /// The sockets that can be opened beside those that are open. Before programs are allowed, when no proxy runs, the
+    /// number is not bounded.
+    sockets: Arc<Semaphore>,
+    ports: Arc<Semaphore>,
+    /// Whether the leftovers of dead programs were looked for.
+    has_cleared: bool,
     held: JoinSet<()>,
     /// Dropped to end a program, by the programs' numbers.
     enders: HashMap<u64, oneshot::Sender<()>>,
@@ -165,8 +169,9 @@ impl Service {
     fn new(events: mpsc::Sender<Event>) -> Self {
         Self {
             allowed: None,
-            has_socket: false,
-            has_port: false,
+            has_cleared: false,
+            sockets: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+            ports: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             held: JoinSet::new(),
             enders: HashMap::new(),
             running: HashMap::new(),
@@ -189,9 +194,15 @@ impl Service {
     fn execute(&mut self, request: Request) -> io::Result<Option<(Reply, Vec<OwnedFd>)>> {
         while self.held.try_join_next().is_some() {}
         let answer = match request {
-            Request::Allow(programs) => match &self.allowed {
+            Request::Allow {
+                programs,
+                connections,
+            } => match &self.allowed {
                 None => {
                     self.allowed = Some(programs);
+                    let most = connections.min(Semaphore::MAX_PERMITS);
+                    self.sockets = Arc::new(Semaphore::new(most));
+                    self.ports = Arc::new(Semaphore::new(most));
                     (Reply::Allowed, Vec::new())
                 }
                 Some(_) => return Err(io::Error::other("the programs were allowed before")),
@@ -215,10 +226,7 @@ impl Service {
                 self.start(&command, number, streams)?
             }
             Request::Socket(random) => {
-                // No proxy runs before programs are allowed.
-                if self.allowed.is_some() {
-                    once(&mut self.has_socket)?;
-                }
+                let permit = one_of(&self.sockets)?;
                 // The text becomes the name of a folder.
                 if !is_base64url(&random) {
                     return Err(io::Error::other("not a valid name for a socket"));
@@ -226,7 +234,8 @@ impl Service {
                 let (folder, listener) = socket::make(&random)?;
                 let path = folder.socket().into_os_string();
                 let (theirs, life) = life()?;
-                let place = folder.place().map(Path::to_owned);
+                let is_first = !std::mem::replace(&mut self.has_cleared, true);
+                let place = folder.place().filter(|_| is_first).map(Path::to_owned);
                 let disconnected = self.host.subscribe();
                 self.held.spawn(async move {
                     let (mut wish, _output) = life.into_split();
@@ -237,13 +246,20 @@ impl Service {
                     };
                     tokio::join!(clear, ended(&mut wish, disconnected));
                     // The host sees the end of its lifeline when the folder is removed.
-                    drop(folder);
+                    drop((folder, permit));
                 });
                 (Reply::Socket(path), vec![listener.into(), theirs.into()])
             }
             Request::Port => {
-                once(&mut self.has_port)?;
-                (Reply::Port, vec![socket::port()?.into()])
+                let permit = one_of(&self.ports)?;
+                let (theirs, life) = life()?;
+                let disconnected = self.host.subscribe();
+                self.held.spawn(async move {
+                    let (mut wish, _output) = life.into_split();
+                    ended(&mut wish, disconnected).await;
+                    drop(permit);
+                });
+                (Reply::Port, vec![socket::port()?.into(), theirs.into()])
             }
             Request::End(number) => {
                 // The program may have ended already.
@@ -314,13 +330,10 @@ impl Service {
     }
 }
 
-/// An error the second time.
-fn once(done: &mut bool) -> io::Result<()> {
-    if std::mem::replace(done, true) {
-        Err(io::Error::other("it was opened before"))
-    } else {
-        Ok(())
-    }
+/// An error if as many are open as connections may have.
+fn one_of(permits: &Arc<Semaphore>) -> io::Result<OwnedSemaphorePermit> {
+    let permit = Arc::clone(permits).try_acquire_owned();
+    permit.map_err(|_| io::Error::other("each connection has opened one"))
 }
 
 fn is_base64url(text: &str) -> bool {

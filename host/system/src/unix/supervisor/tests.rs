@@ -151,7 +151,10 @@ fn allow(scripts: &[&str]) -> Request {
         args: vec!["-c".into(), script.into()],
         env: Vec::new(),
     };
-    Request::Allow(scripts.iter().map(command).collect())
+    Request::Allow {
+        programs: scripts.iter().map(command).collect(),
+        connections: 2,
+    }
 }
 
 fn text(mut from: impl Read) -> String {
@@ -210,11 +213,15 @@ fn a_start_adds_nothing_to_the_environment_but_a_token_for_hooks() {
 #[test]
 fn a_failed_start_is_reported_with_the_systems_error() {
     let mut here = TestSupervisor::start();
-    here.ask(&Request::Allow(vec![CommandLine {
+    let programs = vec![CommandLine {
         program: "/no/such/program".into(),
         args: Vec::new(),
         env: Vec::new(),
-    }]))
+    }];
+    here.ask(&Request::Allow {
+        programs,
+        connections: 1,
+    })
     .unwrap();
     let error = here.ask_to_start(0, Streams::Pipes).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
@@ -342,7 +349,7 @@ fn a_socket_is_removed_when_its_lifeline_is_closed() {
 }
 
 #[test]
-fn once_programs_are_allowed_it_opens_one_socket_and_one_port() {
+fn once_programs_are_allowed_each_connection_can_have_a_socket_and_a_port() {
     let mut here = TestSupervisor::start();
     let socket = |name: &str| Request::Socket(name.to_owned());
     for name in ["supervisor-1", "supervisor-2", "supervisor-3"] {
@@ -352,11 +359,20 @@ fn once_programs_are_allowed_it_opens_one_socket_and_one_port() {
     let refused = elsewhere.unwrap_err().to_string();
     assert_eq!(refused, "not a valid name for a socket");
     here.ask(&allow(&[])).unwrap();
-    for request in [Request::Port, socket("supervisor-4")] {
-        here.ask(&request).unwrap();
-        let again = here.ask(&request).unwrap_err().to_string();
-        assert_eq!(again, "it was opened before");
-    }
+    let port = |here: &mut TestSupervisor| {
+        let opened = here.ask(&Request::Port)?.parts::<2>();
+        opened.map(|(_, [_port, life])| UnixStream::from(life))
+    };
+    let first = port(&mut here).unwrap();
+    let _second = port(&mut here).unwrap();
+    let third = port(&mut here).unwrap_err().to_string();
+    assert_eq!(third, "each connection has opened one");
+    first.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(text(first), "");
+    port(&mut here).unwrap();
+    let _open = ["supervisor-4", "supervisor-5"].map(|name| here.ask(&socket(name)).unwrap());
+    let third = here.ask(&socket("supervisor-6")).unwrap_err().to_string();
+    assert_eq!(third, "each connection has opened one");
     here.end();
 }
 

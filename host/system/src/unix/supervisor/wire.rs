@@ -16,8 +16,11 @@ const ANSWER: usize = 16 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// Allow these programs; an error the second time.
-    Allow(Vec<CommandLine>),
+    /// Allow these programs, and that many connections at once; an error the second time.
+    Allow {
+        programs: Vec<CommandLine>,
+        connections: usize,
+    },
     /// Start an allowed program, given by its index.
     Start {
         program: usize,
@@ -27,8 +30,9 @@ pub enum Request {
         /// The value of [`HOOK_TOKEN`](crate::HOOK_TOKEN) in its environment.
         hook_token: Option<String>,
     },
-    /// Open a socket whose path contains this text; an error the second time after `Allow`.
+    /// Open a socket whose path contains this text. After `Allow`, each connection can have one.
     Socket(String),
+    /// Open a port on the loopback interface. After `Allow`, each connection can have one.
     Port,
     /// End the program with this number. Has no answer.
     End(u64),
@@ -62,7 +66,7 @@ pub enum Reply {
     Started(u32),
     /// The socket's path, sent with the socket and its lifeline.
     Socket(OsString),
-    /// Sent with the listener.
+    /// Sent with the listener and its lifeline.
     Port,
     Failed {
         /// The system's error code, if it is a system error.
