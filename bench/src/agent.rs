@@ -1,12 +1,15 @@
 //! The agent of all measurements: it answers at once, and streams as requested.
 //!
 //! A prompt begins with `ping`, which only ends the turn, or with `burst COUNT SIZE`, which first streams COUNT chunks
-//! with a text of SIZE bytes.
+//! with a text of SIZE bytes. With `hook PLACE`, it first starts a [process](crate::hooks::STARTS) of its hooks, and its
+//! answer has the time that it took.
 
 use std::io::{Read, Result, Write};
 
 use memchr::memmem;
+use serde_json::json;
 
+use crate::hooks::Hooks;
 use crate::lines::Lines;
 
 /// How many bytes of small messages are written at once.
@@ -21,7 +24,7 @@ const WORDS: &[u8] = b"the quick brown fox jumps over the lazy dog and ";
 /// If the client cannot be read or written to.
 pub fn serve(input: impl Read, mut output: impl Write) -> Result<()> {
     let mut lines = Lines::new(input);
-    let mut sessions = 0;
+    let (mut sessions, mut hooks) = (0, Hooks::default());
     while let Some(line) = lines.next_line()? {
         let Some((method, id)) = text(line, b"\"method\":\"").zip(id(line)) else {
             continue;
@@ -30,12 +33,11 @@ pub fn serve(input: impl Read, mut output: impl Write) -> Result<()> {
             b"initialize" => r#"{"protocolVersion":1,"agentCapabilities":{}}"#.to_owned(),
             b"session/new" => {
                 sessions += 1;
-                format!(r#"{{"sessionId":"session-{sessions}"}}"#)
+                let session = format!("session-{sessions}");
+                hooks.begin(line, &session)?;
+                format!(r#"{{"sessionId":"{session}"}}"#)
             }
-            b"session/prompt" => {
-                prompt(line, &mut output)?;
-                r#"{"stopReason":"end_turn"}"#.to_owned()
-            }
+            b"session/prompt" => prompt(line, &mut hooks, &mut output)?,
             _ => "{}".to_owned(),
         };
         let id = String::from_utf8_lossy(id);
@@ -51,17 +53,25 @@ pub fn words(size: usize) -> Vec<u8> {
     WORDS.iter().copied().cycle().take(size).collect()
 }
 
-fn prompt(line: &[u8], output: &mut impl Write) -> Result<()> {
+/// Handles a prompt. Returns its answer.
+fn prompt(line: &[u8], hooks: &mut Hooks, output: &mut impl Write) -> Result<String> {
     let asked = text(line, b"\"text\":\"").unwrap_or_default();
     let asked = String::from_utf8_lossy(&asked[..asked.len().min(64)]);
-    let mut asked = asked.split(' ');
-    if asked.next() != Some("burst") {
-        return Ok(());
+    let mut words = asked.split(' ');
+    let what = words.next();
+    let mut number = || words.next().and_then(|number| number.parse().ok());
+    match (what, number(), number()) {
+        (Some("burst"), Some(count), Some(size)) => burst(line, count, size, output)?,
+        (Some("hook"), Some(place), None) => {
+            let took = hooks.start(place)?;
+            return Ok(json!({ "stopReason": "end_turn", "_meta": { "ms": took } }).to_string());
+        }
+        _ => {}
     }
-    let mut number = || asked.next().and_then(|number| number.parse().ok());
-    let (Some(mut count), Some(size)) = (number(), number()) else {
-        return Ok(());
-    };
+    Ok(r#"{"stopReason":"end_turn"}"#.to_owned())
+}
+
+fn burst(line: &[u8], mut count: usize, size: usize, output: &mut impl Write) -> Result<()> {
     let session = text(line, b"\"sessionId\":\"").unwrap_or_default();
     let update = update(session, size);
     let at_once = (WRITE / update.len()).clamp(1, usize::max(count, 1));

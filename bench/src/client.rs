@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use memchr::memmem::{self, Finder};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agent::words;
 use crate::lines::Lines;
@@ -77,6 +77,18 @@ impl<R: Read, W: Write> Client<R, W> {
         self.input.write_all(&prompt)?;
         self.answer()?;
         Ok(begin.elapsed())
+    }
+
+    /// The milliseconds that a process of the agent's hooks took, at this place in [`STARTS`](crate::hooks::STARTS).
+    ///
+    /// # Errors
+    /// If it did not end as it should.
+    pub fn hook(&mut self, place: usize) -> Result<f64> {
+        let prompt = self.prompt(format!("hook {place}").as_bytes());
+        self.input.write_all(&prompt)?;
+        let answer: Value = serde_json::from_str(&self.result("stopReason")?)?;
+        let took = answer["result"]["_meta"]["ms"].as_f64();
+        took.context("the answer has no time")
     }
 
     /// The time until this many updates, with a text of this many bytes each, and the end of their turn have arrived.

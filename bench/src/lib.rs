@@ -9,6 +9,7 @@
 pub mod agent;
 pub mod bare;
 pub mod client;
+pub mod hooks;
 pub mod lines;
 pub mod measures;
 pub mod plots;

@@ -3,10 +3,12 @@
 //! Start and memory are measured with each subject alone, as processes of the same program share its memory.
 //! Everything else is measured in turn, with all subjects running. What is smaller than the differences of such a run
 //! is measured separately, in pairs: the cost of an unresponsive collector, within one process, and that of a change.
+//! The agent itself measures the events of its hooks.
 
 mod alone;
 pub mod beside;
 mod collector;
+mod hooks;
 mod pairs;
 mod rounds;
 pub mod stats;
@@ -21,6 +23,7 @@ use serde::Serialize;
 
 pub use self::beside::{Comparison, Cost};
 pub use self::collector::ExportResult;
+pub use self::hooks::HookResult;
 pub use self::pairs::Share;
 use self::rounds::LiveSubject;
 use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
@@ -51,6 +54,8 @@ pub struct Effort {
     pub slow: Duration,
     /// How often the subjects that are measured in pairs are started.
     pub paired_starts: usize,
+    /// How often the agent starts each process of its hooks.
+    pub events: usize,
 }
 
 impl Effort {
@@ -63,6 +68,7 @@ impl Effort {
         cold_starts: 1,
         slow: Duration::from_secs(2),
         paired_starts: 2,
+        events: 200,
     };
 
     /// The published extent.
@@ -74,6 +80,7 @@ impl Effort {
         cold_starts: 3,
         slow: Duration::from_secs(8),
         paired_starts: 20,
+        events: 1000,
     };
 }
 
@@ -164,6 +171,8 @@ pub struct Outcome {
     pub noise: Vec<Noise>,
     /// A chain that exports, by the behaviour of its collector.
     pub exported: Vec<ExportResult>,
+    /// The processes of an agent's hooks.
+    pub hooks: Vec<HookResult>,
 }
 
 /// The numbers of components in [`Family::Bare`].
@@ -195,6 +204,7 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
         figures: all.filter(is_meant).collect(),
         noise: Vec::new(),
         exported: Vec::new(),
+        hooks: Vec::new(),
     };
     let figures = &mut outcome.figures;
     if only.is_empty() {
@@ -222,6 +232,7 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     noise.push(rounds::round_trips(&mut live, effort, true, &watchdog)?);
     drop(live);
     outcome.exported = collector::run(places, effort, &watchdog)?;
+    outcome.hooks = hooks::run(places, effort, &watchdog)?;
     Ok(outcome)
 }
 

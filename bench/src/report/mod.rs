@@ -15,7 +15,7 @@ pub use table::markdown;
 pub(crate) use table::{section, show};
 pub use targets::{Target, Verdict};
 
-use crate::measures::{ExportResult, Figures, Noise, Outcome};
+use crate::measures::{ExportResult, Figures, HookResult, Noise, Outcome};
 use crate::subjects::Family;
 
 /// If the relay's figure is less certain than this, the machine is too noisy, and ratios are not reported.
@@ -36,6 +36,8 @@ pub struct Report {
     pub figures: Vec<Figures>,
     /// A chain that exports, by the behaviour of its collector.
     pub exported: Vec<ExportResult>,
+    /// The processes of an agent's hooks.
+    pub hooks: Vec<HookResult>,
     /// The targets.
     pub targets: Vec<Target>,
 }
@@ -51,6 +53,7 @@ impl Report {
             noise: outcome.noise,
             figures: outcome.figures,
             exported: outcome.exported,
+            hooks: outcome.hooks,
             targets: Vec::new(),
         };
         report.targets = targets::all(&report);

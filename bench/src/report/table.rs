@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{QUIET, Report, Verdict};
+use crate::hooks::HookProgram;
 use crate::measures::stats::mib;
 use crate::measures::{Figures, LARGE, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
 use crate::subjects::{CAN_LOOK, Family};
@@ -43,6 +44,7 @@ pub fn markdown(report: &Report) -> String {
     trips(report, &mut text);
     updates(report, &mut text);
     exported(report, &mut text);
+    hooks(report, &mut text);
     text
 }
 
@@ -235,6 +237,22 @@ fn exported(report: &Report, text: &mut String) {
         "memory (MiB)",
     ];
     section(text, "OpenTelemetry", &head, rows.collect());
+}
+
+fn hooks(report: &Report, text: &mut String) {
+    let mut all = report.hooks.iter();
+    let floor = all.find(|hook| hook.program == HookProgram::WithoutHost);
+    let rows = report.hooks.iter().map(|hook| {
+        vec![
+            hook.name.to_owned(),
+            hook.samples.to_string(),
+            show(Some(hook.p50_ms)),
+            show(Some(hook.p99_ms)),
+            show(floor.map(|floor| hook.p50_ms / floor.p50_ms)),
+        ]
+    });
+    let head = ["", "samples", "p50 (ms)", "p99", "× without a host"];
+    section(text, "Events of an agent's hooks", &head, rows.collect());
 }
 
 /// A table under its title.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Report;
+use crate::hooks::HookProgram;
 use crate::measures::stats::{mib, number, slope};
 use crate::measures::{BARE, Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
 use crate::subjects::{Behaviour, COUNTS, Family, MANY, PROJECTS};
@@ -56,6 +57,7 @@ pub fn all(report: &Report) -> Vec<Target> {
     all.a_message();
     all.ours();
     all.collectors();
+    all.hooks();
     all.starts();
     all.memory();
     all.many();
@@ -159,6 +161,20 @@ impl Targets<'_> {
         }
     }
 
+    /// The time of an event of the agent's hooks, with one guard.
+    fn hooks(&mut self) {
+        let all = self.report.hooks.iter();
+        for event in all.filter(|hook| hook.program == HookProgram::Client) {
+            for (which, took, limit) in [
+                ("the median", event.p50_ms, 2.0),
+                ("the 99th of 100", event.p99_ms, 5.0),
+            ] {
+                let what = format!("an event of hooks, {}: {which}", event.name);
+                self.most(what, (Some(took), None), limit, "ms");
+            }
+        }
+    }
+
     /// The cost of our own proxies, compared with as many idle ones.
     fn ours(&mut self) {
         let of = |family| self.report.of(family, 3);
@@ -186,24 +202,14 @@ impl Targets<'_> {
         let five = minus(of(Family::Five, 5), agent);
         let same = minus(of(Family::Forwarding, 5), agent);
         let python = minus(of(Family::Python, 1), of(Family::Empty, 0));
-        self.most(
-            "start, cached: our five, over the agent alone".into(),
-            (five, None),
-            15.0,
-            "ms",
-        );
-        self.most(
-            "start, cached: 5 forwarding, over the agent alone".into(),
-            (same, None),
-            15.0,
-            "ms",
-        );
-        self.most(
-            "start, cached: one in Python, over no proxies".into(),
-            (python, None),
-            30.0,
-            "ms",
-        );
+        for (what, figure, limit) in [
+            ("our five, over the agent alone", five, 15.0),
+            ("5 forwarding, over the agent alone", same, 15.0),
+            ("one in Python, over no proxies", python, 30.0),
+        ] {
+            let what = format!("start, cached: {what}");
+            self.most(what, (figure, None), limit, "ms");
+        }
     }
 
     fn memory(&mut self) {
@@ -218,27 +224,17 @@ impl Targets<'_> {
             .filter(|figures| !matches!(figures.subject.family, Family::Relay | Family::Reference))
             .filter_map(|figures| Some((figures.name.clone(), mib(figures.peak?))))
             .collect();
-        self.most("memory at rest: our five".into(), (five, None), 25.0, "MiB");
-        self.most(
-            "memory at rest: 5 forwarding".into(),
-            (same, None),
-            25.0,
-            "MiB",
-        );
-        self.most(
-            "memory at rest: each further one that forwards".into(),
-            (each, None),
-            1.0,
-            "MiB",
-        );
         let project = minus(of(Family::Projects, 3), of(Family::Project, 3));
         let project = project.map(|more| more / number(PROJECTS - 1));
-        self.most(
-            "memory at rest: each further project, of 3 that forward".into(),
-            (project, None),
-            8.0,
-            "MiB",
-        );
+        for (what, figure, limit) in [
+            ("our five", five, 25.0),
+            ("5 forwarding", same, 25.0),
+            ("each further one that forwards", each, 1.0),
+            ("each further project, of 3 that forward", project, 8.0),
+        ] {
+            let what = format!("memory at rest: {what}");
+            self.most(what, (figure, None), limit, "MiB");
+        }
         for (name, peak) in peaks {
             let what = format!("most memory with a slow reader: {name}");
             self.most(what, (Some(peak), None), 64.0, "MiB");

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use acp_chain_package::Package;
@@ -12,6 +12,12 @@ use acp_chain_powers::Power;
 use anyhow::{Context, Result};
 
 use super::{FEW, Family, Places, Subject, TERMS, process, projects};
+
+/// By what acp-chain knows the hooks of an agent.
+const PACKAGE: &str = r#"{"name":"@agentclientprotocol/claude-agent-acp","version":"0.101.0"}"#;
+
+/// The rule of `permissions` for the calls that hooks report.
+const RULE: &str = "[[proxy.config.rules]]\ndecision = 'deny'\ncommand = 'rm *'\n";
 
 pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
     let folder = |name| places.scratch.join(name);
@@ -46,8 +52,27 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
             .env("OTEL_SDK_DISABLED", "false")
             .env("OTEL_EXPORTER_OTLP_ENDPOINT", places.collector.endpoint());
     }
-    command.arg("--").arg(&places.agent);
+    let agent = if matches!(subject.family, Family::Calls | Family::Results) {
+        command.args(["--hooks", "required"]);
+        packaged(places)?
+    } else {
+        places.agent.clone()
+    };
+    command.arg("--").arg(agent);
     Ok(command)
+}
+
+/// The agent, in a package.
+fn packaged(places: &Places) -> Result<PathBuf> {
+    let folder = places.scratch.join("package");
+    let agent = folder.join("agent");
+    // One that runs cannot be written to.
+    if !agent.exists() {
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("package.json"), PACKAGE)?;
+        fs::copy(&places.agent, &agent)?;
+    }
+    Ok(agent)
 }
 
 fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<String> {
@@ -59,6 +84,8 @@ fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<Str
                 components,
             );
         }
+        Family::Calls => return Ok(ours(&["permissions"], components)? + RULE),
+        Family::Results => return ours(&["redact"], components),
         _ => {}
     }
     let mut text = String::new();

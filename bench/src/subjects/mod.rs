@@ -74,6 +74,10 @@ pub enum Family {
     Ours,
     /// Five different proxies: those three, `todo` and `project-map`.
     Five,
+    /// `permissions`, which decides about the calls that the agent's hooks report.
+    Calls,
+    /// `redact`, which decides about the results that they report.
+    Results,
     /// One component in Python, of 18 MB.
     Python,
     /// The reference conductor, with native proxies that forward everything.
@@ -218,6 +222,8 @@ impl fmt::Display for Subject {
             ),
             Family::Ours => f.write_str("acp-chain, rules, permissions, redact"),
             Family::Five => f.write_str("acp-chain, our five"),
+            Family::Calls => f.write_str("acp-chain, permissions, with the agent's hooks"),
+            Family::Results => f.write_str("acp-chain, redact, with the agent's hooks"),
             Family::Python => f.write_str("acp-chain, one in Python"),
             Family::Reference => write!(f, "reference, {proxies} native prox{ies}"),
         }
