@@ -16,6 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use acp_chain_channel::limits::{
+    HOOK_CONNECTIONS, HOOK_COST, HOOK_READING, HOOK_REPORT, HOOK_UNANSWERED,
+};
 use acp_chain_system::Supervisor;
 use acp_chain_system::local::{Address, Endpoint, Listener};
 use base64::Engine as _;
@@ -31,25 +34,16 @@ use tokio::time::{sleep, timeout};
 use crate::wire::{Header, LONGEST_LINE, LONGEST_REPORT};
 use crate::{Answer, Dialect};
 
-/// How many connections at once have a report that has not arrived. Further ones wait to be accepted.
-const CONNECTIONS: usize = 256;
+const _: () = assert!(HOOK_COST + LONGEST_REPORT <= HOOK_UNANSWERED);
 
-/// How many bytes of reports are read at once, over all connections.
-const READING: usize = 64 * 1024 * 1024;
-
-/// How many bytes the reports of one run may have that are read or wait for an answer, each with [`COST`] more. A half
-/// of [`READING`]: one run alone does not use that up.
-const UNANSWERED: usize = READING / 2;
-
-/// What a report counts beside its text. So a run has 256 reports at once, and as many connections.
-const COST: usize = UNANSWERED / 256;
-
-const _: () = assert!(COST + LONGEST_REPORT <= UNANSWERED);
+// The client is compiled without the table of limits.
+const _: () = assert!(LONGEST_REPORT == HOOK_REPORT);
 
 /// How many arrivals a run may not have taken.
 const ARRIVALS: usize = 256;
 
-/// How long a connection may take for its first line and its report, which may have to wait for [`UNANSWERED`] ones.
+/// How long a connection may take for its first line and its report, which may have to wait for others
+/// ([`HOOK_READING`], [`HOOK_UNANSWERED`]).
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long accepting pauses after an error, such as a system out of resources.
@@ -136,7 +130,7 @@ impl Server {
         let shared = Shared {
             dialect,
             runs: Mutex::default(),
-            reading: Semaphore::new(READING),
+            reading: Semaphore::new(HOOK_READING),
         };
         Ok(Self(Arc::new(Socket {
             dialect,
@@ -161,7 +155,7 @@ impl Server {
             arrivals: sender,
             open: Mutex::default(),
             last: AtomicU64::new(0),
-            unanswered: Arc::new(Semaphore::new(UNANSWERED)),
+            unanswered: Arc::new(Semaphore::new(HOOK_UNANSWERED)),
         });
         lock(&self.0.shared.runs).insert(digest(&token), Arc::clone(&run));
         Ok(Reports {
@@ -263,7 +257,7 @@ fn digest(token: &str) -> [u8; 32] {
 
 /// Accepts connections. Dropping the future closes them.
 async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
-    let arriving = Arc::new(Semaphore::new(CONNECTIONS));
+    let arriving = Arc::new(Semaphore::new(HOOK_CONNECTIONS));
     let mut connections = JoinSet::new();
     // It is never closed.
     while let Ok(place) = Arc::clone(&arriving).acquire_owned().await {
@@ -342,7 +336,7 @@ impl Shared {
             return Err("it is of another agent");
         }
         let permits = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
-        let cost = permits(COST + header.length);
+        let cost = permits(HOOK_COST + header.length);
         let unanswered = Arc::clone(&run.unanswered).acquire_many_owned(cost).await;
         let unanswered = unanswered.map_err(|_| "its run has ended")?;
         let room = self.reading.acquire_many(permits(header.length)).await;
@@ -511,7 +505,7 @@ mod tests {
         let server = server();
         let [busy, mut other] = [server.begin().unwrap(), server.begin().unwrap()];
         let mut held = Vec::new();
-        for _ in 0..CONNECTIONS {
+        for _ in 0..HOOK_CONNECTIONS {
             held.push(hook_of(&busy).await);
         }
         let of_other = hook_of(&other).await;

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::hooks::ReportNumber;
 use crate::exchange::ExchangeId;
 use crate::routed::Routed;
-use acp_chain_channel::limits::Charge;
+use acp_chain_channel::limits::{Charge, HOOK_NAMES};
 use acp_chain_rpc::{Message, member};
 
 /// Looks at JSON text.
@@ -59,10 +59,7 @@ pub enum FirstSign {
     Prompt,
 }
 
-/// How many names of a kind are kept.
-const LAST: usize = 1 << 14;
-
-/// The last names of a kind.
+/// The last [`HOOK_NAMES`] names of a kind.
 #[derive(Default)]
 struct Names {
     secret: foldhash::quality::RandomState,
@@ -77,7 +74,7 @@ impl Names {
             return;
         }
         self.in_order.push_back(hash);
-        if self.in_order.len() > LAST
+        if self.in_order.len() > HOOK_NAMES
             && let Some(first) = self.in_order.pop_front()
         {
             self.all.remove(&first);
@@ -277,17 +274,20 @@ pub(super) fn text(json: &str, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LAST, Names};
+    use super::{HOOK_NAMES, Names};
 
     #[test]
     fn only_the_last_names_are_kept() {
         let mut names = Names::default();
-        for number in 0..2 * LAST {
+        for number in 0..2 * HOOK_NAMES {
             names.add(&number.to_string());
             names.add("0");
         }
-        assert_eq!((names.all.len(), names.in_order.len()), (LAST, LAST));
-        let last = (2 * LAST - 1).to_string();
+        assert_eq!(
+            (names.all.len(), names.in_order.len()),
+            (HOOK_NAMES, HOOK_NAMES)
+        );
+        let last = (2 * HOOK_NAMES - 1).to_string();
         assert!(names.has(&last) && !names.has("1"));
     }
 }
