@@ -20,19 +20,19 @@ mod reports;
 mod request;
 mod rule;
 mod runs;
+mod title;
 mod turns;
 mod verdict;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fmt;
 
 use acp_chain_proxy::acp::{BEFORE_TOOL, CANCEL, ELICITATION, PERMISSION, PROMPT, UPDATE};
 use acp_chain_proxy::{
-    Action, Configure, Error, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response,
-    Result, Sessions, Subscription, debug, export, info, save, warn,
+    Action, Configure, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response, Result,
+    Sessions, Subscription, Version, debug, export, info, save, warn,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use call::Call;
@@ -43,6 +43,7 @@ use reports::{ClientView, Reports, Ruling};
 use request::PermissionRequest;
 use rule::{Case, Decision, Entry, Rule};
 use runs::AllowedRuns;
+use title::LogTitle;
 use turns::Turns;
 use verdict::Verdict;
 
@@ -70,12 +71,16 @@ struct Judged<'r> {
     title: String,
 }
 
-/// The code of JSON-RPC's invalid request, with which a run is refused.
-const REFUSED: i32 = -32600;
+/// What a later instance gets: the messages that say it are never repeated.
+#[derive(Default, Deserialize, Serialize)]
+struct State {
+    sessions: Sessions,
+    version: Cell<Version>,
+}
 
 struct Permissions {
     rules: Vec<Rule>,
-    sessions: Sessions,
+    state: State,
     turns: Turns,
     reports: Reports,
     allowed: AllowedRuns,
@@ -96,7 +101,7 @@ impl Configure for Permissions {
         warn_about(&rules);
         Ok(Self {
             rules,
-            sessions: Sessions::default(),
+            state: State::default(),
             turns: Turns::default(),
             reports: Reports::default(),
             allowed: AllowedRuns::default(),
@@ -124,6 +129,7 @@ fn warn_about(rules: &[Rule]) {
 
 impl Proxy for Permissions {
     const SUBSCRIPTIONS: &[Subscription] = &[
+        Version::SUBSCRIPTION,
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(ELICITATION).from(Peer::Agent),
         Subscription::requests(BEFORE_TOOL).from(Peer::Agent),
@@ -149,13 +155,13 @@ impl Proxy for Permissions {
     }
 
     fn restore(&mut self, saved: Json) -> Result<()> {
-        self.sessions = saved.parse()?;
+        self.state = saved.parse()?;
         self.turns = Turns::after_restart();
         Ok(())
     }
 
     async fn on_request(&self, request: Request) -> Result {
-        let opens = self.sessions.on_request(&request);
+        let opens = self.state.sessions.on_request(&request);
         self.keep(opens)?;
         let asked = match &*request.head.method {
             PERMISSION => Some(PermissionRequest::read(&request.params.spelling())),
@@ -190,6 +196,11 @@ impl Proxy for Permissions {
     }
 
     async fn on_response(&self, response: Response) -> Result {
+        if let Some(version) = Version::agreed(&response) {
+            self.state.version.set(version);
+            self.keep(true)?;
+            return Ok(Action::Forward);
+        }
         let head = &response.head;
         if head.method == PROMPT {
             if self.turns.on_answer(&response) {
@@ -203,7 +214,7 @@ impl Proxy for Permissions {
         if let Some(session) = head.read::<String>("/sessionId").or(head.session.clone()) {
             self.turns.on_open(&session);
         }
-        let opened = self.sessions.on_response(&response);
+        let opened = self.state.sessions.on_response(&response);
         self.keep(opened)?;
         Ok(Action::Forward)
     }
@@ -214,7 +225,7 @@ impl Permissions {
     fn keep(&self, changed: bool) -> Result<()> {
         let first = !self.saved.replace(true);
         if changed || first {
-            save(&self.sessions)?;
+            save(&self.state)?;
         }
         Ok(())
     }
@@ -239,64 +250,6 @@ impl Permissions {
             json!({ "outcome": outcome, "_meta": meta })
         };
         Action::Respond(result.into())
-    }
-
-    /// The answer to a question about a run that the user has just allowed; `None` if the user has to be asked.
-    fn repeat(&self, session: &str, asked: &PermissionRequest, params: &Json) -> Option<Action> {
-        let is_more = asked.call.unclear || asked.question.is_some() || asked.is_elicitation;
-        if is_more || self.reports.is_stopped(session) {
-            return None;
-        }
-        let (option, _) = asked.options.only(&["allow_once"])?;
-        let (_, call) = reports::call_of(params);
-        if !self.allowed.take(session, &call) {
-            return None;
-        }
-        debug!("the user has allowed the run that the agent asks about");
-        let outcome = json!({ "outcome": "selected", "optionId": option });
-        Some(Action::Respond(json!({ "outcome": outcome }).into()))
-    }
-
-    /// Decides about a tool that is about to run. One that no rule is about passes: the agent asks for permission
-    /// where it finds that necessary.
-    async fn run(&self, request: &Request) -> Result {
-        let name = request.head.session.as_deref();
-        let session = name.unwrap_or_default();
-        self.reports.on_activity(session);
-        let asked = PermissionRequest::read_run(&request.params.spelling());
-        let Judged { judgement, title } = self.judge(name, &asked);
-        match judgement {
-            Judgement::NoRule => Ok(Action::Forward),
-            Judgement::Rule(number, rule) if rule.decision == Decision::Deny => {
-                info!("rule {number}: refused {title} before it ran");
-                let decision = rule.decision;
-                let ruling = Ruling {
-                    number,
-                    decision,
-                    title,
-                };
-                self.reports.refused(session, &ruling);
-                Ok(Action::Reject(Error::new(REFUSED, ruling.reason())))
-            }
-            // The client answers questions of a stopped turn with `cancelled`.
-            Judgement::Rule(number, rule)
-                if rule.decision == Decision::Allow && !self.reports.is_stopped(session) =>
-            {
-                debug!("rule {number}: {title} may run");
-                Ok(Action::Forward)
-            }
-            Judgement::Rule(..) | Judgement::Unclear => {
-                let call: Json = request.params.at("/toolCall").unwrap_or_else(Json::null);
-                let shown = title_of_question(&call, title);
-                match runs::ask(session, request.head.id, call.clone(), &shown).await {
-                    Ok(()) => {
-                        self.allowed.insert(session, &call);
-                        Ok(Action::Forward)
-                    }
-                    Err(why) => Ok(Action::Reject(Error::new(REFUSED, why))),
-                }
-            }
-        }
     }
 
     /// The parts of the request's call that the client has received.
@@ -340,7 +293,7 @@ impl Permissions {
         if let Some(command) = self.turns.command_of(session.unwrap_or_default(), &call) {
             call.add(&command);
         }
-        let session = session.and_then(|session| self.sessions.get(session));
+        let session = session.and_then(|session| self.state.sessions.get(session));
         let directory = session.and_then(|session| Directory::of(&session.cwd));
         let place = |path: &String| Place::of(path, directory.as_ref());
         let commands = Commands::of(&call, directory.as_ref());
@@ -432,42 +385,10 @@ fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
     parts.filter(is_path).map(str::to_owned).collect()
 }
 
-/// The title of a question about a run: the agent's name of the tool, and its command, or else its first path. `title`
-/// is that of the call.
-fn title_of_question(call: &Json, title: String) -> String {
-    let shown = |pointer| {
-        let text = call.at::<String>(pointer);
-        text.map(|text| LogTitle(Some(&text)).to_string())
-    };
-    let Some(tool) = shown("/title") else {
-        return title;
-    };
-    let object = Some(title).filter(|object| *object != tool);
-    match object.or_else(|| shown("/locations/0/path")) {
-        Some(object) => format!("{tool}: {object}"),
-        None => tool,
-    }
-}
-
 /// The longest text that is taken for a path, in bytes.
 const LONGEST_PATH: usize = 4096;
 /// How many texts of a request are taken for paths. Whether further ones are paths is unknown.
 const MOST_MENTIONS: usize = 8192;
-
-/// A title for the log: on one line, truncated, with hidden characters escaped.
-struct LogTitle<'a>(Option<&'a str>);
-
-impl fmt::Display for LogTitle<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 200;
-        let Some(title) = self.0 else {
-            return formatter.write_str("a tool call");
-        };
-        let shown: String = title.chars().take(MOST).collect();
-        let more = if shown.len() < title.len() { "…" } else { "" };
-        write!(formatter, "{shown:?}{more}")
-    }
-}
 
 export!(Permissions);
 

@@ -124,9 +124,9 @@ impl Reports {
     }
 
     /// Notifies the user that a rule has refused a run. The agent may show the call, but not whose decision it was.
-    pub(crate) fn refused(&self, session: &str, ruling: &Ruling) {
-        self.keep(session, Version::V1, ruling);
-        if let Err(error) = denied(session, Version::V1, ruling) {
+    pub(crate) fn refused(&self, version: Version, session: &str, ruling: &Ruling) {
+        self.keep(session, version, ruling);
+        if let Err(error) = denied(session, version, ruling) {
             debug!("the user was not notified of the refusal: {error}");
         }
     }

@@ -28,6 +28,7 @@ mod spellings;
 
 /// The powers in the README.
 const LEAST: &[&str] = &[
+    "capabilities.read",
     "session-setup.read",
     "turns.read",
     "tool-calls.read",

@@ -51,7 +51,7 @@ fn a_new_instance_allows_nothing_until_it_has_seen_the_end_of_a_turn() {
 }
 
 #[test]
-fn only_sessions_are_saved() {
+fn calls_are_not_saved() {
     let mut host = host(json!([{ "decision": "allow" }]));
     assert!(host.saved().is_some());
     update(

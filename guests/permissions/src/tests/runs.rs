@@ -50,6 +50,14 @@ fn question(host: &mut Host, call: &Value) -> SentMessage {
     asked.clone()
 }
 
+/// Client and agent agree on version 2.
+fn agree_on_version_2(host: &mut Host) {
+    let version = json!({ "protocolVersion": 2 });
+    let id = host.request(Peer::Client, "initialize", &version);
+    host.answer(id, &version);
+    host.sent();
+}
+
 fn choice(option: &str) -> Value {
     json!({ "outcome": { "outcome": "selected", "optionId": option } })
 }
@@ -108,6 +116,8 @@ fn the_user_is_asked_where_a_rule_says_so_or_may_match() {
 fn what_the_user_does_not_allow_or_cannot_be_asked_is_refused() {
     for answer in [
         Ok(json!({ "outcome": { "outcome": "cancelled" } })),
+        // Of a kind that is not known, as version 2 has them.
+        Ok(json!({ "outcome": { "outcome": "_later", "optionId": "allow" } })),
         Err(acp_chain_proxy::Error::new(-32601, "no such method")),
     ] {
         let mut host = ruled();
@@ -187,4 +197,67 @@ fn earlier_updates_of_the_call_count() {
     let more = json!({ "locations": [{ "path": "/proj/.env" }] });
     update(&mut host, call_update("tool_call", "t", &more));
     question(&mut host, &call("read", "Read", &["/proj/a"]));
+}
+
+#[test]
+fn in_version_2_a_question_has_its_form() {
+    let mut host = ruled();
+    agree_on_version_2(&mut host);
+    let call = shell(Some("c"), "make all");
+    let asked = question(&mut host, &call);
+    let subject = json!({
+        "type": "tool_call",
+        "toolCall": {
+            "toolCallId": "c", "title": "Bash", "kind": "execute", "locations": [],
+            "rawInput": { "command": "make all" },
+        },
+    });
+    let expected = json!({
+        "sessionId": "s",
+        "title": r#""Bash": "make all""#,
+        "subject": subject,
+        "options": [
+            { "optionId": "allow", "name": "Allow", "kind": "allow_once" },
+            { "optionId": "reject", "name": "Reject", "kind": "reject_once" },
+        ],
+    });
+    assert_eq!(asked.at(""), expected);
+    host.answer(asked.id, choice("allow"));
+    let sent = host.sent().pop().expect("a decision");
+    assert_eq!(sent.what, SentKind::Request);
+    // The agent's own question has a text of its own.
+    let own = json!({
+        "sessionId": "s", "title": "Run it outside of the sandbox?", "subject": subject,
+        "options": options(ALL),
+    });
+    assert_eq!(choose(&mut host, own), "ask");
+}
+
+#[test]
+fn in_version_2_a_question_changes_only_the_input_of_a_call_that_the_client_has() {
+    let mut host = ruled();
+    agree_on_version_2(&mut host);
+    let more = json!({ "title": "make all", "kind": "execute", "status": "in_progress" });
+    update(&mut host, call_update("tool_call_update", "c", &more));
+    let asked = question(&mut host, &shell(Some("c"), "make all"));
+    let expected = json!({ "toolCallId": "c", "rawInput": { "command": "make all" } });
+    assert_eq!(asked.at("/subject/toolCall"), expected);
+}
+
+#[test]
+fn in_version_2_a_refusal_is_a_notice() {
+    let mut host = ruled();
+    agree_on_version_2(&mut host);
+    let sent = run(&mut host, &shell(Some("c"), "rm -rf x"));
+    assert_eq!(sent[0].at("/update/sessionUpdate"), "notice");
+}
+
+#[test]
+fn a_new_instance_knows_the_version() {
+    let mut host = ruled();
+    agree_on_version_2(&mut host);
+    host.restart().expect("restores the saved state");
+    host.sent();
+    let asked = question(&mut host, &shell(None, "make all"));
+    assert_eq!(asked.at("/subject/type"), "tool_call");
 }
