@@ -1,12 +1,12 @@
-//! `acp-chain permissions explain`: plays one permission request against the proxies of a chain, and prints their
-//! explanations.
+//! `acp-chain permissions explain`: plays one request that rules decide about against the proxies of a chain, and prints
+//! their explanations: a permission request, or that of a hook before a tool runs.
 
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
-use acp_chain_acp::{ELICITATION, PERMISSION, UPDATE};
+use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, ELICITATION, PERMISSION, UPDATE};
 use acp_chain_trace as trace;
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -20,9 +20,34 @@ use acp_chain_rpc::untrusted::Untrusted;
 /// The largest request that is read, in bytes.
 const LONGEST: u64 = 32 << 20;
 
+/// The methods of the requests that are explained.
+const EXPLAINED: [&str; 3] = [PERMISSION, ELICITATION, BEFORE_TOOL];
+
+/// A kind of request, with the proxies that decide about it.
+struct Topic {
+    /// The power of these proxies.
+    power: &'static str,
+    /// What it means if no proxy has the power.
+    without_proxies: &'static str,
+    /// What it means if no proxy explains a decision.
+    without_lines: &'static str,
+}
+
+const PERMISSIONS: Topic = Topic {
+    power: "permissions.answer",
+    without_proxies: "no proxy of the chain may answer permission requests, so all go to the user",
+    without_lines: "No proxy of the chain explains a decision about the request, so it goes to the user.",
+};
+
+const TOOL_RUNS: Topic = Topic {
+    power: "tool-runs.refuse",
+    without_proxies: "no proxy of the chain may refuse a tool before it runs, so all run unless the agent asks",
+    without_lines: "No proxy of the chain explains a decision about the tool, so it runs unless the agent asks.",
+};
+
 #[derive(Debug, Subcommand)]
 pub enum Permissions {
-    /// Say for a permission request which rule decides it, and why the others do not
+    /// Say for a permission request, or for a tool before it runs, which rule decides, and why the others do not
     Explain(Explain),
 }
 
@@ -34,7 +59,8 @@ Examples:
   echo '{\"kind\":\"execute\",\"title\":\"git log\"}' | acp-chain permissions explain -")]
 pub struct Explain {
     /// A line of a trace (`trace.jsonl:42`), a file with a request, its parameters or a tool call as JSON, or `-` for
-    /// standard input
+    /// standard input. A request is for a permission, or what a hook of the agent reports before a tool runs
+    /// (`_acp-chain/hook/before_tool`)
     request: String,
     /// The manifest; by default, your own chain
     #[arg(long, value_name = "FILE")]
@@ -45,7 +71,7 @@ pub struct Explain {
 }
 
 /// A request, and the earlier updates about its tool call.
-struct PermissionRequest {
+struct ToolRequest {
     cwd: Option<String>,
     updates: Vec<Value>,
     method: String,
@@ -63,6 +89,7 @@ impl Permissions {
 impl Explain {
     fn explain(self) -> Result<()> {
         let request = self.read()?;
+        let topic = request.topic();
         let cwd = match (&self.cwd, request.cwd) {
             (Some(cwd), _) => {
                 let cwd = std::path::absolute(cwd)?;
@@ -94,7 +121,10 @@ impl Explain {
             request.params,
         )?);
         let script = Script::of(acts);
-        let played = Stage::new(None)?.play_answering(&script, self.manifest.as_deref())?;
+        let stage = Stage::new(None)?;
+        let played = stage
+            .play_with(topic.power, &script, self.manifest.as_deref())?
+            .ok_or(topic.without_proxies)?;
         if let Some(why) = played.stopped() {
             return Err(Untrusted::new(why).to_string().into());
         }
@@ -103,14 +133,12 @@ impl Explain {
             say!("{}: {}", Untrusted::new(proxy), Untrusted::new(text));
         }
         if lines.is_empty() {
-            say!(
-                "No proxy of the chain explains a decision about the request, so it goes to the user."
-            );
+            say!("{}", topic.without_lines);
         }
         Ok(())
     }
 
-    fn read(&self) -> Result<PermissionRequest> {
+    fn read(&self) -> Result<ToolRequest> {
         let line = self.request.rsplit_once(':');
         let line = line.and_then(|(file, line)| Some((Path::new(file), line.parse().ok()?)));
         if let Some((file, line)) = line.filter(|_| !Path::new(&self.request).exists()) {
@@ -127,16 +155,32 @@ impl Explain {
         .map_err(unread)?;
         let value = serde_json::from_str(&text).map_err(|error| wrong!("{shown}: {error}"))?;
         of_json(value).ok_or_else(|| {
-            wrong!("{shown}: this is no permission request: it has no `toolCall`, no `subject`, and no `title` of a call")
+            wrong!(
+                "{shown}: this is neither a permission request nor a tool that is about to run: it has no `toolCall`, \
+                 no `subject`, and no `title` of a call, or another method"
+            )
         })
     }
 }
 
+impl ToolRequest {
+    fn topic(&self) -> &'static Topic {
+        match &*self.method {
+            BEFORE_TOOL => &TOOL_RUNS,
+            _ => &PERMISSIONS,
+        }
+    }
+}
+
 /// A request, its parameters, or a tool call.
-fn of_json(mut value: Value) -> Option<PermissionRequest> {
-    let method = value["method"].as_str().unwrap_or(PERMISSION).to_owned();
+fn of_json(mut value: Value) -> Option<ToolRequest> {
+    let named = value["method"].as_str().map(str::to_owned);
     if value.get("params").is_some() {
         value = value["params"].take();
+    }
+    let method = named.unwrap_or_else(|| method_of(&value).to_owned());
+    if !EXPLAINED.contains(&&*method) {
+        return None;
     }
     let is_call = ["toolCallId", "title", "kind", "rawInput"]
         .iter()
@@ -153,10 +197,10 @@ fn of_json(mut value: Value) -> Option<PermissionRequest> {
         return None;
     }
     let option = |kind: &str| json!({ "optionId": kind, "name": kind, "kind": kind });
-    if value.get("options").is_none() {
+    if method != BEFORE_TOOL && value.get("options").is_none() {
         value["options"] = json!([option("allow_once"), option("reject_once")]);
     }
-    Some(PermissionRequest {
+    Some(ToolRequest {
         cwd: None,
         updates: Vec::new(),
         method,
@@ -164,13 +208,22 @@ fn of_json(mut value: Value) -> Option<PermissionRequest> {
     })
 }
 
+/// The method of parameters. Only those of hooks say what the agent takes, and only results have texts.
+fn method_of(params: &Value) -> &'static str {
+    match (params.get("canChange"), params.get("output")) {
+        (None, _) => PERMISSION,
+        (Some(_), None) => BEFORE_TOOL,
+        (Some(_), Some(_)) => AFTER_TOOL,
+    }
+}
+
 /// The request in a line of a trace.
-fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest> {
+fn of_trace(file: &Path, wanted: usize) -> Result<ToolRequest> {
     let (mut found, mut others) = (None, Vec::new());
     each(file, |number, line| {
         let method = line.method.as_deref().unwrap_or_default();
         let is_request = line.kind == Some(trace::Kind::Request);
-        if is_request && matches!(method, PERMISSION | ELICITATION) {
+        if is_request && EXPLAINED.contains(&method) {
             if number == wanted {
                 found = Some(line);
             } else {
@@ -188,7 +241,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest> {
         };
         let shown = Untrusted::new(file.display());
         return Err(wrong!(
-            "{shown}:{wanted}: this line is no permission request; {others}"
+            "{shown}:{wanted}: this line is neither a permission request nor a tool that is about to run; {others}"
         ));
     };
     let (mut cwd, mut updates) = (None, Vec::new());
@@ -223,7 +276,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest> {
         }
         number < wanted
     })?;
-    Ok(PermissionRequest {
+    Ok(ToolRequest {
         cwd,
         updates,
         method: request.method.clone().unwrap_or_default(),

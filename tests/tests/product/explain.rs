@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use acp_chain_tests::host::component;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::project::world::World;
 
@@ -15,8 +15,10 @@ fn world() -> World {
     let path = component("permissions");
     let rules = "[[proxy.config.rules]]\ndecision = \"deny\"\ncommand = \"rm *\"\n\
                  [[proxy.config.rules]]\ndecision = \"allow\"\npath = \"./**\"\nkind = \"read\"\n\
-                 [[proxy.config.rules]]\ndecision = \"allow\"\ncommand = \"git log *\"\n";
-    let powers = "powers = [\"permissions.read\", \"permissions.answer\", \"tool-calls.read\", \
+                 [[proxy.config.rules]]\ndecision = \"allow\"\ncommand = \"git log *\"\n\
+                 [[proxy.config.rules]]\ndecision = \"ask\"\ncommand = \"make *\"\n";
+    let powers = "powers = [\"permissions.read\", \"permissions.answer\", \"permissions.ask\", \
+                  \"tool-calls.read\", \"tool-runs.read\", \"tool-runs.refuse\", \
                   \"session-setup.read\", \"turns.read\"]";
     let manifest = format!(
         "[[proxy]]\nid = \"permissions\"\npath = '{}'\n{powers}\n{rules}",
@@ -28,9 +30,8 @@ fn world() -> World {
 
 const EXPLAIN: [&str; 2] = ["permissions", "explain"];
 
-#[test]
-fn a_call_as_json_is_explained_rule_by_rule() {
-    let world = world();
+/// What is printed about this JSON.
+fn explained(world: &World, input: &Value) -> String {
     let mut command = world.command(EXPLAIN[0]);
     let command = command.args([EXPLAIN[1], "-", "--manifest", "acp-chain.toml"]);
     let mut running = command
@@ -38,16 +39,30 @@ fn a_call_as_json_is_explained_rule_by_rule() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut stdin = running.stdin.take().unwrap();
+    stdin.write_all(input.to_string().as_bytes()).unwrap();
+    drop(stdin);
+    let output = running.wait_with_output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a hook reports before a command runs.
+fn reported(command: &str) -> Value {
+    json!({
+        "sessionId": "s9",
+        "toolCall": {
+            "title": "Bash", "kind": "execute", "status": "pending", "locations": [],
+            "rawInput": { "command": command },
+        },
+        "canChange": true,
+    })
+}
+
+#[test]
+fn a_call_as_json_is_explained_rule_by_rule() {
     let call =
         json!({ "kind": "execute", "title": "Terminal", "rawInput": { "command": "git log" } });
-    running
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(call.to_string().as_bytes())
-        .unwrap();
-    let output = running.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let said = explained(&world(), &call);
     for line in [
         "permissions: rule 1 does not match \"git log\": no `command` matches",
         "permissions: rule 2 does not match \"git log\": the call is of the kind \"execute\"",
@@ -55,6 +70,57 @@ fn a_call_as_json_is_explained_rule_by_rule() {
         "permissions: rule 3: allowed \"git log\" (allow_once)",
     ] {
         assert!(said.contains(line), "{said}\nlacks\n{line}");
+    }
+}
+
+#[test]
+fn a_tool_before_it_runs_is_explained_with_what_becomes_of_it() {
+    let world = world();
+    for (command, lines) in [
+        (
+            "git log",
+            [
+                "permissions: rule 3 matches \"git log\"",
+                "permissions: rule 3: \"git log\" runs, unless the agent asks",
+            ],
+        ),
+        (
+            "rm -rf x",
+            [
+                "permissions: rule 1 matches \"rm -rf x\"",
+                "permissions: rule 1: refused \"rm -rf x\" before it ran",
+            ],
+        ),
+        (
+            "make all",
+            [
+                "permissions: rule 4 matches \"make all\"",
+                "permissions: rule 4: \"make all\" waits for the user's permission",
+            ],
+        ),
+        (
+            "rm $(x",
+            [
+                "permissions: rule 1 may match \"rm $(x\", so the user is asked: ",
+                "permissions: \"rm $(x\" waits for the user's permission",
+            ],
+        ),
+        (
+            "ls",
+            [
+                "permissions: no rule matches \"ls\"",
+                "permissions: \"ls\" runs, unless the agent asks",
+            ],
+        ),
+    ] {
+        let params = reported(command);
+        let request = json!({ "method": "_acp-chain/hook/before_tool", "params": params });
+        for input in [&params, &request] {
+            let said = explained(&world, input);
+            for line in lines {
+                assert!(said.contains(line), "{said}\nlacks\n{line}");
+            }
+        }
     }
 }
 
@@ -117,6 +183,13 @@ fn a_line_of_a_trace_is_explained_with_what_was_said_before_and_the_directory_of
             "session/request_permission",
             json!({ "request": 5, "session": "s9", "params": asked }),
         ),
+        crosses(
+            "agent",
+            "permissions",
+            "request",
+            "_acp-chain/hook/before_tool",
+            json!({ "request": 6, "session": "s9", "params": reported("git log") }),
+        ),
     ];
     fs::write(world.path("trace.jsonl"), trace.concat()).unwrap();
     let more = ["--manifest", "acp-chain.toml"];
@@ -126,16 +199,18 @@ fn a_line_of_a_trace_is_explained_with_what_was_said_before_and_the_directory_of
         said.contains("permissions: rule 2: allowed \"Read\" (allow_once)"),
         "{said}"
     );
-    let said = world.fail(&explain("trace.jsonl:4"));
+    let said = world.do_run(&explain("trace.jsonl:6"));
     assert!(
-        said.contains(
-            "trace.jsonl:4: this line is no permission request; the trace has none up to there"
-        ),
+        said.contains("permissions: rule 3: \"git log\" runs, unless the agent asks"),
         "{said}"
     );
+    let said = world.fail(&explain("trace.jsonl:4"));
+    let neither = "trace.jsonl:4: this line is neither a permission request nor a tool that is about to run; \
+                   the trace has none up to there";
+    assert!(said.contains(neither), "{said}");
     let said = world.fail(&explain("trace.jsonl:9"));
     assert!(
-        said.contains("up to there the trace has them in the lines 5"),
+        said.contains("up to there the trace has them in the lines 5, 6"),
         "{said}"
     );
 }

@@ -13,9 +13,6 @@ use acp_chain_kit::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use acp_chain_manifest::{Manifest, Order, ProxyKind, User};
 use acp_chain_rpc::untrusted::Untrusted;
 
-/// The power to answer permission requests.
-const ANSWERING: &str = "permissions.answer";
-
 /// The parts that all transcripts share.
 pub struct Stage {
     host: Host,
@@ -57,29 +54,33 @@ impl Stage {
         play(script, setup).map_err(|error: PlayError| wrong!("{shown}:{error}"))
     }
 
-    /// Plays a script with those proxies of a manifest, or of the user's chain, that may answer for the user.
-    pub fn play_answering(&self, script: &Script, manifest: Option<&Path>) -> Result<Played> {
+    /// Plays a script with those proxies of a manifest, or of the user's chain, that have a power. `None` if no proxy
+    /// has it.
+    pub fn play_with(
+        &self,
+        power: &str,
+        script: &Script,
+        manifest: Option<&Path>,
+    ) -> Result<Option<Played>> {
         let manifest = match manifest {
             Some(path) => Manifest::read(path, &self.user, &self.installed),
             None => Manifest::of_user(&self.user, &self.installed),
         };
         let mut manifest = manifest?;
         manifest.proxies.retain(|entry| match &entry.kind {
-            ProxyKind::Component(component) => component.grant.has(ANSWERING),
+            ProxyKind::Component(component) => component.grant.has(power),
             ProxyKind::Native(_) => false,
         });
         if manifest.proxies.is_empty() {
-            return Err(
-                "no proxy of the chain may answer permission requests, so all go to the user"
-                    .into(),
-            );
+            return Ok(None);
         }
         let setup = Setup {
             proxies: self.proxies(&manifest)?,
             is_as_written: manifest.order == Order::AsWritten,
             ..Setup::default()
         };
-        play(script, setup).map_err(|error| wrong!("{error}"))
+        let played = play(script, setup).map_err(|error| wrong!("{error}"))?;
+        Ok(Some(played))
     }
 
     /// The chain that the head of a transcript names.
