@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::about;
 use super::candidate::{Candidate, Checks, shown};
-use super::consent::{self, Answer, Consent};
+use super::consent::{self, Consent};
 use super::place::{ManifestArg, Place};
 use crate::Result;
 use acp_chain_app::home;
@@ -107,17 +107,15 @@ impl Add {
 
     /// Whether the user agrees to what was just shown.
     fn is_agreed(&self, question: &str, digest: &Digest) -> Result<bool> {
-        match self.consent.ask(question, digest, false)? {
-            Answer::Yes => Ok(true),
-            Answer::No => {
-                say!("Nothing was changed.");
-                Ok(false)
-            }
-            Answer::Unasked => Err(wrong!(
-                "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
-                 `--accept-powers {digest}`, or `--yes` to agree to any component"
-            )),
+        let unasked = Err(wrong!(
+            "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
+             `--accept-powers {digest}`, or `--yes` to agree to any component"
+        ));
+        let is_agreed = self.consent.ask(question, digest, false, unasked)?;
+        if !is_agreed {
+            say!("Nothing was changed.");
         }
+        Ok(is_agreed)
     }
 
     /// The name of the candidate in the manifest.

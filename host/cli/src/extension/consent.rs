@@ -20,30 +20,25 @@ pub struct Consent {
     pub accept_powers: Option<Digest>,
 }
 
-/// The user's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Yes,
-    No,
-    /// There is no terminal to ask on.
-    Unasked,
-}
-
 impl Consent {
-    /// Whether the user agrees to what was just shown. `is_more` means that `--yes` is not enough.
-    pub fn ask(self, question: &str, digest: &Digest, is_more: bool) -> Result<Answer> {
+    /// Whether the user agrees to what was just shown; `unasked` without a terminal to ask on. `is_more` means that
+    /// `--yes` is not enough.
+    pub fn ask(
+        self,
+        question: &str,
+        digest: &Digest,
+        is_more: bool,
+        unasked: Result<bool>,
+    ) -> Result<bool> {
         match self.accept_powers {
-            Some(accepted) if accepted == *digest => return Ok(Answer::Yes),
-            Some(accepted) => {
-                return Err(wrong!(
-                    "`--accept-powers {accepted}` was given, and this is {digest}: look at what it asks for, \
-                     and give that digest if you agree; nothing was changed"
-                ));
-            }
-            None if self.yes && !is_more => return Ok(Answer::Yes),
-            None => {}
+            Some(accepted) if accepted == *digest => Ok(true),
+            Some(accepted) => Err(wrong!(
+                "`--accept-powers {accepted}` was given, and this is {digest}: look at what it asks for, \
+                 and give that digest if you agree; nothing was changed"
+            )),
+            None if self.yes && !is_more => Ok(true),
+            None => ask(question, unasked),
         }
-        Ok(ask(question))
     }
 }
 
@@ -52,29 +47,20 @@ pub fn agrees(yes: bool, question: &str) -> Result<bool> {
     if yes {
         return Ok(true);
     }
-    match ask(question) {
-        Answer::Yes => Ok(true),
-        Answer::No => Ok(false),
-        Answer::Unasked => Err(wrong!(
-            "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
-        )),
-    }
+    let unasked = "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`";
+    ask(question, Err(unasked.into()))
 }
 
-/// Asks on the terminal, if there is one.
-fn ask(question: &str) -> Answer {
+/// Whether the user agrees when asked on the terminal; `unasked` if there is none.
+pub fn ask(question: &str, unasked: Result<bool>) -> Result<bool> {
     if !stdin().is_terminal() || !out::has_error_terminal() {
-        return Answer::Unasked;
+        return unasked;
     }
     out::write(format_args!("{question} [y/N] "));
     let mut line = String::new();
     let read = stdin().lock().read_line(&mut line);
     let said = line.trim().to_lowercase();
-    if read.is_ok() && matches!(&*said, "y" | "yes") {
-        Answer::Yes
-    } else {
-        Answer::No
-    }
+    Ok(read.is_ok() && matches!(&*said, "y" | "yes"))
 }
 
 /// Prints an extension's description, its source, and what it asks for.

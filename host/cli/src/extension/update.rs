@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::add::relative;
 use super::candidate::{Candidate, Checks, shown};
-use super::consent::{self, Answer, Consent};
+use super::consent::{self, Consent};
 use super::place::{ManifestArg, Place};
 use crate::Result;
 use crate::code_if;
@@ -105,25 +105,25 @@ impl Update {
         if is_more {
             consent::show(&candidate);
         }
-        match self.consent.ask("Install it?", &digest, is_more)? {
-            Answer::Yes => {
-                put(place, locked, candidate, true)?;
-                say!("`{name}` is updated; running chains keep the old one.");
-            }
-            Answer::No | Answer::Unasked if is_more => {
-                put(place, locked, candidate, false)?;
-                say!(
-                    "It asks for more than you agreed to: it is pending, and the old one stays. \
-                     `acp-chain update {name} --accept-powers {digest}` agrees to it."
-                );
-            }
-            Answer::No => say!("Nothing was changed."),
-            Answer::Unasked => {
-                return Err(wrong!(
-                    "there is no terminal to ask on; nothing was changed. `--yes` updates what \
-                            wants no more than before"
-                ));
-            }
+        let unasked = if is_more {
+            Ok(false)
+        } else {
+            Err(wrong!(
+                "there is no terminal to ask on; nothing was changed. `--yes` updates what \
+                 wants no more than before"
+            ))
+        };
+        if self.consent.ask("Install it?", &digest, is_more, unasked)? {
+            put(place, locked, candidate, true)?;
+            say!("`{name}` is updated; running chains keep the old one.");
+        } else if is_more {
+            put(place, locked, candidate, false)?;
+            say!(
+                "It asks for more than you agreed to: it is pending, and the old one stays. \
+                 `acp-chain update {name} --accept-powers {digest}` agrees to it."
+            );
+        } else {
+            say!("Nothing was changed.");
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::extension::consent::{Answer, Consent};
+use super::extension::consent::ask;
 use super::progress::TERMINAL;
 use super::run::runtime;
 use crate::Result;
@@ -210,32 +210,27 @@ impl Trust {
     /// Whether the user agrees, by `--digest` or when asked. A question that is cut is not asked.
     fn is_agreed(&self, root: &Path, key: Digest, is_cut: bool) -> Result<bool> {
         match self.digest {
-            Some(agreed) if agreed == key => return Ok(true),
-            Some(agreed) => {
-                return Err(wrong!(
-                    "`--digest {agreed}` was given, and the key is {key}: look at what is different, and give that \
-                     one if you agree; nothing was changed"
-                ));
-            }
+            Some(agreed) if agreed == key => Ok(true),
+            Some(agreed) => Err(wrong!(
+                "`--digest {agreed}` was given, and the key is {key}: look at what is different, and give that \
+                 one if you agree; nothing was changed"
+            )),
             None if is_cut => {
                 let folder = shell::word(root);
-                return Err(wrong!(
+                Err(wrong!(
                     "part of this is too long to be shown here, so you are not asked; nothing was changed. \
                      `acp-chain trust --show --json {folder}` prints all of it; if you agree to that, say \
                      `acp-chain trust --digest {key} {folder}`"
-                ));
+                ))
             }
-            None => {}
-        }
-        let question = "Let these proxies see and do that, in every session in this project?";
-        match Consent::default().ask(question, &key, true)? {
-            Answer::Yes => Ok(true),
-            Answer::No => Ok(false),
-            Answer::Unasked => Err(wrong!(
-                "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
-                 `acp-chain trust --digest {key} {}`",
-                shell::word(root)
-            )),
+            None => ask(
+                "Let these proxies see and do that, in every session in this project?",
+                Err(wrong!(
+                    "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
+                     `acp-chain trust --digest {key} {}`",
+                    shell::word(root)
+                )),
+            ),
         }
     }
 }
