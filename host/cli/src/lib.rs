@@ -408,6 +408,12 @@ fn report_as(failure: u8, done: Result<impl Termination>) -> ExitCode {
     }
 }
 
+/// Reports the failure of one of several, which does not stop the others. Returns whether there was none.
+fn report_one(name: &str, done: Result<()>) -> bool {
+    let done = done.inspect_err(|error| tell!("acp-chain: `{name}`: {error}"));
+    done.is_ok()
+}
+
 /// The exit code of a command that has reported its failures.
 fn code_if(succeeded: bool) -> ExitCode {
     if succeeded {

@@ -2,12 +2,11 @@
 
 use std::process::ExitCode;
 
-use crate::Result;
 use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
 
 use super::place::{self, Fetcher, RegistryArgs, shown};
-use crate::code_if;
 use crate::extension::consent::agrees;
+use crate::{Result, code_if, report_one};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +51,6 @@ impl Update {
         let mut registries: Vec<(Option<&String>, Registry)> = Vec::new();
         for record in &records {
             let known = |(from, _): &(Option<&String>, _)| *from == record.registry.as_ref();
-            // A failure does not stop the others.
             let updated = match registries.iter().position(known) {
                 Some(at) => Ok(at),
                 None => self.from.read(&fetcher, Some(record)).map(|registry| {
@@ -62,10 +60,7 @@ impl Update {
             };
             let updated =
                 updated.and_then(|at| self.update(&changing, &registries[at].1, &fetcher, record));
-            if let Err(error) = updated {
-                tell!("acp-chain: `{}`: {error}", record.name);
-                succeeded = false;
-            }
+            succeeded &= report_one(&record.name, updated);
         }
         Ok(code_if(succeeded))
     }

@@ -10,7 +10,7 @@ use acp_chain_extension::{Digest, Release};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Options with which the user agrees in advance.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Consent {
     /// Do not ask
     #[arg(long)]

@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use super::candidate::{Checks, shown};
 use super::place::{ManifestArg, Place};
-use crate::Result;
-use crate::code_if;
+use crate::{Result, code_if, report_one};
 use acp_chain_app::home;
 use acp_chain_extension::signature::signer;
 use acp_chain_extension::{Lock, Locked, Reference, Release, Source};
@@ -48,14 +47,9 @@ impl Install {
             let name = &locked.name;
             let version = locked.agreed.version.as_deref().unwrap_or_default();
             let version = quote(version, MAX_QUOTE);
-            match get(&place, &checks, &lock, locked) {
-                Ok(how) => say!("{name} {version}: {how}"),
-                // A failure does not stop the others.
-                Err(error) => {
-                    tell!("acp-chain: `{name}`: {error}");
-                    succeeded = false;
-                }
-            }
+            let done = get(&place, &checks, &lock, locked);
+            let done = done.map(|how| say!("{name} {version}: {how}"));
+            succeeded &= report_one(name, done);
         }
         Ok(code_if(succeeded))
     }

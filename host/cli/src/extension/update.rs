@@ -9,8 +9,7 @@ use super::add::relative;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Consent};
 use super::place::{ManifestArg, Place};
-use crate::Result;
-use crate::code_if;
+use crate::{Result, code_if, report_one};
 use acp_chain_extension::signature::signer_after;
 use acp_chain_extension::{Change, Locked, Source};
 use acp_chain_fetch::Fetched;
@@ -59,17 +58,14 @@ impl Update {
         checks.refresh_revoked(&place)?;
         let mut succeeded = true;
         for name in &names {
-            // A failure does not stop the others.
-            let Some(locked) = lock.get(name) else {
-                let name = quote(name, MAX_QUOTE);
-                tell!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
-                succeeded = false;
-                continue;
+            succeeded &= match lock.get(name) {
+                Some(locked) => report_one(name, self.update(&place, &checks, locked)),
+                None => {
+                    let name = quote(name, MAX_QUOTE);
+                    tell!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
+                    false
+                }
             };
-            if let Err(error) = self.update(&place, &checks, locked) {
-                tell!("acp-chain: `{name}`: {error}");
-                succeeded = false;
-            }
         }
         Ok(code_if(succeeded))
     }
