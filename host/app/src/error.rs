@@ -45,6 +45,8 @@ pub enum Error {
     Trace { path: String, error: io::Error },
     #[error("standard input or output cannot be used: {0}")]
     Streams(io::Error),
+    #[error("the current folder cannot be used: {0}")]
+    Here(io::Error),
     #[error("no thread can be started: {0}")]
     Thread(io::Error),
     #[error("the runtime does not start: {0}")]

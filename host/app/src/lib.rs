@@ -41,14 +41,35 @@ pub mod sign_in;
 pub mod trace;
 mod trail;
 
-use std::io;
+use std::path::PathBuf;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
+
+use acp_chain_system::stdio;
 
 pub use self::error::{ChainError, Error};
 pub use self::report::{Report, Silent};
 
 /// A runtime on this thread.
-pub fn runtime() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().build()
+pub fn runtime() -> Result<Runtime, Error> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(Error::Runtime)
+}
+
+/// Our standard input and output.
+pub fn streams() -> Result<
+    (
+        impl AsyncRead + Send + Unpin + 'static,
+        impl AsyncWrite + Send + Unpin + 'static,
+    ),
+    Error,
+> {
+    let input = stdio::input().map_err(Error::Streams)?;
+    Ok((input, stdio::output().map_err(Error::Streams)?))
+}
+
+/// The current folder.
+pub fn here() -> Result<PathBuf, Error> {
+    std::env::current_dir().map_err(Error::Here)
 }

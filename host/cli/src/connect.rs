@@ -13,7 +13,7 @@ use crate::Result;
 use acp_chain_remote::client::{self, Target, Token};
 use tokio::runtime::Builder;
 
-use crate::run::{block_on, own_streams};
+use crate::run::block_on;
 use acp_chain_channel::limits::LINE;
 use acp_chain_manifest::Remote;
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
@@ -142,7 +142,7 @@ impl Connect {
 
     async fn serve(self) -> Result<()> {
         let target = self.target()?;
-        let (input, output) = own_streams()?;
+        let (input, output) = acp_chain_app::streams()?;
         let client = Transport::lines(input, output, LINE);
         let agent = client::connect(&target, LINE)?;
         join(client, agent).await

@@ -6,7 +6,7 @@ use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::Result;
-use crate::run::{block_on, own_streams};
+use crate::run::block_on;
 use acp_chain_mcp::bridge::pipe::{self, SECRET, SOCKET};
 use acp_chain_system::local;
 
@@ -36,7 +36,7 @@ async fn serve() -> Result<&'static str> {
     pipe::enter(&mut host, &secret)
         .await
         .map_err(|error| wrong!("the host at {socket} rejects the connection: {error}"))?;
-    let (mut input, mut output) = own_streams()?;
+    let (mut input, mut output) = acp_chain_app::streams()?;
     let (mut from_host, mut to_host) = tokio::io::split(host);
     // The first side that disconnects ends the other.
     let (ended, why) = tokio::select! {

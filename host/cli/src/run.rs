@@ -5,9 +5,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::runtime::Runtime;
-
 use super::agent::AgentArgs;
 use super::progress::TERMINAL;
 use super::trace::TraceArgs;
@@ -86,7 +83,7 @@ impl Run {
         };
         let trace = trace::open(options.target.as_ref())?;
         let trace = otel::exported(trace, self.trace.propagates(), options.log.as_deref());
-        let (input, output) = own_streams()?;
+        let (input, output) = acp_chain_app::streams()?;
         let client = Transport {
             is_read: stdio::is_output_read,
             ..Transport::lines(input, output, LINE)
@@ -141,14 +138,9 @@ impl Run {
     }
 }
 
-/// A runtime on this thread.
-pub fn runtime() -> Result<Runtime> {
-    acp_chain_app::runtime().map_err(|error| wrong!("the runtime does not start: {error}"))
-}
-
 /// Waits for a future, on one thread.
 pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = runtime()?;
+    let runtime = acp_chain_app::runtime()?;
     let done = runtime.block_on(future);
     // A thread that reads a terminal, or compiles, would delay the end.
     runtime.shutdown_background();
@@ -158,18 +150,4 @@ pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// Serves on one thread, since other threads would keep their rights. Returns the exit code.
 pub fn on_a_runtime(serve: impl Future<Output = Result<u8>>) -> ExitCode {
     report_as(2, block_on(serve).map(ExitCode::from))
-}
-
-/// Our standard input and output.
-pub fn own_streams() -> Result<(
-    impl AsyncRead + Send + Unpin + 'static,
-    impl AsyncWrite + Send + Unpin + 'static,
-)> {
-    let input = stdio::input().map_err(unusable)?;
-    Ok((input, stdio::output().map_err(unusable)?))
-}
-
-/// The error about our own streams.
-pub fn unusable(error: std::io::Error) -> String {
-    format!("standard input or output cannot be used: {error}")
 }

@@ -14,7 +14,7 @@ use acp_chain_app::agent::{self, command_line};
 use acp_chain_app::hooks::identify;
 use acp_chain_app::plan::supervise;
 use acp_chain_app::sign_in::{Login, logins};
-use acp_chain_app::{ChainError, Error, home, shell};
+use acp_chain_app::{ChainError, home, shell};
 use acp_chain_manifest::Manifest;
 use acp_chain_process::{CommandLine, SpawnError, Startable};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -59,8 +59,7 @@ pub fn look(doctor: &Doctor) -> Findings {
     let wrong = |error: ChainError| {
         Finding::problem(error).step("install acp-chain again: `cargo xtask install`")
     };
-    let runtime = acp_chain_app::runtime().map_err(Error::Runtime);
-    let runtime = runtime.map_err(|error| wrong(error.into()))?;
+    let runtime = acp_chain_app::runtime().map_err(|error| wrong(error.into()))?;
     let replies = runtime.block_on(check_all(&targets, doctor.patience));
     let replies = targets.iter().zip(replies.map_err(wrong)?);
     findings.extend(replies.flat_map(|(target, reply)| target.findings(reply, doctor.patience)));

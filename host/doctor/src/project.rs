@@ -18,10 +18,8 @@ pub fn look(doctor: &Doctor) -> Findings {
             "not checked: the named manifest is the whole chain",
         )]);
     }
-    let here = std::env::current_dir().map_err(|error| {
-        Finding::problem(format!("the current folder cannot be used: {error}"))
-            .step("go to another folder")
-    })?;
+    let here = acp_chain_app::here();
+    let here = here.map_err(|error| Finding::problem(error).step("go to another folder"))?;
     let records = home::trust().map(|folder| Records::open(&folder));
     let root = match project::locate(&here, records.as_ref()) {
         Found::Project(root) => root,

@@ -18,7 +18,7 @@ use acp_chain_conductor::{Role, Settings};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_project::{Content, Keep, Standing, is_signed, vouched};
 use acp_chain_rpc::transport::Transport;
-use acp_chain_system::{descriptors, stdio, stop};
+use acp_chain_system::{descriptors, stop};
 
 /// Serves the host on standard input and output. Returns the exit code.
 pub async fn serve(
@@ -26,8 +26,7 @@ pub async fn serve(
     log: Option<PathBuf>,
     report: &'static dyn Report,
 ) -> Result<u8, Error> {
-    let mut reader = stdio::input().map_err(Error::Streams)?;
-    let writer = stdio::output().map_err(Error::Streams)?;
+    let (mut reader, writer) = crate::streams()?;
     let begin = first_line(&mut reader).await;
     let begin = begin.and_then(|line| serde_json::from_slice::<ProjectStart>(&line).ok());
     let begin = begin.ok_or(Error::Misused("project-chain", ""))?;

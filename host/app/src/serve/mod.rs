@@ -129,7 +129,7 @@ pub fn open(
     let tracer = otel::exported(trace, propagates, log.as_deref()).map(Trace::tracer);
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
-    let runtime = crate::runtime().map_err(ChainError::new)?;
+    let runtime = crate::runtime()?;
     let loading = Chains::load(routes, others, supervisor, &set.limits, report);
     let loaded = runtime.block_on(loading);
     drop(runtime);

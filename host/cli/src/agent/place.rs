@@ -9,7 +9,6 @@ use reqwest::Url;
 use tokio::runtime::Runtime;
 
 use crate::progress::Progress;
-use crate::run::runtime;
 use acp_chain_address::is_local;
 use acp_chain_app::agent::store;
 use acp_chain_app::protected::LOADERS;
@@ -99,8 +98,7 @@ impl RegistryArgs {
             (None, Some(text)) => (&**text, beside),
             (None, None) => (PUBLIC, None),
         };
-        let here = std::env::current_dir();
-        let here = here.map_err(|error| wrong!("the current folder: {error}"))?;
+        let here = app::here()?;
         let location = Location::parse(text, folder.unwrap_or(&here)).map_err(shown)?;
         Ok(Registry::read(location, fetcher).map_err(shown)?)
     }
@@ -110,7 +108,7 @@ impl Fetcher {
     pub fn new() -> Result<Self> {
         Ok(Self {
             web: fetch::Web::new(Patience::default())?,
-            runtime: runtime()?,
+            runtime: app::runtime()?,
             progress: Progress::default(),
         })
     }

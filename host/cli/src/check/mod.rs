@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use super::progress::TERMINAL;
-use super::run::runtime;
 use super::words::{self, Abilities};
 use crate::Result;
 use acp_chain::host::{LoadedProxy, ProxyPlan};
@@ -65,16 +64,14 @@ impl Check {
         let project = match self.manifest {
             Some(_) => None,
             None => {
-                let here = std::env::current_dir();
-                let here =
-                    here.map_err(|error| wrong!("the current folder cannot be used: {error}"))?;
+                let here = acp_chain_app::here()?;
                 let project =
                     here::print(&here, &manifest, &user, &installed, &named.and(&manifest))?;
                 say!("");
                 project
             }
         };
-        let runtime = runtime()?;
+        let runtime = acp_chain_app::runtime()?;
         let (theirs, about_them) = match project {
             Some(project) => (project.proxies, Some(project.manifest)),
             None => (Vec::new(), None),

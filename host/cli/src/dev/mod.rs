@@ -11,7 +11,7 @@ use tokio::io::split;
 use self::trial::{Trial, play_agent};
 use super::agent::{AgentArgs, by_default};
 use super::progress::TERMINAL;
-use super::run::{on_a_runtime, unusable};
+use super::run::on_a_runtime;
 use super::trace::TraceArgs;
 use super::typed::picture::Picture;
 use super::typed::streams;
@@ -19,7 +19,7 @@ use crate::Result;
 use acp_chain_app::dev::{Dev as Service, DevEnds, DevProject, Disconnect, read_ahead};
 use acp_chain_app::protected::NamedFiles;
 use acp_chain_app::run::written;
-use acp_chain_app::{otel, trace};
+use acp_chain_app::{Error, otel, trace};
 use acp_chain_channel::limits::LINE;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::stdio;
@@ -72,9 +72,9 @@ impl Dev {
         };
         let service = Service::new(project.clone(), agent, &written, &TERMINAL)?;
         let trace = otel::exported(trace, self.trace.propagates(), log.as_deref());
-        let (input, disconnect) = read_ahead(stdio::input().map_err(unusable)?);
+        let (input, disconnect) = read_ahead(stdio::input().map_err(Error::Streams)?);
         let Some(picture) = picture else {
-            let output = stdio::output().map_err(unusable)?;
+            let output = stdio::output().map_err(Error::Streams)?;
             let ends = DevEnds {
                 client: Transport::lines(input, output, LINE),
                 disconnect,

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::place::Place;
 use crate::progress::Progress;
-use crate::run::runtime;
 use acp_chain_app::home;
 use acp_chain_extension::{Digest, Reference, Release, Revoked, SignatureError, Signer, Source};
 use acp_chain_fetch::{Artifact, Fetched, Fetcher, Patience, Published, Web};
@@ -45,7 +44,7 @@ impl Checks {
             },
             progress: Progress::default(),
             engine: home::engine()?,
-            runtime: runtime()?,
+            runtime: acp_chain_app::runtime()?,
         })
     }
 

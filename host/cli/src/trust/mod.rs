@@ -9,12 +9,11 @@ use serde_json::json;
 
 use super::extension::consent::ask;
 use super::progress::TERMINAL;
-use super::run::runtime;
 use crate::Result;
 use acp_chain::host::ProxyPlan;
 use acp_chain_app::project::{self, OpenProject, check_installed};
 use acp_chain_app::protected::NamedFiles;
-use acp_chain_app::{home, plan, shell};
+use acp_chain_app::{home, plan, runtime, shell};
 use acp_chain_extension::Digest;
 use acp_chain_manifest::Manifest;
 use acp_chain_project::{Content, Keep, Record, Records, Standing, TrustDecision, vouched};

@@ -66,8 +66,7 @@ impl Try {
             Ok(agent) => on_a_runtime(async {
                 let scene = Scene {
                     agent,
-                    folder: std::env::current_dir()
-                        .map_err(|error| wrong!("the current folder cannot be used: {error}"))?,
+                    folder: acp_chain_app::here()?,
                     columns: columns(),
                     has_terminal: super::has_terminal(),
                 };

@@ -25,7 +25,7 @@ pub fn serve() -> Result<(), Error> {
     let watched = watched.and_then(|line| serde_json::from_str(&line).ok());
     let watched = watched.ok_or(Error::Misused("watch-keys", ""))?;
     drop(input);
-    let runtime = crate::runtime().map_err(Error::Runtime)?;
+    let runtime = crate::runtime()?;
     let (ask, asks) = watch::channel(());
     thread::spawn(move || {
         for _ in io::stdin().lock().lines().map_while(Result::ok) {
