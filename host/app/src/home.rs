@@ -67,18 +67,22 @@ fn data() -> Option<PathBuf> {
     }
 }
 
-/// The folder of the user's data, if only the environment says where it is.
+/// The folder of the user's data, if only the command line or the environment says where it is.
 pub fn moved_data() -> Option<PathBuf> {
-    let moved = PathBuf::from(env::var_os("XDG_DATA_HOME")?);
-    let is_moved = moved != BaseDirs::new()?.home_dir().join(".local/share");
-    data().filter(|data| named_data().is_some() || is_moved && data.starts_with(&moved))
+    data().filter(|data| named_data().is_some() || is_moved(data, "XDG_DATA_HOME", ".local/share"))
 }
 
 /// The user's own settings, if only the environment says where they are.
 pub fn moved_config() -> Option<PathBuf> {
-    let moved = PathBuf::from(env::var_os("XDG_CONFIG_HOME")?);
-    let is_moved = moved != BaseDirs::new()?.home_dir().join(".config");
-    config_file().filter(|file| is_moved && file.starts_with(&moved))
+    config_file().filter(|file| is_moved(file, "XDG_CONFIG_HOME", ".config"))
+}
+
+/// Whether a path is where it is by this variable, which does not name the usual folder.
+fn is_moved(path: &Path, variable: &str, usual: &str) -> bool {
+    let home = BaseDirs::new().map(|folders| folders.home_dir().join(usual));
+    let moved = env::var_os(variable).map(PathBuf::from);
+    let moved = moved.filter(|moved| home.is_some_and(|home| home != *moved));
+    moved.is_some_and(|moved| path.starts_with(moved))
 }
 
 /// The user's own settings.
