@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use acp_chain_address::Address;
 use serde::Deserialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 use toml::Spanned;
 
 use super::terms::Wrong;
@@ -43,12 +44,8 @@ impl FromStr for HooksMode {
     type Err = &'static str;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "off" => Ok(Self::Off),
-            "best-effort" => Ok(Self::BestEffort),
-            "required" => Ok(Self::Required),
-            _ => Err("it is `required`, `best-effort` or `off`"),
-        }
+        let read = Self::deserialize(StrDeserializer::<ValueError>::new(name));
+        read.map_err(|_| "it is `required`, `best-effort` or `off`")
     }
 }
 

@@ -26,7 +26,9 @@ use acp_chain_disk as disk;
 use acp_chain_package::PackageError;
 use bytes::Bytes;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 pub use agent::{HooksMode, Remote};
 pub use edit::Edit;
@@ -115,9 +117,7 @@ type Environment = BTreeMap<Spanned<String>, String>;
 impl Manifest {
     /// Reads a manifest file. Its paths are relative to its folder.
     pub fn read(path: &Path, user: &User, installed: &Installed) -> Result<Self, ManifestError> {
-        let unreadable = |error| ManifestError::unreadable(path, error);
-        let text = text(path).map_err(unreadable)?;
-        let path = std::path::absolute(path).map_err(unreadable)?;
+        let (path, text) = named(path)?;
         Self::parse(&text, &path, user, installed)
     }
 
@@ -131,7 +131,7 @@ impl Manifest {
         user: &User,
         installed: &Installed,
     ) -> Result<Self, ManifestError> {
-        let mut file = File::parse(text, path)?;
+        let mut file: File = parse(text, path)?;
         let mut context = Context::new(path, text, user, installed);
         context.is_test = true;
         if file.proxy.is_empty() && component.is_some() {
@@ -147,17 +147,6 @@ impl Manifest {
             table.name_by_file(context.folder());
         }
         context.manifest(file)
-    }
-
-    /// The chain of one component in a file, which is treated as an installed extension, with all the powers that it
-    /// asks for. Errors are about `path`.
-    pub fn of_component(
-        path: &Path,
-        component: &Path,
-        user: &User,
-        installed: &Installed,
-    ) -> Result<Self, ManifestError> {
-        Self::of_test("", path, Some(component), user, installed)
     }
 
     /// The user's own chain, in `config.toml`.
@@ -183,10 +172,8 @@ impl Manifest {
         user: &User,
         installed: &Installed,
     ) -> Result<Vec<Single>, ManifestError> {
-        let unreadable = |error| ManifestError::unreadable(path, error);
-        let text = text(path).map_err(unreadable)?;
-        let path = std::path::absolute(path).map_err(unreadable)?;
-        let file = File::parse(&text, &path)?;
+        let (path, text) = named(path)?;
+        let file: File = parse(&text, &path)?;
         Ok(Context::new(&path, &text, user, installed).each(file.proxy))
     }
 
@@ -260,14 +247,8 @@ impl Manifest {
         user: &User,
         installed: &Installed,
     ) -> Result<Self, ManifestError> {
-        let file = File::parse(text, path)?;
+        let file = parse(text, path)?;
         Context::new(path, text, user, installed).manifest(file)
-    }
-}
-
-impl File {
-    fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
-        toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))
     }
 }
 
@@ -398,7 +379,7 @@ impl<'a> Context<'a> {
 
     /// The byte at which a value begins in the configuration of the proxy whose table begins at `start`.
     fn place_of_config(&self, start: usize, pointer: &str) -> Option<usize> {
-        let file = toml::de::DeTable::parse(self.text).ok()?.into_inner();
+        let file = DeTable::parse(self.text).ok()?.into_inner();
         let proxies = file.get("proxy")?.get_ref().as_array()?;
         let proxy = proxies.iter().find(|proxy| proxy.span().start == start)?;
         let mut found = proxy.get_ref().as_table()?.get("config")?;
@@ -406,11 +387,11 @@ impl<'a> Context<'a> {
         for token in pointer.split('/').skip(1) {
             let token = token.replace("~1", "/").replace("~0", "~");
             let next = match found.get_ref() {
-                toml::de::DeValue::Table(table) => {
+                DeValue::Table(table) => {
                     let (key, value) = table.get_key_value(&*token)?;
                     Some((key.span().start, value))
                 }
-                toml::de::DeValue::Array(array) => {
+                DeValue::Array(array) => {
                     let value = array.get(token.parse::<usize>().ok()?)?;
                     Some((value.span().start, value))
                 }
@@ -420,6 +401,27 @@ impl<'a> Context<'a> {
         }
         Some(at)
     }
+}
+
+/// Parses a manifest, or a `config.toml`. Serde would read a table from a list, too, by the positions of its values.
+fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, ManifestError> {
+    let syntax = |error| ManifestError::syntax(path, text, &error);
+    let file = toml::from_str(text).map_err(syntax)?;
+    let keys = DeTable::parse(text).map_err(syntax)?.into_inner();
+    for (key, value) in &keys {
+        let name = &**key.get_ref();
+        if name != "proxy" && value.get_ref().as_array().is_some() {
+            let what = format!("`{name}` is not a list: write its keys under `[{name}]`");
+            return Err(ManifestError::at(path, text, key.span().start, what));
+        }
+    }
+    Ok(file)
+}
+
+/// The absolute path of a manifest, and its text.
+fn named(path: &Path) -> Result<(PathBuf, String), ManifestError> {
+    let read = text(path).and_then(|text| Ok((std::path::absolute(path)?, text)));
+    read.map_err(|error| ManifestError::unreadable(path, error))
 }
 
 /// Reads a manifest, or a `config.toml`.

@@ -14,7 +14,6 @@ use super::proxy::ProxyTable;
 use super::terms::Wrong;
 use super::{Context, File, Manifest, ManifestError, User};
 use acp_chain_extension::{Installed, Lock};
-use acp_chain_mcp::reach::Reach;
 
 /// The maximum number of proxies in a project.
 const MOST: usize = 64;
@@ -77,10 +76,9 @@ impl Draft {
     pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
         let wrong = |(at, what): Wrong| ManifestError::at(path, text, at, what);
         let syntax = |error| ManifestError::syntax(path, text, &error);
-        let table = DeTable::parse(text).map_err(syntax)?.into_inner();
-        check_keys(&table).map_err(wrong)?;
-        drop(table);
-        let file: File = toml::from_str(text).map_err(syntax)?;
+        let table = DeTable::parse(text).map_err(syntax)?;
+        check_keys(table.get_ref()).map_err(wrong)?;
+        let file: File = super::parse(text, path)?;
         if let Some(one) = file.proxy.get(MOST) {
             let what = format!("a project has no more than {MOST} proxies");
             return Err(wrong((one.span().start, what)));
@@ -129,17 +127,7 @@ impl Draft {
             lock: Ok(lock).into(),
             ..Context::new(&self.path, &self.text, user, installed)
         };
-        let agent = self.file.agent.as_ref();
-        let hooks = agent.and_then(|agent| agent.get_ref().hooks);
-        let proxies = context.proxies(self.file.proxy)?;
-        Ok(Manifest {
-            path: self.path.clone(),
-            agent: None,
-            proxies,
-            order: self.file.order.unwrap_or_default(),
-            reach: Reach::default(),
-            hooks,
-        })
+        context.manifest(self.file)
     }
 }
 

@@ -11,7 +11,7 @@ use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{Context, Environment, command, extension};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{FailurePolicy, Grant, Registration};
-use acp_chain_extension::Location;
+use acp_chain_extension::{Location, is_name};
 use acp_chain_router::native::{CommandLine, Dialect};
 use acp_chain_sandbox::Directory;
 
@@ -319,9 +319,8 @@ impl ProxyTable {
 }
 
 /// An error if the id is malformed or reserved.
-pub(super) fn check_id(id: &str) -> Result<(), String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
+fn check_id(id: &str) -> Result<(), String> {
+    if !is_name(id) {
         return Err(format!(
             "the id {id:?} is not of 1 to 64 letters, digits, `-`, `_` or `.`"
         ));

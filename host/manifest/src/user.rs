@@ -194,8 +194,7 @@ impl User {
 
     /// Parses the text of the file at `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
-        let mut file: File =
-            toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
+        let mut file: File = super::parse(text, path)?;
         let ceilings = read_limits(mem::take(&mut file.ceilings), Limits::ceilings(), None)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
         let signers = read_signers(mem::take(&mut file.trust.signers))
@@ -276,6 +275,21 @@ mod tests {
         let ceilings = user.unwrap().ceilings;
         assert_eq!((ceilings.memory, ceilings.held), (2 << 30, 7));
         assert_eq!(ceilings.requests, Limits::ceilings().requests);
+    }
+
+    #[test]
+    fn a_list_is_no_table() {
+        for (text, place) in [
+            ("serve = []", ":1:1:"),
+            ("live = true\ntrust = []", ":2:1:"),
+        ] {
+            let told = User::parse(text, Path::new("/c.toml")).unwrap_err();
+            let told = told.to_string();
+            assert!(
+                told.contains(place) && told.contains("is not a list"),
+                "{told}"
+            );
+        }
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl DevProject {
             Some(path) => Manifest::read(path, &user, &installed)?,
             None => {
                 let (path, component) = (self.folder.join("chain"), &self.component);
-                Manifest::of_component(&path, component, &user, &installed)?
+                Manifest::of_test("", &path, Some(component), &user, &installed)?
             }
         };
         let proxies = plan::proxies(&manifest)?;
