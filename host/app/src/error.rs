@@ -15,7 +15,7 @@ use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::EngineError;
 
-use crate::project::trust;
+use crate::shell::trust;
 
 /// Why a part of the program does not work.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,14 @@
-//! Paths as typed into a shell.
+//! Paths, and commands about them, as typed into a shell.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use acp_chain_rpc::untrusted::Untrusted;
+
+/// The command by which a user agrees to a project.
+pub fn trust(root: &Path) -> String {
+    format!("`acp-chain trust {}`", word(root))
+}
 
 /// A path as one word of a POSIX shell. Unprintable characters are escaped for bash and zsh.
 pub fn word(path: &Path) -> String {

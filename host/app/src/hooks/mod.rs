@@ -67,7 +67,7 @@ pub enum NoHooks {
 }
 
 /// What a chain wants of the agent's hooks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct HooksPlan {
     pub mode: HooksMode,
     /// The ids of the proxies that may see tool runs.
@@ -148,9 +148,8 @@ impl HooksPlan {
         Self {
             mode: mode.unwrap_or_default(),
             proxies: seeing(proxies),
-            are_for_projects: false,
             reads_results: proxies.iter().any(|proxy| sees(proxy, AFTER_TOOL)),
-            lack: None,
+            ..Self::default()
         }
     }
 
@@ -165,25 +164,16 @@ impl HooksPlan {
         let is_enough =
             attached.are_attached && (attached.lack.is_none() || mode != HooksMode::Required);
         if proxies.is_empty() || is_enough {
-            return Self::none();
+            return Self {
+                mode: HooksMode::Off,
+                ..Self::default()
+            };
         }
         Self {
             mode,
             proxies,
-            are_for_projects: false,
-            reads_results: false,
             lack: attached.lack.clone(),
-        }
-    }
-
-    /// That of a chain which needs no hooks of its own.
-    fn none() -> Self {
-        Self {
-            mode: HooksMode::Off,
-            proxies: Vec::new(),
-            are_for_projects: false,
-            reads_results: false,
-            lack: None,
+            ..Self::default()
         }
     }
 

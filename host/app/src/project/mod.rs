@@ -32,16 +32,11 @@ use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
 
-use crate::{Error, home, shell};
+use crate::{Error, home};
 use acp_chain_extension::Lock;
 use acp_chain_manifest::{UntrustedPolicy, User};
 use acp_chain_project::{Bounds, Found, MANIFEST, Records, find};
 use acp_chain_rpc::untrusted::Untrusted;
-
-/// The command by which a user agrees to a project.
-pub fn trust(root: &Path) -> String {
-    format!("`acp-chain trust {}`", shell::word(root))
-}
 
 /// The folders at which a search upwards ends.
 pub fn bounds() -> Bounds {

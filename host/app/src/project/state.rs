@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::trust;
+use crate::shell::trust;
 use crate::{Error, home};
 use acp_chain_extension::{Carried, Digest};
 use acp_chain_project::{Agreed, Content, Keep, MANIFEST, Records, Standing, is_signed, vouched};

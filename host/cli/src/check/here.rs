@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::Result;
 use acp_chain_app::home;
-use acp_chain_app::project::{OpenProject, State, locate, trust};
+use acp_chain_app::project::{OpenProject, State, locate};
 use acp_chain_app::protected::NamedFiles;
+use acp_chain_app::shell::trust;
 use acp_chain_extension::{Installed, Lock};
 use acp_chain_manifest::{Manifest, User};
 use acp_chain_project::{Content, Found, Keep, MANIFEST, Records, Standing, vouched};

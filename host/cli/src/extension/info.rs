@@ -34,16 +34,15 @@ impl Info {
         let unreadable = |error: &dyn Display| {
             format!("{}: {}", Untrusted::new(&location), Untrusted::new(error))
         };
+        let of = |component: &[u8]| {
+            let package = Package::read(Cursor::new(component));
+            (package, Digest::of(component), component.len() as u64)
+        };
         let (package, digest, size) = match &location {
             Location::File(path) | Location::Stored(Stored { path, .. }) => {
-                let component = package::read(path)?;
-                let package = Package::read(Cursor::new(&component));
-                (package, Digest::of(&component), component.len() as u64)
+                of(&package::read(path)?)
             }
-            Location::Read(_, component) => {
-                let package = Package::read(Cursor::new(component));
-                (package, Digest::of(component), component.len() as u64)
-            }
+            Location::Read(_, component) => of(component),
             Location::Carried(extension) => {
                 let component = extension.component().map_err(|error| unreadable(&error))?;
                 (Package::read(component), extension.digest, extension.size())
