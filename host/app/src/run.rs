@@ -150,9 +150,9 @@ impl ChainOptions {
             project.map_err(|error| ChainError::new(format_args!("--project: {error}")))?;
         let (project, refuses) = (project.as_deref(), project::refuses(user));
         let beside = NamedFiles::new(self.command(manifest).ok(), &[]).and(manifest);
-        let program = std::env::current_exe();
-        program
-            .and_then(|program| Finder::new(&program, self, project, beside, refuses))
+        let (logging, target) = (&self.logging, self.target.as_ref());
+        std::env::current_exe()
+            .and_then(|program| Finder::new(&program, logging, target, project, beside, refuses))
             .map_err(|error| ChainError::new(format_args!("projects cannot be found: {error}")))
     }
 

@@ -2,6 +2,7 @@
 //! when a session needs it, and `find-projects` ends when it has no project to watch.
 
 use std::collections::{HashSet, VecDeque};
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
@@ -14,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use super::wire::{LINE, Lookup, ProjectStart, Reply, TrustedProject, line};
 use crate::hooks::AttachedHooks;
 use crate::protected::NamedFiles;
-use crate::run::ChainOptions;
+use crate::trace::TraceTarget;
 use acp_chain_channel::{Failure, FailurePolicy};
 use acp_chain_conductor::native::{CommandLine, Dialect, Process, Startable};
 use acp_chain_conductor::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
@@ -75,16 +76,18 @@ struct Running {
 }
 
 impl Finder {
-    /// The command lines of `program`, which is this one, for a chain. With `project`, all sessions have that one.
+    /// The command lines of `program`, which is this one, for a chain with these log arguments and this trace. With
+    /// `project`, all sessions have that one.
     pub fn new(
         program: &Path,
-        options: &ChainOptions,
+        logging: &[OsString],
+        target: Option<&TraceTarget>,
         project: Option<&Path>,
         beside: NamedFiles,
         refuses: bool,
     ) -> io::Result<Self> {
         let command = |name: &str, option: &str, path: Option<&Path>| {
-            let mut args = options.logging.clone();
+            let mut args = logging.to_owned();
             args.push(name.into());
             if let Some(path) = path {
                 args.extend([option.into(), std::path::absolute(path)?.into_os_string()]);
@@ -95,7 +98,6 @@ impl Finder {
                 env: Vec::new(),
             })
         };
-        let target = options.target.as_ref();
         let trace = target.map(|target| &*target.path);
         let mut chain = command("project-chain", "--trace", trace)?;
         if target.is_some_and(|target| target.bodies) {
