@@ -52,6 +52,8 @@ struct State {
     streams: Streams,
     /// The kinds of secrets that were withheld from the agent.
     given: RefCell<BTreeSet<String>>,
+    /// The form of notices.
+    version: Cell<Version>,
 }
 
 impl Configure for Redact {
@@ -80,6 +82,7 @@ const COVERED: &[&str] = &[PROMPT, READ, OUTPUT];
 
 impl Proxy for Redact {
     const SUBSCRIPTIONS: &[Subscription] = &[
+        Version::SUBSCRIPTION,
         // Without body: prompts of any length are read in `whole`.
         Subscription::requests(PROMPT)
             .from(Peer::Client)
@@ -198,6 +201,11 @@ impl Proxy for Redact {
     }
 
     async fn on_response(&self, response: Response) -> Result {
+        if let Some(version) = Version::agreed(&response) {
+            self.state.version.set(version);
+            save(&*self.state)?;
+            return Ok(Action::Forward);
+        }
         // Otherwise the agent only confirms the prompt, and may be in the middle of a text.
         let ends = response.head.method != PROMPT || response.ends_turn();
         let Response { head, outcome } = response;
@@ -306,12 +314,30 @@ impl Redact {
                     "its input has {marker:?}, which stands for a secret, and writing it would destroy the secret; leave \
                      that part of the text as it is"
                 );
-                tell(session, &format!("a tool of the agent was not run: {why}"));
+                self.tell(session, &format!("a tool of the agent was not run: {why}"));
                 let message = format!("not run: {why}");
                 return Ok(Action::Reject(Error::new(INVALID_PARAMS, message)));
             }
         }
         Ok(Action::Forward)
+    }
+
+    /// Refuses a write, and notifies the user: agents often show only that there was an error.
+    fn refuse(&self, session: &str, path: &str, why: &dyn fmt::Display) -> Action {
+        let shown: String = path.chars().take(LONGEST_PATH).collect();
+        self.tell(
+            session,
+            &format!("the agent's change of {shown:?} was not written: {why}"),
+        );
+        let message = format!("not written: {why}");
+        Action::Reject(Error::new(INVALID_PARAMS, message))
+    }
+
+    /// Notifies the user.
+    fn tell(&self, session: &str, text: &str) {
+        if let Err(error) = self.state.version.get().tell(session, text) {
+            debug!("the user was not notified: {error}");
+        }
     }
 
     /// A permission request. No power covers its options.
@@ -411,7 +437,7 @@ impl Redact {
         let session = session(&request.head);
         let Some(content) = request.params.at::<String>("/content") else {
             return Ok(if has_marker(&request.params)? {
-                refuse(session, &path, &HALF)
+                self.refuse(session, &path, &HALF)
             } else {
                 Action::Forward
             });
@@ -422,7 +448,7 @@ impl Redact {
             match self.files.on_write(session, &path, &content, is_given) {
                 Ok(None) => Action::Forward,
                 Ok(Some(restored)) => Action::Edit(vec![Edit::set("/content", &*restored)]),
-                Err(unclear) => refuse(session, &path, &unclear),
+                Err(unclear) => self.refuse(session, &path, &unclear),
             },
         )
     }
@@ -465,24 +491,6 @@ fn has_marker(params: &Json) -> Result<bool> {
 /// The error for a write whose content is not a valid text, but has a marker.
 const HALF: &str = "its content has half of a surrogate pair, so no secret can be put back in place of its \
                     markers, and writing it would destroy them; leave out the half, or the markers";
-
-/// Refuses a write, and notifies the user: agents often show only that there was an error.
-fn refuse(session: &str, path: &str, why: &dyn fmt::Display) -> Action {
-    let shown: String = path.chars().take(LONGEST_PATH).collect();
-    tell(
-        session,
-        &format!("the agent's change of {shown:?} was not written: {why}"),
-    );
-    let message = format!("not written: {why}");
-    Action::Reject(Error::new(INVALID_PARAMS, message))
-}
-
-/// Notifies the user.
-fn tell(session: &str, text: &str) {
-    if let Err(error) = Version::V1.tell(session, text) {
-        debug!("the user was not notified: {error}");
-    }
-}
 
 /// The maximum number of characters of a path in a notice.
 const LONGEST_PATH: usize = 200;

@@ -20,6 +20,7 @@ const HIDDEN: &str = "[hidden here, the agent has it: acme]";
 
 /// The powers in the README.
 const LEAST: &[&str] = &[
+    "capabilities.read",
     "prompts.read",
     "prompts.change",
     "answers.read",

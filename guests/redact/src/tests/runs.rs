@@ -77,3 +77,21 @@ fn without_reads_no_result_is_changed() {
     let sent = report(&mut host, AFTER_TOOL, "read", json!({ "output": [SECRET] }));
     assert_eq!(sent.at("/output/0"), SECRET);
 }
+
+#[test]
+fn in_version_2_the_user_is_told_by_a_notice() {
+    let mut host = host();
+    let version = json!({ "protocolVersion": 2 });
+    let id = host.request(Peer::Client, "initialize", &version);
+    host.answer(id, &version);
+    host.restart().expect("restores the saved state");
+    report(&mut host, AFTER_TOOL, "read", json!({ "output": [SECRET] }));
+    host.sent();
+    let run = json!({
+        "sessionId": "s",
+        "toolCall": { "title": "Write", "kind": "edit", "rawInput": { "content": MARKER } },
+        "canChange": true,
+    });
+    host.request(Peer::Agent, BEFORE_TOOL, run);
+    assert_eq!(host.sent()[0].at("/update/sessionUpdate"), "notice");
+}
