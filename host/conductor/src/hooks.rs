@@ -46,7 +46,7 @@ struct OpenReport {
 impl AgentHooks {
     /// The hooks of this agent, and what they report. `session_meta` merges into the `_meta` of requests that set up a
     /// session, on their way to the agent; no proxy sees it. If the agent's version is one that was tried, hooks that
-    /// turn out not to work stop the session; otherwise, the user is notified.
+    /// turn out not to work stop the session; otherwise, or if the agent only asks, the user is notified.
     #[must_use]
     pub fn new(
         reports: Reports,
@@ -72,11 +72,12 @@ impl AgentHooks {
             first_sign: match self.agent.sign {
                 Sign::Session => FirstSign::Session,
                 Sign::Prompt => FirstSign::Prompt,
+                Sign::Never => FirstSign::Never,
             },
             judges_failures: dialect.knows_rejected,
             runs_no_hook: Box::new(move |update: &str| dialect.runs_no_hook(update)),
             cleaned: Box::new(move |line: &str| dialect.without_prefix(line)),
-            stops: self.is_tried,
+            stops: self.is_tried && !self.agent.only_asks(),
         }
     }
 

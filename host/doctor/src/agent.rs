@@ -11,7 +11,7 @@ use super::finding::Finding;
 use super::runtime::{self, Runtime};
 use super::{Doctor, Findings};
 use acp_chain_app::agent::{self, command_line};
-use acp_chain_app::hooks::identify;
+use acp_chain_app::hooks::{NoHooks, identify};
 use acp_chain_app::plan::supervise;
 use acp_chain_app::sign_in::{Login, logins};
 use acp_chain_app::{ChainError, home, shell};
@@ -272,6 +272,9 @@ impl Target {
                 ));
             }
         };
+        if let Err(why @ NoHooks::OnlyAsks { .. }) = identified.check_reports() {
+            return Finding::fine(why.to_string());
+        }
         let agent = identified.agent;
         let does = agent.dialect().map_or(String::new(), |dialect| {
             format!(

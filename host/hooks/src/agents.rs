@@ -26,6 +26,8 @@ pub enum Sign {
     Session,
     /// With the first prompt, before any of the turn's updates.
     Prompt,
+    /// Never: no hooks run, and the agent asks before each tool instead.
+    Never,
 }
 
 pub(crate) const AGENTS: &[KnownAgent] = &[
@@ -49,6 +51,14 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "0.16.0",
         dialect: "codex-older",
         sign: Sign::Prompt,
+    },
+    KnownAgent {
+        package: "@google/gemini-cli",
+        // Older ones may not know the argument.
+        range: ">=0.61.0",
+        versions: "0.61.0",
+        dialect: "gemini",
+        sign: Sign::Never,
     },
     KnownAgent {
         package: "@qwen-code/qwen-code",
@@ -117,6 +127,12 @@ impl KnownAgent {
         dialect(self.dialect)
     }
 
+    /// Whether nothing is reported: the agent asks before each tool instead, in ACP.
+    #[must_use]
+    pub fn only_asks(&self) -> bool {
+        self.sign == Sign::Never
+    }
+
     /// The versions for which the dialect is written.
     #[must_use]
     pub fn versions(&self) -> &'static str {
@@ -138,7 +154,8 @@ mod tests {
     #[test]
     fn every_row_is_of_a_dialect_and_of_its_versions() {
         for agent in AGENTS {
-            assert!(agent.dialect().is_some(), "{agent:?}");
+            let dialect = agent.dialect().unwrap();
+            assert_eq!(agent.only_asks(), dialect.events.is_empty(), "{agent:?}");
             for own in agent.versions.split(", ") {
                 let version = Version::parse(own).unwrap();
                 let found = known(agent.package, &version).unwrap();

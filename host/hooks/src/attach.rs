@@ -1,5 +1,6 @@
 //! How an agent's hooks are attached for one run: what its process is started with. No file of the user changes.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,8 @@ pub struct Run<'a> {
     pub token: Option<&'a str>,
     /// Whether a proxy may read the results of tools.
     pub reads_results: bool,
+    /// The agent's own arguments.
+    pub args: &'a [OsString],
     /// The agent's environment, without what is attached.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// The text of a file; none if there is no such file.
@@ -94,6 +97,12 @@ pub enum CannotAttach {
     /// There is no home folder.
     #[error("the home folder is unknown")]
     NoHome,
+    /// A policy for tools that ours would overrule, or that would overrule ours.
+    #[error("{0} has a policy for the agent's tools, which does not go with that of acp-chain")]
+    OwnPolicy(String),
+    /// A path that the agent takes for several.
+    #[error("the agent takes {0} for several paths, since it has a comma")]
+    Comma(String),
 }
 
 impl OverlayFile {

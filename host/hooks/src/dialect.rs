@@ -5,6 +5,7 @@ mod claude;
 mod cline;
 mod codex;
 mod copilot;
+mod gemini;
 mod opencode;
 mod pi;
 mod plugin;
@@ -70,6 +71,7 @@ static ALL: &[&Dialect] = &[
     &codex::CODEX,
     &codex::OLDER,
     &copilot::COPILOT,
+    &gemini::GEMINI,
     &opencode::KILO,
     &opencode::OPENCODE,
     &pi::PI,

@@ -51,15 +51,16 @@ impl IdentifiedAgent {
             .is_some_and(|version| self.agent.is_for(version))
     }
 
-    /// An error if its hooks have not been tried with this version.
-    pub fn check_tried(&self) -> Result<(), NoHooks> {
+    /// An error if its hooks may not report all that it runs.
+    pub fn check_reports(&self) -> Result<(), NoHooks> {
+        let (agent, tried) = (self.to_string(), self.agent.versions());
+        if self.agent.only_asks() {
+            return Err(NoHooks::OnlyAsks { agent, tried });
+        }
         if self.is_tried() {
             return Ok(());
         }
-        Err(NoHooks::Untried {
-            agent: self.to_string(),
-            tried: self.agent.versions(),
-        })
+        Err(NoHooks::Untried { agent, tried })
     }
 }
 
@@ -294,6 +295,18 @@ mod tests {
                 (expected, is_tried)
             );
         }
+    }
+
+    #[test]
+    fn an_agent_that_only_asks_does_not_report_all() {
+        let of = |version: &str| {
+            let spec = format!("@google/gemini-cli@{version}");
+            identify(&command(&["npx", "-y", &spec, "--acp"]))
+        };
+        let reports = of("0.61.0").unwrap().check_reports();
+        assert!(matches!(reports, Err(NoHooks::OnlyAsks { .. })));
+        // It may not know the argument.
+        assert!(of("0.60.0").is_err());
     }
 
     fn files(program: &Path) {

@@ -19,7 +19,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use acp_chain::host::ProxyPlan;
-use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL};
+use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, PERMISSION};
 use acp_chain_conductor::AgentHooks;
 use acp_chain_conductor::native::{CommandLine, Supervisor};
 use acp_chain_hooks::server::Server;
@@ -52,6 +52,11 @@ pub enum NoHooks {
     Unknown(String),
     #[error("the hooks of {agent} are tried with {tried} only")]
     Untried { agent: String, tried: &'static str },
+    #[error(
+        "{agent} runs no hooks in ACP; where a proxy answers permission requests, it asks before each tool instead, and \
+         proxies see only these requests, and no results (tried with {tried})"
+    )]
+    OnlyAsks { agent: String, tried: &'static str },
     #[error("the agent is started by `env`, which changes {0}")]
     Overridden(String),
     #[error("the agent's hooks cannot reach acp-chain: {0}")]
@@ -78,6 +83,8 @@ pub struct HooksPlan {
     lack: Option<String>,
     /// Whether any of them may read results.
     reads_results: bool,
+    /// Whether any of them may answer permission requests.
+    answers_requests: bool,
 }
 
 /// The hooks of a chain, of one run or of [many](SharedHooks), and what users are told about them.
@@ -149,6 +156,9 @@ impl HooksPlan {
             mode: mode.unwrap_or_default(),
             proxies: seeing(proxies),
             reads_results: proxies.iter().any(|proxy| sees(proxy, AFTER_TOOL)),
+            answers_requests: proxies
+                .iter()
+                .any(|proxy| may(proxy, Actions::ANSWER, PERMISSION)),
             ..Self::default()
         }
     }
@@ -198,6 +208,7 @@ impl HooksPlan {
         let reads_results = sees(AFTER_TOOL);
         self.are_for_projects = reads_results || sees(BEFORE_TOOL);
         self.reads_results |= reads_results;
+        self.answers_requests |= keys.iter().any(|key| *key == "permissions.answer");
         Ok(self)
     }
 
@@ -262,22 +273,24 @@ impl HooksPlan {
             (HooksMode::Off, _) => Err(NoHooks::Off),
             (_, None) => Err(NoHooks::Elsewhere),
             (_, Some(command)) => identify(command).and_then(|agent| {
-                if self.mode == HooksMode::Required {
-                    agent.check_tried()?;
+                // Questions about which no proxy decides would only disturb the user.
+                let is_asked_in_vain = agent.agent.only_asks() && !self.answers_requests;
+                if self.mode == HooksMode::Required || is_asked_in_vain {
+                    agent.check_reports()?;
                 }
                 Ok((attach(&agent, command)?, agent))
             }),
         };
         match attached {
             Ok((hooks, agent)) => {
-                let untried = agent.check_tried().err();
-                let notice = untried.as_ref().map(|why| {
+                let lack = agent.check_reports().err();
+                let notice = lack.as_ref().map(|why| {
                     format!("what the agent runs may not all be seen beforehand: {why}")
                 });
                 Ok(ChainHooks {
                     hooks: Some(hooks),
                     notice,
-                    lack: untried.as_ref().map(ToString::to_string),
+                    lack: lack.as_ref().map(ToString::to_string),
                 })
             }
             Err(why) => self.without(&why),
@@ -340,6 +353,11 @@ fn seeing(proxies: &[ProxyPlan]) -> Vec<String> {
 
 /// Whether the grant of a proxy covers requests of this method about tool runs.
 fn sees(proxy: &ProxyPlan, method: &str) -> bool {
+    may(proxy, Actions::TOUCH, method)
+}
+
+/// Whether the grant of a proxy covers any of these actions on the agent's requests of this method.
+fn may(proxy: &ProxyPlan, actions: Actions, method: &str) -> bool {
     let ProxyKind::Component(component) = &proxy.entry.kind else {
         return false;
     };
@@ -349,7 +367,7 @@ fn sees(proxy: &ProxyPlan, method: &str) -> bool {
         method,
         update: None,
     };
-    component.grant.covers(Actions::TOUCH, &subject)
+    component.grant.covers(actions, &subject)
 }
 
 /// Opens the socket for the hooks of this agent.
@@ -378,6 +396,7 @@ fn attach(
         socket: server.path(),
         token,
         reads_results,
+        args: &command.args,
         variable: &|name| variable(&environment, name),
         text: &text,
         names: &names,

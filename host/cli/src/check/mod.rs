@@ -221,11 +221,10 @@ fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<String> {
         HooksMode::Required => ("required", "the chain does not start"),
     };
     Some(match identify(agent) {
-        Ok(known) if known.is_tried() => format!("{mode}: those of {known} can be attached"),
-        Ok(known) => {
-            let tried = known.agent.versions();
-            format!("{mode}: those of {known} are tried with {tried} only; {otherwise}")
-        }
+        Ok(known) => match known.check_reports() {
+            Ok(()) => format!("{mode}: those of {known} can be attached"),
+            Err(why) => format!("{mode}: {why}; {otherwise}"),
+        },
         Err(why) => format!("{mode}: they cannot be attached: {why}; {otherwise}"),
     })
 }

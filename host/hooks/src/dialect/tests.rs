@@ -1,11 +1,12 @@
 //! What each agent reports, what proxies see of it, and what each is answered.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ALL, dialect};
+use super::{ALL, dialect, gemini};
 use crate::{
     Attachment, CannotAttach, Decision, Kind, MalformedReport, Moment, OverlayContent, Run,
 };
@@ -329,13 +330,14 @@ fn attached_to(
     variables: &[(&str, &str)],
     files: &[(&str, &str)],
 ) -> Attachment {
-    try_attach(name, Some("t"), reads_results, variables, files).unwrap()
+    try_attach(name, Some("t"), reads_results, &[], variables, files).unwrap()
 }
 
 fn try_attach(
     name: &str,
     token: Option<&str>,
     reads_results: bool,
+    args: &[OsString],
     variables: &[(&str, &str)],
     files: &[(&str, &str)],
 ) -> Result<Attachment, CannotAttach> {
@@ -346,6 +348,7 @@ fn try_attach(
         socket: Path::new("/run/socket"),
         token,
         reads_results,
+        args,
         variable: &|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -459,6 +462,63 @@ fn what_an_administrator_set_for_qwen_stays() {
 }
 
 #[test]
+fn gemini_is_made_to_ask_and_keeps_what_its_user_allows() {
+    let files = [
+        (
+            "/home/me/.gemini/settings.json",
+            "{ \"theme\": \"dark\" } // mine",
+        ),
+        (
+            "/home/me/.gemini/policies/auto-saved.toml",
+            "[[rule]]\ndecision = \"allow\"",
+        ),
+        ("/home/me/.gemini/policies/notes.md", "deny"),
+    ];
+    let attached = attached("gemini", &[("HOME", "/home/me")], &files);
+    assert_eq!(
+        attached.args,
+        ["--admin-policy", "/run/overlay/policy.toml"]
+    );
+    let OverlayContent::Text(policy) = &attached.files[0].content else {
+        panic!("{attached:?}");
+    };
+    let policy: toml::Table = policy.parse().unwrap();
+    for rule in policy["rule"].as_array().unwrap() {
+        assert_eq!(rule["decision"].as_str(), Some("ask_user"), "{rule}");
+    }
+}
+
+#[test]
+fn gemini_is_left_as_it_is_where_policies_would_overrule_each_other() {
+    let of_system = |name: &str| format!("{}/{name}", gemini::SYSTEM);
+    let named = r#"{ "policyPaths": ["/own"] }"#;
+    let denies = "[[rule]]\ndecision = \"deny\"";
+    for (path, text) in [
+        ("/home/me/.gemini/policies/own.toml", denies),
+        ("/home/me/.gemini/settings.json", named),
+        (&*of_system("policies/rules.toml"), ""),
+        (&*of_system("settings.json"), named),
+        (&*of_system("system-defaults.json"), named),
+    ] {
+        let (home, files) = ([("HOME", "/home/me")], [(path, text)]);
+        let attached = try_attach("gemini", None, true, &[], &home, &files);
+        assert!(
+            matches!(attached, Err(CannotAttach::OwnPolicy(_))),
+            "{path}"
+        );
+    }
+    for arg in ["--policy=own", "--adminPolicy"] {
+        let (args, home) = ([OsString::from(arg)], [("HOME", "/home/me")]);
+        let attached = try_attach("gemini", None, true, &args, &home, &[]);
+        assert!(matches!(attached, Err(CannotAttach::OwnPolicy(_))), "{arg}");
+    }
+    // Of the user's two folders, only this one counts.
+    let homes = [("GEMINI_CLI_HOME", "/other"), ("HOME", "/home/me")];
+    let files = [("/home/me/.gemini/policies/own.toml", denies)];
+    assert!(try_attach("gemini", None, true, &[], &homes, &files).is_ok());
+}
+
+#[test]
 fn what_the_user_of_cline_has_is_in_the_folder_that_stands_for_theirs() {
     let files = [
         ("/home/me/.cline/data/state.json", ""),
@@ -495,10 +555,11 @@ fn what_the_user_of_cline_has_is_in_the_folder_that_stands_for_theirs() {
 #[test]
 fn for_many_runs_all_are_attached_but_cline_whose_plugin_reads_the_token_from_a_file() {
     for dialect in ALL {
-        let attached = try_attach(dialect.name, None, true, &[("HOME", "/home/me")], &[]);
+        let home = &[("HOME", "/home/me")];
+        let attached = try_attach(dialect.name, None, true, &[], home, &[]);
         let is_shared = !matches!(attached, Err(CannotAttach::TokenInFile(_)));
         assert_eq!(is_shared, dialect.name != "cline", "{attached:?}");
-        let with_token = try_attach(dialect.name, Some("t"), true, &[("HOME", "/home/me")], &[]);
+        let with_token = try_attach(dialect.name, Some("t"), true, &[], home, &[]);
         if is_shared {
             assert_eq!(attached.unwrap(), with_token.unwrap());
         }

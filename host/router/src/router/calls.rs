@@ -110,8 +110,9 @@ fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, message: &Message) {
     }
     let name = text(update, "title").or(call).unwrap_or_default();
     let name = quote(&name, MAX_QUOTE);
+    let lacked = proof.precedent();
     let what =
-        format!("the agent ran the tool `{name}` without its hook, so no proxy could check it");
+        format!("the agent ran the tool `{name}` without {lacked}, so no proxy could check it");
     fail(core, &turn, &what);
 }
 
@@ -123,7 +124,7 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
     };
     if !proof.stops() {
         let text = format!(
-            "{what}. Its hooks may work differently in this version; further ones are not reported."
+            "{what}. The agent may work differently in this version or mode; further ones are not reported."
         );
         return core.tell_once("calls", &text);
     }

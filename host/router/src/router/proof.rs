@@ -57,6 +57,8 @@ pub enum FirstSign {
     Session,
     /// With the first prompt, before all updates of its turn.
     Prompt,
+    /// Never: the agent asks before each tool instead.
+    Never,
 }
 
 /// The last [`HOOK_NAMES`] names of a kind.
@@ -144,6 +146,14 @@ impl Proof {
         match (self.terms.cleaned)(message.line()) {
             Some(line) => Message::parse(line.into()).unwrap_or(message),
             None => message,
+        }
+    }
+
+    /// What precedes each call.
+    pub fn precedent(&self) -> &'static str {
+        match self.terms.first_sign {
+            FirstSign::Session | FirstSign::Prompt => "its hook",
+            FirstSign::Never => "asking",
         }
     }
 

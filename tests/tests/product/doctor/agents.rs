@@ -194,6 +194,24 @@ fn a_known_agent_is_told_with_what_its_hooks_let_proxies_do() {
 }
 
 #[test]
+fn an_agent_that_only_asks_is_told_to_be_one() {
+    let user = User::new();
+    let agent = user.write("lib/agent/cli", "");
+    host::executable(&agent, format!("#!/bin/sh\nexec '{AGENT}' \"$@\"\n")).unwrap();
+    let package = json!({ "name": "@google/gemini-cli", "version": "0.61.0" });
+    user.write("lib/agent/package.json", &package.to_string());
+    let found = user.doctor(&["--", agent.to_str().unwrap()]);
+    assert_eq!(found.unwell().len(), 0, "{found:#?}");
+    assert!(
+        found.findings.iter().any(|finding| {
+            let says = finding["says"].as_str().unwrap();
+            finding["area"] == "agent" && says.contains("0.61.0 runs no hooks in ACP")
+        }),
+        "{found:#?}"
+    );
+}
+
+#[test]
 fn an_agent_without_known_hooks_is_told_to_be_one() {
     let found = User::new().doctor(&["--", AGENT]);
     assert_eq!(found.unwell().len(), 0, "{found:#?}");

@@ -16,6 +16,7 @@ const { fileURLToPath } = require("node:url")
 const { name: packageName } = require("../package.json")
 
 const has = (flag) => process.argv.includes(flag)
+const option = (name) => (has(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined)
 const log = (entry) => fs.appendFileSync(process.env.ACP_CHAIN_TEST_AGENT, `${JSON.stringify(entry)}\n`)
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
 const tell = (session, update) =>
@@ -212,6 +213,7 @@ log({
     socket: process.env.ACP_CHAIN_HOOK_SOCKET,
     token: process.env.ACP_CHAIN_HOOK_TOKEN,
     config: process.env.OPENCODE_CONFIG_CONTENT,
+    policy: option("--admin-policy"),
   },
 })
 readline.createInterface({ input: process.stdin }).on("line", async (line) => {

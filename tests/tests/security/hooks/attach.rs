@@ -14,6 +14,10 @@ const WILD: &str = env!("CARGO_BIN_EXE_wild-agent");
 
 const NATIVE: &str = env!("CARGO_BIN_EXE_native-proxy");
 
+/// An agent that runs no hooks in ACP, and what is said of it.
+const GEMINI: &str = "@google/gemini-cli";
+const ONLY_ASKS: &str = "runs no hooks in ACP";
+
 /// Starts a program where nobody can write to the folders in which sockets may be.
 const UNWRITABLE: &str = r#"
     for folder in /tmp /run/user/0; do
@@ -75,6 +79,43 @@ async fn a_version_that_was_not_tried_starts_only_by_best_effort() {
     client.turn(&steps(&[bash("touch refused")])).await;
     assert!(!world.has("refused"));
     assert!(is_told_of_hooks(&client), "{:?}", client.chunks());
+}
+
+#[tokio::test]
+async fn an_agent_that_only_asks_starts_only_by_best_effort() {
+    let world = World::with(GEMINI, "0.61.0");
+    let manifest = denies("touch refused");
+    let error = world.refusal(REQUIRED, &manifest).await;
+    assert!(error.contains(ONLY_ASKS), "{error}");
+    let mut client = world.begin(&["--hooks", "best-effort"], &manifest).await;
+    let policy = world.noted("started")[0]["policy"].take();
+    let policy = fs::read_to_string(policy.as_str().unwrap()).unwrap();
+    assert!(policy.contains("ask_user"), "{policy}");
+    // This one does not ask, whatever its policy is.
+    let runs = [bash("touch allowed"), bash("touch allowed-too")];
+    client.turn(&steps(&runs)).await;
+    assert!(world.has("allowed-too"));
+    let told = notices(&client);
+    let count = |words: &str| told.iter().filter(|notice| notice.contains(words)).count();
+    assert_eq!(
+        (count(ONLY_ASKS), count("without asking")),
+        (1, 1),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_only_asks_does_not_where_no_proxy_answers() {
+    let world = World::with(GEMINI, "0.61.0");
+    let manifest = entry("pass", "pass", "powers = ['tool-runs.read']");
+    let mut client = world.begin(&[], &manifest).await;
+    client.turn(&steps(&[bash("touch allowed")])).await;
+    assert_eq!(world.noted("started"), [json!({})]);
+    let told = notices(&client).concat();
+    assert!(
+        told.contains("`pass`") && told.contains(ONLY_ASKS),
+        "{told}"
+    );
 }
 
 #[tokio::test]

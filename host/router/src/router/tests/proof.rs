@@ -216,6 +216,33 @@ fn hooks_that_were_not_tried_are_told_of_once() {
 }
 
 #[test]
+fn where_the_agent_only_asks_nothing_waits_and_a_call_without_a_question_is_told_of_once() {
+    let mut router = begun(HookTerms {
+        first_sign: FirstSign::Never,
+        judges_failures: false,
+        stops: false,
+        ..terms()
+    });
+    client(&mut router, PROMPT);
+    assert_eq!(received(&mut router, Peer::Agent), [PROMPTED]);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"asked"},"options":[]}}"#,
+    );
+    received(&mut router, Peer::Client);
+    let mut told = |call, rest| {
+        shows(&mut router, "s", call, rest);
+        assert!(received(&mut router, Peer::Agent).is_empty());
+        let lines = received(&mut router, Peer::Client).concat();
+        lines.contains("without asking")
+    };
+    assert!(!told("asked", COMPLETED));
+    assert!(!told("denied", FAILED));
+    assert!(told("unasked", COMPLETED));
+    assert!(!told("another", COMPLETED));
+}
+
+#[test]
 fn history_and_calls_without_a_hook_need_no_report() {
     let mut router = begun(terms());
     // Outside a turn.
