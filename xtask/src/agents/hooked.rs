@@ -38,6 +38,8 @@ pub struct Hooked {
     pub disable: fn(&Place, &mut Launch) -> Result<()>,
     /// The pointer to the command in the input of its shell.
     pub command: &'static str,
+    /// Whether it runs no hooks, and asks instead.
+    pub only_asks: bool,
     /// The kind of subagent that it starts, or `-` if it knows none; `None` if it was not given any.
     pub subagent: Option<&'static str>,
     /// The steps that do not work.
@@ -45,7 +47,7 @@ pub struct Hooked {
 }
 
 /// All of them, in the order of the table.
-pub const HOOKED: [Hooked; 12] = [
+pub const HOOKED: [Hooked; 13] = [
     CLAUDE,
     Hooked {
         name: "claude-older",
@@ -61,6 +63,25 @@ pub const HOOKED: [Hooked; 12] = [
         },
         subagent: None,
         ..CODEX
+    },
+    Hooked {
+        name: "gemini",
+        own: |place| {
+            let hook = json!({"type": "command", "command": TOUCH});
+            let hooks = json!({"BeforeAgent": [{"hooks": [hook]}]});
+            place.add(".gemini/settings.json", &json!({"hooks": hooks}))
+        },
+        disable: |place, launch| without_option(place, launch, "--admin-policy"),
+        only_asks: true,
+        // Proxies see its questions and nothing else, and nothing without what makes it ask.
+        fails: &[
+            Step::Changes,
+            Step::HidesFile,
+            Step::HidesOutput,
+            Step::HidesFailure,
+            Step::HooksOff,
+        ],
+        ..ANY
     },
     QWEN,
     Hooked {
@@ -120,6 +141,7 @@ pub const HOOKED: [Hooked; 12] = [
         },
         disable: |place, launch| preload(place, launch, "delete process.env.CLINE_DIR"),
         command: "/commands/0",
+        only_asks: false,
         subagent: Some("-"),
         // A process of its own goes on. The first sign of life comes with the prompt, so the command has run when the
         // turn is stopped.
@@ -162,6 +184,7 @@ const ANY: Hooked = Hooked {
     own: |_| Ok(()),
     disable: |_, _| Ok(()),
     command: "/command",
+    only_asks: false,
     subagent: None,
     fails: &[],
 };

@@ -63,7 +63,15 @@ fn steps(agent: &Agent, hooked: &Hooked, place: &mut Place) -> Result<Vec<Outcom
     trial.take_turns(hooked)?;
     let mut record = trial.exit()?;
     let trace = fs::read_to_string(place.trace()).unwrap_or_default();
-    let mut requests = trace.lines().filter(|line| line.contains(BEFORE_TOOL));
+    if !hooked.only_asks {
+        record.forbid_questions();
+    }
+    let seen = if hooked.only_asks {
+        PERMISSION
+    } else {
+        BEFORE_TOOL
+    };
+    let mut requests = trace.lines().filter(|line| line.contains(seen));
     if !requests.any(|line| line.contains(ALLOWED)) {
         record.fail(Step::Sees, "the chain has no request about it");
     }
@@ -112,8 +120,13 @@ fn write_chain(hooked: &Hooked, place: &Place) -> Result<()> {
     let rules = json!([{"decision": "deny", "command": "touch *forbidden*"}]);
     let permissions = json!({"use": "permissions", "config": {"rules": rules}});
     let redact = json!({"use": "redact"});
+    let mode = if hooked.only_asks {
+        "best-effort"
+    } else {
+        "required"
+    };
     let manifest = json!({
-        "agent": {"hooks": "required"},
+        "agent": {"hooks": mode},
         "proxy": [does, permissions, redact],
     });
     fs::write(place.chain(), toml::to_string(&manifest)?)?;
@@ -165,11 +178,6 @@ impl Trial<'_> {
         self.took(step, &answer, |result| {
             result["stopReason"] == "end_turn" && is_right(&text, &requests[before..])
         });
-        let outcome = self.record.outcomes.last();
-        let asks = format!("asks {PERMISSION}");
-        if outcome.is_some_and(|outcome| outcome.seen.contains(&asks)) {
-            self.record.fail(step, "it asks for permission");
-        }
         Ok(())
     }
 
@@ -224,6 +232,17 @@ impl Trial<'_> {
 }
 
 impl Record {
+    /// Marks the steps in which the agent asked for permission as failed.
+    fn forbid_questions(&mut self) {
+        let asks = format!("asks {PERMISSION}");
+        let outcomes = self.outcomes.iter();
+        let asking = outcomes.filter(|outcome| outcome.seen.contains(&asks));
+        let steps: Vec<_> = asking.map(|outcome| outcome.step).collect();
+        for step in steps {
+            self.fail(step, "it asks for permission");
+        }
+    }
+
     /// Marks a step that was taken as failed.
     fn fail(&mut self, step: Step, why: &str) {
         let mut outcomes = self.outcomes.iter_mut();
@@ -246,7 +265,8 @@ fn is_refused(requests: &[String], script: &str) -> bool {
     let mut results = lines.filter(|line| line["script"] == script);
     results.any(|line| {
         let result = line["result"].as_str().unwrap_or_default().to_lowercase();
-        result.contains("denied") || result.contains("refused")
+        let refusals = ["denied", "refused", "canceled by the user"];
+        refusals.iter().any(|words| result.contains(words))
     })
 }
 
