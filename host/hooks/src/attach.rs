@@ -29,11 +29,6 @@ pub struct Run<'a> {
     pub client: &'a [String],
     /// A folder of this run, which other users cannot write to.
     pub overlay: &'a Path,
-    /// The socket of the host, which the agent's environment has as [`SOCKET`](crate::SOCKET).
-    pub socket: &'a Path,
-    /// The token of this run, which the agent's environment has as [`TOKEN`](crate::TOKEN). `None` if what is attached
-    /// is for many runs, each with another token.
-    pub token: Option<&'a str>,
     /// Whether a proxy may read the results of tools.
     pub reads_results: bool,
     /// The agent's own arguments.
@@ -91,9 +86,6 @@ pub enum CannotAttach {
     /// A setting cannot be written as TOML.
     #[error("the hooks cannot be written as TOML")]
     Toml(#[source] toml::ser::Error),
-    /// The hooks need the token in a file, which many runs would share.
-    #[error("{0} reads its token from a file, which all users of this server would share")]
-    TokenInFile(&'static str),
     /// There is no home folder.
     #[error("the home folder is unknown")]
     NoHome,

@@ -143,9 +143,8 @@ pub const HOOKED: [Hooked; 13] = [
         command: "/commands/0",
         only_asks: false,
         subagent: Some("-"),
-        // A process of its own goes on. The first sign of life comes with the prompt, so the command has run when the
-        // turn is stopped.
-        fails: &[Step::Exit, Step::HooksOff],
+        // The first sign of life comes with the prompt, so the command has run when the turn is stopped.
+        fails: &[Step::HooksOff],
     },
     Hooked {
         name: "auggie",

@@ -227,13 +227,8 @@ impl HooksPlan {
         self.attach_by(command, |agent, command| {
             let server = open(agent, supervisor)?;
             let reports = server.begin().map_err(NoHooks::Socket)?;
-            let meta = attach(
-                agent,
-                command,
-                &server,
-                Some(reports.token()),
-                self.reads_results,
-            )?;
+            let meta = attach(agent, command, &server, self.reads_results)?;
+            command.env.push((TOKEN.into(), reports.token().into()));
             let is_tried = agent.is_tried();
             Ok(AgentHooks::new(reports, agent.agent, meta, is_tried))
         })
@@ -248,7 +243,7 @@ impl HooksPlan {
     ) -> Result<ChainHooks<SharedHooks>, ChainError> {
         self.attach_by(command, |agent, command| {
             let server = open(agent, supervisor)?;
-            let session_meta = attach(agent, command, &server, None, self.reads_results)?;
+            let session_meta = attach(agent, command, &server, self.reads_results)?;
             Ok(SharedHooks {
                 server,
                 agent: agent.agent,
@@ -378,13 +373,12 @@ fn open(identified: &IdentifiedAgent, supervisor: &Supervisor) -> Result<Server,
     Server::open(dialect, Some(supervisor)).map_err(NoHooks::Socket)
 }
 
-/// Attaches the hooks of this agent to its command. `token` is that of its run, if there is only one. Returns what
-/// merges into the `_meta` of requests that set up a session.
+/// Attaches the hooks of this agent to its command; a run's token is still to be added. Returns what merges into the
+/// `_meta` of requests that set up a session.
 fn attach(
     identified: &IdentifiedAgent,
     command: &mut CommandLine,
     server: &Server,
-    token: Option<&str>,
     reads_results: bool,
 ) -> Result<Option<Value>, NoHooks> {
     let folder = server.folder().ok_or(NoHooks::NoFolder)?;
@@ -393,8 +387,6 @@ fn attach(
     let attachment = server.dialect().attach(&Run {
         client: &client,
         overlay: folder,
-        socket: server.path(),
-        token,
         reads_results,
         args: &command.args,
         variable: &|name| variable(&environment, name),
@@ -411,8 +403,6 @@ fn attach(
     command.env.extend(set);
     let socket = server.path().as_os_str().to_owned();
     command.env.push((SOCKET.into(), socket));
-    let token = token.map(|token| (TOKEN.into(), token.into()));
-    command.env.extend(token);
     command
         .args
         .extend(attachment.args.into_iter().map(Into::into));

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use super::{Dialect, plugin};
 use crate::attach::{OverlayContent, OverlayFile, quoted};
-use crate::{Attachment, CannotAttach, Kind, Run, SOCKET, TOKEN};
+use crate::{Attachment, CannotAttach, Kind, Run};
 
 pub(super) static CLINE: Dialect = Dialect {
     name: "cline",
@@ -14,7 +12,7 @@ pub(super) static CLINE: Dialect = Dialect {
     changes_output: true,
     changes_failures: true,
     events: plugin::EVENTS,
-    greets_once: true,
+    greets_once: false,
     unhooked: &[],
     knows_rejected: false,
     tools: &[
@@ -38,13 +36,12 @@ pub(super) static CLINE: Dialect = Dialect {
     attach,
 };
 
-/// The files of our plugin.
-const OURS: [&str; 2] = ["acp-chain.js", "acp-chain.json"];
+/// The file of our plugin.
+const OURS: &str = "acp-chain.js";
 
 /// A folder that stands for the user's `~/.cline`: it has all that theirs has, and our plugin. Sessions and settings
 /// stay in theirs.
 fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
-    let token = run.token.ok_or(CannotAttach::TokenInFile(dialect.name))?;
     let home = (run.variable)("HOME").ok_or(CannotAttach::NoHome)?;
     let theirs = (run.variable)("CLINE_DIR").map_or(Path::new(&home).join(".cline"), PathBuf::from);
     let data = (run.variable)("CLINE_DATA_DIR").map_or(theirs.join("data"), PathBuf::from);
@@ -62,9 +59,9 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
             files.push(link(format!("cline/{name}"), theirs.join(&name)));
         }
     }
-    // A plugin of these names is one of ours, if the host runs within another one's agent.
+    // A plugin of this name is one of ours, if the host runs within another one's agent.
     let plugins = names(&theirs.join("plugins"))?.into_iter();
-    for name in plugins.filter(|name| !OURS.contains(&&**name)) {
+    for name in plugins.filter(|name| name != OURS) {
         files.push(link(
             format!("cline/plugins/{name}"),
             theirs.join("plugins").join(&name),
@@ -80,16 +77,14 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
         files.push(OverlayFile::script(&format!("cline/hooks/{name}"), script));
     }
     let source = plugin::source(dialect, include_str!("../plugins/cline.mjs"));
-    files.push(OverlayFile::text("cline/plugins/acp-chain.js", source));
-    let variables = json!({ SOCKET: run.socket.to_string_lossy(), TOKEN: token });
-    files.push(OverlayFile::json(
-        "cline/plugins/acp-chain.json",
-        &variables,
-    ));
+    files.push(OverlayFile::text(&format!("cline/plugins/{OURS}"), source));
     Ok(Attachment {
         variables: vec![
             ("CLINE_DIR", run.place("cline")),
             ("CLINE_DATA_DIR", data.to_string_lossy().into_owned()),
+            // Sessions run in this process, and not in one that Cline leaves running for all: that has the plugins and
+            // the environment of whichever started it.
+            ("CLINE_SESSION_BACKEND_MODE", "local".to_owned()),
         ],
         files,
         ..Attachment::default()

@@ -330,12 +330,11 @@ fn attached_to(
     variables: &[(&str, &str)],
     files: &[(&str, &str)],
 ) -> Attachment {
-    try_attach(name, Some("t"), reads_results, &[], variables, files).unwrap()
+    try_attach(name, reads_results, &[], variables, files).unwrap()
 }
 
 fn try_attach(
     name: &str,
-    token: Option<&str>,
     reads_results: bool,
     args: &[OsString],
     variables: &[(&str, &str)],
@@ -345,8 +344,6 @@ fn try_attach(
     let run = Run {
         client: &client,
         overlay: Path::new("/run/overlay"),
-        socket: Path::new("/run/socket"),
-        token,
         reads_results,
         args,
         variable: &|name| {
@@ -501,7 +498,7 @@ fn gemini_is_left_as_it_is_where_policies_would_overrule_each_other() {
         (&*of_system("system-defaults.json"), named),
     ] {
         let (home, files) = ([("HOME", "/home/me")], [(path, text)]);
-        let attached = try_attach("gemini", None, true, &[], &home, &files);
+        let attached = try_attach("gemini", true, &[], &home, &files);
         assert!(
             matches!(attached, Err(CannotAttach::OwnPolicy(_))),
             "{path}"
@@ -509,13 +506,13 @@ fn gemini_is_left_as_it_is_where_policies_would_overrule_each_other() {
     }
     for arg in ["--policy=own", "--adminPolicy"] {
         let (args, home) = ([OsString::from(arg)], [("HOME", "/home/me")]);
-        let attached = try_attach("gemini", None, true, &args, &home, &[]);
+        let attached = try_attach("gemini", true, &args, &home, &[]);
         assert!(matches!(attached, Err(CannotAttach::OwnPolicy(_))), "{arg}");
     }
     // Of the user's two folders, only this one counts.
     let homes = [("GEMINI_CLI_HOME", "/other"), ("HOME", "/home/me")];
     let files = [("/home/me/.gemini/policies/own.toml", denies)];
-    assert!(try_attach("gemini", None, true, &[], &homes, &files).is_ok());
+    assert!(try_attach("gemini", true, &[], &homes, &files).is_ok());
 }
 
 #[test]
@@ -539,30 +536,21 @@ fn what_the_user_of_cline_has_is_in_the_folder_that_stands_for_theirs() {
         link("/home/me/.cline/plugins/own.js")
     );
     assert_eq!(content("cline/data"), None);
-    let host = r#"{"ACP_CHAIN_HOOK_SOCKET":"/run/socket","ACP_CHAIN_HOOK_TOKEN":"t"}"#.to_owned();
-    assert_eq!(
-        content("cline/plugins/acp-chain.json"),
-        Some(OverlayContent::Text(host))
-    );
     let script = "#!/bin/sh\nexec '/home/me/.cline/hooks/Pre Tool' \"$@\"\n".to_owned();
     assert_eq!(
         content("cline/hooks/Pre Tool"),
         Some(OverlayContent::Script(script))
     );
     assert_eq!(attached.variables[1].1, "/home/me/.cline/data");
+    let local = ("CLINE_SESSION_BACKEND_MODE", "local".to_owned());
+    assert_eq!(attached.variables[2], local);
 }
 
 #[test]
-fn for_many_runs_all_are_attached_but_cline_whose_plugin_reads_the_token_from_a_file() {
+fn every_agent_is_started_with_something_of_ours() {
     for dialect in ALL {
-        let home = &[("HOME", "/home/me")];
-        let attached = try_attach(dialect.name, None, true, &[], home, &[]);
-        let is_shared = !matches!(attached, Err(CannotAttach::TokenInFile(_)));
-        assert_eq!(is_shared, dialect.name != "cline", "{attached:?}");
-        let with_token = try_attach(dialect.name, Some("t"), true, &[], home, &[]);
-        if is_shared {
-            assert_eq!(attached.unwrap(), with_token.unwrap());
-        }
+        let attached = attached(dialect.name, &[("HOME", "/home/me")], &[]);
+        assert_ne!(attached, Attachment::default(), "{}", dialect.name);
     }
 }
 

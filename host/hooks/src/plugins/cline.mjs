@@ -1,23 +1,20 @@
-// For Cline: a plugin, which runs in a process of its own. It does not inherit all of the environment, so that what
-// it needs stands in a file beside it.
-import fs from "node:fs"
-import path from "node:path"
-import { fileURLToPath } from "node:url"
+// For Cline: a plugin, which runs in a process of its session.
+let session
 
-const place = path.join(path.dirname(fileURLToPath(import.meta.url)), "acp-chain.json")
-Object.assign(process.env, JSON.parse(fs.readFileSync(place, "utf8")))
-
-const report = (context, rest) => ({
-  call: context.toolCall?.toolCallId,
-  tool: context.tool?.name ?? context.toolCall?.toolName,
+const report = ({ snapshot, tool, toolCall }, rest) => ({
+  session,
+  subagent: snapshot?.parentAgentId ? snapshot.agentId : undefined,
+  call: toolCall?.toolCallId,
+  tool: tool?.name ?? toolCall?.toolName,
   ...rest,
 })
 
 export default {
   name: "acp-chain",
   manifest: { capabilities: ["hooks"] },
-  setup() {
-    decide("session_start", {}).catch(() => {})
+  async setup(_, context) {
+    session = context?.session?.sessionId
+    await decide("session_start", { session }).catch(() => {})
   },
   hooks: {
     async beforeTool(context) {
