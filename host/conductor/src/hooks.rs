@@ -4,6 +4,7 @@
 //! Every report is answered. One that cannot be read, or about which no decision comes, is refused.
 
 use std::collections::HashMap;
+use std::iter;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -144,22 +145,21 @@ impl AgentHooks {
     ) -> Result<Option<(Event, Arc<str>, Message)>, String> {
         let dialect = self.reports.dialect();
         let named = event.session.as_deref();
-        let names_enough = named.is_some() || dialect.greets_once;
         let Some(method) = event.moment.method() else {
-            if names_enough {
+            if named.is_some() || dialect.greets_once {
                 router.receive_sign_of_hooks(named);
             }
             return Ok(None);
         };
-        if !names_enough {
-            return Err("the report names no session".to_owned());
-        }
-        let session = router.session_of_report(named);
+        let name = named.ok_or("the report names no session")?;
+        let parents = event.parents.iter().map(String::as_str);
+        let lineage = iter::once(name).chain(parents).map(Arc::from);
+        let session = router.session_of_report(&lineage.collect::<Vec<Arc<str>>>());
         let session = session.ok_or(
             "the report is of a session that ACP does not know, and could belong to several",
         )?;
         // A subagent with a session of its own.
-        if event.subagent.is_none() && named.is_some_and(|named| *named != *session) {
+        if event.subagent.is_none() && *name != *session {
             event.subagent.clone_from(&event.session);
         }
         let params = self.params(&event, &session);

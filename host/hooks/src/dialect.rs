@@ -34,7 +34,7 @@ pub struct Dialect {
     pub changes_failures: bool,
     /// The events that are reported, as the agent names them.
     pub events: &'static [(&'static str, Moment)],
-    /// Whether its first report is of the whole process and names no session. Others need not name one then, either.
+    /// Whether its first report is of the whole process, and names no session.
     pub greets_once: bool,
     unhooked: &'static [Unhooked],
     /// Whether calls that the agent rejects without a hook are known by that table. If not, a call that failed may be
@@ -52,6 +52,7 @@ pub struct Dialect {
 #[derive(Debug)]
 struct Places {
     session: &'static [&'static str],
+    parents: &'static [&'static str],
     call: &'static [&'static str],
     subagent: &'static [&'static str],
     tool: &'static [&'static str],
@@ -95,7 +96,7 @@ impl Dialect {
         let places = &self.places;
         let is_tool = moment.method().is_some();
         let (tool, input) = if is_tool {
-            let tool = report.text(places.tool);
+            let tool: Option<String> = report.value(places.tool);
             let tool = tool.ok_or(MalformedReport::Missing("tool"))?;
             let input = report.at(places.input).map(object);
             let input = input.ok_or(MalformedReport::Missing("input"))?;
@@ -112,14 +113,15 @@ impl Dialect {
         let texts = texts.transpose()?.unwrap_or_default();
         Ok(Event {
             moment,
-            session: report.text(places.session),
-            call: report.text(places.call),
-            subagent: report.text(places.subagent),
+            session: report.value(places.session),
+            parents: report.value(places.parents).unwrap_or_default(),
+            call: report.value(places.call),
+            subagent: report.value(places.subagent),
             server: server(&tool).map(str::to_owned),
             kind: self.kind(&tool),
             tool,
             input,
-            cwd: report.text(places.cwd),
+            cwd: report.value(places.cwd),
             output: texts.contents(),
             failed: event.ends_with(FAILURE) || report.at(&["/failed"]) == Some("true"),
         })

@@ -41,6 +41,8 @@ pub struct Event {
     pub moment: Moment,
     /// The agent's id for the session: that of ACP, unless the dialect says otherwise.
     pub session: Option<String>,
+    /// The sessions that it is within, the nearest first, if it is a subagent's and the agent tells them.
+    pub parents: Vec<String>,
     /// The id of the call, where the agent tells one: that of ACP's `toolCallId`, unless the dialect says otherwise.
     pub call: Option<String>,
     /// The subagent that calls, if it is not the agent itself.

@@ -1,6 +1,7 @@
 //! The report of an agent's hook, as it arrives: JSON text, of which single places are read.
 
 use acp_chain_rpc::{look_through, resolve};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 /// Why a report cannot be read.
@@ -37,12 +38,12 @@ impl<'r> Report<'r> {
         values.find(|value| *value != "null")
     }
 
-    /// The text at the first of these pointers with one.
-    pub(crate) fn text(self, pointers: &[&str]) -> Option<String> {
-        let mut texts = pointers.iter().filter_map(|pointer| {
+    /// The value at the first of these pointers with one of this type.
+    pub(crate) fn value<T: DeserializeOwned>(self, pointers: &[&str]) -> Option<T> {
+        let mut values = pointers.iter().filter_map(|pointer| {
             let value = resolve(self.0, pointer).ok().flatten()?;
             serde_json::from_str(value).ok()
         });
-        texts.next()
+        values.next()
     }
 }

@@ -65,6 +65,7 @@ pub(super) const EVENTS: &[(&str, Moment)] = &[
 
 pub(super) const PLACES: Places = Places {
     session: &["/session_id"],
+    parents: &[],
     call: &["/tool_use_id"],
     subagent: &["/agent_id"],
     tool: &["/tool_name"],

@@ -42,6 +42,7 @@ pub(super) static COPILOT: Dialect = Dialect {
     ],
     places: Places {
         session: &["/sessionId"],
+        parents: &[],
         call: &[],
         subagent: &["/agentId"],
         tool: &["/toolName"],

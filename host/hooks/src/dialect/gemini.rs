@@ -18,6 +18,7 @@ pub(super) static GEMINI: Dialect = Dialect {
     tools: &[],
     places: Places {
         session: &[],
+        parents: &[],
         call: &[],
         subagent: &[],
         tool: &[],

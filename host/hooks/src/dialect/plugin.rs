@@ -16,6 +16,7 @@ pub(super) const EVENTS: &[(&str, Moment)] = &[
 
 pub(super) const PLACES: Places = Places {
     session: &["/session"],
+    parents: &["/parents"],
     call: &["/call"],
     subagent: &["/subagent"],
     tool: &["/tool"],

@@ -81,6 +81,22 @@ fn a_tool_of_a_server_names_the_server_and_has_no_kind() {
 }
 
 #[test]
+fn a_session_of_a_subagent_names_those_that_it_is_within() {
+    let opencode = dialect("opencode").unwrap();
+    for (parents, expected) in [
+        (r#","parents":["parent","root"]"#, &["parent", "root"][..]),
+        (r#","parents":[]"#, &[]),
+        (r#","parents":"root""#, &[]),
+        ("", &[]),
+    ] {
+        let report = format!(r#"{{"session":"child","tool":"bash","input":{{}}{parents}}}"#);
+        let event = opencode.read("before_tool", &report).unwrap();
+        assert_eq!(event.session.as_deref(), Some("child"));
+        assert_eq!(event.parents, expected, "{report}");
+    }
+}
+
+#[test]
 fn an_input_that_copilot_writes_as_text_is_an_object() {
     let report =
         json!({ "sessionId": "s", "toolName": "bash", "toolArgs": "{\"command\":\"make\"}" });

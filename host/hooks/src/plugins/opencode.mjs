@@ -1,8 +1,26 @@
 // For opencode and kilo. A throw before a tool runs refuses it; one afterwards would only fail the call.
-export const AcpChain = async ({ directory }) => {
+export const AcpChain = async ({ client, directory }) => {
   await decide("session_start", { cwd: directory })
-  const report = (input, rest) => ({
+
+  // The sessions that a subagent's is within, the nearest first; none if they cannot all be found.
+  async function parents(session) {
+    const found = []
+    try {
+      for (let id = session; id; ) {
+        const { data } = await client.session.get({ path: { id } })
+        if (data.id !== id) return []
+        found.push(id)
+        id = data.parentID
+      }
+    } catch {
+      return []
+    }
+    return found.slice(1)
+  }
+
+  const report = async (input, rest) => ({
     session: input.sessionID,
+    parents: await parents(input.sessionID),
     call: input.callID,
     tool: input.tool,
     cwd: directory,
@@ -10,15 +28,20 @@ export const AcpChain = async ({ directory }) => {
   })
   return {
     "tool.execute.before": async (input, output) => {
-      const decision = await decide("before_tool", report(input, { input: output.args }))
+      const decision = await decide("before_tool", await report(input, { input: output.args }))
       if (decision.refuse) throw new Error(decision.refuse)
       if (decision.input) replace(output.args, decision.input)
+      if (input.tool !== "task") return
+      // A model could have a subagent go on with any session, so that the proxies of that one decide. Kilo rejects
+      // this itself; without the id, opencode begins a new session.
+      const { task_id } = output.args
+      if (task_id && (await parents(task_id))[0] !== input.sessionID) delete output.args.task_id
     },
     "tool.execute.after": async (input, output) => {
       const withheld = (reason) => ({ title: "", output: reason, metadata: {} })
       try {
         const result = { ...output }
-        const run = report(input, { input: input.args ?? {}, output: texts(result) })
+        const run = await report(input, { input: input.args ?? {}, output: texts(result) })
         const decision = await decide("after_tool", run)
         if (decision.refuse) replace(output, withheld(decision.refuse))
         if (decision.output) replace(output, withTexts(result, decision.output))

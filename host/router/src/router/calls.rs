@@ -3,6 +3,7 @@
 //!
 //! Hooks are answered before their tools run, so a report always arrives before the end of its call.
 
+use std::slice;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -139,21 +140,21 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
     ));
 }
 
-/// The session of ACP that a report or an update belongs to, by the agent's name; `None` if that cannot be known.
+/// The session of ACP that a report or an update belongs to, of the agent's names for it the first that is known; `None`
+/// if that cannot be known.
 ///
-/// Some agents give a subagent a session of its own of which ACP never hears, and some plugins name no session. What
-/// they report belongs to the only session, or to the only one with a turn. With several turns at once, it could belong
-/// to any of them: then it has no session, as the wrong proxies would decide.
-pub(super) fn session_of(core: &Core, mcp: &Mcp, named: Option<&Arc<str>>) -> Option<Arc<str>> {
-    if let Some(named) = named.filter(|named| core.sessions.has(named)) {
-        return Some(named.clone());
-    }
+/// Some agents give a subagent a session of its own of which ACP never hears. If no name is known, it belongs to the only
+/// session, or to the only one with a turn. With several turns at once, it could belong to any of them: then it has no
+/// session, as the wrong proxies would decide.
+pub(super) fn session_of(core: &Core, mcp: &Mcp, names: &[Arc<str>]) -> Option<Arc<str>> {
     let mut all = core.sessions.begun();
     let mut with_turn = core
         .sessions
         .begun()
         .filter(|session| has_turn(core, mcp, session));
-    only(&mut all).or_else(|| only(&mut with_turn)).cloned()
+    let known = names.iter().find(|name| core.sessions.has(name));
+    let single = || only(&mut all).or_else(|| only(&mut with_turn));
+    known.or_else(single).cloned()
 }
 
 fn only<T>(all: &mut impl Iterator<Item = T>) -> Option<T> {
@@ -166,7 +167,7 @@ fn turn_of(core: &Core, mcp: &Mcp, session: &Arc<str>) -> Option<Arc<str>> {
     if core.sessions.is_being_set_up(session) {
         return None;
     }
-    let of = session_of(core, mcp, Some(session))?;
+    let of = session_of(core, mcp, slice::from_ref(session))?;
     let root = core.sessions.root(&of).clone();
     has_turn(core, mcp, &root).then_some(root)
 }

@@ -300,12 +300,11 @@ impl Router {
         self.core.sessions.are_apart = true;
     }
 
-    /// The session of ACP that a report of a hook belongs to, which names this one or none; `None` if that cannot be
-    /// known.
+    /// The session of ACP that a report of a hook belongs to, of these names the first that ACP knows; `None` if that
+    /// cannot be known.
     #[must_use]
-    pub fn session_of_report(&self, named: Option<&str>) -> Option<Arc<str>> {
-        let named: Option<Arc<str>> = named.map(Arc::from);
-        calls::session_of(&self.core, &self.mcp, named.as_ref())
+    pub fn session_of_report(&self, names: &[Arc<str>]) -> Option<Arc<str>> {
+        calls::session_of(&self.core, &self.mcp, names)
     }
 
     /// Notes that a report was refused before it became a request: the hook works, and its call fails.

@@ -1,16 +1,19 @@
 #!/usr/bin/env node
-// A stand-in for agents with hooks, which runs them as the real ones do: Claude Code behind its adapter, or opencode,
-// by the name of its package. The file that ACP_CHAIN_TEST_AGENT names gets a line for each of what it was started
+// A stand-in for agents with hooks, which runs them as the real ones do: Claude Code behind its adapter, opencode or
+// Cline, by the name of its package. The file that ACP_CHAIN_TEST_AGENT names gets a line for each of what it was started
 // with, the set-ups of sessions, the prompts, their cancellation, and the results that a model would get.
 //
 // The text of a prompt is a JSON list of steps, which are done in order; those of a list within it are done at once. A
 // step is a tool run, `{ tool, input }`, or "wait", which lasts until the turn is cancelled. A run with `skips` runs no
-// hooks, one with `claims` is only reported, and one with `filler` has that many more bytes in its input.
+// hooks, one with `claims` is only reported, and one with `filler` has that many more bytes in its input. The steps of
+// `{ task }` are those of a subagent; of one with `lost`, the agent cannot say whose it is, and one with `resumes` goes
+// on with the session of this name.
 //
 // With --deaf, it never runs a hook; with --deletes or --edits, it first does that to its plugins.
 "use strict"
 const { spawn } = require("node:child_process")
 const fs = require("node:fs")
+const path = require("node:path")
 const readline = require("node:readline")
 const { fileURLToPath } = require("node:url")
 const { name: packageName } = require("../package.json")
@@ -61,6 +64,7 @@ const shape = (value) =>
 
 const claude = {
   tool: (name) => name,
+  subagent: (session) => session,
   async begin(session, params) {
     session.hooks = params._meta?.claudeCode?.options?.settings?.hooks ?? {}
     await runHooks(session, "SessionStart", { source: "startup" })
@@ -81,13 +85,23 @@ const claude = {
 
 const opencode = {
   tool: (name) => name.toLowerCase(),
+  // It has a session of its own, of which ACP does not know.
+  async subagent(session, { lost, resumes }) {
+    const call = { tool_name: "task", tool_use_id: `call-${++calls}`, tool_input: { task_id: resumes } }
+    const { input } = await opencode.before(session, call)
+    const child = { ...session, id: `child-of-${session.id}`, parentID: session.id, isHidden: true }
+    const resumed = sessions.get(input.task_id) ?? children.get(input.task_id)
+    if (resumed) return { ...child, id: resumed.id }
+    children.set(child.id, lost ? undefined : child)
+    return child
+  },
   async begin(session) {
     const { plugin: urls = [] } = JSON.parse(process.env.OPENCODE_CONFIG_CONTENT || "{}")
     for (const url of urls) {
       tamper(fileURLToPath(url))
       try {
         for (const plugin of Object.values(await import(url))) {
-          session.hooks.push(await plugin({ directory: session.cwd }))
+          session.hooks.push(await plugin({ client, directory: session.cwd }))
         }
       } catch (error) {
         // It goes on without a plugin that does not load.
@@ -119,12 +133,61 @@ const named = (session, call) => ({
   callID: call.tool_use_id,
 })
 
+const client = {
+  session: {
+    async get({ path: { id } }) {
+      const found = sessions.get(id) ?? children.get(id)
+      return found ? { data: { id, directory: found.cwd, parentID: found.parentID } } : { error: {} }
+    },
+  },
+}
+
+const cline = {
+  tool: (name) => (name === "Bash" ? "execute_command" : name),
+  subagent: (session) => ({ ...session, snapshot: { agentId: "second", parentAgentId: "first" } }),
+  begin() {},
+  async prompt(session) {
+    if (session.hooks.length) return
+    const folder = path.join(process.env.CLINE_DIR, "plugins")
+    for (const name of fs.readdirSync(folder)) {
+      // Each session has a process for its plugins, and so its own modules.
+      const source = `${fs.readFileSync(path.join(folder, name), "utf8")}\n// ${session.id}`
+      const { default: plugin } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
+      await plugin.setup({}, { session: { sessionId: session.id } })
+      session.hooks.push(plugin.hooks)
+    }
+  },
+  async before(session, call) {
+    const context = contextOf(session, call)
+    for (const hooks of session.hooks) {
+      const decision = (await hooks.beforeTool(context)) ?? {}
+      if (decision.skip) return { refuse: decision.reason }
+      context.input = decision.input ?? context.input
+    }
+    return { input: context.input }
+  },
+  async after(session, call, { text }) {
+    const context = { ...contextOf(session, call), result: { output: text } }
+    for (const hooks of session.hooks) {
+      context.result = (await hooks.afterTool(context))?.result ?? context.result
+    }
+    return context.result.output
+  },
+}
+
+const contextOf = (session, call) => ({
+  snapshot: session.snapshot,
+  tool: { name: call.tool_name },
+  toolCall: { toolCallId: call.tool_use_id, toolName: call.tool_name },
+  input: call.tool_input,
+})
+
 function tamper(file) {
   if (has("--deletes") || has("--edits")) fs.rmSync(file)
   if (has("--edits")) fs.writeFileSync(file, "export const Nothing = async () => ({})\n")
 }
 
-const agent = packageName === "opencode-ai" ? opencode : claude
+const agent = { "opencode-ai": opencode, cline }[packageName] ?? claude
 
 async function perform(session, { tool_name, tool_input }) {
   if (tool_name === "Read") {
@@ -138,16 +201,17 @@ async function perform(session, { tool_name, tool_input }) {
 }
 
 async function runTool(session, { tool, input, skips, claims, filler }) {
-  const toolCallId = `call-${++session.calls}`
+  const toolCallId = `call-${++calls}`
+  const show = (update) => session.isHidden || tell(session, { toolCallId, ...update })
   const call = { tool_use_id: toolCallId, tool_name: agent.tool(tool), tool_input: input }
   if (filler) call.tool_input = { ...input, filler: "x".repeat(filler) }
   const kind = tool === "Read" ? "read" : "execute"
-  tell(session, { sessionUpdate: "tool_call", toolCallId, title: input.command ?? tool, kind, status: "pending" })
+  show({ sessionUpdate: "tool_call", title: input.command ?? tool, kind, status: "pending" })
   const end = (status, result) => {
     log({ model: result })
     const text = typeof result === "string" ? result : JSON.stringify(result)
     const content = [{ type: "content", content: { type: "text", text } }]
-    tell(session, { sessionUpdate: "tool_call_update", toolCallId, status, content })
+    show({ sessionUpdate: "tool_call_update", status, content })
   }
   if (claims) return end("completed", "")
   const decision = skips ? {} : await agent.before(session, call)
@@ -158,10 +222,12 @@ async function runTool(session, { tool, input, skips, claims, filler }) {
 }
 
 const sessions = new Map()
+const children = new Map()
+let calls = 0
 
 async function begin(id, params) {
   log({ setup: params })
-  const session = { id, cwd: params.cwd, calls: 0, hooks: [], stop() {} }
+  const session = { id, cwd: params.cwd, hooks: [], snapshot: { agentId: "first" }, stop() {} }
   sessions.set(id, session)
   if (!has("--deaf")) await agent.begin(session, params)
   return session
@@ -197,11 +263,16 @@ const methods = {
       }
     })
     if (!has("--deaf")) await agent.prompt(session, text)
-    const take = (step) => {
+    const take = (session) => async (step) => {
       if (step === "wait") return stopped
-      return Array.isArray(step) ? Promise.all(step.map(take)) : runTool(session, step)
+      if (Array.isArray(step)) return Promise.all(step.map(take(session)))
+      if (!step.task) return runTool(session, step)
+      return inOrder(await agent.subagent(session, step), step.task)
     }
-    for (const step of JSON.parse(text)) await take(step)
+    const inOrder = async (session, steps) => {
+      for (const step of steps) await take(session)(step)
+    }
+    await inOrder(session, JSON.parse(text))
     return { stopReason }
   },
 

@@ -11,8 +11,8 @@ use super::{REQUIRED, bash, denies, notices, proxy, reason, steps, with};
 const KEY: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 /// Agents whose hooks are programs, and plugins.
-fn worlds() -> [World; 2] {
-    [World::claude(), World::opencode()]
+fn worlds() -> [World; 3] {
+    [World::claude(), World::opencode(), World::cline()]
 }
 
 /// Writes a file with the secret into the project.

@@ -9,6 +9,7 @@
 //! | `proof` | an agent that does not run the hooks gets no further |
 //! | `attach` | when hooks are attached, to what, and what is left of them |
 //! | `projects` | the proxies of projects decide, too |
+//! | `subagents` | sessions with turns at the same time, and their subagents |
 //! | `forged` | reports that are not the agent's, and a host that is gone |
 //! | `world` | the user's folders, the agent's package, and the program in front of it |
 
@@ -17,6 +18,7 @@ mod decisions;
 mod forged;
 mod projects;
 mod proof;
+mod subagents;
 mod world;
 
 use acp_chain_tests::chain::entry;

@@ -10,7 +10,7 @@ use super::world::{CLAUDE, World};
 use super::{bash, is_told_of_hooks, notices, reason, steps};
 
 /// What `permissions` needs to deny commands.
-const GUARD: &str = "[[proxy]]\nid = 'permissions'\npath = 'tools/permissions.wasm'\n\
+pub(super) const GUARD: &str = "[[proxy]]\nid = 'permissions'\npath = 'tools/permissions.wasm'\n\
                      powers = ['permissions.read', 'permissions.answer', 'tool-runs.read', 'tool-runs.refuse']\n\
                      [[proxy.config.rules]]\ndecision = 'deny'\ncommand = 'touch refused'\n";
 
@@ -18,7 +18,7 @@ const GUARD: &str = "[[proxy]]\nid = 'permissions'\npath = 'tools/permissions.wa
 const REQUIRED: &str = "[agent]\nhooks = 'required'\n";
 
 /// Makes the folder of the sessions a project with this manifest.
-fn project(world: &World, manifest: &str) {
+pub(super) fn project(world: &World, manifest: &str) {
     for folder in [".git", "tools"] {
         fs::create_dir_all(world.path("project").join(folder)).unwrap();
     }

@@ -58,6 +58,10 @@ impl World {
         Self::with("opencode-ai", "1.18.33")
     }
 
+    pub(super) fn cline() -> Self {
+        Self::with("cline", "3.0.65")
+    }
+
     /// With an agent of this package, in this version.
     pub(super) fn with(package: &str, version: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -78,7 +82,9 @@ impl World {
 
     fn at(folder: TempDir, root: PathBuf, package: &str, version: &str) -> Self {
         let installed = root.join("lib/node_modules").join(package);
-        for name in ["bin", "config", "home", "project", "run", "state", "tmp"] {
+        for name in [
+            "bin", "config", "home", "other", "project", "run", "state", "tmp",
+        ] {
             fs::create_dir_all(root.join(name)).unwrap();
         }
         fs::set_permissions(root.join("run"), Permissions::from_mode(0o700)).unwrap();
@@ -176,20 +182,23 @@ impl World {
         client
     }
 
-    /// Sets up a session in the project by this method; `params` has what else the request says.
+    /// Sets up a session by this method; `params` has what else the request says. It is in the project, unless that
+    /// says otherwise.
     pub(super) async fn set_up(&self, client: &mut Process, method: &str, params: Value) {
         let answer = self.ask_for_session(client, method, params).await;
         assert!(answer.result.is_some(), "{}", answer.line);
     }
 
-    /// The answer to a request for a session in the project.
+    /// The answer to a request for a session, in the project unless `params` says otherwise.
     pub(super) async fn ask_for_session(
         &self,
         client: &mut Process,
         method: &str,
         mut params: Value,
     ) -> Message {
-        params["cwd"] = json!(self.path("project"));
+        if params["cwd"].is_null() {
+            params["cwd"] = json!(self.path("project"));
+        }
         params["mcpServers"] = json!([]);
         client.wire.request(method, &params.to_string()).await
     }

@@ -1,6 +1,8 @@
 //! The agent's hooks must prove that they work: prompts wait for their sign of life, and a call without a report stops
 //! its turn.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::super::signs::TIME;
@@ -333,41 +335,72 @@ fn where_the_first_sign_comes_with_a_prompt_the_agent_does_not_work_before_it() 
     }
 }
 
-#[test]
-fn what_names_no_session_of_acp_belongs_to_the_only_one_or_to_the_only_one_with_a_turn() {
-    let of = |router: &Router, named| router.session_of_report(named).map(|of| of.to_string());
-    let mut router = attached(Vec::new(), terms());
-    assert_eq!(of(&router, Some("s")), None);
-    let begins = |router: &mut Router, number: u64, session: &str| {
-        client(router, &NEW.replace(r#""n""#, &format!(r#""n{number}""#)));
-        let answer =
-            format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"sessionId":"{session}"}}}}"#);
-        agent(router, &answer);
-    };
-    begins(&mut router, 1, "s");
-    for named in [Some("s"), Some("child"), None] {
-        assert_eq!(of(&router, named).as_deref(), Some("s"));
-    }
-    begins(&mut router, 2, "t");
-    assert_eq!(of(&router, Some("t")).as_deref(), Some("t"));
-    assert_eq!(of(&router, Some("child")), None);
-    router.receive_sign_of_hooks(None);
-    client(&mut router, PROMPT);
-    assert_eq!(of(&router, Some("child")).as_deref(), Some("s"));
-    // A subagent's call without a report stops the turn, too.
-    received(&mut router, Peer::Agent);
+/// Begins a session; `number` is the next one for requests to the agent.
+fn begins(router: &mut Router, number: u64, session: &str) {
+    client(router, &NEW.replace(r#""n""#, &format!(r#""n{number}""#)));
+    let answer =
+        format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"sessionId":"{session}"}}}}"#);
+    agent(router, &answer);
+}
+
+/// The session of a report with these names.
+fn of(router: &Router, names: &[&str]) -> Option<String> {
+    let names: Vec<Arc<str>> = names.iter().copied().map(Arc::from).collect();
+    router.session_of_report(&names).map(|of| of.to_string())
+}
+
+/// Gives the sessions `s` and `t` a turn.
+fn prompt_both(router: &mut Router) {
     let other = PROMPT
         .replace(r#""p""#, r#""q""#)
         .replace(r#""s""#, r#""t""#);
-    client(&mut router, &other);
-    received(&mut router, Peer::Agent);
-    assert_eq!(of(&router, None), None);
+    for line in [PROMPT, &other] {
+        client(router, line);
+    }
+    received(router, Peer::Agent);
+}
+
+#[test]
+fn what_names_no_session_of_acp_belongs_to_the_only_one_or_to_the_only_one_with_a_turn() {
+    let mut router = attached(Vec::new(), terms());
+    assert_eq!(of(&router, &["s"]), None);
+    begins(&mut router, 1, "s");
+    for named in ["s", "child"] {
+        assert_eq!(of(&router, &[named]).as_deref(), Some("s"));
+    }
+    begins(&mut router, 2, "t");
+    assert_eq!(of(&router, &["t"]).as_deref(), Some("t"));
+    assert_eq!(of(&router, &["child"]), None);
+    router.receive_sign_of_hooks(None);
+    prompt_both(&mut router);
+    assert_eq!(of(&router, &["child"]), None);
     agent(
         &mut router,
         r#"{"jsonrpc":"2.0","id":4,"result":{"stopReason":"end_turn"}}"#,
     );
+    assert_eq!(of(&router, &["child"]).as_deref(), Some("s"));
+    // A subagent's call without a report stops the turn, too.
     shows(&mut router, "child", "a", COMPLETED);
     assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn what_names_its_parents_belongs_to_the_nearest_that_acp_knows() {
+    let mut router = attached(Vec::new(), terms());
+    begins(&mut router, 1, "s");
+    begins(&mut router, 2, "t");
+    router.receive_sign_of_hooks(None);
+    prompt_both(&mut router);
+    for (names, expected) in [
+        (&["child", "s"][..], Some("s")),
+        (&["child", "t"], Some("t")),
+        (&["grandchild", "child", "t"], Some("t")),
+        (&["child", "t", "s"], Some("t")),
+        (&["s", "t"], Some("s")),
+        (&["grandchild", "child"], None),
+    ] {
+        assert_eq!(of(&router, names).as_deref(), expected, "{names:?}");
+    }
 }
 
 #[test]
