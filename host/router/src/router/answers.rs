@@ -2,7 +2,7 @@
 
 use super::core::{Core, returning};
 use super::mcp::Mcp;
-use super::steps::{Answer, ReturnedAnswer, Step, Steps};
+use super::steps::{Answer, ReturnedAnswer, Step};
 use super::{native, reports, setup, work};
 use crate::exchange::{Exchange, Origin, Stage};
 use crate::losses::Loss;
@@ -13,12 +13,7 @@ use acp_chain_acp::Life;
 use acp_chain_channel::{Event, Peer};
 
 /// Starts the answer to an open request. `None` if there is nothing to send through the chain.
-pub(super) fn set_out(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    answer: Answer,
-    steps: &mut Steps,
-) -> Option<Routed> {
+pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, answer: Answer) -> Option<Routed> {
     let exchange = core.exchanges.get_mut(answer.number)?;
     if exchange.is_of_hook() {
         reports::refuse(core, answer.number, &answer.message);
@@ -33,8 +28,7 @@ pub(super) fn set_out(
             return None;
         }
         Origin::Seat(server, question) => {
-            mcp.router(core, steps)
-                .seat_answered(server, question, answer);
+            mcp.router(core).seat_answered(server, question, answer);
             return None;
         }
         Origin::Edge(..)
@@ -58,7 +52,7 @@ pub(super) fn set_out(
 
 /// Handles an answer that has arrived at its requester.
 #[inline]
-pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
+pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed) {
     let Some(number) = routed.exchange else {
         return;
     };
@@ -67,31 +61,25 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     };
     if exchange.life.sets_up() {
         // Servers that the request declared may have to end first.
-        mcp.end_setup(number, steps);
-        return steps.push(Step::HandOver(Box::new(ReturnedAnswer {
+        mcp.end_setup(number, &mut core.steps);
+        return core.steps.push(Step::HandOver(Box::new(ReturnedAnswer {
             number,
             exchange,
             routed,
         })));
     }
-    hand_over(core, mcp, &exchange, &routed, steps);
+    hand_over(core, mcp, &exchange, &routed);
 }
 
 /// Hands over the answer to a request that set up a session, once everything that had to end first has ended.
-pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &ReturnedAnswer, steps: &mut Steps) {
-    hand_over(core, mcp, &back.exchange, &back.routed, steps);
+pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &ReturnedAnswer) {
+    hand_over(core, mcp, &back.exchange, &back.routed);
     core.sessions.setups.settle(back.number);
 }
 
 /// Gives an answer to the requester.
 #[inline]
-fn hand_over(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    exchange: &Exchange,
-    routed: &Routed,
-    steps: &mut Steps,
-) {
+fn hand_over(core: &mut Core, mcp: &mut Mcp, exchange: &Exchange, routed: &Routed) {
     match &exchange.origin {
         Origin::Edge(peer, id) => {
             if exchange.life == Life::Prompts && *peer == Peer::Client {
@@ -107,10 +95,10 @@ fn hand_over(
             mcp.answer_link(*link, id, exchange.stands_alone, routed);
         }
         Origin::Connecting(link, server) => {
-            mcp.router(core, steps)
+            mcp.router(core)
                 .link_connected(*link, *server, &routed.message);
         }
-        Origin::Leaving(link) => mcp.router(core, steps).drop_connections(*link),
+        Origin::Leaving(link) => mcp.router(core).drop_connections(*link),
         Origin::Native(index, id) => native::answer(core, *index, id, routed),
         Origin::Hop(index, id) => {
             if !core.hops[*index].note_answered(*id) {
@@ -120,7 +108,7 @@ fn hand_over(
             core.trace(routed);
             let delivery = work::delivery(routed, *id, true);
             let version = version_of(*id);
-            work::call(core, mcp, *index, version, Event::Answer(delivery), steps);
+            work::call(core, mcp, *index, version, Event::Answer(delivery));
         }
         Origin::Introduction | Origin::Hook(_) | Origin::Seat(..) => {}
     }

@@ -13,7 +13,6 @@ use super::hooks::ReportNumber;
 use super::mcp::Mcp;
 use super::proof::text;
 use super::signs;
-use super::steps::Steps;
 use crate::exchange::PromptState;
 use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
 use acp_chain_channel::Peer;
@@ -31,7 +30,6 @@ pub(super) fn reported(
     core: &mut Core,
     report: ReportNumber,
     request: &Message,
-    steps: &mut Steps,
 ) -> Result<(), String> {
     let Some(proof) = &mut core.proof else {
         return Ok(());
@@ -44,7 +42,7 @@ pub(super) fn reported(
     }
     let session = request.session().map(|session| &**session);
     let is_broken = session.is_some_and(|session| proof.is_broken(session));
-    signs::came(core, session, steps);
+    signs::came(core, session);
     if is_broken {
         return Err(format!("acp-chain: {}", signs::BROKEN));
     }

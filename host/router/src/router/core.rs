@@ -17,7 +17,7 @@ use super::lookups::{Lookups, PATIENCE};
 use super::notices::Notices;
 use super::proof::Proof;
 use super::sessions::{Sessions, shown};
-use super::steps::Answer;
+use super::steps::{Answer, Steps};
 use crate::clock::{Clock, Timer};
 use crate::edge::Edge;
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Turn};
@@ -82,6 +82,8 @@ pub(super) struct Core {
     /// The account of the connection: all other accounts are parts of it.
     pub kept: Account,
     pub clock: Clock,
+    /// Further work of the event that is being handled.
+    pub steps: Steps,
     /// The notices for the user's next turn.
     pub notices: Notices,
     pub hooks: Hooks,
@@ -121,6 +123,7 @@ impl Core {
             to_swap: Vec::new(),
             busy: FuturesUnordered::new(),
             clock: Clock::new(Instant::now()),
+            steps: Steps::new(),
             notices: Notices::new(&kept),
             kept,
             hooks: Hooks::default(),
@@ -316,6 +319,22 @@ impl Core {
                 }
             }
             _ => self.send(toward, &cancel, None),
+        }
+    }
+
+    /// Answers an open request in place of one end.
+    pub fn answer_of_end(&mut self, number: ExchangeId, end: Peer, message: Message) {
+        if let Some(exchange) = self.exchanges.get(number) {
+            let at = exchange.route.edge(end);
+            self.steps.answer_at(number, at, message);
+        }
+    }
+
+    /// Answers an open request in place of a proxy; does nothing if its route does not pass the proxy.
+    pub fn answer_of_proxy(&mut self, number: ExchangeId, index: HopIndex, message: Message) {
+        let exchange = self.exchanges.get(number);
+        if let Some(at) = exchange.and_then(|exchange| exchange.route.position(index)) {
+            self.steps.answer_at(number, at, message);
         }
     }
 

@@ -9,7 +9,7 @@ use super::cancel::new_cancel;
 use super::core::Core;
 use super::hooks::ReportNumber;
 use super::mcp::Mcp;
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use super::{
     Router, answers, effects, failure, intake, native, out, pauses, projects, reads, signs, sleep,
     swaps, waiting, way, withdraw, work,
@@ -28,15 +28,15 @@ pub const RUN: usize = 16;
 
 impl Router {
     /// Runs a handler, and then all steps that follow from it.
-    fn with(&mut self, act: impl FnOnce(&mut Core, &mut Mcp, &mut Steps)) {
-        let Self { core, mcp, steps } = self;
-        debug_assert!(steps.mark() == 0, "the loop is entered from here only");
-        act(core, mcp, steps);
-        steps.in_order_since(0);
-        while let Some(step) = steps.pop() {
-            let mark = steps.mark();
-            take(core, mcp, step, steps);
-            steps.in_order_since(mark);
+    fn with(&mut self, act: impl FnOnce(&mut Core, &mut Mcp)) {
+        let Self { core, mcp } = self;
+        debug_assert!(core.steps.mark() == 0, "the loop is entered from here only");
+        act(core, mcp);
+        core.steps.in_order_since(0);
+        while let Some(step) = core.steps.pop() {
+            let mark = core.steps.mark();
+            take(core, mcp, step);
+            core.steps.in_order_since(mark);
         }
     }
 
@@ -64,24 +64,24 @@ impl Router {
     /// Lets a proxy handle its first waiting item.
     fn handle_next(&mut self, index: HopIndex) {
         if self.core.hops[index].is_asleep() {
-            return self.with(|core, mcp, steps| work::wake(core, mcp, index, steps));
+            return self.with(|core, mcp| work::wake(core, mcp, index));
         }
         let Some(item) = self.core.hops[index].pop() else {
             return;
         };
-        self.with(|core, mcp, steps| match item {
+        self.with(|core, mcp| match item {
             Item::Cancel(id) => {
                 // If the message is settled already, the proxy is not notified.
                 if let Some(version) = core.hops[index].held_as(id).map(|held| held.version) {
-                    work::call(core, mcp, index, version, Event::Cancel(id), steps);
+                    work::call(core, mcp, index, version, Event::Cancel(id));
                 }
             }
-            Item::Wake(id) => work::call_again(core, mcp, index, id, steps),
-            Item::Expired(id) => failure::expire(core, index, id, steps),
+            Item::Wake(id) => work::call_again(core, mcp, index, id),
+            Item::Expired(id) => failure::expire(core, index, id),
             Item::Message(routed) if routed.requester == Some(index) => {
-                answers::arrived(core, mcp, routed, steps);
+                answers::arrived(core, mcp, routed);
             }
-            Item::Message(routed) => work::deliver(core, mcp, index, routed, steps),
+            Item::Message(routed) => work::deliver(core, mcp, index, routed),
         });
         self.follow_up(index);
     }
@@ -97,14 +97,14 @@ impl Router {
         // Usually no message waits.
         if !free.is_empty() {
             let free = free.into_iter().map(|routed| Step::Depart(index, routed));
-            self.with(|_, _, steps| steps.extend(free));
+            self.with(|core, _| core.steps.extend(free));
         }
     }
 
     /// Continues with the result of a busy proxy's work.
     pub fn finished(&mut self, FinishedWork(index, done): FinishedWork) {
         let is_called = matches!(done, WorkResult::Called(..));
-        self.with(|core, mcp, steps| work::done(core, mcp, index, done, steps));
+        self.with(|core, mcp| work::done(core, mcp, index, done));
         if is_called {
             self.follow_up(index);
         }
@@ -116,14 +116,14 @@ impl Router {
     fn between_calls(&mut self) {
         self.end_due();
         while let Some(index) = self.core.next_to_swap() {
-            self.with(|core, mcp, steps| work::swap(core, mcp, index, steps));
+            self.with(|core, mcp| work::swap(core, mcp, index));
         }
     }
 
     /// Ends the proxies that are due to end and can be ended.
     fn end_due(&mut self) {
         while let Some((index, failure)) = self.core.next_to_end() {
-            self.with(|core, _, steps| failure::break_down(core, index, &failure, steps));
+            self.with(|core, _| failure::break_down(core, index, &failure));
         }
     }
 
@@ -131,16 +131,16 @@ impl Router {
     pub fn advance(&mut self, now: Instant) {
         self.core.clock.advance(now);
         while let Some(timer) = self.core.clock.due() {
-            self.with(|core, mcp, steps| match timer {
+            self.with(|core, mcp| match timer {
                 Timer::Wake(index, id) => pauses::on_timer(core, index, id),
-                Timer::Restart(index) => work::restart(core, mcp, index, steps),
+                Timer::Restart(index) => work::restart(core, mcp, index),
                 Timer::Sleep(index) => sleep::on_timer(core, mcp, index),
-                Timer::Retire(index, version) => swaps::on_timer(core, index, version, steps),
-                Timer::Introduction(index) => native::on_introduction_timer(core, index, steps),
-                Timer::Reads(last) => reads::late(core, mcp, last, steps),
-                Timer::Connect(number) => mcp.router(core, steps).connects_late(number),
-                Timer::Lookup(number) => projects::late(core, number, steps),
-                Timer::Sign(number) => signs::late(core, number, steps),
+                Timer::Retire(index, version) => swaps::on_timer(core, index, version),
+                Timer::Introduction(index) => native::on_introduction_timer(core, index),
+                Timer::Reads(last) => reads::late(core, mcp, last),
+                Timer::Connect(number) => mcp.router(core).connects_late(number),
+                Timer::Lookup(number) => projects::late(core, number),
+                Timer::Sign(number) => signs::late(core, number),
                 Timer::Expire(index, id) => {
                     core.hops[index].push_expired(id);
                     core.make_ready(index);
@@ -180,13 +180,13 @@ impl Router {
 
     /// Handles the result of the lookup with this number: the key of a project that has joined, or none.
     pub fn found(&mut self, number: u64, key: Option<&str>) {
-        self.with(|core, _, steps| projects::found(core, number, Ok(key), steps));
+        self.with(|core, _| projects::found(core, number, Ok(key)));
     }
 
     /// Rejects the session of the lookup with this number, for this reason.
     pub fn refuse_session(&mut self, number: u64, why: String) {
         let error = projects::refusal(&why);
-        self.with(|core, _, steps| projects::found(core, number, Err(error), steps));
+        self.with(|core, _| projects::found(core, number, Err(error)));
     }
 
     /// Receives a message from one end; a parent's messages come from the client's end.
@@ -195,50 +195,48 @@ impl Router {
             Some(proof) if from == Peer::Agent => proof.cleaned(message),
             _ => message,
         };
-        self.with(|core, mcp, steps| intake::receive(core, mcp, from, received, steps));
+        self.with(|core, mcp| intake::receive(core, mcp, from, received));
     }
 
     /// Receives a message from a native proxy.
     pub fn receive_from_native(&mut self, index: HopIndex, message: Message) {
-        self.with(|core, mcp, steps| native::receive(core, mcp, index, message, steps));
+        self.with(|core, mcp| native::receive(core, mcp, index, message));
     }
 
     /// Handles a malformed line of a native proxy.
     pub fn take_malformed_from_native(&mut self, index: HopIndex, malformed: &MalformedLine) {
         let (error, answers) = (&malformed.error, malformed.answers());
         let own = malformed.id_for_sender(Peer::Agent);
-        self.with(|core, _, steps| {
-            native::take_malformed(core, index, error, answers, own.as_ref(), steps);
+        self.with(|core, _| {
+            native::take_malformed(core, index, error, answers, own.as_ref());
         });
     }
 
     /// Rejects a message of a native proxy; `id` is that of a request.
     pub fn refuse_native(&mut self, index: HopIndex, error: &Error, id: Option<&Id>) {
-        self.with(|core, _, steps| native::take_malformed(core, index, error, None, id, steps));
+        self.with(|core, _| native::take_malformed(core, index, error, None, id));
     }
 
     /// Handles an arrival on the bridge.
     pub fn receive_from_bridge(&mut self, arrival: Arrival) {
-        self.with(|core, mcp, steps| mcp.router(core, steps).receive_from_bridge(arrival));
+        self.with(|core, mcp| mcp.router(core).receive_from_bridge(arrival));
     }
 
     /// Receives a report of the agent's hooks, as a request. Its outcome is among
     /// [`Router::take_hook_outcomes`], at once or later.
     pub fn receive_from_hook(&mut self, report: ReportNumber, request: Message) {
-        self.with(|core, mcp, steps| intake::report(core, mcp, report, request, steps));
+        self.with(|core, mcp| intake::report(core, mcp, report, request));
     }
 
     /// Receives a sign of life of the agent's hooks, in a session or of the whole process. Prompts may wait for it.
     pub fn receive_sign_of_hooks(&mut self, session: Option<&str>) {
-        self.with(|core, _, steps| signs::came(core, session, steps));
+        self.with(|core, _| signs::came(core, session));
     }
 
     /// Cancels a report whose hook no longer waits for the outcome.
     pub fn cancel_of_hook(&mut self, report: ReportNumber) {
         if let Some(number) = self.core.hooks.request(report) {
-            self.with(|core, mcp, steps| {
-                withdraw::withdraw(core, mcp, number, new_cancel(), steps);
-            });
+            self.with(|core, mcp| withdraw::withdraw(core, mcp, number, new_cancel()));
         }
     }
 
@@ -249,13 +247,13 @@ impl Router {
 
     /// Handles the result of restarting a native proxy's program.
     pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
-        self.with(|core, _, steps| native::launched(core, index, launched, steps));
+        self.with(|core, _| native::launched(core, index, launched));
     }
 
     /// Handles the end of a native proxy's program.
     pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
         if self.core.hops[index].has_program() {
-            self.with(|core, _, steps| failure::break_down(core, index, failure, steps));
+            self.with(|core, _| failure::break_down(core, index, failure));
         }
         self.end_due();
     }
@@ -271,14 +269,14 @@ impl Router {
     /// request.
     pub fn fail_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
         let mut was_awaited = false;
-        self.with(|core, _, steps| was_awaited = intake::fail_answer(core, from, id, error, steps));
+        self.with(|core, _| was_awaited = intake::fail_answer(core, from, id, error));
         was_awaited
     }
 
     /// Closes an end that can no longer be reached: all open and later requests to it are answered with this error.
     pub fn lose(&mut self, peer: Peer, error: &Error) {
         self.stop_writing(peer, error);
-        self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
+        self.with(|core, _| intake::fail_outstanding(core, peer, error));
     }
 
     /// Stops writing to an end that no longer reads, though it may still write: new requests to it are answered with
@@ -291,7 +289,7 @@ impl Router {
     /// with this error.
     pub fn lose_answers(&mut self, peer: Peer, error: &Error) {
         self.core.edge(peer).mute = Some(error.clone());
-        self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
+        self.with(|core, _| intake::fail_outstanding(core, peer, error));
     }
 
     /// Answers all open requests of one end at once, past the proxies that have them.
@@ -301,34 +299,34 @@ impl Router {
 }
 
 /// Runs the handler of a step.
-fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
+fn take(core: &mut Core, mcp: &mut Mcp, step: Step) {
     match step {
-        Step::Send(routed) => way::carry(core, mcp, routed, steps),
-        Step::Depart(index, routed) => waiting::depart(core, index, routed, steps),
+        Step::Send(routed) => way::carry(core, mcp, routed),
+        Step::Depart(index, routed) => waiting::depart(core, index, routed),
         Step::Answer(answer) => {
-            if let Some(routed) = answers::set_out(core, mcp, answer, steps) {
-                way::carry(core, mcp, routed, steps);
+            if let Some(routed) = answers::set_out(core, mcp, answer) {
+                way::carry(core, mcp, routed);
             }
         }
         Step::HandOver(back) => {
-            answers::settle(core, mcp, &back, steps);
+            answers::settle(core, mcp, &back);
         }
-        Step::Withdraw(number, cancel) => withdraw::withdraw(core, mcp, number, cancel, steps),
-        Step::Effects(did) => effects::apply(core, mcp, did, steps),
-        Step::SetOut(routed) => intake::set_out(core, mcp, routed, steps),
-        Step::GoOn(said) => intake::go_on(core, mcp, *said, steps),
-        Step::SendPrompt(routed) => out::leave(core, mcp, Peer::Agent, routed, steps),
-        Step::Release(index) => waiting::release(core, index, steps),
-        Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome, steps),
+        Step::Withdraw(number) => withdraw::withdraw(core, mcp, number, new_cancel()),
+        Step::Effects(did) => effects::apply(core, mcp, did),
+        Step::SetOut(routed) => intake::set_out(core, mcp, routed),
+        Step::GoOn(said) => intake::go_on(core, mcp, *said),
+        Step::SendPrompt(routed) => out::leave(core, mcp, Peer::Agent, routed),
+        Step::Release(index) => waiting::release(core, index),
+        Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome),
         Step::NotifyTaken(index, version, id) => {
-            work::call(core, mcp, index, version, Event::Cancel(id), steps);
+            work::call(core, mcp, index, version, Event::Cancel(id));
         }
-        Step::Deliver(index, routed) => work::deliver(core, mcp, index, routed, steps),
-        Step::Fail(index, routed, reason) => failure::fail(core, index, routed, &reason, steps),
-        Step::Break(index, failure) => failure::break_down(core, index, &failure, steps),
-        Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why, steps),
+        Step::Deliver(index, routed) => work::deliver(core, mcp, index, routed),
+        Step::Fail(index, routed, reason) => failure::fail(core, index, routed, &reason),
+        Step::Break(index, failure) => failure::break_down(core, index, &failure),
+        Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why),
         Step::Broken(index, given_up) => failure::broken(core, index, given_up),
         Step::ClientRequested(life, session) => core.note_request(life, &session),
-        Step::Mcp(task) => mcp.router(core, steps).go_on(task),
+        Step::Mcp(task) => mcp.router(core).go_on(task),
     }
 }

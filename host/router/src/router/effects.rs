@@ -4,7 +4,7 @@
 use super::cancel::new_cancel;
 use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
-use super::steps::{CallEffects, Step, Steps};
+use super::steps::{CallEffects, Step};
 use super::{failure, pauses, reads, setup, verdict, withdraw};
 use crate::labels::Labels;
 use crate::losses::Loss;
@@ -14,89 +14,74 @@ use acp_chain_channel::{Effect, MessageId, Peer};
 use acp_chain_rpc::{Error, Message, code};
 
 /// Carries out the next effect of a proxy.
-pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>, steps: &mut Steps) {
+pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>) {
     let Some(effect) = did.effects.next() else {
-        return mcp.router(core, steps).component_asks(did.hop, did.asks);
+        return mcp.router(core).component_asks(did.hop, did.asks);
     };
     let index = did.hop;
     match effect {
         Effect::Ask { id, call, message } => did.asks.push((id, call, message)),
         Effect::Request { id, to, message } if is_mcp(message.method()) => {
-            speak_mcp(core, mcp, index, Some(id), to, &message, steps);
+            speak_mcp(core, mcp, index, Some(id), to, &message);
         }
         Effect::Notify { to, message } if is_mcp(message.method()) => {
-            speak_mcp(core, mcp, index, None, to, &message, steps);
+            speak_mcp(core, mcp, index, None, to, &message);
         }
-        Effect::Request { id, to, message } => ask(core, mcp, index, id, to, message, steps),
-        Effect::Notify { to, message } => tell(core, index, to, message, steps),
+        Effect::Request { id, to, message } => ask(core, mcp, index, id, to, message),
+        Effect::Notify { to, message } => tell(core, index, to, message),
         Effect::Progress { id, progress } => {
-            mcp.router(core, steps).call_progress(index, id, &progress);
+            mcp.router(core).call_progress(index, id, &progress);
         }
-        Effect::Changed(change) => mcp.router(core, steps).component_changed(index, &change),
+        Effect::Changed(change) => mcp.router(core).component_changed(index, &change),
         Effect::Settle { id, action } => {
             if let Some(held) = core.take_held(index, id) {
-                verdict::act(core, mcp, index, id, held.routed, action, steps);
+                verdict::act(core, mcp, index, id, held.routed, action);
             }
         }
         Effect::Fail { id, reason } => {
             if let Some(held) = core.take_held(index, id) {
-                failure::fail(core, index, held.routed, &reason, steps);
+                failure::fail(core, index, held.routed, &reason);
             }
         }
         Effect::Cancel { id } => {
             pauses::cut_short(core, index, id);
             if let Some(number) = core.hops[index].open_request(id) {
-                withdraw::withdraw(core, mcp, number, new_cancel(), steps);
+                withdraw::withdraw(core, mcp, number, new_cancel());
             }
         }
         Effect::Wake { id, after } => pauses::ask(core, index, id, after),
     }
-    steps.push(Step::Effects(did));
+    core.steps.push(Step::Effects(did));
 }
 
-fn ask(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    index: HopIndex,
-    id: MessageId,
-    to: Peer,
-    message: Message,
-    steps: &mut Steps,
-) {
+fn ask(core: &mut Core, mcp: &mut Mcp, index: HopIndex, id: MessageId, to: Peer, message: Message) {
     let Some((route, at)) = core.route_of_own(index, to, &message) else {
-        return refuse(core, index, id, to, &message, steps);
+        return refuse(core, index, id, to, &message);
     };
     let Some(number) = core.open_own(index, id, to, &route, &message) else {
         return;
     };
-    if reads::ask(core, number, to, steps) {
+    if reads::ask(core, number, to) {
         return;
     }
     let mut routed = Routed::new(message, route, at, to);
     routed.exchange = Some(number);
     made_by(core, index, &mut routed);
-    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
-    steps.extend(routed.map(Step::Send));
+    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index));
+    core.steps.extend(routed.map(Step::Send));
 }
 
-fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mut Steps) {
+fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message) {
     let Some((route, at)) = core.route_of_own(index, to, &message) else {
         return core.lose_of_proxy(Loss::Misplaced, index, &not_of_session(&message));
     };
     let mut routed = Routed::new(message, route, at, to);
     made_by(core, index, &mut routed);
-    steps.push(Step::Send(routed));
+    core.steps.push(Step::Send(routed));
 }
 
 /// Answers a proxy's own request in a session with another route with an error.
-fn refuse(
-    core: &mut Core,
-    index: HopIndex,
-    id: MessageId,
-    to: Peer,
-    message: &Message,
-    steps: &mut Steps,
-) {
+fn refuse(core: &mut Core, index: HopIndex, id: MessageId, to: Peer, message: &Message) {
     let (route, at) = core.default_route(index);
     if let Some(number) = core.open_own(index, id, to, &route, message) {
         let text = format!("acp-chain: {}", not_of_session(message));
@@ -106,7 +91,7 @@ fn refuse(
             Peer::Client => at - 1,
             Peer::Agent => at + 1,
         };
-        steps.answer_at(number, next, Message::error(&error));
+        core.steps.answer_at(number, next, Message::error(&error));
     }
 }
 
@@ -123,7 +108,6 @@ fn speak_mcp(
     id: Option<MessageId>,
     to: Peer,
     message: &Message,
-    steps: &mut Steps,
 ) {
     let (route, at) = core.default_route(index);
     let number = match id {
@@ -134,17 +118,15 @@ fn speak_mcp(
         None => None,
     };
     if to == Peer::Agent {
-        return mcp.router(core, steps).receive_from_provider(
-            Provider::Proxy(index),
-            number,
-            message,
-        );
+        return mcp
+            .router(core)
+            .receive_from_provider(Provider::Proxy(index), number, message);
     }
     let text = "acp-chain: a proxy may provide MCP servers to the agent, but not call any";
     match number {
         Some(number) => {
             let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-            steps.answer_at(number, at - 1, error);
+            core.steps.answer_at(number, at - 1, error);
         }
         None => core.lose_of_proxy(Loss::Unconnected, index, &text),
     }

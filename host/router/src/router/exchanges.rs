@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use foldhash::HashMapExt;
 
-use super::steps::{Answer, Step};
 use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
-use crate::route::{HopIndex, Route};
+use crate::route::Route;
 use crate::routed::Routed;
 use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
@@ -138,25 +137,16 @@ impl Exchanges {
             .map(|(number, exchange)| (*number, exchange))
     }
 
+    /// The open requests at a stage, in the order in which they were opened.
+    pub fn at(&self, stage: Stage) -> Vec<ExchangeId> {
+        let at = self.iter().filter(|(_, exchange)| exchange.stage == stage);
+        let mut at: Vec<_> = at.map(|(number, _)| number).collect();
+        at.sort_unstable();
+        at
+    }
+
     pub fn len(&self) -> usize {
         self.open.len()
-    }
-
-    /// The answer of one end to an open request; `None` if it is not open.
-    pub fn answer_of_end(&self, number: ExchangeId, end: Peer, message: Message) -> Option<Step> {
-        let at = self.get(number)?.route.edge(end);
-        Some(Step::Answer(Answer::new(number, at, message)))
-    }
-
-    /// The answer of a proxy to an open request; `None` if it is not open, or its route does not pass the proxy.
-    pub fn answer_of_proxy(
-        &self,
-        number: ExchangeId,
-        index: HopIndex,
-        message: Message,
-    ) -> Option<Step> {
-        let at = self.get(number)?.route.position(index)?;
-        Some(Step::Answer(Answer::new(number, at, message)))
     }
 }
 

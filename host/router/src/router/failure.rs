@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::cancel::new_cancel;
 use super::core::Core;
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use super::{native, waiting};
 use crate::clock::Timer;
 use crate::exchange::Stage;
@@ -18,26 +17,14 @@ use acp_chain_rpc::{Error, Kind, Message, code};
 
 /// Handles a message about which its proxy could not decide. It is refused, unless the user's policy or the proxy's
 /// powers let it pass.
-pub(super) fn fail(
-    core: &mut Core,
-    index: HopIndex,
-    mut routed: Routed,
-    reason: &str,
-    steps: &mut Steps,
-) {
+pub(super) fn fail(core: &mut Core, index: HopIndex, mut routed: Routed, reason: &str) {
     routed.from = routed.at;
     core.trace_decision(index, &mut routed, Decision::Fail, Some(reason));
-    end_by_policy(core, index, routed, reason, steps);
+    end_by_policy(core, index, routed, reason);
 }
 
 /// Lets the message pass or refuses it, by the policy of the proxy.
-fn end_by_policy(
-    core: &mut Core,
-    index: HopIndex,
-    mut routed: Routed,
-    reason: &str,
-    steps: &mut Steps,
-) {
+fn end_by_policy(core: &mut Core, index: HopIndex, mut routed: Routed, reason: &str) {
     let hop = &mut core.hops[index];
     let name = hop.title();
     let method = quote(&routed.method, MAX_QUOTE);
@@ -53,7 +40,7 @@ fn end_by_policy(
         {
             core.exchanges.stage(number, Stage::Moving);
         }
-        return waiting::depart(core, index, routed, steps);
+        return waiting::depart(core, index, routed);
     }
     let loss = if hop.is_down() || hop.given_up().is_some() {
         Loss::Broken
@@ -72,15 +59,15 @@ fn end_by_policy(
     };
     if routed.is_response() {
         routed.message = error;
-        waiting::depart(core, index, routed, steps);
+        waiting::depart(core, index, routed);
     } else {
-        steps.answer_here(&routed, error);
+        core.steps.answer_here(&routed, error);
     }
 }
 
 /// Handles a broken proxy: its messages are treated by its policy, its requests are cancelled, and it is restarted or
 /// given up.
-pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, steps: &mut Steps) {
+pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure) {
     report(core, index, failure);
     core.trace_tally(index);
     core.trace_state(index, State::Failed, Some(&failure.to_string()));
@@ -97,47 +84,33 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     // Including those of replaced versions.
     let had = hop.take_undecided();
     let asked = hop.take_requests(None);
-    steps.extend(
-        asked
-            .into_iter()
-            .map(|number| Step::Withdraw(number, new_cancel())),
-    );
+    core.steps.withdraw(asked);
     core.end_pauses(index);
     let why: Arc<str> = failure.to_string().into();
     if core.hops[index].native().is_some() {
-        let first = native::cut(core, index, steps);
-        steps.push(Step::CutOff(index, first, why.clone()));
+        let first = native::cut(core, index);
+        core.steps.push(Step::CutOff(index, first, why.clone()));
     }
     let fail = |routed| Step::Fail(index, routed, why.clone());
-    steps.extend(had.into_iter().map(fail));
+    core.steps.extend(had.into_iter().map(fail));
     let given_up = restart.is_none().then(|| failure.reason.clone());
-    steps.extend([Step::Release(index), Step::Broken(index, given_up)]);
+    core.steps
+        .extend([Step::Release(index), Step::Broken(index, given_up)]);
 }
 
 /// Answers the open requests at a broken native proxy with an error. Its first message was not passed on yet, so it is
 /// treated by the proxy's policy.
-pub(super) fn cut_off(
-    core: &mut Core,
-    index: HopIndex,
-    mut first: Option<Routed>,
-    why: &Arc<str>,
-    steps: &mut Steps,
-) {
-    let staged = core.exchanges.iter();
-    let mut staged: Vec<_> = staged
-        .filter(|(_, exchange)| exchange.stage == Stage::Native(index))
-        .collect();
-    staged.sort_unstable_by_key(|(number, _)| *number);
-    for (number, exchange) in staged {
+pub(super) fn cut_off(core: &mut Core, index: HopIndex, mut first: Option<Routed>, why: &Arc<str>) {
+    for number in core.exchanges.at(Stage::Native(index)) {
         if let Some(routed) = first.take_if(|routed| routed.exchange == Some(number)) {
-            steps.push(Step::Fail(index, routed, why.clone()));
-            continue;
+            core.steps.push(Step::Fail(index, routed, why.clone()));
+        } else if let Some(exchange) = core.exchanges.get(number) {
+            let name = core.hops[index].title();
+            let method = quote(&exchange.method, MAX_QUOTE);
+            let text = format!("acp-chain: {name} failed on {method}: {why}");
+            let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
+            core.answer_of_proxy(number, index, error);
         }
-        let name = core.hops[index].title();
-        let method = quote(&exchange.method, MAX_QUOTE);
-        let text = format!("acp-chain: {name} failed on {method}: {why}");
-        let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
-        steps.extend(core.exchanges.answer_of_proxy(number, index, error));
     }
 }
 
@@ -174,7 +147,7 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
 }
 
 /// Takes a message from a proxy that held it for too long.
-pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mut Steps) {
+pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId) {
     let Some(held) = core.take_held(index, id) else {
         return;
     };
@@ -182,15 +155,10 @@ pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mu
     core.hops[index].take_away(version, id);
     routed.from = routed.at;
     core.trace_decision(index, &mut routed, Decision::Expire, None);
-    end_by_policy(
-        core,
-        index,
-        routed,
-        "it held the message for too long",
-        steps,
-    );
+    end_by_policy(core, index, routed, "it held the message for too long");
     // On this notification, the proxy cancels its own requests for the message.
-    steps.extend([Step::Release(index), Step::NotifyTaken(index, version, id)]);
+    core.steps
+        .extend([Step::Release(index), Step::NotifyTaken(index, version, id)]);
 }
 
 /// Describes a message, without its content.

@@ -7,7 +7,6 @@ use acp_chain_powers::{is_like_one_of_protocol, is_of_protocol};
 use std::ops::ControlFlow;
 
 use super::core::Core;
-use super::steps::Steps;
 use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
@@ -20,7 +19,6 @@ pub(super) fn admit(
     core: &mut Core,
     index: HopIndex,
     mut routed: Routed,
-    steps: &mut Steps,
 ) -> ControlFlow<(), Routed> {
     if !core.hops[index].is_guard() {
         return ControlFlow::Continue(routed);
@@ -40,7 +38,7 @@ pub(super) fn admit(
         routed.message = error;
         return ControlFlow::Continue(routed);
     }
-    steps.answer_here(&routed, error);
+    core.steps.answer_here(&routed, error);
     ControlFlow::Break(())
 }
 

@@ -8,7 +8,7 @@ use super::hooks::{HookOutcome, ReportNumber};
 use super::lookups::WaitingMessage;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use super::{calls, projects, setup, way, withdraw};
 use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
@@ -19,16 +19,10 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
 /// Receives a message from one end; a parent's messages come from the client's end.
-pub(super) fn receive(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    from: Peer,
-    message: Message,
-    steps: &mut Steps,
-) {
+pub(super) fn receive(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
     let kind = message.kind();
     if kind.is_response() {
-        return answer(core, mcp, from, message, steps);
+        return answer(core, mcp, from, message);
     }
     let id = message.id().filter(|_| kind == Kind::Request);
     let call = match core.parent {
@@ -39,10 +33,10 @@ pub(super) fn receive(
         (Ok((from, message)), Some(id)) if is_notification(message.method()) => {
             core.edge(from).answer_at_once(&id, &Message::result("{}"));
             let plain = Message::notification(message.method(), message.body());
-            notification(core, mcp, from, plain, steps);
+            notification(core, mcp, from, plain);
         }
-        (Ok((from, message)), Some(id)) => request(core, mcp, from, id, message, steps),
-        (Ok((from, message)), None) => notification(core, mcp, from, message, steps),
+        (Ok((from, message)), Some(id)) => request(core, mcp, from, id, message),
+        (Ok((from, message)), None) => notification(core, mcp, from, message),
         (Err(error), Some(id)) => refuse(core, from, &id, &error),
         (Err(error), None) => {
             let (end, reason) = (from.as_str(), &error.message);
@@ -58,14 +52,14 @@ fn is_notification(method: &str) -> bool {
     matches!(Life::of(method), Life::Stops | Life::Withdraws)
 }
 
-fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &mut Steps) {
+fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
     if &**message.method() == CANCEL_REQUEST {
-        return withdraw::receive(core, mcp, from, &message, steps);
+        return withdraw::receive(core, mcp, from, &message);
     }
     let is_mcp = is_mcp(message.method());
     if is_mcp && from == Peer::Client {
         return mcp
-            .router(core, steps)
+            .router(core)
             .receive_from_provider(Provider::Client, None, &message);
     }
     if from == Peer::Client
@@ -95,17 +89,10 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     if is_mcp && let Err(error) = mcp.head_for_seat(core, &mut routed) {
         return core.lose(Loss::Unconnected, Place::Edge(from), &error);
     }
-    way::carry(core, mcp, routed, steps);
+    way::carry(core, mcp, routed);
 }
 
-fn request(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    from: Peer,
-    id: Id,
-    message: Message,
-    steps: &mut Steps,
-) {
+fn request(core: &mut Core, mcp: &mut Mcp, from: Peer, id: Id, message: Message) {
     if from == Peer::Agent && core.proof.is_some() {
         calls::asked(core, &message);
     }
@@ -130,7 +117,7 @@ fn request(
     let mut routed = Routed::new(message, route, at, toward);
     routed.exchange = Some(number);
     if is_mcp(&routed.method) {
-        return request_of_mcp(core, mcp, from, number, routed, steps);
+        return request_of_mcp(core, mcp, from, number, routed);
     }
     if from == Peer::Client && core.lookups.are_on {
         match projects::wait(core, routed) {
@@ -138,12 +125,12 @@ fn request(
             ControlFlow::Break(()) => return,
         }
     }
-    set_out(core, mcp, routed, steps);
+    set_out(core, mcp, routed);
 }
 
 /// Starts a request that does not belong to MCP.
 #[inline]
-pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
+pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed) {
     let asked = match routed.session() {
         Some(session)
             if routed.toward == Peer::Agent
@@ -153,20 +140,21 @@ pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
         }
         _ => None,
     };
-    if let Some(routed) = setup::sets_out(core, mcp, routed, Provider::Client, steps) {
-        way::carry(core, mcp, routed, steps);
+    if let Some(routed) = setup::sets_out(core, mcp, routed, Provider::Client) {
+        way::carry(core, mcp, routed);
     }
     // After the request: a prompt that is answered at once opens no turn.
-    steps.extend(asked.map(|(life, session)| Step::ClientRequested(life, session)));
+    core.steps
+        .extend(asked.map(|(life, session)| Step::ClientRequested(life, session)));
 }
 
 /// Sends on a message of the client that had to wait for its session's project.
-pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: WaitingMessage, steps: &mut Steps) {
+pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: WaitingMessage) {
     let mut routed = match said {
         WaitingMessage::Request(routed) => routed,
         WaitingMessage::Other(message, charge) => {
             drop(charge);
-            return receive(core, mcp, Peer::Client, message, steps);
+            return receive(core, mcp, Peer::Client, message);
         }
     };
     // If the connection has ended, the request is answered already.
@@ -182,7 +170,7 @@ pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: WaitingMessage, steps:
         .route(Peer::Client, Peer::Agent, routed.session());
     core.exchanges.lead(number, &routed.route);
     if let ControlFlow::Continue(routed) = projects::wait(core, routed) {
-        set_out(core, mcp, routed, steps);
+        set_out(core, mcp, routed);
     }
 }
 
@@ -194,17 +182,16 @@ fn request_of_mcp(
     from: Peer,
     number: ExchangeId,
     mut routed: Routed,
-    steps: &mut Steps,
 ) {
     if from == Peer::Client {
-        return mcp.router(core, steps).receive_from_provider(
+        return mcp.router(core).receive_from_provider(
             Provider::Client,
             Some(number),
             &routed.message,
         );
     }
     match mcp.head_for_seat(core, &mut routed) {
-        Ok(()) => steps.push(Step::Send(routed)),
+        Ok(()) => core.steps.push(Step::Send(routed)),
         Err(error) => {
             // The error bypasses all proxies, as the request was for none of them.
             core.exchanges.remove(number);
@@ -222,7 +209,7 @@ fn refuse(core: &mut Core, from: Peer, id: &Id, error: &Error) {
     core.edge(from).answer_at_once(id, &Message::error(error));
 }
 
-fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &mut Steps) {
+fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
     let id = message.id();
     let awaited = id.as_ref().and_then(|id| awaited(core, from, id));
     let Some((number, asked)) = awaited else {
@@ -248,10 +235,10 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         mcp.note_answered(core, session, ends);
     }
     let message = match asked {
-        Peer::Agent => setup::answered(core, mcp, number, message, steps),
+        Peer::Agent => setup::answered(core, mcp, number, message),
         Peer::Client => message,
     };
-    steps.extend(core.exchanges.answer_of_end(number, asked, message));
+    core.answer_of_end(number, asked, message);
 }
 
 /// The open request with this id, and the end that it was sent to.
@@ -268,20 +255,11 @@ fn is_out_at(core: &Core, peer: Peer, exchange: &Exchange) -> bool {
 
 /// Answers the request with this id with an error, as its answer was malformed. Returns whether there is such a
 /// request.
-pub(super) fn fail_answer(
-    core: &Core,
-    from: Peer,
-    id: &Id,
-    error: &Error,
-    steps: &mut Steps,
-) -> bool {
+pub(super) fn fail_answer(core: &mut Core, from: Peer, id: &Id, error: &Error) -> bool {
     let Some((number, asked)) = awaited(core, from, id) else {
         return false;
     };
-    steps.extend(
-        core.exchanges
-            .answer_of_end(number, asked, Message::error(error)),
-    );
+    core.answer_of_end(number, asked, Message::error(error));
     true
 }
 
@@ -298,16 +276,13 @@ pub(super) fn stop_writing(core: &mut Core, peer: Peer, error: &Error) {
     edge.mute = Some(error.clone());
 }
 
-pub(super) fn fail_outstanding(core: &Core, peer: Peer, error: &Error, steps: &mut Steps) {
+pub(super) fn fail_outstanding(core: &mut Core, peer: Peer, error: &Error) {
     let all = core.exchanges.iter();
     let lost = all.filter(|(_, exchange)| is_out_at(core, peer, exchange));
     let mut lost: Vec<_> = lost.map(|(id, exchange)| (id, exchange.toward)).collect();
     lost.sort_unstable_by_key(|(number, _)| *number);
     for (number, asked) in lost {
-        steps.extend(
-            core.exchanges
-                .answer_of_end(number, asked, Message::error(error)),
-        );
+        core.answer_of_end(number, asked, Message::error(error));
     }
 }
 
@@ -321,14 +296,8 @@ pub(super) fn answer_all_open(core: &mut Core, peer: Peer, error: &Error) {
 }
 
 /// Receives a report of the agent's hooks, as a request of the host.
-pub(super) fn report(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    report: ReportNumber,
-    request: Message,
-    steps: &mut Steps,
-) {
-    if let Err(reason) = calls::reported(core, report, &request, steps) {
+pub(super) fn report(core: &mut Core, mcp: &mut Mcp, report: ReportNumber, request: Message) {
+    if let Err(reason) = calls::reported(core, report, &request) {
         return core.hooks.decide(report, HookOutcome::Refused(reason));
     }
     let cost = Exchange::cost(None, &request);
@@ -343,5 +312,5 @@ pub(super) fn report(
     let (origin, exchanges) = (Origin::Hook(report), &mut core.exchanges);
     let number = exchanges.open_routed(origin, Some(charge), &mut routed);
     core.hooks.opened(report, number);
-    way::carry(core, mcp, routed, steps);
+    way::carry(core, mcp, routed);
 }

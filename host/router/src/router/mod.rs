@@ -36,7 +36,7 @@
 //! exchanges  the open requests
 //! sessions   the sessions that have begun, and their routes
 //! notices    notices that wait for the user's turn
-//! steps      the queue of steps
+//! steps      the stack of steps
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
 //! proof      the proof that the agent's hooks work
@@ -108,7 +108,6 @@ pub use proof::{FirstSign, HookTerms};
 use self::core::Core;
 use self::mcp::Mcp;
 use self::proof::Proof;
-use self::steps::Steps;
 use super::exchange::{PromptState, Stage};
 use super::hop::{Hop, NativeBacklogs};
 use super::losses::Loss;
@@ -129,7 +128,6 @@ use acp_chain_rpc::{Error, Id, Message};
 pub struct Router {
     core: Core,
     mcp: Mcp,
-    steps: Steps,
 }
 
 impl Router {
@@ -148,7 +146,6 @@ impl Router {
         Self {
             mcp: Mcp::new(&core.kept),
             core,
-            steps: Steps::new(),
         }
     }
 

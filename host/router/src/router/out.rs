@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use super::core::Core;
 use super::mcp::Mcp;
 use super::scope::scoped;
-use super::steps::Steps;
 use super::{answers, reports, setup, signs};
 use crate::exchange::Stage;
 use crate::losses::Loss;
@@ -15,15 +14,9 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
 /// Sends a message to an end, or hands an answer to its requester.
-pub(super) fn leave(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    peer: Peer,
-    mut routed: Routed,
-    steps: &mut Steps,
-) {
+pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Routed) {
     if peer == Peer::Agent && core.proof.is_some() {
-        match signs::admit(core, routed, steps) {
+        match signs::admit(core, routed) {
             ControlFlow::Continue(admitted) => routed = admitted,
             ControlFlow::Break(()) => return,
         }
@@ -41,10 +34,10 @@ pub(super) fn leave(
     if let Via::Link(link) = routed.via
         && !routed.is_response()
     {
-        return mcp.router(core, steps).send_to_link(link, &routed);
+        return mcp.router(core).send_to_link(link, &routed);
     }
     if routed.is_response() && routed.exchange.is_some() {
-        return answers::arrived(core, mcp, routed, steps);
+        return answers::arrived(core, mcp, routed);
     }
     let translated = match peer {
         Peer::Agent => setup::leaves_to_agent(core, mcp, &routed),
@@ -66,7 +59,7 @@ pub(super) fn leave(
     let message = match (&error, &translated) {
         (Some(error), _) | (None, Err(error)) => {
             let error = Message::error(error);
-            return steps.extend(core.exchanges.answer_of_end(number, peer, error));
+            return core.answer_of_end(number, peer, error);
         }
         (None, Ok(translated)) => translated.as_ref().unwrap_or(&routed.message),
     };

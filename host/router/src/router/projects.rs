@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::core::Core;
 use super::lookups::{Lookup, PATIENCE, cwd};
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Hop;
@@ -38,12 +38,7 @@ pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
 
 /// Handles the result of a lookup: the key of a project with proxies in the chain, or none; or an error, with which the
 /// session is refused.
-pub(super) fn found(
-    core: &mut Core,
-    number: ExchangeId,
-    key: Result<Option<&str>, Error>,
-    steps: &mut Steps,
-) {
+pub(super) fn found(core: &mut Core, number: ExchangeId, key: Result<Option<&str>, Error>) {
     let Some(lookup) = take(core, number) else {
         return;
     };
@@ -51,12 +46,12 @@ pub(super) fn found(
         let own = key.and_then(|key| core.joined.route(key));
         own.unwrap_or(&core.sessions.main).clone()
     });
-    end(core, number, lookup, route, steps);
+    end(core, number, lookup, route);
 }
 
 /// Handles a lookup that takes too long: the request takes the route of the user's own proxies or, if projects are
 /// required, is refused.
-pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
+pub(super) fn late(core: &mut Core, number: ExchangeId) {
     let Some(lookup) = take(core, number) else {
         return;
     };
@@ -65,19 +60,19 @@ pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     let unknown = format!("whether a project is at {cwd} was not known within {patience} s");
     if core.lookups.are_required {
         tracing::warn!("{unknown}, so the session does not begin");
-        return end(core, number, lookup, Err(refusal(&unknown)), steps);
+        return end(core, number, lookup, Err(refusal(&unknown)));
     }
     let text = format!("{unknown}. The session there begins without the project's proxies.");
     tracing::warn!("{text}");
     core.tell_user(&text);
     let route = core.sessions.main.clone();
-    end(core, number, lookup, Ok(route), steps);
+    end(core, number, lookup, Ok(route));
 }
 
 /// Cancels a waiting request.
-pub(super) fn withdraw(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
+pub(super) fn withdraw(core: &mut Core, number: ExchangeId) {
     if let Some(lookup) = take(core, number) {
-        end(core, number, lookup, Err(Error::cancelled()), steps);
+        end(core, number, lookup, Err(Error::cancelled()));
     }
 }
 
@@ -90,13 +85,7 @@ fn take(core: &mut Core, number: ExchangeId) -> Option<Lookup> {
 }
 
 /// Ends the wait of a request, which continues or is answered with an error; the messages behind it continue after it.
-fn end(
-    core: &mut Core,
-    number: ExchangeId,
-    lookup: Lookup,
-    route: Result<Route, Error>,
-    steps: &mut Steps,
-) {
+fn end(core: &mut Core, number: ExchangeId, lookup: Lookup, route: Result<Route, Error>) {
     let mut routed = lookup.routed;
     // If the connection has ended, the request is answered already.
     if core.exchanges.get(number).is_some() {
@@ -105,12 +94,14 @@ fn end(
             Ok(route) => {
                 core.exchanges.lead(number, &route);
                 routed.route = route;
-                steps.push(Step::SetOut(routed));
+                core.steps.push(Step::SetOut(routed));
             }
-            Err(error) => steps.answer_at(number, routed.at + 1, Message::error(&error)),
+            Err(error) => core
+                .steps
+                .answer_at(number, routed.at + 1, Message::error(&error)),
         }
     }
-    steps.extend(
+    core.steps.extend(
         lookup
             .behind
             .into_iter()

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::cancel::new_cancel;
 use super::core::Core;
 use super::mcp::Mcp;
-use super::steps::Steps;
 use super::withdraw;
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Origin, Stage};
@@ -20,7 +19,7 @@ pub const TIME: Duration = Duration::from_secs(10);
 
 /// Handles a proxy's own request. A read is answered with an error at once if the client did not answer the previous
 /// one in the session. Returns whether it was.
-pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Steps) -> bool {
+pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer) -> bool {
     let Some(exchange) = core.exchanges.get(number) else {
         return false;
     };
@@ -29,7 +28,7 @@ pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Ste
     }
     let is_silent = exchange.session.is_some() && core.reads.missed == exchange.session;
     if is_silent {
-        fail(core, number, steps);
+        fail(core, number);
     } else if !std::mem::replace(&mut core.reads.are_timed, true) {
         core.clock.set_after(TIME, Timer::Reads(number));
     }
@@ -37,7 +36,7 @@ pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Ste
 }
 
 /// Ends the reads up to this number, as the client did not answer them in time.
-pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut Steps) {
+pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId) {
     let open = core.exchanges.iter().filter(|(_, exchange)| {
         let is_own = matches!(exchange.origin, Origin::Hop(..)) && &*exchange.method == READ;
         let is_out = exchange.toward == Peer::Client && exchange.stage == Stage::Out;
@@ -51,7 +50,7 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
         core.clock.set_after(TIME, Timer::Reads(*number));
     }
     for number in late {
-        withdraw::withdraw(core, mcp, number, new_cancel(), steps);
+        withdraw::withdraw(core, mcp, number, new_cancel());
         let session = core
             .exchanges
             .get(number)
@@ -63,12 +62,12 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
         );
         core.tell_once("files", &text);
         core.reads.missed = session;
-        fail(core, number, steps);
+        fail(core, number);
     }
 }
 
-fn fail(core: &Core, number: ExchangeId, steps: &mut Steps) {
+fn fail(core: &mut Core, number: ExchangeId) {
     let text = "acp-chain: the client declares that it reads files, but does not answer";
     let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
-    steps.extend(core.exchanges.answer_of_end(number, Peer::Client, error));
+    core.answer_of_end(number, Peer::Client, error);
 }

@@ -7,7 +7,7 @@
 
 use super::core::Core;
 use super::hooks::{HookOutcome, reason};
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::route::HopIndex;
 use crate::routed::Routed;
@@ -59,7 +59,7 @@ fn answer(core: &mut Core, exchange: &Exchange, message: &Message) {
 }
 
 /// Sends a report to a chain of this program, and keeps it until that has decided.
-pub(super) fn show(core: &mut Core, index: HopIndex, mut routed: Routed, steps: &mut Steps) {
+pub(super) fn show(core: &mut Core, index: HopIndex, mut routed: Routed) {
     let Some(number) = routed.exchange else {
         return;
     };
@@ -67,7 +67,7 @@ pub(super) fn show(core: &mut Core, index: HopIndex, mut routed: Routed, steps: 
     if routed.charge.is_none() {
         let limit = Quantity::Size.show(KEPT as u64);
         let reason = format!("{limit} are kept for the connection already");
-        return steps.push(Step::Fail(index, routed, reason.into()));
+        return core.steps.push(Step::Fail(index, routed, reason.into()));
     }
     core.exchanges.stage(number, Stage::Native(index));
     if let Some(native) = core.hops[index].native_mut() {
@@ -78,15 +78,9 @@ pub(super) fn show(core: &mut Core, index: HopIndex, mut routed: Routed, steps: 
 }
 
 /// Handles the decision of a chain of this program about a report that it was sent.
-pub(super) fn decided(
-    core: &mut Core,
-    index: HopIndex,
-    mut routed: Routed,
-    answer: Message,
-    steps: &mut Steps,
-) {
+pub(super) fn decided(core: &mut Core, index: HopIndex, mut routed: Routed, answer: Message) {
     if answer.kind() == Kind::Error {
-        return steps.answer_here(&routed, answer);
+        return core.steps.answer_here(&routed, answer);
     }
     match changed(&routed, answer.body()) {
         Ok(Some(message)) => {
@@ -96,14 +90,14 @@ pub(super) fn decided(
         Ok(None) => {}
         Err(error) => {
             let reason = format!("its answer cannot be used: {error}");
-            return steps.push(Step::Fail(index, routed, reason.into()));
+            return core.steps.push(Step::Fail(index, routed, reason.into()));
         }
     }
     if let Some(number) = routed.exchange {
         core.exchanges.stage(number, Stage::Moving);
     }
     routed.from = routed.at;
-    steps.push(Step::Depart(index, routed));
+    core.steps.push(Step::Depart(index, routed));
 }
 
 /// The report with what a power lets proxies change, as it is in these parameters; `None` if that is unchanged.

@@ -6,7 +6,6 @@ use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
 use super::meta::merged;
-use super::steps::Steps;
 use crate::exchange::{Exchange, ExchangeId, Stage};
 use crate::route::HopIndex;
 use crate::routed::Routed;
@@ -24,7 +23,6 @@ pub(super) fn sets_out(
     mcp: &mut Mcp,
     mut routed: Routed,
     provider: Provider,
-    steps: &mut Steps,
 ) -> Option<Routed> {
     if !routed.life.sets_up() {
         return Some(routed);
@@ -35,7 +33,8 @@ pub(super) fn sets_out(
     match (changed(core, mcp, &mut routed, provider), routed.exchange) {
         (Err(error), Some(number)) => {
             let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
-            steps.answer_at(number, routed.at + 1, Message::error(&error));
+            core.steps
+                .answer_at(number, routed.at + 1, Message::error(&error));
             None
         }
         _ => Some(routed),
@@ -160,13 +159,13 @@ pub(super) fn answered(
     mcp: &mut Mcp,
     number: ExchangeId,
     message: Message,
-    steps: &mut Steps,
 ) -> Message {
     let version = core.version();
     let Core {
         exchanges,
         sessions,
         hops,
+        steps,
         ..
     } = core;
     let Some(exchange) = exchanges.get(number) else {

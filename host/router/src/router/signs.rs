@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::core::Core;
 use super::proof::WaitingPrompt;
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Stage};
 use crate::losses::Loss;
@@ -35,19 +35,19 @@ pub(super) const BROKEN: &str = "the agent's hooks do not work in this session, 
 
 /// Admits a message to the agent, unless it is a prompt that must wait or is rejected.
 #[cold]
-pub(super) fn admit(core: &mut Core, routed: Routed, steps: &mut Steps) -> ControlFlow<(), Routed> {
+pub(super) fn admit(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
     if routed.is_response() {
         return ControlFlow::Continue(routed);
     }
     match routed.life {
-        Life::Prompts => return admit_prompt(core, routed, steps),
-        Life::Stops | Life::Ends => stop(core, &routed, steps),
+        Life::Prompts => return admit_prompt(core, routed),
+        Life::Stops | Life::Ends => stop(core, &routed),
         _ => {}
     }
     ControlFlow::Continue(routed)
 }
 
-fn admit_prompt(core: &mut Core, mut routed: Routed, steps: &mut Steps) -> ControlFlow<(), Routed> {
+fn admit_prompt(core: &mut Core, mut routed: Routed) -> ControlFlow<(), Routed> {
     let Some(proof) = &core.proof else {
         return ControlFlow::Continue(routed);
     };
@@ -63,16 +63,16 @@ fn admit_prompt(core: &mut Core, mut routed: Routed, steps: &mut Steps) -> Contr
     };
     let exchange = core.exchanges.get(number);
     if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
-        answer(core, number, &Error::cancelled(), steps);
+        answer(core, number, &Error::cancelled());
         return ControlFlow::Break(());
     }
     if is_broken {
-        refuse(core, number, BROKEN, steps);
+        refuse(core, number, BROKEN);
         return ControlFlow::Break(());
     }
     routed.charge = core.kept.charge(routed.cost());
     if routed.charge.is_none() {
-        refuse(core, number, FULL, steps);
+        refuse(core, number, FULL);
         return ControlFlow::Break(());
     }
     core.exchanges.stage(number, Stage::Unproven);
@@ -84,56 +84,56 @@ fn admit_prompt(core: &mut Core, mut routed: Routed, steps: &mut Steps) -> Contr
 }
 
 /// Answers the waiting prompts of a session that the client stops or ends: they must not reach the agent after that.
-fn stop(core: &mut Core, message: &Routed, steps: &mut Steps) {
+fn stop(core: &mut Core, message: &Routed) {
     let (Some(proof), Some(session)) = (&core.proof, message.session()) else {
         return;
     };
     for number in proof.waiting_in(session) {
         if let Some(prompt) = take(core, number) {
             let end = core.end_of_stopped(&prompt);
-            steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, end));
+            core.answer_of_end(number, Peer::Agent, end);
         }
     }
 }
 
 /// Notes a sign of life of a session, or of the whole process. The prompts that waited for it go on.
-pub(super) fn came(core: &mut Core, session: Option<&str>, steps: &mut Steps) {
+pub(super) fn came(core: &mut Core, session: Option<&str>) {
     if let Some(proof) = &mut core.proof {
         proof.note_sign(session);
         let free = proof.free();
-        go_on(core, free, steps);
+        go_on(core, free);
     }
 }
 
 /// Handles a prompt that has waited too long for a sign. Where a missing sign means that the hooks do not work, it is
 /// rejected; otherwise the user is notified, and no prompt waits again.
-pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
+pub(super) fn late(core: &mut Core, number: ExchangeId) {
     let Some(proof) = &mut core.proof else {
         return;
     };
     if proof.stops() {
         if take(core, number).is_some() {
-            refuse(core, number, SILENT, steps);
+            refuse(core, number, SILENT);
         }
         return;
     }
     proof.give_up_waiting();
     let free = proof.free();
     core.tell_once("signs", SILENT_BUT_PASSES);
-    go_on(core, free, steps);
+    go_on(core, free);
 }
 
 /// Cancels a waiting prompt.
-pub(super) fn withdraw(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
+pub(super) fn withdraw(core: &mut Core, number: ExchangeId) {
     if take(core, number).is_some() {
-        answer(core, number, &Error::cancelled(), steps);
+        answer(core, number, &Error::cancelled());
     }
 }
 
-fn go_on(core: &mut Core, prompts: Vec<ExchangeId>, steps: &mut Steps) {
+fn go_on(core: &mut Core, prompts: Vec<ExchangeId>) {
     for number in prompts {
         let routed = take(core, number);
-        steps.extend(routed.map(Step::SendPrompt));
+        core.steps.extend(routed.map(Step::SendPrompt));
     }
 }
 
@@ -147,14 +147,14 @@ fn take(core: &mut Core, number: ExchangeId) -> Option<Routed> {
     Some(routed)
 }
 
-fn refuse(core: &mut Core, number: ExchangeId, why: &str, steps: &mut Steps) {
+fn refuse(core: &mut Core, number: ExchangeId, why: &str) {
     core.losses
         .note(Loss::Refused, Place::Edge(Peer::Client), &why);
     let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {why}"));
-    answer(core, number, &error, steps);
+    answer(core, number, &error);
 }
 
-fn answer(core: &Core, number: ExchangeId, error: &Error, steps: &mut Steps) {
+fn answer(core: &mut Core, number: ExchangeId, error: &Error) {
     let error = Message::error(error);
-    steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, error));
+    core.answer_of_end(number, Peer::Agent, error);
 }

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 use std::vec;
 
-use super::cancel::new_cancel;
 use super::lookups::WaitingMessage;
 use crate::exchange::{Exchange, ExchangeId};
 use crate::labels::Labels;
@@ -31,8 +30,8 @@ pub(super) enum Step {
     Answer(Answer),
     /// Gives an answer to its requester, once everything that had to end first has ended.
     HandOver(Box<ReturnedAnswer>),
-    /// Cancels a request, with this cancellation.
-    Withdraw(ExchangeId, Message),
+    /// Cancels a request, on behalf of the host.
+    Withdraw(ExchangeId),
     /// Carries out the remaining effects of a proxy's call.
     Effects(Box<CallEffects>),
     /// Starts a client's request that sets up a session, as its route is known now.
@@ -163,8 +162,7 @@ impl Steps {
 
     /// Cancels these requests, on behalf of the host.
     pub fn withdraw(&mut self, numbers: impl IntoIterator<Item = ExchangeId>) {
-        let numbers = numbers.into_iter();
-        self.extend(numbers.map(|number| Step::Withdraw(number, new_cancel())));
+        self.extend(numbers.into_iter().map(Step::Withdraw));
     }
 
     /// Answers a request at a position, on behalf of the host.

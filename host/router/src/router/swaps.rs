@@ -4,10 +4,9 @@
 //! Invariants: no message that waits for the proxy moves while a new version starts, and a version that fails to
 //! start changes nothing.
 
-use super::cancel::new_cancel;
 use super::core::Core;
 use super::mcp::Mcp;
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use crate::Swap;
 use crate::clock::Timer;
 use crate::hop::Hop;
@@ -33,14 +32,13 @@ pub(super) fn started(
     index: HopIndex,
     swap: Swap,
     started: Result<Started, Failure>,
-    steps: &mut Steps,
 ) {
     let checked = started.and_then(|started| {
         check_guard(core, index, &started.registration)?;
         Ok(started)
     });
     match checked {
-        Ok(started) => put_in(core, index, swap, started, steps),
+        Ok(started) => put_in(core, index, swap, started),
         Err(failure) => {
             core.hops[index].keep_old();
             let name = core.hops[index].title();
@@ -58,7 +56,7 @@ pub(super) fn started(
     }
     core.make_ready(index);
     if let Some(failure) = core.hops[index].take_ending() {
-        steps.push(Step::Break(index, failure.into()));
+        core.steps.push(Step::Break(index, failure.into()));
     }
 }
 
@@ -79,7 +77,7 @@ fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), F
 }
 
 /// Puts in a newer version.
-fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mut Steps) {
+fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started) {
     let hop = &mut core.hops[index];
     let (old, until) = (
         hop.version(),
@@ -94,15 +92,15 @@ fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mu
     }
     if let Some(oldest) = hop.surplus() {
         let why = "the proxy was replaced too often while older versions had unfinished work";
-        end(core, index, oldest, why, steps);
+        end(core, index, oldest, why);
     }
-    Mcp::provider_restarted(index, steps);
+    Mcp::provider_restarted(index, &mut core.steps);
     // The receiver may be closed.
     let _ = done.send(Ok(()));
 }
 
 /// Ends a replaced version whose time has run out.
-pub(super) fn on_timer(core: &mut Core, index: HopIndex, version: Version, steps: &mut Steps) {
+pub(super) fn on_timer(core: &mut Core, index: HopIndex, version: Version) {
     let hop = &core.hops[index];
     if !hop.is_retired(version) {
         return;
@@ -113,32 +111,23 @@ pub(super) fn on_timer(core: &mut Core, index: HopIndex, version: Version, steps
         return;
     }
     let why = "the proxy was replaced, and the old version did not finish its work in time";
-    end(core, index, version, why, steps);
+    end(core, index, version, why);
 }
 
 /// Ends a replaced version: the messages that it holds are treated by the proxy's policy, its requests are cancelled.
-pub(super) fn end(
-    core: &mut Core,
-    index: HopIndex,
-    version: Version,
-    why: &str,
-    steps: &mut Steps,
-) {
+pub(super) fn end(core: &mut Core, index: HopIndex, version: Version, why: &str) {
     let hop = &mut core.hops[index];
     tracing::warn!("an old version of {} ends: {why}", hop.title());
     hop.cut_short(version, why);
     let asked = hop.take_requests(Some(version));
-    steps.extend(
-        asked
-            .into_iter()
-            .map(|number| Step::Withdraw(number, new_cancel())),
-    );
+    core.steps.withdraw(asked);
     for id in hop.held_by(version) {
         let held = core.take_held(index, id);
-        steps.extend(held.map(|held| Step::Fail(index, held.routed, why.into())));
+        core.steps
+            .extend(held.map(|held| Step::Fail(index, held.routed, why.into())));
     }
     if let Some(routed) = core.hops[index].take_in_hand_of(version) {
-        steps.push(Step::Deliver(index, routed));
+        core.steps.push(Step::Deliver(index, routed));
     }
-    steps.push(Step::Release(index));
+    core.steps.push(Step::Release(index));
 }

@@ -3,7 +3,6 @@
 use super::core::Core;
 use super::mcp::{Mcp, Provider};
 use super::sessions::shown;
-use super::steps::Steps;
 use super::trace::decision_of;
 use super::{failure, setup, waiting};
 use crate::clock::Timer;
@@ -24,7 +23,6 @@ pub(super) fn act(
     id: MessageId,
     mut routed: Routed,
     action: Action,
-    steps: &mut Steps,
 ) {
     routed.from = routed.at;
     core.trace_decision(index, &mut routed, decision_of(&action), None);
@@ -34,18 +32,18 @@ pub(super) fn act(
         core.exchanges.stage(number, Stage::Moving);
     }
     match action {
-        Action::Forward => waiting::depart(core, index, routed, steps),
+        Action::Forward => waiting::depart(core, index, routed),
         Action::Replace(message) => match replace(core, mcp, index, &mut routed, message) {
-            Ok(()) => waiting::depart(core, index, routed, steps),
-            Err(reason) => failure::fail(core, index, routed, &reason, steps),
+            Ok(()) => waiting::depart(core, index, routed),
+            Err(reason) => failure::fail(core, index, routed, &reason),
         },
         Action::Answer(message) => {
             routed.labels.change(index, &core.hops);
             let answer = core.adapted_if_stopped(&routed, message);
-            steps.answer_here(&routed, answer);
+            core.steps.answer_here(&routed, answer);
         }
         Action::Discard => {}
-        Action::Hold => hold(core, index, id, routed, steps),
+        Action::Hold => hold(core, index, id, routed),
     }
 }
 
@@ -100,7 +98,7 @@ fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message
     true
 }
 
-fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, steps: &mut Steps) {
+fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed) {
     // Once settled, the message leaves the proxy, whichever version held it.
     let seen = routed.seen.take();
     let version = seen.unwrap_or(core.hops[index].version());
@@ -111,7 +109,7 @@ fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, ste
         let limit = Quantity::Size.show(KEPT as u64);
         let reason =
             format!("it holds the message, and {limit} are kept for the connection already");
-        return failure::fail(core, index, routed, &reason, steps);
+        return failure::fail(core, index, routed, &reason);
     }
     let request = routed.exchange.filter(|_| !routed.is_response());
     let until = core.hops[index].hold(id, routed, version, core.clock.now());

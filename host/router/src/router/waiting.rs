@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::core::Core;
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use crate::losses::Loss;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
@@ -39,23 +39,23 @@ pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlF
 }
 
 /// Sends a message on from a proxy that is done with it, unless it must wait there.
-pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps: &mut Steps) {
+pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed) {
     if routed.ends_at_proxy() {
-        return refuse_forwarded(core, index, &routed, steps);
+        return refuse_forwarded(core, index, &routed);
     }
     if routed.seen.is_some() {
         if core.hops[index].is_idle() {
-            return steps.push(Step::Deliver(index, routed));
+            return core.steps.push(Step::Deliver(index, routed));
         }
         routed.seen = None;
     }
     if let ControlFlow::Continue(routed) = park(core, index, routed) {
-        steps.push(Step::Send(routed));
+        core.steps.push(Step::Send(routed));
     }
 }
 
 /// Rejects a message for an MCP server that its proxy has declared, as the proxy forwards it.
-fn refuse_forwarded(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut Steps) {
+fn refuse_forwarded(core: &mut Core, index: HopIndex, routed: &Routed) {
     let name = core.hops[index].name();
     let text = format!(
         "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
@@ -63,12 +63,13 @@ fn refuse_forwarded(core: &mut Core, index: HopIndex, routed: &Routed, steps: &m
     );
     core.lose(Loss::Unconnected, Place::Hop(index), &text);
     let error = Error::new(code::UNAVAILABLE, text);
-    steps.answer_here(routed, Message::error(&error));
+    core.steps.answer_here(routed, Message::error(&error));
 }
 
 /// Sends on messages that waited for messages that a proxy no longer holds.
-pub(super) fn release(core: &mut Core, index: HopIndex, steps: &mut Steps) {
-    steps.extend(core.hops[index].release().into_iter().map(Step::Send));
+pub(super) fn release(core: &mut Core, index: HopIndex) {
+    core.steps
+        .extend(core.hops[index].release().into_iter().map(Step::Send));
 }
 
 /// Charges a message that starts to wait for a proxy to the proxy that sent or changed it.

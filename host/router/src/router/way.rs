@@ -16,7 +16,6 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::mcp::Mcp;
-use super::steps::Steps;
 use super::{answers, guards, native, out, setup, waiting};
 use crate::hop::Item;
 use crate::labels::Labels;
@@ -24,14 +23,14 @@ use crate::route::{HopIndex, Place, Target};
 use crate::routed::Routed;
 
 /// Carries a message on from its place, until it stops.
-pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed, steps: &mut Steps) {
+pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed) {
     // The message no longer waits.
     routed.charge = None;
     core.note_start(&mut routed);
     if core.is_stopped(&routed) {
         let end = core.end_of_stopped(&routed);
         routed.labels = Labels::default();
-        return steps.answer_here(&routed, end);
+        return core.steps.answer_here(&routed, end);
     }
     loop {
         core.pass_turns(&routed);
@@ -40,13 +39,13 @@ pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed, steps: &
         if let Target::Seat(server, at) = routed.target
             && at == routed.at
         {
-            return mcp.router(core, steps).arrive(server, routed);
+            return mcp.router(core).arrive(server, routed);
         }
         let index = match routed.route.place(routed.at) {
-            Place::Edge(peer) => return out::leave(core, mcp, peer, routed, steps),
+            Place::Edge(peer) => return out::leave(core, mcp, peer, routed),
             Place::Hop(index) => index,
         };
-        routed = match at_proxy(core, mcp, index, routed, steps) {
+        routed = match at_proxy(core, mcp, index, routed) {
             ControlFlow::Continue(routed) => routed,
             ControlFlow::Break(()) => return,
         };
@@ -59,12 +58,11 @@ fn at_proxy(
     mcp: &mut Mcp,
     index: HopIndex,
     routed: Routed,
-    steps: &mut Steps,
 ) -> ControlFlow<(), Routed> {
-    let mut routed = guards::admit(core, index, routed, steps)?;
+    let mut routed = guards::admit(core, index, routed)?;
     routed.arrival = core.hops[index].next_arrival();
     core.note_queued(&mut routed);
-    let routed = enter(core, mcp, index, routed, steps)?;
+    let routed = enter(core, mcp, index, routed)?;
     let routed = waiting::follow(core, index, routed)?;
     waiting::park(core, index, routed)
 }
@@ -75,7 +73,6 @@ fn enter(
     mcp: &mut Mcp,
     index: HopIndex,
     mut routed: Routed,
-    steps: &mut Steps,
 ) -> ControlFlow<(), Routed> {
     let hop = &core.hops[index];
     if routed.is_of_hook() && !hop.knows_tool_runs() {
@@ -90,7 +87,7 @@ fn enter(
         return ControlFlow::Continue(routed);
     }
     if native::is_awaited_to_begin(core, index, &routed) {
-        answers::arrived(core, mcp, routed, steps);
+        answers::arrived(core, mcp, routed);
     } else {
         waiting::charge(core, &mut routed);
         core.enqueue(index, Item::Message(routed));

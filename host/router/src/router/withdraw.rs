@@ -3,7 +3,6 @@
 use super::cancel::{UnnamedRequest, new_cancel, withdrawn};
 use super::core::Core;
 use super::mcp::Mcp;
-use super::steps::Steps;
 use super::{projects, signs};
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Item;
@@ -14,16 +13,10 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
 /// Receives a cancellation from one end.
-pub(super) fn receive(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    from: Peer,
-    message: &Message,
-    steps: &mut Steps,
-) {
+pub(super) fn receive(core: &mut Core, mcp: &mut Mcp, from: Peer, message: &Message) {
     let end = from.as_str();
     match withdrawn(&core.edge(from).open, message) {
-        Ok(Some((number, cancel))) => withdraw(core, mcp, number, cancel, steps),
+        Ok(Some((number, cancel))) => withdraw(core, mcp, number, cancel),
         // The answer and the cancellation crossed.
         Ok(None) => {
             let why = format_args!("a {CANCEL_REQUEST} from the {end} came too late");
@@ -38,13 +31,7 @@ pub(super) fn receive(
 }
 
 /// Passes a cancellation on to the part that has the request.
-pub(super) fn withdraw(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    number: ExchangeId,
-    cancel: Message,
-    steps: &mut Steps,
-) {
+pub(super) fn withdraw(core: &mut Core, mcp: &mut Mcp, number: ExchangeId, cancel: Message) {
     let Some(exchange) = core.exchanges.get_mut(number) else {
         return;
     };
@@ -58,10 +45,10 @@ pub(super) fn withdraw(
     match stage {
         Stage::Held(hop, id) => core.enqueue(hop, Item::Cancel(id)),
         Stage::Out | Stage::Native(_) => core.send_cancel(number),
-        Stage::Waiting => projects::withdraw(core, number, steps),
-        Stage::Unproven => signs::withdraw(core, number, steps),
+        Stage::Waiting => projects::withdraw(core, number),
+        Stage::Unproven => signs::withdraw(core, number),
         Stage::Link(link) => mcp.cancel_at_link(link, number),
-        Stage::Seat(server) => mcp.router(core, steps).withdraw_from_seat(server, number),
+        Stage::Seat(server) => mcp.router(core).withdraw_from_seat(server, number),
         // The next part gets the cancellation after the request.
         Stage::Moving | Stage::Returning => {}
     }

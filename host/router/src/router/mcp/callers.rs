@@ -37,10 +37,11 @@ impl McpRouter<'_> {
         routed.from = routed.at;
         self.core.exchanges.stage(number, Stage::Seat(id));
         if let Err(error) = self.ask_seat(id, number, &routed) {
-            self.steps
+            self.core
+                .steps
                 .answer_at(number, routed.at, Message::error(&error));
         } else {
-            self.steps.push(Step::Mcp(Task::CatchUp(number)));
+            self.core.steps.push(Step::Mcp(Task::CatchUp(number)));
         }
     }
 
@@ -150,8 +151,8 @@ impl McpRouter<'_> {
         let server = self.mcp.servers.all.get(&closed.server);
         let asked = server.into_iter().flat_map(|server| &server.asked);
         let open = asked.filter(|(_, by)| **by == caller);
-        self.steps.withdraw(open.map(|(open, _)| *open));
-        self.steps.push(Step::Mcp(Task::Disconnected {
+        self.core.steps.withdraw(open.map(|(open, _)| *open));
+        self.core.steps.push(Step::Mcp(Task::Disconnected {
             server: closed.server,
             connection,
             ask,

@@ -39,9 +39,9 @@ impl McpRouter<'_> {
         for ask in asked.into_keys() {
             self.answer_from_seat(id, ask, closed.clone());
         }
-        self.steps.withdraw(questions);
+        self.core.steps.withdraw(questions);
         let rest = [Task::DisconnectAll(id), Task::Over(id), Task::Remove(id)];
-        self.steps.extend(rest.map(Step::Mcp));
+        self.core.steps.extend(rest.map(Step::Mcp));
     }
 }
 

@@ -146,8 +146,8 @@ impl McpRouter<'_> {
         let answer = Answer::new(number, server.at, Message::error(&error));
         self.core
             .tell_once(&text, &format!("{text}; the agent continues without it."));
-        self.steps.withdraw([number]);
-        self.steps.push(Step::Answer(answer));
+        self.core.steps.withdraw([number]);
+        self.core.steps.push(Step::Answer(answer));
     }
 
     /// Sends a client's own request. Returns its number, if it was opened.
@@ -189,7 +189,7 @@ impl McpRouter<'_> {
             return None;
         };
         let number = self.core.exchanges.open_routed(origin, charge, &mut routed);
-        self.steps.push(Step::Send(routed));
+        self.core.steps.push(Step::Send(routed));
         Some(number)
     }
 
@@ -199,7 +199,7 @@ impl McpRouter<'_> {
             let entry = self.mcp.servers.links.get_mut(&link);
             // A cancelled request gets no answer.
             let number = entry.and_then(|entry| entry.take(&id?));
-            return self.steps.withdraw(number);
+            return self.core.steps.withdraw(number);
         }
         let entry = self.mcp.servers.links.get(&link);
         if entry.is_some_and(|entry| entry.stands_alone) {
@@ -220,7 +220,8 @@ impl McpRouter<'_> {
             self.request_from_client(link, id, &params);
         } else {
             let message = Message::notification(MESSAGE, &params);
-            self.steps
+            self.core
+                .steps
                 .extend(self.mcp.to_server(link, message).map(Step::Send));
         }
     }

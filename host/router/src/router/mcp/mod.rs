@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use self::servers::{Connection, Server, Servers};
 use super::core::Core;
-use super::steps::{Steps, Task};
+use super::steps::Task;
 use crate::losses::Loss;
 use crate::route::Place;
 use acp_chain_acp::Turns;
@@ -141,12 +141,8 @@ impl Mcp {
     }
 
     /// The router of MCP messages, for one handler.
-    pub fn router<'a>(&'a mut self, core: &'a mut Core, steps: &'a mut Steps) -> McpRouter<'a> {
-        McpRouter {
-            mcp: self,
-            core,
-            steps,
-        }
+    pub fn router<'a>(&'a mut self, core: &'a mut Core) -> McpRouter<'a> {
+        McpRouter { mcp: self, core }
     }
 }
 
@@ -155,7 +151,6 @@ impl Mcp {
 pub(super) struct McpRouter<'a> {
     mcp: &'a mut Mcp,
     core: &'a mut Core,
-    steps: &'a mut Steps,
 }
 
 impl McpRouter<'_> {
@@ -174,7 +169,7 @@ impl McpRouter<'_> {
             Task::Disconnect(connection) => self.disconnect(connection, None, None),
             Task::DisconnectAll(server) => {
                 let own = |connection: &Connection| connection.server == server;
-                self.mcp.servers.disconnect(own, self.steps);
+                self.mcp.servers.disconnect(own, &mut self.core.steps);
             }
             Task::Disconnected {
                 server,

@@ -26,13 +26,13 @@ impl McpRouter<'_> {
                 return self.receive_from_provider(provider, routed.exchange, &routed.message);
             }
             routed.via = via.unwrap_or_default();
-            return self.steps.push(Step::Send(routed));
+            return self.core.steps.push(Step::Send(routed));
         }
         routed.via = via.unwrap_or_default();
         let error = match self.mcp.server_of(&routed.message) {
             Ok((id, server)) if server.at < routed.at => {
                 routed.target = Target::Seat(id, server.at);
-                return self.steps.push(Step::Send(routed));
+                return self.core.steps.push(Step::Send(routed));
             }
             Ok(_) => invalid("acp-chain: that MCP server is not on the client's side"),
             Err(error) => error,
@@ -41,7 +41,7 @@ impl McpRouter<'_> {
             return self.core.lose_of_proxy(Loss::Unconnected, index, &error);
         };
         let error = Message::error(&error);
-        self.steps.answer_at(number, routed.at - 1, error);
+        self.core.steps.answer_at(number, routed.at - 1, error);
     }
 }
 

@@ -26,7 +26,7 @@ impl McpRouter<'_> {
         match self.mcp.wanted.pop_front() {
             Some((id, output)) => {
                 self.carry_out(id, output);
-                self.steps.push(Step::Mcp(Task::Wanted));
+                self.core.steps.push(Step::Mcp(Task::Wanted));
             }
             None => self.mcp.is_due = false,
         }
@@ -75,7 +75,7 @@ impl McpRouter<'_> {
             Output::Withdraw { question } => {
                 let server = self.mcp.servers.all.get(&id);
                 let number = server.and_then(|server| server.questions.get(&question));
-                self.steps.withdraw(number.copied());
+                self.core.steps.withdraw(number.copied());
             }
             Output::Notice { text } => self.lose_at(id, Loss::Offer, &text),
             Output::Drop { why } => self.lose_at(id, Loss::Unconnected, &why),
@@ -189,7 +189,7 @@ impl McpRouter<'_> {
         if let Some(question) = question {
             self.ask(id, question, &mut routed);
         }
-        self.steps.push(Step::Send(routed));
+        self.core.steps.push(Step::Send(routed));
     }
 
     /// Opens a request of a seat, on the account of the part that has to answer it: the request may stay open after the

@@ -36,7 +36,7 @@ impl McpRouter<'_> {
                 self.core.exchanges.stage(ask, Stage::Seat(id));
                 self.mcp.open_at_seat(id, ask, None);
                 self.give(id, Input::ProviderRequest { ask, params });
-                self.steps.push(Step::Mcp(Task::CatchUp(ask)));
+                self.core.steps.push(Step::Mcp(Task::CatchUp(ask)));
             }
             (Some(id), None) => self.give(id, Input::ProviderNotification { params }),
             (None, Some(ask)) => {
@@ -46,7 +46,7 @@ impl McpRouter<'_> {
                 let exchange = self.core.exchanges.get(ask);
                 let at = exchange.and_then(|exchange| provider.position(&exchange.route));
                 let at = at.unwrap_or_default();
-                self.steps.answer_at(ask, at + 1, error);
+                self.core.steps.answer_at(ask, at + 1, error);
             }
             (None, None) => {
                 let why = "a provider names no open MCP connection to a server of its own";
@@ -88,7 +88,7 @@ impl McpRouter<'_> {
                 // The component has settled the call at the same time.
                 let at = route.position(index).unwrap_or_default();
                 let error = Message::error(&Error::cancelled());
-                self.steps.answer_at(ask, at + 1, error);
+                self.core.steps.answer_at(ask, at + 1, error);
                 continue;
             };
             self.core.exchanges.stage(ask, Stage::Seat(server));
@@ -98,17 +98,19 @@ impl McpRouter<'_> {
         }
         for ((server, call), asks) in by_call {
             let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
-            self.steps
+            self.core
+                .steps
                 .push(Step::Mcp(Task::GiveAsks(server, call, asks)));
             let catch_up = numbers.into_iter().map(Task::CatchUp);
-            self.steps.extend(catch_up.map(Step::Mcp));
+            self.core.steps.extend(catch_up.map(Step::Mcp));
         }
     }
 
     /// Notifies the seats of a component that an offer may have changed, one by one.
     pub fn component_changed(&mut self, index: HopIndex, change: &Change) {
         let servers = self.mcp.servers.of(Provider::Component(index));
-        self.steps
+        self.core
+            .steps
             .extend(servers.map(|server| Step::Mcp(Task::Changed(server, change.clone()))));
     }
 
@@ -119,7 +121,8 @@ impl McpRouter<'_> {
             self.component_changed(index, &Change::List(offer));
         }
         let own = self.mcp.servers.of(Provider::Proxy(index));
-        self.steps
+        self.core
+            .steps
             .extend(own.map(|server| Step::Mcp(Task::ProviderLost(server))));
     }
 
@@ -128,7 +131,9 @@ impl McpRouter<'_> {
         let waiting = &self.mcp.waiting(self.core, server);
         self.give(server, Input::ProviderLost { waiting });
         // The seat's output still needs the connections.
-        self.steps.push(Step::Mcp(Task::ForgetConnections(server)));
+        self.core
+            .steps
+            .push(Step::Mcp(Task::ForgetConnections(server)));
     }
 }
 

@@ -26,7 +26,7 @@ impl McpRouter<'_> {
         server.charge = self.mcp.servers.kept.charge_anyway(server.seat.weight());
         self.mcp.wanted.extend(outputs.map(|output| (id, output)));
         if !std::mem::replace(&mut self.mcp.is_due, true) {
-            self.steps.push(Step::Mcp(Task::Wanted));
+            self.core.steps.push(Step::Mcp(Task::Wanted));
         }
     }
 
@@ -43,7 +43,7 @@ impl McpRouter<'_> {
                 let target = Target::Seat(id, server.at);
                 let mut routed = returning(exchange, &self.core.hops, answer);
                 routed.target = target;
-                self.steps.push(Step::Send(routed));
+                self.core.steps.push(Step::Send(routed));
             }
             // The provider is next to the seat.
             Peer::Client => {
@@ -78,7 +78,7 @@ impl McpRouter<'_> {
     /// Notifies a seat that a request is cancelled.
     pub fn withdraw_from_seat(&mut self, id: ServerId, number: ExchangeId) {
         self.give(id, Input::Withdrawn { ask: number });
-        self.steps.push(Step::Mcp(Task::Withdrawn(id, number)));
+        self.core.steps.push(Step::Mcp(Task::Withdrawn(id, number)));
     }
 
     /// Answers a cancelled request in place of its seat, unless the seat has answered it.
@@ -127,7 +127,7 @@ impl McpRouter<'_> {
         };
         let hops = &self.core.hops;
         let labels = maker.map(|maker| Labels::answered_by(maker, hops));
-        self.steps.push(Step::Answer(Answer {
+        self.core.steps.push(Step::Answer(Answer {
             number: ask,
             at,
             message: outcome,
@@ -156,7 +156,7 @@ impl McpRouter<'_> {
         if let Place::Hop(index) = routed.route.place(at) {
             routed.target = Target::Provider(index);
         }
-        self.steps.push(Step::Send(routed));
+        self.core.steps.push(Step::Send(routed));
     }
 }
 

@@ -42,9 +42,7 @@ impl McpRouter<'_> {
 
     /// Answers a request to a client.
     pub(super) fn answer_of_client(&mut self, number: ExchangeId, message: Message) {
-        let exchanges = &self.core.exchanges;
-        let answer = exchanges.answer_of_end(number, Peer::Agent, message);
-        self.steps.extend(answer);
+        self.core.answer_of_end(number, Peer::Agent, message);
     }
 
     /// Handles the answer to a client's `mcp/connect`.
@@ -74,6 +72,7 @@ impl McpRouter<'_> {
         let waiting = waiting.map(|(message, _)| message);
         if connection.is_some() {
             return self
+                .core
                 .steps
                 .extend(waiting.map(|message| Step::Mcp(Task::SendConnected(link, message))));
         }
@@ -98,26 +97,24 @@ impl McpRouter<'_> {
             LinkState::Connected(connection) => (None, Some(connection)),
         };
         let open = entry.open.drain().map(|(_, number)| number);
-        self.steps.withdraw(open.chain(connects));
-        self.steps.push(Step::Mcp(Task::Leave(link, connection)));
+        self.core.steps.withdraw(open.chain(connects));
+        self.core
+            .steps
+            .push(Step::Mcp(Task::Leave(link, connection)));
     }
 
     /// Ends the remaining connections of a client that has disconnected, whatever the answer to its `mcp/disconnect`.
     pub fn drop_connections(&mut self, link: LinkId) {
         let own = |connection: &Connection| connection.via == Via::Link(link);
-        self.mcp.servers.disconnect(own, self.steps);
+        self.mcp.servers.disconnect(own, &mut self.core.steps);
     }
 
     /// Handles a client that has disconnected: answers the open requests to it, then ends everything else of it.
     pub(super) fn lose_link(&mut self, link: LinkId) {
-        let asked = self.core.exchanges.iter();
-        let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
-        self.steps.extend(asked.filter_map(|(number, _)| {
-            self.core
-                .exchanges
-                .answer_of_end(number, Peer::Agent, disconnected())
-        }));
-        self.steps.push(Step::Mcp(Task::LinkLost(link)));
+        for number in self.core.exchanges.at(Stage::Link(link)) {
+            self.answer_of_client(number, disconnected());
+        }
+        self.core.steps.push(Step::Mcp(Task::LinkLost(link)));
     }
 }
 

@@ -10,10 +10,9 @@ use crate::native::Dialect;
 use crate::native_peer::{Introduction, Order, START_UP};
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
-use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::mcp::Mcp;
-use crate::router::steps::{Step, Steps};
+use crate::router::steps::Step;
 use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_recorder::State;
@@ -50,13 +49,7 @@ pub(super) fn introduce(
 }
 
 /// Handles a native proxy's answer to its first message.
-pub(super) fn introduced(
-    core: &mut Core,
-    index: HopIndex,
-    number: ExchangeId,
-    message: Message,
-    steps: &mut Steps,
-) {
+pub(super) fn introduced(core: &mut Core, index: HopIndex, number: ExchangeId, message: Message) {
     let hop = &mut core.hops[index];
     let name = hop.name().to_owned();
     let Some(native) = hop.native_mut() else {
@@ -93,7 +86,9 @@ pub(super) fn introduced(
                 let why = quote(&why.unwrap_or_default(), MAX_QUOTE);
                 format!("it refused `{}`: {why}", tried.initialize())
             };
-            return steps.push(Step::Break(index, Failure::new(reason).into()));
+            return core
+                .steps
+                .push(Step::Break(index, Failure::new(reason).into()));
         }
     }
     native.introduction = None;
@@ -104,17 +99,13 @@ pub(super) fn introduced(
     if is_repeated {
         core.exchanges.remove(number);
         runs(core, index);
-        return Mcp::provider_restarted(index, steps);
+        return Mcp::provider_restarted(index, &mut core.steps);
     }
-    steps.extend(core.exchanges.answer_of_proxy(number, index, message));
+    core.answer_of_proxy(number, index, message);
 }
 
 /// Breaks a native proxy that has not answered its first message in time.
-pub(in crate::router) fn on_introduction_timer(
-    core: &mut Core,
-    index: HopIndex,
-    steps: &mut Steps,
-) {
+pub(in crate::router) fn on_introduction_timer(core: &mut Core, index: HopIndex) {
     let waiting: usize = core.hops.iter().map(Hop::backlog).sum();
     let Some(native) = core.hops[index].native_mut() else {
         return;
@@ -127,21 +118,18 @@ pub(in crate::router) fn on_introduction_timer(
     if native.open.is_empty() || is_stuck {
         let (method, limit) = (native.dialect.initialize(), START_UP.as_secs());
         let reason = format!("it did not answer `{method}` within {limit} s");
-        return steps.push(Step::Break(index, Failure::new(reason).into()));
+        return core
+            .steps
+            .push(Step::Break(index, Failure::new(reason).into()));
     }
     // The proxy waits for an answer itself.
     introduction.due = core.clock.set_after(START_UP, Timer::Introduction(index));
 }
 
 /// Continues after a native proxy's program was started, or could not be.
-pub(in crate::router) fn launched(
-    core: &mut Core,
-    index: HopIndex,
-    launched: Result<(), Failure>,
-    steps: &mut Steps,
-) {
+pub(in crate::router) fn launched(core: &mut Core, index: HopIndex, launched: Result<(), Failure>) {
     if let Err(failure) = launched {
-        return steps.push(Step::Break(index, failure.into()));
+        return core.steps.push(Step::Break(index, failure.into()));
     }
     let native = core.hops[index].native();
     let Some(initialize) = native.and_then(|native| native.beginning.initialize.clone()) else {
@@ -175,21 +163,14 @@ fn runs(core: &mut Core, index: HopIndex) {
 
 /// Cuts off a broken native proxy: its requests are cancelled, and nothing more is sent to it. Returns its first
 /// message, if the proxy may still be bypassed.
-pub(in crate::router) fn cut(
-    core: &mut Core,
-    index: HopIndex,
-    steps: &mut Steps,
-) -> Option<Routed> {
+pub(in crate::router) fn cut(core: &mut Core, index: HopIndex) -> Option<Routed> {
     let native = core.hops[index].native_mut()?;
     native.outbox.clear();
     let introduction = native.introduction.take();
     let mut own: Vec<_> = native.open.drain().map(|(_, number)| number).collect();
     own.sort_unstable();
     core.orders.push(Order::End(index));
-    steps.extend(
-        own.into_iter()
-            .map(|number| Step::Withdraw(number, new_cancel())),
-    );
+    core.steps.withdraw(own);
     let introduction = introduction?;
     core.clock
         .clear(introduction.due, Timer::Introduction(index));

@@ -10,7 +10,7 @@ use super::exchanges::admit;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::scope::{scope_of_native, scoped};
 use super::sides::of_a_proxy;
-use super::steps::{Step, Steps};
+use super::steps::Step;
 use super::{reports, setup, withdraw};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
@@ -21,7 +21,7 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 /// Sends a message to a native proxy.
-pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut Steps) {
+pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed) {
     core.trace(&routed);
     let Some(number) = routed.exchange else {
         if let Some(native) = core.hops[index].native_mut() {
@@ -30,7 +30,7 @@ pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut
         return;
     };
     if routed.is_of_hook() {
-        return reports::show(core, index, routed, steps);
+        return reports::show(core, index, routed);
     }
     core.exchanges.stage(number, Stage::Native(index));
     if routed.toward == Peer::Agent && routed.is_beginning() {
@@ -39,11 +39,7 @@ pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut
         let scoped = match scoped(&core.exchanges, &routed, Place::Hop(index)) {
             Ok(scoped) => scoped,
             Err(error) => {
-                return steps.extend(core.exchanges.answer_of_proxy(
-                    number,
-                    index,
-                    Message::error(&error),
-                ));
+                return core.answer_of_proxy(number, index, Message::error(&error));
             }
         };
         let message = scoped.as_ref().unwrap_or(&routed.message);
@@ -76,20 +72,14 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
 }
 
 /// Receives a message from a native proxy.
-pub(super) fn receive(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    index: HopIndex,
-    message: Message,
-    steps: &mut Steps,
-) {
+pub(super) fn receive(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message) {
     if !core.hops[index].has_program() {
         return core.lose_of_proxy(Loss::Broken, index, &"a message, after it broke");
     }
     match message.kind() {
-        Kind::Request => receive_request(core, mcp, index, message, steps),
-        Kind::Notification => receive_notification(core, mcp, index, message, steps),
-        Kind::Result | Kind::Error => receive_answer(core, index, message, steps),
+        Kind::Request => receive_request(core, mcp, index, message),
+        Kind::Notification => receive_notification(core, mcp, index, message),
+        Kind::Result | Kind::Error => receive_answer(core, index, message),
     }
 }
 
@@ -126,13 +116,7 @@ fn route_of(
     core.route_of_own(index, to, message)
 }
 
-fn receive_request(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    index: HopIndex,
-    message: Message,
-    steps: &mut Steps,
-) {
+fn receive_request(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message) {
     // A request has an id.
     let id = message.id().unwrap_or_else(Id::null);
     let Some(native) = core.hops[index].native() else {
@@ -172,19 +156,13 @@ fn receive_request(
     let mut routed = Routed::new(message, route, at, to);
     routed.exchange = Some(number);
     if is_mcp(&routed.method) {
-        return mcp.router(core, steps).native_speaks(index, routed);
+        return mcp.router(core).native_speaks(index, routed);
     }
-    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
-    steps.extend(routed.map(Step::Send));
+    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index));
+    core.steps.extend(routed.map(Step::Send));
 }
 
-fn receive_notification(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    index: HopIndex,
-    message: Message,
-    steps: &mut Steps,
-) {
+fn receive_notification(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message) {
     let (to, message) = match of_a_proxy(message, successor(core, index)) {
         Ok(said) => said,
         Err(error) => return core.lose_of_proxy(Loss::Misplaced, index, &error.message),
@@ -195,7 +173,7 @@ fn receive_notification(
             return;
         };
         return match withdrawn(&native.open, &message) {
-            Ok(Some((number, cancel))) => withdraw::withdraw(core, mcp, number, cancel, steps),
+            Ok(Some((number, cancel))) => withdraw::withdraw(core, mcp, number, cancel),
             // The answer and the cancellation crossed.
             Ok(None) => {
                 let what = format_args!("a {CANCEL_REQUEST}, too late");
@@ -212,13 +190,13 @@ fn receive_notification(
     };
     let routed = Routed::new(message, route, at, to);
     if is_mcp(&routed.method) {
-        mcp.router(core, steps).native_speaks(index, routed);
+        mcp.router(core).native_speaks(index, routed);
     } else {
-        steps.push(Step::Send(routed));
+        core.steps.push(Step::Send(routed));
     }
 }
 
-fn receive_answer(core: &mut Core, index: HopIndex, message: Message, steps: &mut Steps) {
+fn receive_answer(core: &mut Core, index: HopIndex, message: Message) {
     let id = message.id().unwrap_or_else(Id::null);
     let Some(number) = awaited(core, index, &id) else {
         let loss = core.exchanges.loss_of_answer(Some(&id));
@@ -230,12 +208,12 @@ fn receive_answer(core: &mut Core, index: HopIndex, message: Message, steps: &mu
     };
     let introduction = native.introduction.as_ref();
     if introduction.is_some_and(|introduction| introduction.number == number) {
-        return life::introduced(core, index, number, message, steps);
+        return life::introduced(core, index, number, message);
     }
     if let Some(routed) = core.hooks.take_shown(number) {
-        return reports::decided(core, index, routed, message, steps);
+        return reports::decided(core, index, routed, message);
     }
-    steps.extend(core.exchanges.answer_of_proxy(number, index, message));
+    core.answer_of_proxy(number, index, message);
 }
 
 fn awaited(core: &Core, index: HopIndex, id: &Id) -> Option<ExchangeId> {
@@ -252,7 +230,6 @@ pub(super) fn take_malformed(
     error: &Error,
     answers: Option<&Id>,
     own: Option<&Id>,
-    steps: &mut Steps,
 ) {
     core.lose_of_proxy(
         Loss::Line,
@@ -263,7 +240,7 @@ pub(super) fn take_malformed(
         let (name, why) = (core.hops[index].name(), &error.message);
         let text = format!("acp-chain: the answer of the proxy `{name}` is lost: {why}");
         let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
-        return steps.extend(core.exchanges.answer_of_proxy(number, index, error));
+        return core.answer_of_proxy(number, index, error);
     }
     if let (Some(id), Some(native)) = (own, core.hops[index].native_mut()) {
         Message::error(error).write(Some(id.as_str()), &mut native.outbox);
