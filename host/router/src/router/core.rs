@@ -167,6 +167,14 @@ impl Core {
         }
     }
 
+    /// A message of an end, at the beginning of its route.
+    pub fn sent_by(&self, end: Peer, message: Message) -> Routed {
+        let toward = end.opposite();
+        let route = self.sessions.route(end, toward, message.session());
+        let at = route.edge(end);
+        Routed::new(message, route, at, toward)
+    }
+
     /// Queues a message for an end; a request is sent under this id.
     pub fn send(&mut self, to: Peer, message: &Message, id: Option<&str>) {
         let is_plain = to == Peer::Client

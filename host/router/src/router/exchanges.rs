@@ -77,6 +77,25 @@ impl Exchanges {
         self.open.get(&number)
     }
 
+    /// The open request that a message is or answers.
+    pub fn of(&self, routed: &Routed) -> Option<&Exchange> {
+        self.get(routed.exchange?)
+    }
+
+    /// The open request that a message is or answers.
+    pub fn of_mut(&mut self, routed: &Routed) -> Option<&mut Exchange> {
+        self.get_mut(routed.exchange?)
+    }
+
+    /// Notes that a request goes on. Answers change nothing.
+    pub fn goes_on(&mut self, routed: &Routed) {
+        if !routed.is_response()
+            && let Some(exchange) = self.of_mut(routed)
+        {
+            exchange.stage = Stage::Moving;
+        }
+    }
+
     /// The kind of loss that an answer with this id is, if no request is open under the id.
     pub fn loss_of_answer(&self, id: Option<&Id>) -> Loss {
         let number = id.and_then(|id| id.as_str().parse().ok());

@@ -35,11 +35,7 @@ fn end_by_policy(core: &mut Core, index: HopIndex, mut routed: Routed, reason: &
         if count.is_power_of_two() {
             tracing::error!(count, "{text}; it goes on unchanged: {}", describe(&routed));
         }
-        if let Some(number) = routed.exchange
-            && !routed.is_response()
-        {
-            core.exchanges.stage(number, Stage::Moving);
-        }
+        core.exchanges.goes_on(&routed);
         return waiting::depart(core, index, routed);
     }
     let loss = if hop.is_down() || hop.given_up().is_some() {

@@ -79,13 +79,10 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
     if from == Peer::Agent && mcp.turns.acknowledges() {
         mcp.note_state(core, &message);
     }
-    let toward = from.opposite();
-    let route = core.sessions.route(from, toward, message.session());
+    let mut routed = core.sent_by(from, message);
     if from == Peer::Agent && core.sessions.are_apart {
-        core.sessions.adopt(&message, &route);
+        core.sessions.adopt(&routed.message, &routed.route);
     }
-    let at = route.edge(from);
-    let mut routed = Routed::new(message, route, at, toward);
     if is_mcp && let Err(error) = mcp.head_for_seat(core, &mut routed) {
         return core.lose(Loss::Unconnected, Place::Edge(from), &error);
     }
@@ -101,21 +98,13 @@ fn request(core: &mut Core, mcp: &mut Mcp, from: Peer, id: Id, message: Message)
         Ok(charge) => charge,
         Err(error) => return refuse(core, from, &id, &error),
     };
-    let toward = from.opposite();
-    let route = core.sessions.route(from, toward, message.session());
-    let at = route.edge(from);
-    let number = core.exchanges.open(
-        Origin::Edge(from, id.clone()),
-        toward,
-        route.clone(),
-        &message,
-        Some(charge),
-    );
+    let mut routed = core.sent_by(from, message);
+    let origin = Origin::Edge(from, id.clone());
+    let exchanges = &mut core.exchanges;
+    let number = exchanges.open_routed(origin, Some(charge), &mut routed);
     let edge = core.edge(from);
     edge.batches.opened(&id);
     edge.open.insert(id, number);
-    let mut routed = Routed::new(message, route, at, toward);
-    routed.exchange = Some(number);
     if is_mcp(&routed.method) {
         return request_of_mcp(core, mcp, from, number, routed);
     }
@@ -158,17 +147,13 @@ pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: WaitingMessage) {
         }
     };
     // If the connection has ended, the request is answered already.
-    let Some(number) = routed
-        .exchange
-        .filter(|number| core.exchanges.get(*number).is_some())
-    else {
+    let Some(exchange) = core.exchanges.of_mut(&routed) else {
         return;
     };
+    let sessions = &core.sessions;
+    exchange.route = sessions.route(Peer::Client, Peer::Agent, routed.session());
+    routed.route = exchange.route.clone();
     routed.charge = None;
-    routed.route = core
-        .sessions
-        .route(Peer::Client, Peer::Agent, routed.session());
-    core.exchanges.lead(number, &routed.route);
     if let ControlFlow::Continue(routed) = projects::wait(core, routed) {
         set_out(core, mcp, routed);
     }
@@ -305,10 +290,7 @@ pub(super) fn report(core: &mut Core, mcp: &mut Mcp, report: ReportNumber, reque
         let reason = "acp-chain: too many requests are open already".to_owned();
         return core.hooks.decide(report, HookOutcome::Refused(reason));
     };
-    let (from, toward) = (Peer::Agent, Peer::Client);
-    let route = core.sessions.route(from, toward, request.session());
-    let at = route.edge(from);
-    let mut routed = Routed::new(request, route, at, toward);
+    let mut routed = core.sent_by(Peer::Agent, request);
     let (origin, exchanges) = (Origin::Hook(report), &mut core.exchanges);
     let number = exchanges.open_routed(origin, Some(charge), &mut routed);
     core.hooks.opened(report, number);

@@ -93,9 +93,7 @@ pub(super) fn decided(core: &mut Core, index: HopIndex, mut routed: Routed, answ
             return core.steps.push(Step::Fail(index, routed, reason.into()));
         }
     }
-    if let Some(number) = routed.exchange {
-        core.exchanges.stage(number, Stage::Moving);
-    }
+    core.exchanges.goes_on(&routed);
     routed.from = routed.at;
     core.steps.push(Step::Depart(index, routed));
 }

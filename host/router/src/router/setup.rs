@@ -12,7 +12,6 @@ use crate::routed::Routed;
 use acp_chain_acp::{ACKNOWLEDGED, Life};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::capabilities::Capabilities;
-use acp_chain_mcp::declaration::DeclarationError;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
 /// Starts a request: adopts the MCP servers over ACP that it declares. A request with malformed declarations is
@@ -30,7 +29,7 @@ pub(super) fn sets_out(
     if core.sessions.are_apart {
         open(core, &routed, provider);
     }
-    match (changed(core, mcp, &mut routed, provider), routed.exchange) {
+    match (mcp.adopt(core, &mut routed, provider), routed.exchange) {
         (Err(error), Some(number)) => {
             let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
             core.steps
@@ -87,20 +86,6 @@ pub(super) fn repeated_by(core: &Core, index: HopIndex, own: &Message) -> Option
         (is_other, repeated.contains(number), *number)
     });
     best.map(|(number, _)| number)
-}
-
-/// Adopts the MCP servers over ACP that a message declares, on behalf of its provider.
-#[inline]
-pub(super) fn changed(
-    core: &mut Core,
-    mcp: &mut Mcp,
-    routed: &mut Routed,
-    provider: Provider,
-) -> Result<(), DeclarationError> {
-    if routed.life.sets_up() {
-        return mcp.adopt(core, routed, provider);
-    }
-    Ok(())
 }
 
 /// Handles a message that leaves a proxy: declares the proxy's offers to the agent.

@@ -69,6 +69,7 @@ impl Core {
     }
 
     /// Records a message as it was sent, before the host changes it.
+    #[inline]
     pub(super) fn trace_as_sent(&mut self, routed: &Routed) {
         if self.is_traced() {
             self.trace_leg(routed, routed.at, None);
@@ -77,9 +78,7 @@ impl Core {
 
     #[cold]
     fn trace_leg(&mut self, routed: &Routed, from: usize, to: Option<usize>) {
-        let exchange = routed
-            .exchange
-            .and_then(|number| self.exchanges.get(number));
+        let exchange = self.exchanges.of(routed);
         let part = |at| self.part(routed.route.place(at));
         let waited = match (routed.since, to.map(|at| routed.route.place(at))) {
             // A message that bypassed a proxy has a time, too.

@@ -107,9 +107,8 @@ impl Core {
 
     /// Whether a message is a prompt or a permission request that was stopped.
     pub(super) fn is_stopped(&self, routed: &Routed) -> bool {
-        let number = routed.exchange.filter(|_| can_be_stopped(routed));
-        let exchange = number.and_then(|number| self.exchanges.get(number));
-        exchange.is_some_and(|exchange| exchange.stopped)
+        let exchange = self.exchanges.of(routed);
+        can_be_stopped(routed) && exchange.is_some_and(|exchange| exchange.stopped)
     }
 
     /// A proxy's answer; a cancellation of a stopped request is replaced by the answer that the protocol defines for
@@ -126,9 +125,7 @@ impl Core {
     /// in version 2, where an answer means that the agent has the prompt, it is an error. It is also an error if the
     /// sender cancelled the request.
     pub(super) fn end_of_stopped(&self, routed: &Routed) -> Message {
-        let exchange = routed
-            .exchange
-            .and_then(|number| self.exchanges.get(number));
+        let exchange = self.exchanges.of(routed);
         let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
         if withdrawn || routed.is_of_hook() {
             Message::error(&Error::cancelled())

@@ -4,7 +4,7 @@ use super::core::Core;
 use super::mcp::{Mcp, Provider};
 use super::sessions::shown;
 use super::trace::decision_of;
-use super::{failure, setup, waiting};
+use super::{failure, waiting};
 use crate::clock::Timer;
 use crate::exchange::Stage;
 use crate::hop::Item;
@@ -26,11 +26,7 @@ pub(super) fn act(
 ) {
     routed.from = routed.at;
     core.trace_decision(index, &mut routed, decision_of(&action), None);
-    if let Some(number) = routed.exchange
-        && !routed.is_response()
-    {
-        core.exchanges.stage(number, Stage::Moving);
-    }
+    core.exchanges.goes_on(&routed);
     match action {
         Action::Forward => waiting::depart(core, index, routed),
         Action::Replace(message) => match replace(core, mcp, index, &mut routed, message) {
@@ -68,8 +64,11 @@ fn replace(
         message
     };
     routed.labels.change(index, &core.hops);
-    setup::changed(core, mcp, routed, Provider::Proxy(index))
-        .map_err(|error| error.to_string().into())
+    if routed.life.sets_up() {
+        let adopted = mcp.adopt(core, routed, Provider::Proxy(index));
+        adopted.map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 /// Notes that a proxy gives a request another session, on the proxy's account: on each leg, the answer takes the queue
@@ -79,10 +78,7 @@ fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message
     if routed.is_response() || new == old {
         return true;
     }
-    let exchange = routed
-        .exchange
-        .and_then(|number| core.exchanges.get_mut(number));
-    let Some(exchange) = exchange else {
+    let Some(exchange) = core.exchanges.of_mut(routed) else {
         return true;
     };
     let length = new.map_or(0, |session| session.len());

@@ -44,9 +44,7 @@ pub(super) fn deliver(core: &mut Core, mcp: &mut Mcp, index: HopIndex, mut route
         let reason = format!("its {len} bytes are over the limit `body` of {longest}");
         return failure::fail(core, index, routed, &reason);
     }
-    let exchange = routed
-        .exchange
-        .and_then(|number| core.exchanges.get_mut(number));
+    let exchange = core.exchanges.of_mut(&routed);
     if is_called
         && exchange
             .as_ref()

@@ -29,15 +29,27 @@ use acp_chain_rpc::{Kind, Message};
 
 impl Mcp {
     /// Adopts the servers over ACP that a provider declares: from here on, they have ids of the host.
+    #[inline]
     pub fn adopt(
         &mut self,
         core: &mut Core,
         routed: &mut Routed,
         provider: Provider,
     ) -> Result<(), DeclarationError> {
-        if routed.toward != Peer::Agent || routed.message.kind() != Kind::Request {
-            return Ok(());
+        let is_setup = routed.life.sets_up() && routed.toward == Peer::Agent;
+        if is_setup && routed.message.kind() == Kind::Request {
+            return self.adopt_declared(core, routed, provider);
         }
+        Ok(())
+    }
+
+    #[cold]
+    fn adopt_declared(
+        &mut self,
+        core: &mut Core,
+        routed: &mut Routed,
+        provider: Provider,
+    ) -> Result<(), DeclarationError> {
         let mut entries = declaration::read(routed.message.body())?;
         match (provider, routed.exchange) {
             (Provider::Client, Some(number)) => {

@@ -146,15 +146,12 @@ fn receive_request(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Mes
         let error = Error::new(code::INVALID_PARAMS, not_of_session(&message));
         return refuse(core, index, &id, &error);
     };
-    let origin = Origin::Native(index, id.clone());
-    let number = core
-        .exchanges
-        .open(origin, to, route.clone(), &message, Some(charge));
+    let mut routed = Routed::new(message, route, at, to);
+    let (origin, exchanges) = (Origin::Native(index, id.clone()), &mut core.exchanges);
+    let number = exchanges.open_routed(origin, Some(charge), &mut routed);
     if let Some(native) = core.hops[index].native_mut() {
         native.open.insert(id, number);
     }
-    let mut routed = Routed::new(message, route, at, to);
-    routed.exchange = Some(number);
     if is_mcp(&routed.method) {
         return mcp.router(core).native_speaks(index, routed);
     }

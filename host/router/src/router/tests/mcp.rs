@@ -425,3 +425,12 @@ fn the_refusal_of_a_session_names_the_proxies_whose_servers_it_declares() {
         assert_eq!(received(&mut router, Peer::Client), [refusal]);
     }
 }
+
+#[test]
+fn only_a_setup_declares_servers() {
+    let mut router = Router::new(Vec::<crate::Proxy>::new(), None);
+    let other = SETUP.replace("session/new", "_vendor/ask");
+    client(&mut router, &other);
+    assert_eq!(received(&mut router, Peer::Agent), [other]);
+    assert!(router.mcp.servers.all.is_empty());
+}
