@@ -22,7 +22,7 @@ pub use acp_chain_process::ChildIo;
 pub use acp_chain_recorder as trace;
 pub use acp_chain_router::{
     EndCallback, Launch, Member, Native, NativeBacklogs, Order, PATIENCE, Program, Proxy, Router,
-    SleepingProxy, Swap, Terms, losses, sign_in,
+    Swap, Terms, losses, sign_in,
 };
 pub use hooks::AgentHooks;
 pub use projects::{Project, Projects, ProxyFactory, Word};

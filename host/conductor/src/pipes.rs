@@ -317,7 +317,7 @@ pub fn programs_of(members: &mut [Member]) -> Vec<(usize, Program)> {
     let natives = members.iter_mut().enumerate();
     let programs = natives.filter_map(|(at, member)| match member {
         Member::Native(native) => Some((at, native.program.take()?)),
-        Member::Component(_) | Member::Asleep(_) => None,
+        Member::Component(_) => None,
     });
     programs.collect()
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use crate::chain::{Member, Native, Proxy, SleepingProxy, Terms};
-use crate::channel::{Failure, FailurePolicy, Registration, Source};
+use crate::chain::{Member, Native, Proxy, Terms};
+use crate::channel::{Failure, FailurePolicy, Registration, Source, Started};
 use crate::extension::{Digest, Location};
 use crate::manifest::{Manifest, Order, ProxyEntry, ProxyKind};
 use crate::sandbox::{Component, ComponentError, Directories, Engine, Guest};
@@ -251,10 +251,11 @@ async fn member(
         Ready::Guest(guest) => start_guest(entry, guest, sleep_after)
             .await
             .map(Member::from),
-        Ready::Asleep(guest, registration) => Ok(Member::Asleep(SleepingProxy {
+        Ready::Asleep(guest, registration) => Ok(Member::Component(Proxy {
             name: entry.id.clone(),
             terms: terms(entry, &guest, &registration, sleep_after),
             registration,
+            part: None,
             source: Box::new(guest),
         })),
         Ready::Native(native) => native.map(Member::from),
@@ -267,9 +268,8 @@ async fn start_guest(
     guest: Guest,
     sleep_after: Option<Duration>,
 ) -> Result<Proxy, Failure> {
-    let started = guest.start(1, None).await?;
-    let registration = &started.registration;
-    entry.check_declared(registration).map_err(Failure::new)?;
+    let Started { part, registration } = guest.start(1, None).await?;
+    entry.check_declared(&registration).map_err(Failure::new)?;
     for subscription in &registration.subscriptions {
         tracing::debug!(proxy = entry.id, "subscribes to {subscription}");
     }
@@ -281,8 +281,9 @@ async fn start_guest(
     }
     Ok(Proxy {
         name: entry.id.clone(),
-        terms: terms(entry, &guest, registration, sleep_after),
-        started,
+        terms: terms(entry, &guest, &registration, sleep_after),
+        registration,
+        part: Some(part),
         source: Box::new(guest),
     })
 }

@@ -31,7 +31,7 @@ mod version;
 
 pub use acp_chain_recorder as trace;
 pub use hop::NativeBacklogs;
-pub use member::{Member, Proxy, SleepingProxy, Terms};
+pub use member::{Member, Proxy, Terms};
 pub use native_peer::{Launch, Native, Order, Program};
 pub use route::{HopIndex, Place};
 pub use router::{

@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use super::native_peer::Native;
 use acp_chain_channel::limits::Limits;
-use acp_chain_channel::{Failure, FailurePolicy, Grant, Registration, Source, Started};
+use acp_chain_channel::{Failure, FailurePolicy, Grant, Part, Registration, Source};
 
-/// A component that has started.
+/// A component.
 pub struct Proxy {
     /// Its id in the manifest.
     pub name: String,
-    /// The started instance.
-    pub started: Started,
-    /// Starts another instance after a failure.
+    /// The registration that its instances declare. The subscriptions of an instance that is started later replace
+    /// these.
+    pub registration: Registration,
+    /// The started instance; if `None`, one is started when a message arrives for the proxy.
+    pub part: Option<Box<dyn Part>>,
+    /// Starts further instances.
     pub source: Box<dyn Source>,
     /// Its terms.
     pub terms: Terms,
@@ -29,9 +32,11 @@ impl Proxy {
         source: impl Source + 'static,
         terms: Terms,
     ) -> Result<Self, Failure> {
+        let started = source.start(1, None).await?;
         Ok(Self {
             name: name.to_owned(),
-            started: source.start(1, None).await?,
+            registration: started.registration,
+            part: Some(started.part),
             source: Box::new(source),
             terms,
         })
@@ -47,34 +52,11 @@ impl std::fmt::Debug for Proxy {
     }
 }
 
-/// A component without an instance yet: one is made when a message arrives for it.
-pub struct SleepingProxy {
-    /// Its id in the manifest.
-    pub name: String,
-    /// The registration that its instances declare. The subscriptions of a started instance replace these.
-    pub registration: Registration,
-    /// Starts its instances.
-    pub source: Box<dyn Source>,
-    /// Its terms.
-    pub terms: Terms,
-}
-
-impl std::fmt::Debug for SleepingProxy {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("SleepingProxy")
-            .field("name", &self.name)
-            .field("terms", &self.terms)
-            .finish_non_exhaustive()
-    }
-}
-
 /// A proxy of any sort.
 #[derive(Debug)]
 pub enum Member {
-    /// A component that has started.
+    /// A component.
     Component(Proxy),
-    /// A component without an instance.
-    Asleep(SleepingProxy),
     /// A native program, which reads and writes messages.
     Native(Native),
 }
@@ -85,7 +67,6 @@ impl Member {
     pub fn name(&self) -> &str {
         match self {
             Self::Component(proxy) => &proxy.name,
-            Self::Asleep(sleeper) => &sleeper.name,
             Self::Native(native) => &native.name,
         }
     }
@@ -95,8 +76,7 @@ impl Member {
     #[must_use]
     pub fn is_guard(&self) -> bool {
         match self {
-            Self::Component(proxy) => proxy.started.registration.guard,
-            Self::Asleep(sleeper) => sleeper.registration.guard,
+            Self::Component(proxy) => proxy.registration.guard,
             Self::Native(_) => false,
         }
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use acp_chain::chain::{Member, Native, Proxy, Router, SleepingProxy, Terms};
+use acp_chain::chain::{Member, Native, Proxy, Router, Terms};
 use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
 use acp_chain::limits::Limits;
 use acp_chain::native::Dialect;
@@ -143,22 +143,14 @@ fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
         ..terms(on_failure)
     };
     let is_asleep = shape / 32 % 2 == 1;
-    let member = if is_asleep {
-        Member::Asleep(SleepingProxy {
-            name,
-            registration: started.registration,
-            source,
-            terms,
-        })
-    } else {
-        Member::Component(Proxy {
-            name,
-            started,
-            source,
-            terms,
-        })
+    let proxy = Proxy {
+        name,
+        registration: started.registration,
+        part: (!is_asleep).then_some(started.part),
+        source,
+        terms,
     };
-    (hop, member)
+    (hop, proxy.into())
 }
 
 /// The idle time before a proxy falls asleep, if it may.

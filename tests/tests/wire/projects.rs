@@ -129,7 +129,7 @@ async fn a_session_has_the_tools_of_its_project_and_others_do_not() {
 /// A guard that sees everything.
 async fn guard() -> Member {
     let mut guard = proxy("guard", "pass", "{}").await;
-    guard.started.registration.guard = true;
+    guard.registration.guard = true;
     guard.into()
 }
 

@@ -246,8 +246,8 @@ impl Template {
             .proxies
             .into_iter()
             .filter_map(|member| match member {
-                Member::Component(proxy) => Some((proxy.name, proxy.started.registration)),
-                Member::Asleep(_) | Member::Native(_) => None,
+                Member::Component(proxy) => Some((proxy.name, proxy.registration)),
+                Member::Native(_) => None,
             })
             .collect();
         for Proxy { entry, code } in &mut self.proxies {

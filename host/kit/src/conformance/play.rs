@@ -80,7 +80,7 @@ impl Play {
         let hold_time = guest.limits.hold_time;
         let started = wire::start(guest, on_failure, seen.clone()).await;
         let proxy = started.map_err(Stop::DoesNotStart)?;
-        let registration = &proxy.started.registration;
+        let registration = &proxy.registration;
         let (offers, is_guard) = (registration.offers, registration.guard);
         let [client, agent] = wire::serve(vec![Member::from(proxy)]);
         Ok(Self {

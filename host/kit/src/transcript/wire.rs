@@ -60,7 +60,7 @@ pub async fn start(
     let name = guest.name.clone();
     let source = ObservedSource::new(guest, observations);
     let mut proxy = Proxy::start(&name, source, terms.clone()).await?;
-    terms.on_failure = on_failure.unwrap_or(proxy.started.registration.on_failure);
+    terms.on_failure = on_failure.unwrap_or(proxy.registration.on_failure);
     proxy.terms = terms;
     Ok(proxy)
 }

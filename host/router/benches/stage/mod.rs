@@ -8,8 +8,7 @@ use std::task::{Context, Poll, Waker};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{
     Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId, Offers,
-    Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
-    Tally,
+    Outcome, Part, Pattern, Peer, Registration, Reply, Source, Starting, Subscription, Tally,
 };
 use acp_chain_router::trace::Recorder;
 use acp_chain_router::{Proxy, Router, Terms};
@@ -88,15 +87,13 @@ pub fn stub(name: &str) -> Proxy {
     };
     Proxy {
         name: name.to_owned(),
-        started: Started {
-            part: Box::new(Stub(ledger)),
-            registration: Registration {
-                subscriptions: vec![everything],
-                on_failure: FailurePolicy::Refuse,
-                offers: Offers::default(),
-                guard: false,
-            },
+        registration: Registration {
+            subscriptions: vec![everything],
+            on_failure: FailurePolicy::Refuse,
+            offers: Offers::default(),
+            guard: false,
         },
+        part: Some(Box::new(Stub(ledger))),
         source: Box::new(NoRestart),
         terms,
     }

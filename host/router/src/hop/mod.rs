@@ -30,7 +30,7 @@ use super::routed::Routed;
 use acp_chain_channel::limits::{Account, Limits};
 use acp_chain_channel::{
     Actions, FailurePolicy, Grant, Kinds, MessageId, Offers, Pattern, Registration, Source,
-    Started, Subject, Subscription, seen_subject, subject,
+    Subject, Subscription, seen_subject, subject,
 };
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
@@ -74,21 +74,10 @@ impl Hop {
     pub fn new(member: Member, kept: &Account) -> Self {
         match member {
             Member::Component(proxy) => {
-                let Started { part, registration } = proxy.started;
-                let mut hop = Self::of(
-                    proxy.name,
-                    proxy.terms,
-                    Runtime::Component(proxy.source),
-                    Phase::Idle(part),
-                    kept,
-                );
-                hop.registration = registration;
-                hop
-            }
-            Member::Asleep(sleeper) => {
-                let runtime = Runtime::Component(sleeper.source);
-                let mut hop = Self::of(sleeper.name, sleeper.terms, runtime, Phase::Asleep, kept);
-                hop.registration = sleeper.registration;
+                let runtime = Runtime::Component(proxy.source);
+                let phase = proxy.part.map_or(Phase::Asleep, Phase::Idle);
+                let mut hop = Self::of(proxy.name, proxy.terms, runtime, phase, kept);
+                hop.registration = proxy.registration;
                 hop
             }
             Member::Native(native) => {

@@ -7,7 +7,7 @@ use acp_chain_channel::{Decision, Event, Kinds, Peer};
 use acp_chain_rpc as rpc;
 
 pub(super) fn guard(mut proxy: Proxy) -> Proxy {
-    proxy.started.registration.guard = true;
+    proxy.registration.guard = true;
     proxy
 }
 
@@ -125,7 +125,7 @@ fn an_answer_that_can_be_read_in_two_ways_becomes_an_error() {
 #[test]
 fn only_the_envelope_of_messages_without_a_subscription_is_checked() {
     let mut front = guard(forwards("session/prompt"));
-    front.started.registration.subscriptions[0].kinds = Kinds::REQUEST;
+    front.registration.subscriptions[0].kinds = Kinds::REQUEST;
     let mut router = Router::new(vec![front], None);
     agent(
         &mut router,

@@ -275,7 +275,7 @@ fn messages_for_a_restarted_provider_reach_it_once_and_its_clients_stay() {
 #[test]
 fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
     let mut tools = scripted("tools", "*", |_, _| Reaction::Decided(Decision::Forward));
-    tools.started.registration.offers = [Offer::Tools].into_iter().collect();
+    tools.registration.offers = [Offer::Tools].into_iter().collect();
     let mut router = Router::new(vec![tools], None);
     let setup = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
     client(&mut router, setup);
@@ -295,7 +295,7 @@ fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
 /// A router with a component that has tools, in front of an agent that reaches servers over ACP.
 fn with_tools(agent: &str) -> Router {
     let mut tools = scripted("tools", "none", |_, _| Reaction::Decided(Decision::Forward));
-    tools.started.registration.offers = [Offer::Tools].into_iter().collect();
+    tools.registration.offers = [Offer::Tools].into_iter().collect();
     let mut router = Router::new(vec![tools], None);
     router.mcp.agent = Capabilities::read(agent);
     router

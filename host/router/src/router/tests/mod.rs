@@ -221,9 +221,11 @@ fn under(
         terms: terms.clone(),
         starts: Arc::clone(&starts),
     };
+    let Started { part, registration } = again.begin(1);
     let proxy = Proxy {
         name: name.to_owned(),
-        started: again.begin(1),
+        registration,
+        part: Some(part),
         source: Box::new(again),
         terms,
     };
@@ -237,10 +239,8 @@ fn slow(method: &str, go: oneshot::Receiver<()>) -> Proxy {
 fn slow_over<const N: usize>(method: &str, go: [oneshot::Receiver<()>; N]) -> Proxy {
     Proxy {
         name: "slow".to_owned(),
-        started: Started {
-            part: Box::new(SlowProxy(go.into())),
-            registration: registration(method),
-        },
+        registration: registration(method),
+        part: Some(Box::new(SlowProxy(go.into()))),
         source: Box::new(NoRestart),
         terms: Terms {
             grant: Grant::unlimited().into(),

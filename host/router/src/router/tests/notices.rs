@@ -132,7 +132,7 @@ fn in_version_2_no_notice_is_sent_in_a_closed_session() {
 #[test]
 fn in_version_2_unused_tools_are_reported_once_when_the_agent_is_idle() {
     let mut tools = forwards("none");
-    tools.started.registration.offers = [Offer::Tools].into_iter().collect();
+    tools.registration.offers = [Offer::Tools].into_iter().collect();
     let mut router = Router::new(vec![tools], None);
     router.tell_of_unused_tools();
     initialize(&mut router, 2);

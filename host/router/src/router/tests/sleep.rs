@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{PROMPT, Reaction, RestartLog, agent, client, received, under, update};
 use crate::router::Router;
-use crate::{Member, Proxy, SleepingProxy, Terms};
+use crate::{Proxy, Terms};
 use acp_chain_channel::{
     Decision, Event, FailurePolicy, Grant, Ledger, MessageId, Peer, Source, Starting,
 };
@@ -30,13 +30,11 @@ fn drowsy(
     under(terms, "drowsy", method, script)
 }
 
-fn asleep(proxy: Proxy) -> Member {
-    Member::Asleep(SleepingProxy {
-        name: proxy.name,
-        registration: proxy.started.registration,
-        source: proxy.source,
-        terms: proxy.terms,
-    })
+fn asleep(proxy: Proxy) -> Proxy {
+    Proxy {
+        part: None,
+        ..proxy
+    }
 }
 
 fn forward(_: &Event, _: &mut Ledger) -> Reaction {
@@ -209,14 +207,11 @@ fn a_proxy_that_does_not_wake_up_breaks_by_its_policy() {
         ..Terms::default()
     };
     let (proxy, _) = under(terms, "drowsy", "*", forward);
-    let member = match asleep(proxy) {
-        Member::Asleep(sleeper) => SleepingProxy {
-            source: Box::new(super::NoRestart),
-            ..sleeper
-        },
-        _ => unreachable!(),
+    let sleeper = Proxy {
+        source: Box::new(super::NoRestart),
+        ..asleep(proxy)
     };
-    let mut router = Router::new(vec![Member::Asleep(member)], None);
+    let mut router = Router::new(vec![sleeper], None);
     client(&mut router, PROMPT);
     let received = received(&mut router, Peer::Client).concat();
     assert!(

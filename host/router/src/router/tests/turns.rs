@@ -70,7 +70,7 @@ fn a_notification_as_a_request_is_answered_and_passes_every_proxy() {
     for (got, agent_hears, outcome) in [(STOP, vec![STOP], STOPPED), (WITHDRAW, vec![], WITHDRAWN)]
     {
         let mut guard = forwards("*");
-        guard.started.registration.guard = true;
+        guard.registration.guard = true;
         let mut router = Router::new(vec![guard, holds(cancelled, "cancelled")], None);
         client(&mut router, PROMPT);
         client(&mut router, &as_request(got));
