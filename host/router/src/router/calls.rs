@@ -11,7 +11,7 @@ use serde_json::json;
 use super::core::Core;
 use super::hooks::ReportNumber;
 use super::mcp::Mcp;
-use super::proof::text;
+use super::proof::{FirstSign, text};
 use super::signs;
 use crate::exchange::PromptState;
 use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
@@ -35,10 +35,7 @@ pub(super) fn reported(
         return Ok(());
     };
     if &**request.method() == BEFORE_TOOL && proof.is_new(report) {
-        let call = resolve(request.body(), "/toolCall/toolCallId");
-        let call = call.ok().flatten();
-        let call = call.and_then(|call| serde_json::from_str::<String>(call).ok());
-        proof.report(call.as_deref());
+        proof.note_call(call_of(request).as_deref());
     }
     let session = request.session().map(|session| &**session);
     let is_broken = session.is_some_and(|session| proof.is_broken(session));
@@ -49,52 +46,49 @@ pub(super) fn reported(
     Ok(())
 }
 
+/// The id of the call that a request is about.
+fn call_of(request: &Message) -> Option<String> {
+    let call = resolve(request.body(), "/toolCall/toolCallId").ok()??;
+    serde_json::from_str(call).ok()
+}
+
 /// Looks at a notification that arrives from the agent.
 #[cold]
 pub(super) fn updated(core: &mut Core, mcp: &Mcp, message: &Message) {
-    let session = message.session();
-    let Some(session) = session.filter(|_| &**message.method() == UPDATE) else {
-        return;
-    };
-    let Some(proof) = &core.proof else {
-        return;
-    };
-    if !matches!(message.update(), Some("tool_call" | "tool_call_update")) {
+    if &**message.method() != UPDATE
+        || !matches!(message.update(), Some("tool_call" | "tool_call_update"))
+    {
         return;
     }
+    let update = member(message.body(), "update");
+    let (Some(proof), Some(session), Some(update)) = (&core.proof, message.session(), update)
+    else {
+        return;
+    };
     // The model has answered. An agent's own words may come earlier, such as a warning.
-    let is_early = proof.awaits_sign_in_turn(session)
+    let is_early = proof.awaits_sign(FirstSign::Prompt, Some(&**session))
         && !proof.is_broken(session)
         && message.update() == Some("tool_call")
-        && member(message.body(), "update").is_some_and(|update| proof.has_hook(update));
+        && !(proof.terms.runs_no_hook)(update);
     if is_early && has_turn(core, mcp, session) {
         return fail(core, session, EARLY);
     }
-    judge(core, mcp, session, message);
+    judge(core, mcp, session, update);
 }
 
 /// Looks at a request that arrives from the agent.
 #[cold]
 pub(super) fn asked(core: &mut Core, message: &Message) {
-    let Some(proof) = &mut core.proof else {
-        return;
-    };
-    if &**message.method() != PERMISSION {
-        return;
-    }
-    let call = resolve(message.body(), "/toolCall/toolCallId")
-        .ok()
-        .flatten();
-    if let Some(call) = call.and_then(|call| serde_json::from_str::<String>(call).ok()) {
+    if &**message.method() == PERMISSION
+        && let Some(proof) = &mut core.proof
+        && let Some(call) = call_of(message)
+    {
         proof.note_question(&call);
     }
 }
 
-/// Looks at an update of a call. Outside turns, it belongs to the history, which hooks have not seen.
-fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, message: &Message) {
-    let Some(update) = member(message.body(), "update") else {
-        return;
-    };
+/// Looks at an update of a call (JSON text). Outside turns, it belongs to the history, which hooks have not seen.
+fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, update: &str) {
     let call = text(update, "toolCallId");
     let turn = turn_of(core, mcp, session);
     let is_stopped = turn.as_ref().is_some_and(|turn| is_stopped(core, turn));
@@ -121,14 +115,14 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
     let Some(proof) = &mut core.proof else {
         return;
     };
-    if !proof.stops() {
+    if !proof.terms.stops {
         let text = format!(
             "{what}. The agent may work differently in this version or mode; further ones are not reported."
         );
         return core.tell_once("calls", &text);
     }
     let charge = core.agent.kept.charge_anyway(ENTRY + session.len());
-    proof.break_session(session.clone(), charge);
+    proof.broken.insert(session.clone(), charge);
     tracing::error!("a turn is stopped: {what}");
     let params = json!({ "sessionId": &**session }).to_string();
     core.send(Peer::Agent, &Message::notification(CANCEL, &params), None);

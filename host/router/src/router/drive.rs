@@ -235,7 +235,7 @@ impl Router {
 
     /// Cancels a report whose hook no longer waits for the outcome.
     pub fn cancel_of_hook(&mut self, report: ReportNumber) {
-        if let Some(number) = self.core.hooks.request(report) {
+        if let Some(number) = self.core.exchanges.of_report(report) {
             self.with(|core, mcp| withdraw::withdraw(core, mcp, number, new_cancel()));
         }
     }

@@ -87,6 +87,14 @@ impl Exchanges {
         self.get_mut(routed.exchange?)
     }
 
+    /// The open request about a report of a hook.
+    pub fn of_report(&self, report: u64) -> Option<ExchangeId> {
+        let is_meant = |origin: &Origin| matches!(origin, Origin::Hook(of) if *of == report);
+        let mut open = self.open.iter();
+        let meant = open.find(|(_, exchange)| is_meant(&exchange.origin));
+        meant.map(|(number, _)| *number)
+    }
+
     /// Notes that a request goes on. Answers change nothing.
     pub fn goes_on(&mut self, routed: &Routed) {
         if !routed.is_response()

@@ -21,44 +21,19 @@ pub enum HookOutcome {
     Refused(String),
 }
 
-/// The open reports, and the outcomes of others.
+/// The reports at chains of this program, and the outcomes of others.
 #[derive(Default)]
 pub(super) struct Hooks {
-    open: HashMap<ReportNumber, ExchangeId>,
     /// The requests about which a chain of this program decides, as it was sent them.
-    shown: HashMap<ExchangeId, Routed>,
-    outcomes: Vec<(ReportNumber, HookOutcome)>,
+    pub shown: HashMap<ExchangeId, Routed>,
+    /// The outcomes that the hooks do not have yet.
+    pub outcomes: Vec<(ReportNumber, HookOutcome)>,
 }
 
 impl Hooks {
-    pub fn take_outcomes(&mut self) -> Vec<(ReportNumber, HookOutcome)> {
-        std::mem::take(&mut self.outcomes)
-    }
-
-    /// Notes that a report has become this request.
-    pub fn opened(&mut self, report: ReportNumber, number: ExchangeId) {
-        self.open.insert(report, number);
-    }
-
-    /// The request of an open report.
-    pub fn request(&self, report: ReportNumber) -> Option<ExchangeId> {
-        self.open.get(&report).copied()
-    }
-
-    /// Keeps a request until a chain of this program has decided about it.
-    pub fn show(&mut self, number: ExchangeId, routed: Routed) {
-        self.shown.insert(number, routed);
-    }
-
-    /// Takes a request about which a chain of this program has decided, or no longer can.
-    pub fn take_shown(&mut self, number: ExchangeId) -> Option<Routed> {
-        self.shown.remove(&number)
-    }
-
-    /// Notes the outcome of a report.
-    pub fn decide(&mut self, report: ReportNumber, outcome: HookOutcome) {
-        self.open.remove(&report);
-        self.outcomes.push((report, outcome));
+    /// Notes that a report is refused.
+    pub fn refuse(&mut self, report: ReportNumber, reason: String) {
+        self.outcomes.push((report, HookOutcome::Refused(reason)));
     }
 }
 

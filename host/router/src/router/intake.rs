@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::exchanges::admit;
-use super::hooks::{HookOutcome, ReportNumber};
+use super::hooks::ReportNumber;
 use super::lookups::WaitingMessage;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
@@ -283,16 +283,15 @@ pub(super) fn answer_all_open(core: &mut Core, peer: Peer, error: &Error) {
 /// Receives a report of the agent's hooks, as a request of the host.
 pub(super) fn report(core: &mut Core, mcp: &mut Mcp, report: ReportNumber, request: Message) {
     if let Err(reason) = calls::reported(core, report, &request) {
-        return core.hooks.decide(report, HookOutcome::Refused(reason));
+        return core.hooks.refuse(report, reason);
     }
     let cost = Exchange::cost(None, &request);
     let Some(charge) = core.agent.kept.charge(cost) else {
         let reason = "acp-chain: too many requests are open already".to_owned();
-        return core.hooks.decide(report, HookOutcome::Refused(reason));
+        return core.hooks.refuse(report, reason);
     };
     let mut routed = core.sent_by(Peer::Agent, request);
     let (origin, exchanges) = (Origin::Hook(report), &mut core.exchanges);
-    let number = exchanges.open_routed(origin, Some(charge), &mut routed);
-    core.hooks.opened(report, number);
+    exchanges.open_routed(origin, Some(charge), &mut routed);
     way::carry(core, mcp, routed);
 }

@@ -307,13 +307,13 @@ impl Router {
     /// Notes that a report was refused before it became a request: the hook works, and its call fails.
     pub fn note_refused_report(&mut self, call: Option<&str>) {
         if let Some(proof) = &mut self.core.proof {
-            proof.report(call);
+            proof.note_call(call);
         }
     }
 
     /// Takes the outcomes of reports of the agent's hooks.
     pub fn take_hook_outcomes(&mut self) -> Vec<(ReportNumber, HookOutcome)> {
-        self.core.hooks.take_outcomes()
+        std::mem::take(&mut self.core.hooks.outcomes)
     }
 
     /// Takes the lookups to start: their numbers and folders. Their timers start now.

@@ -4,11 +4,11 @@
 //! Names come from the agent, so only the last ones are kept, as hashes with a secret: the memory is bounded, however
 //! many there are and however long.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::hooks::ReportNumber;
@@ -61,31 +61,41 @@ pub enum FirstSign {
     Never,
 }
 
-/// The last [`HOOK_NAMES`] names of a kind.
+/// The last [`HOOK_NAMES`] names of a kind, and the state of each.
 #[derive(Default)]
-struct Names {
+struct Names<S> {
     secret: foldhash::quality::RandomState,
-    all: HashSet<u64>,
+    states: HashMap<u64, S>,
     in_order: VecDeque<u64>,
 }
 
-impl Names {
-    fn add(&mut self, name: &str) {
+impl<S: Copy> Names<S> {
+    fn set(&mut self, name: &str, state: S) {
         let hash = self.secret.hash_one(name);
-        if !self.all.insert(hash) {
+        if self.states.insert(hash, state).is_some() {
             return;
         }
         self.in_order.push_back(hash);
         if self.in_order.len() > HOOK_NAMES
             && let Some(first) = self.in_order.pop_front()
         {
-            self.all.remove(&first);
+            self.states.remove(&first);
         }
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.all.contains(&self.secret.hash_one(name))
+    fn get(&self, name: &str) -> Option<S> {
+        self.states.get(&self.secret.hash_one(name)).copied()
     }
+}
+
+/// The state of a call of a tool.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Call {
+    /// The agent has shown it.
+    #[default]
+    Shown,
+    /// It was reported before it ran, or needs no report: it is of the history, has no hook, or was judged.
+    Settled,
 }
 
 /// A prompt that waits for a sign of life.
@@ -96,48 +106,33 @@ pub(super) struct WaitingPrompt {
 }
 
 pub(super) struct Proof {
-    terms: HookTerms,
-    /// The requests' parameters that [`HookTerms::meta`] stands for.
-    setup: Option<Value>,
+    pub terms: HookTerms,
     /// The sessions with a sign of life, by the agent's names.
-    signed: Names,
+    signed: Names<()>,
     /// Whether prompts need no further sign: the whole process has given one, or none came and the user knows.
     needs_no_sign: bool,
-    /// The calls that were reported before they ran.
-    reported: Names,
+    calls: Names<Call>,
     /// The number of the last report. Proxies may be asked about one several times.
     last: ReportNumber,
     /// How many reports name no call, and are not matched by one.
     unnamed: u64,
-    /// The calls that the agent has shown.
-    shown: Names,
-    /// The calls that need no report: those of the history, those without a hook, and those that were judged.
-    excused: Names,
     /// The sessions in which the hooks turned out not to work, by the agent's names.
-    broken: HashMap<Arc<str>, Charge, foldhash::quality::RandomState>,
+    pub broken: HashMap<Arc<str>, Charge, foldhash::quality::RandomState>,
     pub waiting: BTreeMap<ExchangeId, WaitingPrompt>,
 }
 
 impl Proof {
     pub fn new(terms: HookTerms) -> Self {
         Self {
-            setup: terms.meta.as_ref().map(|meta| json!({ "_meta": meta })),
             terms,
             signed: Names::default(),
             needs_no_sign: false,
-            reported: Names::default(),
+            calls: Names::default(),
             last: 0,
             unnamed: 0,
-            shown: Names::default(),
-            excused: Names::default(),
             broken: HashMap::default(),
             waiting: BTreeMap::new(),
         }
-    }
-
-    /// What merges into the parameters of requests that set up a session.
-    pub fn setup(&self) -> Option<&Value> {
-        self.setup.as_ref()
     }
 
     /// A message of the agent, as it would be if the hooks had put nothing into its commands.
@@ -157,43 +152,25 @@ impl Proof {
         }
     }
 
-    /// Whether a call without a report stops its turn.
-    pub fn stops(&self) -> bool {
-        self.terms.stops
-    }
-
-    /// Notes a sign of life of this session; of the whole process, if the agent names none.
+    /// Notes a sign of life of this session. Without a session, no prompt needs a further sign.
     pub fn note_sign(&mut self, session: Option<&str>) {
         match session {
-            Some(session) => self.signed.add(session),
+            Some(session) => self.signed.set(session, ()),
             None => self.needs_no_sign = true,
         }
     }
 
-    /// Lets all prompts pass without a sign.
-    pub fn give_up_waiting(&mut self) {
-        self.needs_no_sign = true;
-    }
-
-    fn lacks_sign(&self, session: Option<&str>) -> bool {
-        !self.needs_no_sign && !session.is_some_and(|session| self.signed.has(session))
-    }
-
-    /// Whether a prompt of this session must wait for a sign.
-    pub fn awaits_sign(&self, session: Option<&str>) -> bool {
-        self.terms.first_sign == FirstSign::Session && self.lacks_sign(session)
-    }
-
-    /// Whether the agent must not begin to work in this session before a sign.
-    pub fn awaits_sign_in_turn(&self, session: &str) -> bool {
-        self.terms.first_sign == FirstSign::Prompt && self.lacks_sign(Some(session))
+    /// Whether a session needs a sign, which first comes like this, and has not given one.
+    pub fn awaits_sign(&self, first: FirstSign, session: Option<&str>) -> bool {
+        let has_signed = || session.is_some_and(|session| self.signed.get(session).is_some());
+        self.terms.first_sign == first && !self.needs_no_sign && !has_signed()
     }
 
     /// The waiting prompts that may go on, in order.
     pub fn free(&self) -> Vec<ExchangeId> {
         let free = self.waiting.iter().filter(|(_, prompt)| {
             let session = prompt.routed.session();
-            !self.awaits_sign(session.map(|session| &**session))
+            !self.awaits_sign(FirstSign::Session, session.map(|session| &**session))
         });
         free.map(|(number, _)| *number).collect()
     }
@@ -213,9 +190,9 @@ impl Proof {
     }
 
     /// Notes that the call with this id is about to run, or one without an id in its report.
-    pub fn report(&mut self, call: Option<&str>) {
+    pub fn note_call(&mut self, call: Option<&str>) {
         match call {
-            Some(call) => self.reported.add(call),
+            Some(call) => self.calls.set(call, Call::Settled),
             None => self.unnamed = self.unnamed.saturating_add(1),
         }
     }
@@ -223,32 +200,26 @@ impl Proof {
     /// Notes that a call needs no report.
     pub fn excuse(&mut self, call: Option<&str>) {
         if let Some(call) = call {
-            self.excused.add(call);
+            self.calls.set(call, Call::Settled);
         }
     }
 
     /// Notes that the agent asks about the call with this id. What it asks about without having shown a call is no call:
     /// a question of a server, for example.
     pub fn note_question(&mut self, call: &str) {
-        if !self.shown.has(call) && !self.reported.has(call) {
-            self.excused.add(call);
+        if self.calls.get(call).is_none() {
+            self.calls.set(call, Call::Settled);
         }
-    }
-
-    /// Whether an update (JSON text) is of a call that a hook should have reported.
-    pub fn has_hook(&self, update: &str) -> bool {
-        !(self.terms.runs_no_hook)(update)
     }
 
     /// Whether an update (JSON text) shows the end of a call that should have been reported before, and was not.
     /// `is_stopped` says whether the client has stopped the turn: calls that have not run yet fail with it.
     pub fn lacks_report(&mut self, call: Option<&str>, update: &str, is_stopped: bool) -> bool {
         if let Some(call) = call {
-            self.shown.add(call);
-        }
-        let is_settled = call.is_some_and(|call| self.reported.has(call) || self.excused.has(call));
-        if is_settled {
-            return false;
+            if self.calls.get(call) == Some(Call::Settled) {
+                return false;
+            }
+            self.calls.set(call, Call::Shown);
         }
         if (self.terms.runs_no_hook)(update) {
             self.excuse(call);
@@ -270,11 +241,6 @@ impl Proof {
     pub fn is_broken(&self, session: &str) -> bool {
         self.broken.contains_key(session)
     }
-
-    /// Notes that the hooks do not work in a session.
-    pub fn break_session(&mut self, session: Arc<str>, charge: Charge) {
-        self.broken.insert(session, charge);
-    }
 }
 
 /// The text of a member.
@@ -288,16 +254,16 @@ mod tests {
 
     #[test]
     fn only_the_last_names_are_kept() {
-        let mut names = Names::default();
+        let mut names = Names::<()>::default();
         for number in 0..2 * HOOK_NAMES {
-            names.add(&number.to_string());
-            names.add("0");
+            names.set(&number.to_string(), ());
+            names.set("0", ());
         }
         assert_eq!(
-            (names.all.len(), names.in_order.len()),
+            (names.states.len(), names.in_order.len()),
             (HOOK_NAMES, HOOK_NAMES)
         );
         let last = (2 * HOOK_NAMES - 1).to_string();
-        assert!(names.has(&last) && !names.has("1"));
+        assert!(names.get(&last).is_some() && names.get("1").is_none());
     }
 }

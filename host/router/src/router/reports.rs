@@ -25,7 +25,7 @@ pub(super) fn passed(core: &mut Core, routed: &Routed) {
     match exchange.origin {
         Origin::Hook(report) => {
             let outcome = HookOutcome::Passed(routed.message.clone());
-            core.hooks.decide(report, outcome);
+            core.hooks.outcomes.push((report, outcome));
         }
         _ => answer(core, &exchange, &Message::result(routed.message.body())),
     }
@@ -33,14 +33,12 @@ pub(super) fn passed(core: &mut Core, routed: &Routed) {
 
 /// Handles a report that a proxy, or the host in its place, has answered: it is refused, past all other proxies.
 pub(super) fn refuse(core: &mut Core, number: ExchangeId, message: &Message) {
-    core.hooks.take_shown(number);
+    core.hooks.shown.remove(&number);
     let Some(exchange) = core.exchanges.remove(number) else {
         return;
     };
     match exchange.origin {
-        Origin::Hook(report) => core
-            .hooks
-            .decide(report, HookOutcome::Refused(reason(message))),
+        Origin::Hook(report) => core.hooks.refuse(report, reason(message)),
         _ if message.kind() == Kind::Error => answer(core, &exchange, message),
         _ => {
             let error = Error::new(code::INVALID_REQUEST, reason(message));
@@ -74,7 +72,7 @@ pub(super) fn show(core: &mut Core, index: HopIndex, mut routed: Routed) {
         native.send(Peer::Client, &routed.message, Some(&number.to_string()));
     }
     core.send_cancel(number);
-    core.hooks.show(number, routed);
+    core.hooks.shown.insert(number, routed);
 }
 
 /// Handles the decision of a chain of this program about a report that it was sent.

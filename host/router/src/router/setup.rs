@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
@@ -124,11 +126,12 @@ fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Result<Option<Me
         name(core, Peer::Agent, routed);
     }
     let declared = mcp.declare(core, routed);
-    let Some(ours) = core.proof.as_ref().and_then(|proof| proof.setup()) else {
+    let proof = core.proof.as_ref();
+    let Some(meta) = proof.and_then(|proof| proof.terms.meta.as_ref()) else {
         return Ok(declared);
     };
     let message = declared.as_ref().unwrap_or(&routed.message);
-    match merged(message.body(), ours, "") {
+    match merged(message.body(), &json!({ "_meta": meta }), "") {
         Ok(params) => Ok(Some(message.with_body(&params))),
         Err(why) => Err(Error::new(
             code::INVALID_PARAMS,

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::core::Core;
-use super::proof::WaitingPrompt;
+use super::proof::{FirstSign, WaitingPrompt};
 use super::steps::Step;
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Stage};
@@ -53,7 +53,7 @@ fn admit_prompt(core: &mut Core, mut routed: Routed) -> ControlFlow<(), Routed> 
     };
     let session = routed.session().map(|session| &**session);
     let is_broken = session.is_some_and(|session| proof.is_broken(session));
-    if !is_broken && !proof.awaits_sign(session) {
+    if !is_broken && !proof.awaits_sign(FirstSign::Session, session) {
         return ControlFlow::Continue(routed);
     }
     let why = if is_broken { BROKEN } else { SILENT };
@@ -62,22 +62,16 @@ fn admit_prompt(core: &mut Core, mut routed: Routed) -> ControlFlow<(), Routed> 
         return ControlFlow::Break(());
     };
     let exchange = core.exchanges.get(number);
+    routed.charge = core.kept.charge(routed.cost());
     if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
         answer(core, number, &Error::cancelled());
-        return ControlFlow::Break(());
-    }
-    if is_broken {
+    } else if is_broken {
         refuse(core, number, BROKEN);
-        return ControlFlow::Break(());
-    }
-    routed.charge = core.kept.charge(routed.cost());
-    if routed.charge.is_none() {
+    } else if routed.charge.is_none() {
         refuse(core, number, FULL);
-        return ControlFlow::Break(());
-    }
-    core.exchanges.stage(number, Stage::Unproven);
-    let due = core.clock.set_after(TIME, Timer::Sign(number));
-    if let Some(proof) = &mut core.proof {
+    } else if let Some(proof) = &mut core.proof {
+        core.exchanges.stage(number, Stage::Unproven);
+        let due = core.clock.set_after(TIME, Timer::Sign(number));
         proof.waiting.insert(number, WaitingPrompt { routed, due });
     }
     ControlFlow::Break(())
@@ -111,13 +105,13 @@ pub(super) fn late(core: &mut Core, number: ExchangeId) {
     let Some(proof) = &mut core.proof else {
         return;
     };
-    if proof.stops() {
+    if proof.terms.stops {
         if take(core, number).is_some() {
             refuse(core, number, SILENT);
         }
         return;
     }
-    proof.give_up_waiting();
+    proof.note_sign(None);
     let free = proof.free();
     core.tell_once("signs", SILENT_BUT_PASSES);
     go_on(core, free);

@@ -207,7 +207,7 @@ fn receive_answer(core: &mut Core, index: HopIndex, message: Message) {
     if introduction.is_some_and(|introduction| introduction.number == number) {
         return life::introduced(core, index, number, message);
     }
-    if let Some(routed) = core.hooks.take_shown(number) {
+    if let Some(routed) = core.hooks.shown.remove(&number) {
         return reports::decided(core, index, routed, message);
     }
     core.answer_of_proxy(number, index, message);
