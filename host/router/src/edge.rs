@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::batches::Batches;
 use super::exchange::ExchangeId;
 use acp_chain_channel::limits::{Account, OPEN_KEPT};
-use acp_chain_rpc::transport::Outbox;
+use acp_chain_rpc::transport::{Batches, Outbox};
 use acp_chain_rpc::{Error, Id, Message};
 
 /// The client or the agent; if the chain is itself a proxy, the parent.

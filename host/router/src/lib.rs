@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod batches;
 mod breaker;
 mod clock;
 mod edge;

@@ -41,7 +41,6 @@
 //! lookups    requests that wait for projects
 //! proof      the proof that the agent's hooks work
 //! hooks      tool runs that the agent's hooks report
-//! meta       members that the host adds to requests
 //! setups     sessions that are being set up
 //! busy       the work of proxies, as futures
 //! cancel     cancellations
@@ -63,7 +62,6 @@ mod intake;
 mod joined;
 mod lookups;
 mod mcp;
-mod meta;
 mod native;
 mod notices;
 mod out;

@@ -7,14 +7,13 @@ use serde_json::json;
 use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
-use super::meta::merged;
 use crate::exchange::{Exchange, ExchangeId, Stage};
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_acp::{ACKNOWLEDGED, Life};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::capabilities::Capabilities;
-use acp_chain_rpc::{Error, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Kind, Message, code, member, merge};
 
 /// Starts a request: adopts the MCP servers over ACP that it declares. A request with malformed declarations is
 /// answered with an error, and `None` is returned.
@@ -131,13 +130,14 @@ fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Result<Option<Me
         return Ok(declared);
     };
     let message = declared.as_ref().unwrap_or(&routed.message);
-    match merged(message.body(), &json!({ "_meta": meta }), "") {
-        Ok(params) => Ok(Some(message.with_body(&params))),
-        Err(why) => Err(Error::new(
-            code::INVALID_PARAMS,
-            format!("acp-chain: {why}"),
-        )),
-    }
+    let merged = merge(message.body(), &json!({ "_meta": meta })).map_err(|error| {
+        let text = format!(
+            "acp-chain: the agent's hooks cannot be added to the parameters of this request, as {error}; change that, \
+             or start with `--hooks off`"
+        );
+        Error::new(code::INVALID_PARAMS, text)
+    });
+    Ok(Some(message.with_body(&merged?)))
 }
 
 /// Handles an answer of the agent before any proxy sees it: notes capabilities, and sessions that begin and end.

@@ -4,6 +4,7 @@
 //! at most one incomplete message, and the bytes of one read; output waits in an [`Outbox`], whose bytes its owner
 //! counts. [`Transport::lines`] is ACP over standard streams.
 
+mod batches;
 mod drain;
 pub mod lenient;
 mod line_reader;
@@ -16,6 +17,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use batches::Batches;
 pub use drain::Drain;
 pub use lenient::LenientReader;
 pub use line_reader::{Frame, LineReader};

@@ -5,14 +5,15 @@
 
 use std::collections::HashMap;
 
-use acp_chain_rpc::transport::Outbox;
-use acp_chain_rpc::{Id, Message};
+use super::Outbox;
+use crate::{Id, Message};
 
 /// The maximum number of bytes of answers that wait for others.
 const WAIT: usize = 1024 * 1024;
 
 type BatchId = u64;
 
+/// The open batches of an end, and the answers that wait for others of their batch.
 #[derive(Debug, Default)]
 pub struct Batches {
     /// Unanswered requests that arrived in a batch.
@@ -88,6 +89,8 @@ impl Batches {
         self.finish(batch, out);
     }
 
+    /// Whether no batch is open.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -114,10 +117,10 @@ impl Batches {
 
 #[cfg(test)]
 mod tests {
-    use acp_chain_rpc::Error;
     use bytes::Buf;
 
     use super::*;
+    use crate::Error;
 
     #[test]
     fn a_refusal_is_of_its_own_batch_and_takes_no_answer_from_another() {

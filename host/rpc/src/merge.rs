@@ -1,17 +1,32 @@
-//! Members that the host adds to the parameters of a request. Everything that is not theirs keeps its bytes.
-
-use std::borrow::Cow;
+//! Values that join JSON text. Everything else keeps its bytes.
 
 use serde_json::Value;
 
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Entries, edit};
+use super::edit::edit;
+use super::entries::Entries;
+use super::pointer::spells;
+use super::untrusted::{MAX_QUOTE, quote};
+
+/// Why two values cannot be joined.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` {why}", quote(.at, MAX_QUOTE))]
+pub struct MergeError {
+    /// The pointer to the value into which the other does not fit.
+    at: String,
+    why: &'static str,
+}
 
 /// JSON text with `ours` in it: members join those of objects, elements follow those of arrays, and of anything else,
-/// `ours` counts. An error says why they cannot be joined; `at` is the pointer to `theirs`.
+/// `ours` counts.
 ///
-/// A member that occurs twice cannot be joined, as readers disagree about which one counts.
-pub(super) fn merged(theirs: &str, ours: &Value, at: &str) -> Result<String, String> {
+/// # Errors
+/// If a value is of another kind than ours, or a member occurs twice: readers disagree about which one counts.
+pub fn merge(theirs: &str, ours: &Value) -> Result<String, MergeError> {
+    merge_at("", theirs, ours)
+}
+
+/// The same for the value at this pointer.
+fn merge_at(at: &str, theirs: &str, ours: &Value) -> Result<String, MergeError> {
     let begins = |sign: char| theirs.trim_start().starts_with(sign);
     match ours {
         Value::Object(_) | Value::Array(_) if theirs.trim() == "null" => Ok(ours.to_string()),
@@ -23,7 +38,7 @@ pub(super) fn merged(theirs: &str, ours: &Value, at: &str) -> Result<String, Str
                 let token = name.replace('~', "~0").replace('/', "~1");
                 let place = format!("{at}/{token}");
                 let new = match only(&text, name).map_err(|why| unfit(&place, why))? {
-                    Some(their) => merged(their, our, &place)?,
+                    Some(their) => merge_at(&place, their, our)?,
                     None => our.to_string(),
                 };
                 edit(&text, &format!("/{token}"), Some(&new)).map_err(|_| unfit(at, "is too large"))
@@ -40,21 +55,15 @@ pub(super) fn merged(theirs: &str, ours: &Value, at: &str) -> Result<String, Str
     }
 }
 
-fn unfit(at: &str, why: &str) -> String {
-    let at = quote(at, MAX_QUOTE);
-    format!(
-        "the agent's hooks cannot be added to the parameters of this request, as `{at}` {why}; change that, or start \
-         with `--hooks off`"
-    )
+fn unfit(at: &str, why: &'static str) -> MergeError {
+    let at = at.to_owned();
+    MergeError { at, why }
 }
 
 /// The value of a member, if there is one; an error if the member occurs twice.
 fn only<'t>(object: &'t str, name: &str) -> Result<Option<&'t str>, &'static str> {
     let entries = Entries::of(object).into_iter().flatten();
-    let mut named = entries.filter(|entry| {
-        let own = entry.name.map(serde_json::from_str::<Cow<str>>);
-        own.is_some_and(|own| own.is_ok_and(|own| own == name))
-    });
+    let mut named = entries.filter(|entry| entry.name.is_some_and(|own| spells(own, name)));
     let found = named.next().map(|entry| entry.value);
     match named.next() {
         None => Ok(found),
@@ -66,7 +75,7 @@ fn only<'t>(object: &'t str, name: &str) -> Result<Option<&'t str>, &'static str
 mod tests {
     use serde_json::json;
 
-    use super::merged;
+    use super::merge;
 
     #[test]
     fn members_are_joined_and_the_rest_keeps_its_bytes() {
@@ -90,11 +99,7 @@ mod tests {
                 r#"{"\u005fmeta":{"a":{"b":[1],"c":true }}}"#,
             ),
         ] {
-            assert_eq!(
-                merged(theirs, &ours, "").as_deref(),
-                Ok(expected),
-                "{theirs}"
-            );
+            assert_eq!(merge(theirs, &ours).as_deref(), Ok(expected), "{theirs}");
         }
     }
 
@@ -114,11 +119,12 @@ mod tests {
                 "`/_meta/a~1b/c` occurs twice",
             ),
         ] {
-            let error = merged(theirs, &ours, "").unwrap_err();
+            let error = merge(theirs, &ours).unwrap_err().to_string();
             assert!(error.contains(named), "{theirs}: {error}");
         }
         let ours = json!({ "_meta": { "a": [1] } });
-        let error = merged(r#"{"_meta":{"a":{}}}"#, &ours, "").unwrap_err();
+        let error = merge(r#"{"_meta":{"a":{}}}"#, &ours).unwrap_err();
+        let error = error.to_string();
         assert!(error.contains("`/_meta/a` is no array"), "{error}");
     }
 }
