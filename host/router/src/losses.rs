@@ -124,9 +124,9 @@ pub struct Losses {
     /// The number of losses, by sender, or by the proxy at which it happened.
     counts: HashMap<(Loss, Place), u64>,
     notified: HashSet<(Loss, Place)>,
-    /// The texts of which the user was notified, by sender or by proxy (see [`Frequency::Each`]).
-    each: HashMap<Place, HashSet<String>>,
-    topics: HashSet<String>,
+    /// The texts of which the user was notified, by sender or by proxy (see [`Frequency::Each`]); without a place, other
+    /// topics.
+    texts: HashMap<Option<Place>, HashSet<String>>,
 }
 
 impl Losses {
@@ -152,26 +152,19 @@ impl Losses {
         self.notified.insert((loss, at))
     }
 
-    /// Notes that the user is notified of this text at a place. Returns whether the text is new. For each place, only a
-    /// limited number of texts is remembered and shown.
-    pub fn note_each(&mut self, at: Place, what: String) -> bool {
-        const EACH: usize = 32;
-        let texts = self.each.entry(at).or_default();
-        texts.len() < EACH && texts.insert(what)
-    }
-
-    /// Notes that the user is notified of a topic. Returns whether the topic is new. Only a limited number of topics is
-    /// remembered and shown.
-    pub fn note_topic(&mut self, topic: &str) -> bool {
-        const TOPICS: usize = 256;
-        self.topics.len() < TOPICS && self.topics.insert(topic.to_owned())
+    /// Notes that the user is notified of this text at a place, or of a topic. Returns whether it is new. For each place,
+    /// only a limited number of texts is remembered and shown.
+    pub fn note_text(&mut self, at: Option<Place>, text: &str) -> bool {
+        let most = if at.is_some() { 32 } else { 256 };
+        let texts = self.texts.entry(at).or_default();
+        texts.len() < most && texts.insert(text.to_owned())
     }
 
     /// Forgets the losses of a place, as another proxy has it from now on.
     pub fn forget(&mut self, at: Place) {
         self.counts.retain(|(_, place), _| *place != at);
         self.notified.retain(|(_, place)| *place != at);
-        self.each.remove(&at);
+        self.texts.remove(&Some(at));
     }
 }
 

@@ -29,7 +29,7 @@ use crate::native_peer::{NativePeer, Order};
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
-use acp_chain_channel::limits::{Account, FLOOD, KEPT};
+use acp_chain_channel::limits::{Account, FLOOD, KEPT, Quantity};
 use acp_chain_channel::{Failure, MessageId, Peer};
 use acp_chain_recorder::Recorder;
 use acp_chain_rpc::{Error, Id, Message};
@@ -43,6 +43,12 @@ pub(super) fn not_of_session(message: &Message) -> &'static str {
             "a proxy of a project may send only in the sessions of its project; the message names none"
         }
     }
+}
+
+/// Why nothing more is kept for the connection.
+pub(super) fn kept_is_full() -> String {
+    let limit = Quantity::Size.show(KEPT as u64);
+    format!("{limit} are kept for the connection already")
 }
 
 /// Reads of files by proxies through the client.

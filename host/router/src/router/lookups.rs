@@ -2,7 +2,7 @@
 //!
 //! The waiting messages are charged to an account, and count towards the client's backpressure.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,8 @@ pub(super) struct Lookups {
     pub are_on: bool,
     /// Whether a session must not begin before its project is known.
     pub are_required: bool,
-    /// By the request that waits.
-    open: HashMap<ExchangeId, Lookup>,
-    /// The lookups that named sessions wait for. Names are untrusted, so the hash has its own secret.
-    sessions: HashMap<Arc<str>, ExchangeId, foldhash::quality::RandomState>,
-    /// Lookups that have not been started, in order.
-    unstarted: BTreeSet<ExchangeId>,
+    /// By the request that waits, in the order in which they were opened.
+    open: BTreeMap<ExchangeId, Lookup>,
     kept: Account,
 }
 
@@ -54,9 +50,7 @@ impl Lookups {
         Self {
             are_on: false,
             are_required: false,
-            open: HashMap::new(),
-            sessions: HashMap::default(),
-            unstarted: BTreeSet::new(),
+            open: BTreeMap::new(),
             kept: kept.part(KEPT),
         }
     }
@@ -75,10 +69,6 @@ impl Lookups {
     /// Lets a request wait for the project of this folder.
     pub fn wait(&mut self, number: ExchangeId, cwd: String, mut routed: Routed) {
         routed.charge = Some(self.kept.charge_anyway(routed.cost() + cwd.len()));
-        self.unstarted.insert(number);
-        if let Some(session) = routed.session() {
-            self.sessions.insert(session.clone(), number);
-        }
         let lookup = Lookup {
             routed,
             cwd: cwd.into(),
@@ -91,11 +81,12 @@ impl Lookups {
     /// The queue for the client's messages in this session, if the session waits for a lookup.
     #[inline]
     pub fn behind(&mut self, session: Option<&Arc<str>>) -> Option<WaitingQueue<'_>> {
-        if self.sessions.is_empty() {
+        if self.open.is_empty() {
             return None;
         }
-        let lookup = self.open.get_mut(self.sessions.get(session?)?)?;
-        Some(WaitingQueue(lookup, &self.kept))
+        let mut open = self.open.values_mut();
+        let lookup = open.find(|lookup| lookup.routed.session() == session)?;
+        session.map(|_| WaitingQueue(lookup, &self.kept))
     }
 
     pub fn has(&self, number: ExchangeId) -> bool {
@@ -104,27 +95,23 @@ impl Lookups {
 
     /// Takes the lookups to start, and notes that requests wait for them until `due`.
     pub fn take_unstarted(&mut self, due: Instant) -> Vec<(ExchangeId, PathBuf)> {
-        let unstarted = std::mem::take(&mut self.unstarted).into_iter();
-        let started = unstarted.filter_map(|number| {
-            let lookup = self.open.get_mut(&number)?;
+        let open = self.open.iter_mut();
+        let unstarted = open.filter(|(_, lookup)| lookup.due.is_none());
+        let started = unstarted.map(|(number, lookup)| {
             lookup.due = Some(due);
-            Some((number, std::mem::take(&mut lookup.cwd)))
+            (*number, std::mem::take(&mut lookup.cwd))
         });
         started.collect()
     }
 
     pub fn has_unstarted(&self) -> bool {
-        !self.unstarted.is_empty()
+        self.open.values().any(|lookup| lookup.due.is_none())
     }
 
     /// Takes a request that waits, with the messages that wait behind it.
     pub fn take(&mut self, number: ExchangeId) -> Option<Lookup> {
         let mut lookup = self.open.remove(&number)?;
-        self.unstarted.remove(&number);
         lookup.routed.charge = None;
-        if let Some(session) = lookup.routed.session() {
-            self.sessions.remove(session);
-        }
         Some(lookup)
     }
 }

@@ -5,7 +5,7 @@
 //! proxies have agreed to, or with the error of one; the answer passes none of them. So the chain sends no reports
 //! itself, and the parent takes over only what a power lets proxies change.
 
-use super::core::Core;
+use super::core::{Core, kept_is_full};
 use super::hooks::{HookOutcome, reason};
 use super::steps::Step;
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
@@ -13,7 +13,6 @@ use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_acp::BEFORE_TOOL;
 use acp_chain_channel::Peer;
-use acp_chain_channel::limits::{KEPT, Quantity};
 use acp_chain_rpc::{EditError, Error, Kind, Message, code, edit, resolve};
 
 /// Handles a report that has passed all proxies.
@@ -63,9 +62,8 @@ pub(super) fn show(core: &mut Core, index: HopIndex, mut routed: Routed) {
     };
     routed.charge = core.kept.charge(routed.cost());
     if routed.charge.is_none() {
-        let limit = Quantity::Size.show(KEPT as u64);
-        let reason = format!("{limit} are kept for the connection already");
-        return core.steps.push(Step::Fail(index, routed, reason.into()));
+        let reason = kept_is_full().into();
+        return core.steps.push(Step::Fail(index, routed, reason));
     }
     core.exchanges.stage(number, Stage::Native(index));
     if let Some(native) = core.hops[index].native_mut() {

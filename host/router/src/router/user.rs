@@ -52,7 +52,7 @@ impl Core {
             }
             Frequency::Each => {
                 let text = Untrusted::within(why, LONGEST).to_string();
-                if self.losses.note_each(at, text.clone()) {
+                if self.losses.note_text(Some(at), &text) {
                     self.tell_user(&text);
                 }
             }
@@ -86,7 +86,7 @@ impl Core {
 
     /// Notifies the user, once for each topic.
     pub fn tell_once(&mut self, topic: &str, text: &str) {
-        if self.losses.note_topic(topic) {
+        if self.losses.note_text(None, topic) {
             tracing::info!("{text}");
             self.tell_user(text);
         }

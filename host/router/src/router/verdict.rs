@@ -1,6 +1,6 @@
 //! Carries out the decisions of proxies.
 
-use super::core::Core;
+use super::core::{Core, kept_is_full};
 use super::mcp::{Mcp, Provider};
 use super::sessions::shown;
 use super::trace::decision_of;
@@ -10,7 +10,6 @@ use crate::exchange::Stage;
 use crate::hop::Item;
 use crate::route::HopIndex;
 use crate::routed::Routed;
-use acp_chain_channel::limits::{KEPT, Quantity};
 use acp_chain_channel::{Action, MessageId};
 use acp_chain_rpc::Message;
 use std::borrow::Cow;
@@ -102,9 +101,7 @@ fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed) {
     routed.charge = core.kept.charge(routed.cost());
     if routed.charge.is_none() {
         core.hops[index].take_away(version, id);
-        let limit = Quantity::Size.show(KEPT as u64);
-        let reason =
-            format!("it holds the message, and {limit} are kept for the connection already");
+        let reason = format!("it holds the message, and {}", kept_is_full());
         return failure::fail(core, index, routed, &reason);
     }
     let request = routed.exchange.filter(|_| !routed.is_response());
