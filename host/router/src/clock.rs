@@ -1,6 +1,6 @@
 //! The time of a connection, and what is scheduled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -11,7 +11,7 @@ use super::version::Version;
 use acp_chain_channel::MessageId;
 
 /// A scheduled event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// A held message is taken from its proxy.
     Expire(HopIndex, MessageId),
@@ -40,13 +40,16 @@ pub enum Timer {
 pub struct Clock {
     now: Instant,
     timers: BTreeSet<(Instant, Timer)>,
+    /// The time of each timer.
+    times: HashMap<Timer, Instant>,
 }
 
 impl Clock {
-    pub const fn new(now: Instant) -> Self {
+    pub fn new(now: Instant) -> Self {
         Self {
             now,
             timers: BTreeSet::new(),
+            times: HashMap::new(),
         }
     }
 
@@ -59,19 +62,25 @@ impl Clock {
         self.now = now;
     }
 
+    /// Sets a timer. Its earlier time, if it has one, no longer counts.
     pub fn set(&mut self, at: Instant, timer: Timer) {
+        self.clear(timer);
+        self.times.insert(timer, at);
         self.timers.insert((at, timer));
     }
 
-    /// Sets a timer, and returns its time.
-    pub fn set_after(&mut self, time: Duration, timer: Timer) -> Instant {
-        let at = self.now + time;
-        self.set(at, timer);
-        at
+    pub fn set_after(&mut self, time: Duration, timer: Timer) {
+        self.set(self.now + time, timer);
     }
 
-    pub fn clear(&mut self, at: Instant, timer: Timer) {
-        self.timers.remove(&(at, timer));
+    pub fn is_set(&self, timer: Timer) -> bool {
+        self.times.contains_key(&timer)
+    }
+
+    pub fn clear(&mut self, timer: Timer) {
+        if let Some(at) = self.times.remove(&timer) {
+            self.timers.remove(&(at, timer));
+        }
     }
 
     /// The time of the next event.
@@ -82,6 +91,8 @@ impl Clock {
     /// Takes an event that is due.
     pub fn due(&mut self) -> Option<Timer> {
         self.timers.first().filter(|(at, _)| *at <= self.now)?;
-        self.timers.pop_first().map(|(_, timer)| timer)
+        let (_, timer) = self.timers.pop_first()?;
+        self.times.remove(&timer);
+        Some(timer)
     }
 }

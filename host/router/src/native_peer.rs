@@ -6,8 +6,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::exchange::ExchangeId;
 use super::route::HopIndex;
 use super::routed::Routed;
@@ -100,8 +98,6 @@ pub struct Beginning {
 #[derive(Debug)]
 pub struct Introduction {
     pub number: ExchangeId,
-    /// When the answer is due.
-    pub due: Instant,
     /// The client's own message, as long as the proxy may still be bypassed.
     pub routed: Option<Routed>,
     /// Whether this is a repetition for a restarted proxy, which concerns no request of the client.

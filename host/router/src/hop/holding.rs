@@ -1,7 +1,6 @@
 //! The messages that a proxy holds, and those that wait for them.
 
 use foldhash::{HashMap, HashMapExt};
-use tokio::time::Instant;
 
 use super::Hop;
 use crate::queues::ParkedMessages;
@@ -14,8 +13,6 @@ use acp_chain_channel::limits::Account;
 #[derive(Debug)]
 pub struct HeldMessage {
     pub routed: Routed,
-    /// When the message is taken from the proxy.
-    pub until: Instant,
     /// The version of the proxy that holds the message.
     pub version: Version,
 }
@@ -51,22 +48,10 @@ impl Hop {
         self.holding.held.is_empty() && self.holding.parked.is_empty()
     }
 
-    /// Lets a version hold a message. Returns when the message is taken away again.
-    pub fn hold(
-        &mut self,
-        id: MessageId,
-        routed: Routed,
-        version: Version,
-        now: Instant,
-    ) -> Instant {
-        let until = now + self.terms.limits.hold_time;
-        let held = HeldMessage {
-            routed,
-            until,
-            version,
-        };
+    /// Lets a version hold a message.
+    pub fn hold(&mut self, id: MessageId, routed: Routed, version: Version) {
+        let held = HeldMessage { routed, version };
         self.holding.held.insert(id, held);
-        until
     }
 
     pub fn remove_held(&mut self, id: MessageId) -> Option<HeldMessage> {

@@ -1,8 +1,8 @@
-//! Pauses: when a proxy is called again, and how long it rests after that.
+//! Pauses, and how long a proxy rests after them.
 
 use std::time::Duration;
 
-use foldhash::HashMap;
+use foldhash::HashSet;
 use tokio::time::Instant;
 
 use super::Hop;
@@ -11,35 +11,30 @@ use acp_chain_channel::limits::REST;
 
 #[derive(Default)]
 pub(super) struct Pauses {
-    /// When the pauses end. A pause does not keep an idle instance awake.
-    ends: HashMap<MessageId, Instant>,
+    /// The pauses whose calls are yet to come. A pause does not keep an idle instance awake.
+    open: HashSet<MessageId>,
     rests_until: Option<Instant>,
     /// When the current call began, if it is one at the end of a pause.
     woken: Option<Instant>,
 }
 
 impl Hop {
-    /// Notes a pause that lasts until this time.
-    pub fn pause(&mut self, id: MessageId, until: Instant) {
-        self.pauses.ends.insert(id, until);
-    }
-
-    /// When a pause ends.
-    pub fn pauses_until(&self, id: MessageId) -> Option<Instant> {
-        self.pauses.ends.get(&id).copied()
+    /// Notes a pause.
+    pub fn pause(&mut self, id: MessageId) {
+        self.pauses.open.insert(id);
     }
 
     /// Ends a pause. Returns how long the proxy has yet to rest; `None` if there was no such pause.
     pub fn end_pause(&mut self, id: MessageId, now: Instant) -> Option<Duration> {
-        self.pauses.ends.remove(&id)?;
+        self.pauses.open.take(&id)?;
         let until = self.pauses.rests_until.unwrap_or(now);
         Some(until.saturating_duration_since(now))
     }
 
-    /// Takes all pauses, which end with the instance, and when they would have ended.
-    pub fn take_pauses(&mut self) -> impl Iterator<Item = (MessageId, Instant)> {
+    /// Takes all pauses, which end with the instance.
+    pub fn take_pauses(&mut self) -> impl Iterator<Item = MessageId> {
         self.pauses.woken = None;
-        self.pauses.ends.drain()
+        self.pauses.open.drain()
     }
 
     /// Notes that the proxy is called at the end of a pause.

@@ -294,25 +294,24 @@ impl Core {
         if !self.lookups.has_unstarted() || open.any(|(_, exchange)| begins(exchange)) {
             return Vec::new();
         }
-        let due = self.clock.now() + PATIENCE;
-        let unstarted = self.lookups.take_unstarted(due);
+        let unstarted = self.lookups.take_unstarted();
         for (number, _) in &unstarted {
-            self.clock.set(due, Timer::Lookup(*number));
+            self.clock.set_after(PATIENCE, Timer::Lookup(*number));
         }
         unstarted
     }
 
     /// Ends all pauses of a proxy, whose instance ends.
     pub fn end_pauses(&mut self, index: HopIndex) {
-        for (id, at) in self.hops[index].take_pauses() {
-            self.clock.clear(at, Timer::Wake(index, id));
+        for id in self.hops[index].take_pauses() {
+            self.clock.clear(Timer::Wake(index, id));
         }
     }
 
     /// Takes a held message from its proxy.
     pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<HeldMessage> {
         let held = self.hops[index].remove_held(id)?;
-        self.clock.clear(held.until, Timer::Expire(index, id));
+        self.clock.clear(Timer::Expire(index, id));
         Some(held)
     }
 

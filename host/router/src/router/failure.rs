@@ -74,8 +74,8 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure) {
     }
 
     let hop = &mut core.hops[index];
-    for (id, held) in hop.held() {
-        core.clock.clear(held.until, Timer::Expire(index, id));
+    for (id, _) in hop.held() {
+        core.clock.clear(Timer::Expire(index, id));
     }
     // Including those of replaced versions.
     let had = hop.take_undecided();

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use crate::exchange::ExchangeId;
 use crate::routed::Routed;
 use acp_chain_channel::limits::{Account, Charge, KEPT};
@@ -31,8 +29,7 @@ pub(super) struct Lookup {
     pub routed: Routed,
     /// The folder to look up, until the lookup is started.
     cwd: PathBuf,
-    /// When the request stops waiting, once the lookup has started.
-    pub due: Option<Instant>,
+    is_started: bool,
     pub behind: Vec<WaitingMessage>,
 }
 
@@ -72,7 +69,7 @@ impl Lookups {
         let lookup = Lookup {
             routed,
             cwd: cwd.into(),
-            due: None,
+            is_started: false,
             behind: Vec::new(),
         };
         self.open.insert(number, lookup);
@@ -93,19 +90,19 @@ impl Lookups {
         self.open.contains_key(&number)
     }
 
-    /// Takes the lookups to start, and notes that requests wait for them until `due`.
-    pub fn take_unstarted(&mut self, due: Instant) -> Vec<(ExchangeId, PathBuf)> {
+    /// Takes the lookups to start.
+    pub fn take_unstarted(&mut self) -> Vec<(ExchangeId, PathBuf)> {
         let open = self.open.iter_mut();
-        let unstarted = open.filter(|(_, lookup)| lookup.due.is_none());
+        let unstarted = open.filter(|(_, lookup)| !lookup.is_started);
         let started = unstarted.map(|(number, lookup)| {
-            lookup.due = Some(due);
+            lookup.is_started = true;
             (*number, std::mem::take(&mut lookup.cwd))
         });
         started.collect()
     }
 
     pub fn has_unstarted(&self) -> bool {
-        self.open.values().any(|lookup| lookup.due.is_none())
+        self.open.values().any(|lookup| !lookup.is_started)
     }
 
     /// Takes a request that waits, with the messages that wait behind it.

@@ -16,8 +16,8 @@ const METHOD: &str = "wake-after";
 
 /// Starts a pause.
 pub(super) fn ask(core: &mut Core, index: HopIndex, id: MessageId, after: Duration) {
-    let at = core.clock.set_after(after, Timer::Wake(index, id));
-    core.hops[index].pause(id, at);
+    core.clock.set_after(after, Timer::Wake(index, id));
+    core.hops[index].pause(id);
 }
 
 /// Queues the call at the end of a pause.
@@ -27,10 +27,8 @@ pub(super) fn on_timer(core: &mut Core, index: HopIndex, id: MessageId) {
 
 /// Ends a pause early, as the proxy cancels it.
 pub(super) fn cut_short(core: &mut Core, index: HopIndex, id: MessageId) {
-    let at = core.hops[index].pauses_until(id);
     // Otherwise the call is queued already.
-    if let Some(at) = at.filter(|at| *at > core.clock.now()) {
-        core.clock.clear(at, Timer::Wake(index, id));
+    if core.clock.is_set(Timer::Wake(index, id)) {
         ask(core, index, id, Duration::ZERO);
     }
 }

@@ -78,9 +78,7 @@ pub(super) fn withdraw(core: &mut Core, number: ExchangeId) {
 
 fn take(core: &mut Core, number: ExchangeId) -> Option<Lookup> {
     let lookup = core.lookups.take(number)?;
-    if let Some(due) = lookup.due {
-        core.clock.clear(due, Timer::Lookup(number));
-    }
+    core.clock.clear(Timer::Lookup(number));
     Some(lookup)
 }
 

@@ -9,7 +9,6 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::hooks::ReportNumber;
 use crate::exchange::ExchangeId;
@@ -98,13 +97,6 @@ enum Call {
     Settled,
 }
 
-/// A prompt that waits for a sign of life.
-pub(super) struct WaitingPrompt {
-    pub routed: Routed,
-    /// When it stops waiting.
-    pub due: Instant,
-}
-
 pub(super) struct Proof {
     pub terms: HookTerms,
     /// The sessions with a sign of life, by the agent's names.
@@ -118,7 +110,8 @@ pub(super) struct Proof {
     unnamed: u64,
     /// The sessions in which the hooks turned out not to work, by the agent's names.
     pub broken: HashMap<Arc<str>, Charge, foldhash::quality::RandomState>,
-    pub waiting: BTreeMap<ExchangeId, WaitingPrompt>,
+    /// The prompts that wait for a sign of life.
+    pub waiting: BTreeMap<ExchangeId, Routed>,
 }
 
 impl Proof {
@@ -169,7 +162,7 @@ impl Proof {
     /// The waiting prompts that may go on, in order.
     pub fn free(&self) -> Vec<ExchangeId> {
         let free = self.waiting.iter().filter(|(_, prompt)| {
-            let session = prompt.routed.session();
+            let session = prompt.session();
             !self.awaits_sign(FirstSign::Session, session.map(|session| &**session))
         });
         free.map(|(number, _)| *number).collect()
@@ -178,7 +171,7 @@ impl Proof {
     /// The waiting prompts of a session, in order.
     pub fn waiting_in(&self, session: &Arc<str>) -> Vec<ExchangeId> {
         let all = self.waiting.iter();
-        let own = all.filter(|(_, prompt)| prompt.routed.session() == Some(session));
+        let own = all.filter(|(_, prompt)| prompt.session() == Some(session));
         own.map(|(number, _)| *number).collect()
     }
 

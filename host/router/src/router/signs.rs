@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::core::Core;
-use super::proof::{FirstSign, WaitingPrompt};
+use super::proof::FirstSign;
 use super::steps::Step;
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Stage};
@@ -71,8 +71,8 @@ fn admit_prompt(core: &mut Core, mut routed: Routed) -> ControlFlow<(), Routed> 
         refuse(core, number, FULL);
     } else if let Some(proof) = &mut core.proof {
         core.exchanges.stage(number, Stage::Unproven);
-        let due = core.clock.set_after(TIME, Timer::Sign(number));
-        proof.waiting.insert(number, WaitingPrompt { routed, due });
+        core.clock.set_after(TIME, Timer::Sign(number));
+        proof.waiting.insert(number, routed);
     }
     ControlFlow::Break(())
 }
@@ -133,8 +133,8 @@ fn go_on(core: &mut Core, prompts: Vec<ExchangeId>) {
 
 /// Ends the wait of a prompt. `None` if it is answered already, as the connection has ended.
 fn take(core: &mut Core, number: ExchangeId) -> Option<Routed> {
-    let WaitingPrompt { mut routed, due } = core.proof.as_mut()?.waiting.remove(&number)?;
-    core.clock.clear(due, Timer::Sign(number));
+    let mut routed = core.proof.as_mut()?.waiting.remove(&number)?;
+    core.clock.clear(Timer::Sign(number));
     routed.charge = None;
     core.exchanges.get(number)?;
     core.exchanges.stage(number, Stage::Moving);

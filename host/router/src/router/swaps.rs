@@ -79,16 +79,13 @@ fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), F
 /// Puts in a newer version.
 fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started) {
     let hop = &mut core.hops[index];
-    let (old, until) = (
-        hop.version(),
-        core.clock.now() + hop.terms().limits.hold_time,
-    );
+    let (old, time) = (hop.version(), hop.terms().limits.hold_time);
     let done = hop.put_in(swap, new);
     tracing::info!("{} was replaced by a newer version", hop.title());
     core.trace_state(index, State::Running, None);
     let hop = &core.hops[index];
     if hop.is_retired(old) {
-        core.clock.set(until, Timer::Retire(index, old));
+        core.clock.set_after(time, Timer::Retire(index, old));
     }
     if let Some(oldest) = hop.surplus() {
         let why = "the proxy was replaced too often while older versions had unfinished work";

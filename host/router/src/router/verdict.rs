@@ -105,8 +105,10 @@ fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed) {
         return failure::fail(core, index, routed, &reason);
     }
     let request = routed.exchange.filter(|_| !routed.is_response());
-    let until = core.hops[index].hold(id, routed, version, core.clock.now());
-    core.clock.set(until, Timer::Expire(index, id));
+    let hop = &mut core.hops[index];
+    hop.hold(id, routed, version);
+    let time = hop.terms().limits.hold_time;
+    core.clock.set_after(time, Timer::Expire(index, id));
     let Some(exchange) = request.and_then(|number| core.exchanges.get_mut(number)) else {
         return;
     };

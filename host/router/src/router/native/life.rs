@@ -26,7 +26,6 @@ pub(super) fn introduce(
     number: ExchangeId,
     routed: Option<Routed>,
 ) {
-    let due = core.clock.now() + START_UP;
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };
@@ -34,18 +33,12 @@ pub(super) fn introduce(
         native.beginning.initialize = Some(routed.message.clone());
     }
     native.introduce(number);
-    let new = Introduction {
+    native.introduction = Some(Introduction {
         number,
-        due,
         is_repeated: routed.is_none(),
         routed,
-    };
-    let old = native.introduction.replace(new);
-    // First: the new one may be due at the same time.
-    if let Some(old) = old {
-        core.clock.clear(old.due, Timer::Introduction(index));
-    }
-    core.clock.set(due, Timer::Introduction(index));
+    });
+    core.clock.set_after(START_UP, Timer::Introduction(index));
 }
 
 /// Handles a native proxy's answer to its first message.
@@ -58,7 +51,7 @@ pub(super) fn introduced(core: &mut Core, index: HopIndex, number: ExchangeId, m
     let Some(introduction) = &native.introduction else {
         return;
     };
-    let (due, is_repeated) = (introduction.due, introduction.is_repeated);
+    let is_repeated = introduction.is_repeated;
     // If the proxy passed the message on, it has accepted it, and this is the answer of another part.
     let has_begun = !is_repeated && introduction.routed.is_none();
     if message.kind() == Kind::Error && !has_begun {
@@ -94,7 +87,7 @@ pub(super) fn introduced(core: &mut Core, index: HopIndex, number: ExchangeId, m
     native.introduction = None;
     native.is_settled = true;
     let dialect = native.dialect.as_str();
-    core.clock.clear(due, Timer::Introduction(index));
+    core.clock.clear(Timer::Introduction(index));
     tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
     if is_repeated {
         core.exchanges.remove(number);
@@ -107,10 +100,10 @@ pub(super) fn introduced(core: &mut Core, index: HopIndex, number: ExchangeId, m
 /// Breaks a native proxy that has not answered its first message in time.
 pub(in crate::router) fn on_introduction_timer(core: &mut Core, index: HopIndex) {
     let waiting: usize = core.hops.iter().map(Hop::backlog).sum();
-    let Some(native) = core.hops[index].native_mut() else {
+    let Some(native) = core.hops[index].native() else {
         return;
     };
-    let Some(introduction) = &mut native.introduction else {
+    let Some(introduction) = &native.introduction else {
         return;
     };
     // While so much waits, the part that should answer the proxy is not read.
@@ -123,7 +116,7 @@ pub(in crate::router) fn on_introduction_timer(core: &mut Core, index: HopIndex)
             .push(Step::Break(index, Failure::new(reason).into()));
     }
     // The proxy waits for an answer itself.
-    introduction.due = core.clock.set_after(START_UP, Timer::Introduction(index));
+    core.clock.set_after(START_UP, Timer::Introduction(index));
 }
 
 /// Continues after a native proxy's program was started, or could not be.
@@ -171,10 +164,8 @@ pub(in crate::router) fn cut(core: &mut Core, index: HopIndex) -> Option<Routed>
     own.sort_unstable();
     core.orders.push(Order::End(index));
     core.steps.withdraw(own);
-    let introduction = introduction?;
-    core.clock
-        .clear(introduction.due, Timer::Introduction(index));
-    introduction.routed
+    core.clock.clear(Timer::Introduction(index));
+    introduction?.routed
 }
 
 /// Whether a message is an answer to a native proxy that is starting, which needs it to finish its start.
