@@ -1,6 +1,6 @@
 //! Facts about the Agent Client Protocol: which side sends each method, and its effect on a connection, a session or a
-//! turn; the effect of updates on a conversation; when a turn begins and ends; and the codes of errors. All other
-//! crates use these tables.
+//! turn; the effect of updates on a conversation; when a turn begins and ends; the dialects of proxies; and the codes of
+//! errors. All other crates use these tables.
 //!
 //! Invariants: every method of both versions' schemas has a row, and nothing here grants anything.
 
@@ -10,9 +10,11 @@
 
 extern crate alloc;
 
+mod dialect;
 mod turns;
 mod updates;
 
+pub use dialect::{Dialect, is_successor};
 pub use turns::{ACKNOWLEDGED, TurnState, Turns};
 pub use updates::{Change, UPDATES};
 

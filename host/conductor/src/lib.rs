@@ -34,5 +34,5 @@ pub mod native {
     pub use acp_chain_process::{
         CommandLine, Process, ProcessEnd, SpawnError, Startable, Supervisor, describe, exit_code,
     };
-    pub use acp_chain_router::native::{Dialect, is_successor};
+    pub use acp_chain_router::native::Dialect;
 }

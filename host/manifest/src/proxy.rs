@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, read_directories, read_grant};
@@ -124,6 +125,7 @@ pub(super) struct ProxyTable {
     command: Option<String>,
     args: Option<Vec<String>>,
     env: Option<Environment>,
+    #[serde(default, deserialize_with = "dialect")]
     dialect: Option<Dialect>,
     config: Option<toml::Table>,
     on_failure: Option<FailurePolicy>,
@@ -132,6 +134,15 @@ pub(super) struct ProxyTable {
     methods: Option<MethodsTable>,
     pub(super) directories: Option<Vec<DirectoryTable>>,
     sleeps: Option<bool>,
+}
+
+/// Reads the name of a dialect.
+fn dialect<'de, D: Deserializer<'de>>(name: D) -> Result<Option<Dialect>, D::Error> {
+    const NAMES: &[&str] = &["proxy", "proxy-meta", "_proxy"];
+    let name = String::deserialize(name)?;
+    let known = Dialect::ALL.into_iter().find(|one| one.as_str() == name);
+    let unknown = || D::Error::unknown_variant(&name, NAMES);
+    known.map(Some).ok_or_else(unknown)
 }
 
 impl ProxyTable {

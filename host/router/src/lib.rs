@@ -18,7 +18,6 @@ mod hop;
 mod labels;
 pub mod losses;
 mod member;
-pub mod native;
 mod native_peer;
 mod queues;
 mod route;
@@ -37,3 +36,9 @@ pub use router::{
     FinishedWork, FirstSign, HookOutcome, HookTerms, PATIENCE, RUN, ReportNumber, Router,
 };
 pub use swap::{EndCallback, Swap};
+
+/// Native proxies: their programs, and the dialects of the proxy protocol.
+pub mod native {
+    pub use acp_chain_acp::Dialect;
+    pub use acp_chain_process::{CommandLine, Startable, Supervisor};
+}

@@ -4,8 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::native::{Dialect, is_successor};
-use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, HOOK, INITIALIZE};
+use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, Dialect, HOOK, INITIALIZE, is_successor};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};

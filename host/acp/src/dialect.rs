@@ -1,25 +1,21 @@
-//! How a native proxy spells the methods that are used only between a conductor and its proxies.
-
-use serde::Deserialize;
-
-pub use acp_chain_process::{CommandLine, Startable, Supervisor};
+//! How proxies spell the methods that are used only between a conductor and its proxies (RFD proxy-chains).
 
 /// A generation of the proxy protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `proxy/…` as in the newest SDKs, with metadata of the hop in `_meta`.
-    #[serde(rename = "proxy")]
     Proxy,
     /// `proxy/…` as in the RFD, with metadata of the hop in `meta`. The host sends none and ignores both, so this
     /// differs from [`Dialect::Proxy`] only in name.
-    #[serde(rename = "proxy-meta")]
     ProxyMeta,
     /// `_proxy/…`, of SDKs from before the methods were adopted.
-    #[serde(rename = "_proxy")]
     Underscore,
 }
 
 impl Dialect {
+    /// All dialects.
+    pub const ALL: [Self; 3] = [Self::Proxy, Self::ProxyMeta, Self::Underscore];
+
     /// Its name in manifests.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -40,12 +36,14 @@ impl Dialect {
     }
 
     /// The dialect of a conductor whose first message has this method; `None` if there is none.
+    #[inline]
     #[must_use]
     pub fn of_initialize(method: &str) -> Option<Self> {
-        let dialects = [Self::Proxy, Self::Underscore];
-        dialects
-            .into_iter()
-            .find(|dialect| dialect.initialize() == method)
+        match method {
+            "proxy/initialize" => Some(Self::Proxy),
+            "_proxy/initialize" => Some(Self::Underscore),
+            _ => None,
+        }
     }
 
     /// The method that carries a message from or to the successor.
@@ -59,6 +57,7 @@ impl Dialect {
 }
 
 /// Whether a method carries a message from or to the successor, in any dialect.
+#[inline]
 #[must_use]
 pub fn is_successor(method: &str) -> bool {
     matches!(method, "proxy/successor" | "_proxy/successor")
