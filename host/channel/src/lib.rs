@@ -292,7 +292,7 @@ pub trait Part: Send {
 }
 
 /// What a proxy declares when it starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registration {
     /// Its subscriptions.
     pub subscriptions: Vec<Subscription>,

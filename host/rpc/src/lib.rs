@@ -38,5 +38,5 @@ pub use malformed::{MalformedLine, read};
 pub use merge::{MergeError, merge};
 pub use message::Message;
 pub use one_line::one_line;
-pub use pointer::{InvalidPointer, MAX_POINTER, member, resolve};
+pub use pointer::{InvalidPointer, MAX_POINTER, member, resolve, text_member};
 pub use salvage::{PartialMessage, salvage};

@@ -102,6 +102,12 @@ pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     within(&mut entries, name, &[])
 }
 
+/// The string that a member of the object at the top of `json` has; `None` if there is no such member, or it has no
+/// string.
+pub fn text_member(json: &str, name: &str) -> Option<String> {
+    serde_json::from_str(member(json, name)?).ok()
+}
+
 /// The values of the members of the object at the top of `json` that some reader may take for `name`, each with whether
 /// it has exactly that name. Some readers ignore case, and a name that cannot be decoded may be any name.
 pub(super) fn like<'a>(json: &'a str, name: &str) -> impl Iterator<Item = (&'a str, bool)> {

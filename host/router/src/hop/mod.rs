@@ -136,12 +136,7 @@ impl Hop {
             terms,
             runtime,
             phase,
-            registration: Registration {
-                subscriptions: Vec::new(),
-                on_failure: FailurePolicy::default(),
-                offers: Offers::default(),
-                guard: false,
-            },
+            registration: Registration::default(),
             versions: Versions::default(),
             called: None,
             saved: None,

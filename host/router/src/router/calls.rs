@@ -11,13 +11,13 @@ use serde_json::json;
 use super::core::Core;
 use super::hooks::ReportNumber;
 use super::mcp::Mcp;
-use super::proof::{FirstSign, text};
+use super::proof::FirstSign;
 use super::signs;
 use crate::exchange::PromptState;
 use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Message, member, resolve};
+use acp_chain_rpc::{Message, member, resolve, text_member};
 
 /// The cost of a broken session, besides its name.
 const ENTRY: usize = 128;
@@ -89,7 +89,7 @@ pub(super) fn asked(core: &mut Core, message: &Message) {
 
 /// Looks at an update of a call (JSON text). Outside turns, it belongs to the history, which hooks have not seen.
 fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, update: &str) {
-    let call = text(update, "toolCallId");
+    let call = text_member(update, "toolCallId");
     let turn = turn_of(core, mcp, session);
     let is_stopped = turn.as_ref().is_some_and(|turn| is_stopped(core, turn));
     let Some(proof) = &mut core.proof else {
@@ -101,7 +101,7 @@ fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, update: &str) {
     if proof.is_broken(&turn) || !proof.lacks_report(call.as_deref(), update, is_stopped) {
         return;
     }
-    let name = text(update, "title").or(call).unwrap_or_default();
+    let name = text_member(update, "title").or(call).unwrap_or_default();
     let name = quote(&name, MAX_QUOTE);
     let lacked = proof.precedent();
     let what =

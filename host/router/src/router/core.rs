@@ -194,6 +194,20 @@ impl Core {
         }
     }
 
+    /// Queues a message for a native proxy, in this direction; a request is sent under its number.
+    pub fn send_to_native(
+        &mut self,
+        index: HopIndex,
+        toward: Peer,
+        message: &Message,
+        number: Option<ExchangeId>,
+    ) {
+        let id = number.map(|number| number.to_string());
+        if let Some(native) = self.hops[index].native_mut() {
+            native.send(toward, message, id.as_deref());
+        }
+    }
+
     /// Answers a request of one end with an error, past all proxies.
     pub fn tell(&mut self, to: Peer, id: &Id, error: &Error) {
         self.send(to, &Message::error(error), Some(id.as_str()));

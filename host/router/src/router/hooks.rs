@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::exchange::ExchangeId;
 use crate::routed::Routed;
-use acp_chain_rpc::{Kind, Message, member};
+use acp_chain_rpc::{Kind, Message, text_member};
 
 /// The number of a report, given by the socket of the agent's hooks.
 pub type ReportNumber = u64;
@@ -40,9 +40,9 @@ impl Hooks {
 /// Why a report is refused that a proxy, or the host in its place, has answered.
 pub(super) fn reason(answer: &Message) -> String {
     match answer.kind() {
-        Kind::Error => member(answer.body(), "message")
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_else(|| "acp-chain: refused".to_owned()),
+        Kind::Error => {
+            text_member(answer.body(), "message").unwrap_or_else(|| "acp-chain: refused".to_owned())
+        }
         _ => "acp-chain: a proxy answered in place of letting it pass".to_owned(),
     }
 }

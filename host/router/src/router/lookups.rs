@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::exchange::ExchangeId;
 use crate::routed::Routed;
 use acp_chain_channel::limits::{Account, Charge, KEPT};
-use acp_chain_rpc::{Message, member};
+use acp_chain_rpc::{Message, text_member};
 
 /// How long a session waits for its project to be found. Its folder may be on a disk that hangs.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -130,6 +130,5 @@ impl WaitingQueue<'_> {
 
 /// The working directory that a request gives its session.
 pub(super) fn cwd(request: &Message) -> Option<String> {
-    let text = member(request.body(), "cwd")?;
-    serde_json::from_str(text).ok()
+    text_member(request.body(), "cwd")
 }

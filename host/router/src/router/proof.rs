@@ -14,7 +14,7 @@ use super::hooks::ReportNumber;
 use crate::exchange::ExchangeId;
 use crate::routed::Routed;
 use acp_chain_channel::limits::{Charge, HOOK_NAMES};
-use acp_chain_rpc::{Message, member};
+use acp_chain_rpc::{Message, text_member};
 
 /// Looks at JSON text.
 type Test = Box<dyn Fn(&str) -> bool + Send + Sync>;
@@ -218,7 +218,7 @@ impl Proof {
             self.excuse(call);
             return false;
         }
-        let is_failed = match text(update, "status").as_deref() {
+        let is_failed = match text_member(update, "status").as_deref() {
             Some("completed") => false,
             Some("failed") if self.terms.judges_failures => true,
             _ => return false,
@@ -234,11 +234,6 @@ impl Proof {
     pub fn is_broken(&self, session: &str) -> bool {
         self.broken.contains_key(session)
     }
-}
-
-/// The text of a member.
-pub(super) fn text(json: &str, name: &str) -> Option<String> {
-    serde_json::from_str(member(json, name)?).ok()
 }
 
 #[cfg(test)]

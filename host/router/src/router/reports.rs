@@ -66,9 +66,7 @@ pub(super) fn show(core: &mut Core, index: HopIndex, mut routed: Routed) {
         return core.steps.push(Step::Fail(index, routed, reason));
     }
     core.exchanges.stage(number, Stage::Native(index));
-    if let Some(native) = core.hops[index].native_mut() {
-        native.send(Peer::Client, &routed.message, Some(&number.to_string()));
-    }
+    core.send_to_native(index, Peer::Client, &routed.message, Some(number));
     core.send_cancel(number);
     core.hooks.shown.insert(number, routed);
 }

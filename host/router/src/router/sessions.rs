@@ -20,7 +20,7 @@ use acp_chain_acp::{Life, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
 use acp_chain_mcp::capabilities::with_acp;
-use acp_chain_rpc::{Kind, Message, member};
+use acp_chain_rpc::{Kind, Message, member, text_member};
 
 /// The cost of a map entry.
 const ENTRY: usize = 128;
@@ -224,8 +224,7 @@ fn announced(message: &Message) -> Option<(Arc<str>, Arc<str>)> {
     if &**message.method() != UPDATE || message.update() != Some("subagent_update") {
         return None;
     }
-    let child = member(member(message.body(), "update")?, "sessionId")?;
-    let child = serde_json::from_str::<String>(child).ok()?;
+    let child = text_member(member(message.body(), "update")?, "sessionId")?;
     Some((message.session()?.clone(), child.into()))
 }
 

@@ -13,7 +13,7 @@ use crate::routed::Routed;
 use acp_chain_acp::{ACKNOWLEDGED, Life};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::capabilities::Capabilities;
-use acp_chain_rpc::{Error, Kind, Message, code, member, merge};
+use acp_chain_rpc::{Error, Kind, Message, code, member, merge, text_member};
 
 /// Starts a request: adopts the MCP servers over ACP that it declares. A request with malformed declarations is
 /// answered with an error, and `None` is returned.
@@ -258,8 +258,7 @@ fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) ->
     if exchange.life == Life::Ends {
         return asked;
     }
-    let named = member(answer.body(), "sessionId");
-    let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
+    let named = text_member(answer.body(), "sessionId");
     match (named, exchange.life) {
         (Some(named), _) => Some(Arc::from(named)),
         // The request names the session that is forked.

@@ -17,7 +17,7 @@ use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_recorder::State;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Kind, Message, code, member};
+use acp_chain_rpc::{Kind, Message, code, text_member};
 
 /// Sends a native proxy its first message.
 pub(super) fn introduce(
@@ -74,8 +74,7 @@ pub(super) fn introduced(core: &mut Core, index: HopIndex, number: ExchangeId, m
                     tried.initialize()
                 )
             } else {
-                let why = member(message.body(), "message");
-                let why = why.and_then(|why| serde_json::from_str::<String>(why).ok());
+                let why = text_member(message.body(), "message");
                 let why = quote(&why.unwrap_or_default(), MAX_QUOTE);
                 format!("it refused `{}`: {why}", tried.initialize())
             };

@@ -24,10 +24,7 @@ use acp_chain_rpc::{Error, Id, Kind, Message, code};
 pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed) {
     core.trace(&routed);
     let Some(number) = routed.exchange else {
-        if let Some(native) = core.hops[index].native_mut() {
-            native.send(routed.toward, &routed.message, None);
-        }
-        return;
+        return core.send_to_native(index, routed.toward, &routed.message, None);
     };
     if routed.is_of_hook() {
         return reports::show(core, index, routed);
@@ -35,19 +32,16 @@ pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed) {
     core.exchanges.stage(number, Stage::Native(index));
     if routed.toward == Peer::Agent && routed.is_beginning() {
         life::introduce(core, index, number, Some(routed));
-    } else {
-        let scoped = match scoped(&core.exchanges, &routed, Place::Hop(index)) {
-            Ok(scoped) => scoped,
-            Err(error) => {
-                return core.answer_of_proxy(number, index, Message::error(&error));
-            }
-        };
-        let message = scoped.as_ref().unwrap_or(&routed.message);
-        if let Some(native) = core.hops[index].native_mut() {
-            native.send(routed.toward, message, Some(&number.to_string()));
-        }
+        return core.send_cancel(number);
     }
-    core.send_cancel(number);
+    match scoped(&core.exchanges, &routed, Place::Hop(index)) {
+        Ok(scoped) => {
+            let message = scoped.as_ref().unwrap_or(&routed.message);
+            core.send_to_native(index, routed.toward, message, Some(number));
+            core.send_cancel(number);
+        }
+        Err(error) => core.answer_of_proxy(number, index, Message::error(&error)),
+    }
 }
 
 /// Sends a native proxy the answer to its own request.
