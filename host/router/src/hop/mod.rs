@@ -227,14 +227,9 @@ impl Hop {
         registration: &'r Registration,
         routed: &Routed,
     ) -> Option<&'r Subscription> {
-        subscribed(registration, routed).filter(|_| self.may_touch(routed))
-    }
-
-    /// Whether a power lets the proxy do anything with a message.
-    fn may_touch(&self, routed: &Routed) -> bool {
         let (grant, sender) = (&self.terms.grant, routed.toward.opposite());
-        let subject = seen_subject(grant, &routed.message, sender, &routed.method);
-        grant.covers(Actions::TOUCH, &subject)
+        let subject = || seen_subject(grant, &routed.message, sender, &routed.method);
+        subscribed(registration, routed).filter(|_| grant.covers(Actions::TOUCH, &subject()))
     }
 
     /// Whether others rely on its decisions.

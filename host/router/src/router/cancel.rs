@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::exchange::ExchangeId;
 use acp_chain_acp::CANCEL_REQUEST;
-use acp_chain_rpc::{Id, Message, member};
+use acp_chain_rpc::{Id, Message, edit, member};
 
 /// The longest cancellation of which members other than the id are kept, in bytes.
 const LONGEST: usize = 4096;
@@ -36,15 +36,8 @@ fn cancelled_id(cancel: &Message) -> Option<Id> {
     Id::parse(id)
 }
 
-/// The same cancellation for the next hop: only the id is replaced.
-pub(super) fn with_cancelled_id(cancel: &Message, number: ExchangeId) -> Message {
-    let body = cancel.body();
-    match member(body, "requestId") {
-        Some(id) => {
-            let start = id.as_ptr().addr() - body.as_ptr().addr();
-            let end = start + id.len();
-            cancel.with_body(&format!("{}{number}{}", &body[..start], &body[end..]))
-        }
-        None => new_cancel(),
-    }
+/// A message that names a request, with another id of that request. Everything else keeps its bytes.
+pub(super) fn with_request_id(message: &Message, id: &str) -> Message {
+    let params = edit(message.body(), "/requestId", Some(id));
+    params.map_or_else(|_| message.clone(), |params| message.with_body(&params))
 }

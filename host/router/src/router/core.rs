@@ -9,7 +9,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use super::busy::BusyProxy;
-use super::cancel::with_cancelled_id;
+use super::cancel::with_request_id;
 use super::exchanges::Exchanges;
 use super::hooks::Hooks;
 use super::joined::JoinedProxies;
@@ -337,7 +337,8 @@ impl Core {
         let Some(cancel) = &exchange.cancel else {
             return;
         };
-        let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
+        let cancel = with_request_id(cancel, &number.to_string());
+        let toward = exchange.toward;
         match exchange.stage {
             // A cancellation is not wrapped, whichever direction the request has.
             Stage::Native(index) => {

@@ -66,7 +66,7 @@ fn ask(core: &mut Core, mcp: &mut Mcp, index: HopIndex, id: MessageId, to: Peer,
     }
     let mut routed = Routed::new(message, route, at, to);
     routed.exchange = Some(number);
-    made_by(core, index, &mut routed);
+    routed.labels = Labels::sent_by(index, &core.hops);
     let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index));
     core.steps.extend(routed.map(Step::Send));
 }
@@ -76,7 +76,7 @@ fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message) {
         return core.lose_of_proxy(Loss::Misplaced, index, &not_of_session(&message));
     };
     let mut routed = Routed::new(message, route, at, to);
-    made_by(core, index, &mut routed);
+    routed.labels = Labels::sent_by(index, &core.hops);
     core.steps.push(Step::Send(routed));
 }
 
@@ -93,10 +93,6 @@ fn refuse(core: &mut Core, index: HopIndex, id: MessageId, to: Peer, message: &M
         };
         core.steps.answer_at(number, next, Message::error(&error));
     }
-}
-
-fn made_by(core: &Core, index: HopIndex, routed: &mut Routed) {
-    routed.labels = Labels::sent_by(index, &core.hops);
 }
 
 /// Handles an MCP message of a proxy, which may send it as a provider to the callers of its servers, but not call

@@ -9,10 +9,9 @@ use super::mcp::Mcp;
 use super::withdraw;
 use crate::clock::Timer;
 use crate::exchange::{ExchangeId, Origin, Stage};
+use acp_chain_acp::READ;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Message, code};
-
-const READ: &str = "fs/read_text_file";
 
 /// How long a client may take for a read. Some reads get twice as long, since there is one timer for all.
 pub const TIME: Duration = Duration::from_secs(10);

@@ -3,14 +3,14 @@
 //!
 //! Within the chain, the named id is the request's number, which is its id on the next hop.
 
+use super::cancel::with_request_id;
 use super::core::Core;
 use super::exchanges::Exchanges;
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
-use acp_chain_rpc::{Error, Id, Message, code, edit, member};
-
-const ELICIT: &str = "elicitation/create";
+use acp_chain_acp::ELICITATION;
+use acp_chain_rpc::{Error, Id, Message, code, member};
 
 /// The member that names the request.
 const NAMED: &str = "requestId";
@@ -41,10 +41,10 @@ pub(super) fn scoped(
     };
     match (&exchange.origin, to) {
         (Origin::Edge(of, id), Place::Edge(to)) if *of == to => {
-            Ok(Some(with_named(&routed.message, id.as_str())))
+            Ok(Some(with_request_id(&routed.message, id.as_str())))
         }
         (Origin::Native(of, id), Place::Hop(to)) if *of == to => {
-            Ok(Some(with_named(&routed.message, id.as_str())))
+            Ok(Some(with_request_id(&routed.message, id.as_str())))
         }
         _ => Err(refused("names a request of another sender")),
     }
@@ -53,18 +53,12 @@ pub(super) fn scoped(
 /// A native proxy's elicitation with the number of the named request. A proxy that forwards unknown messages names its
 /// own request, which repeats one that it received.
 pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) -> Message {
-    let is_at_native = |number: &ExchangeId| {
-        let exchange = core.exchanges.get(*number);
-        exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
-    };
     let Some(id) = named(&message).and_then(Id::parse) else {
         return message;
     };
-    if id
-        .as_str()
-        .parse()
-        .is_ok_and(|number| is_at_native(&number))
-    {
+    let at_native = core.exchanges.at(Stage::Native(index));
+    let number = id.as_str().parse();
+    if number.is_ok_and(|number| at_native.contains(&number)) {
         return message;
     }
     let own = core.hops[index]
@@ -73,24 +67,20 @@ pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) ->
     let Some(own) = own.and_then(|own| core.exchanges.get(*own)) else {
         return message;
     };
-    let repeated = core.exchanges.iter().filter(|(number, exchange)| {
-        is_at_native(number) && exchange.method == own.method && exchange.session == own.session
+    let mut at_native = at_native.into_iter();
+    let repeated = at_native.find(|number| {
+        let exchange = core.exchanges.get(*number);
+        exchange.is_some_and(|one| one.method == own.method && one.session == own.session)
     });
-    match repeated.map(|(number, _)| number).min() {
-        Some(number) => with_named(&message, &number.to_string()),
+    match repeated {
+        Some(number) => with_request_id(&message, &number.to_string()),
         None => message,
     }
 }
 
 /// The id that an elicitation names.
 fn named(message: &Message) -> Option<&str> {
-    let is_question = &**message.method() == ELICIT;
+    let is_question = &**message.method() == ELICITATION;
     let named = is_question.then(|| member(message.body(), NAMED));
     named.flatten().filter(|id| *id != "null")
-}
-
-/// The elicitation with another named id.
-fn with_named(message: &Message, id: &str) -> Message {
-    let params = edit(message.body(), &format!("/{NAMED}"), Some(id));
-    params.map_or_else(|_| message.clone(), |params| message.with_body(&params))
 }

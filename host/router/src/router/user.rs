@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::core::Core;
 use super::notices::LONGEST;
-use crate::exchange::{Exchange, Origin};
+use crate::exchange::Origin;
 use crate::losses::{Frequency, Loss};
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
@@ -147,14 +147,12 @@ impl Core {
     /// The session of the latest open turn, in version 1.
     fn turn(&self) -> Option<Arc<str>> {
         let exchanges = self.exchanges.iter();
-        let turns = exchanges.filter(|(_, exchange)| is_turn(exchange));
+        let turns = exchanges.filter(|(_, exchange)| {
+            matches!(exchange.origin, Origin::Edge(Peer::Client, _))
+                && exchange.life == Life::Prompts
+                && exchange.session.is_some()
+        });
         let latest = turns.max_by_key(|(number, _)| *number);
         latest.and_then(|(_, turn)| turn.session.clone())
     }
-}
-
-fn is_turn(exchange: &Exchange) -> bool {
-    matches!(exchange.origin, Origin::Edge(Peer::Client, _))
-        && exchange.life == Life::Prompts
-        && exchange.session.is_some()
 }
