@@ -22,6 +22,14 @@ use acp_chain_rpc::{Message, member, resolve, text_member};
 /// The cost of a broken session, besides its name.
 const ENTRY: usize = 128;
 
+/// Where a request names the call that it is about: a report or a permission request of version 1, and those of
+/// version 2.
+const CALL: [&str; 3] = [
+    "/toolCall/toolCallId",
+    "/subject/toolCall/toolCallId",
+    "/subject/toolCallId",
+];
+
 const EARLY: &str = "the agent began to work on a prompt before its hooks gave a sign of life";
 
 /// Notes what a hook reports: a sign of life and, before a tool runs, its call. An error says why the report is
@@ -48,8 +56,10 @@ pub(super) fn reported(
 
 /// The id of the call that a request is about.
 fn call_of(request: &Message) -> Option<String> {
-    let call = resolve(request.body(), "/toolCall/toolCallId").ok()??;
-    serde_json::from_str(call).ok()
+    CALL.iter().find_map(|place| {
+        let call = resolve(request.body(), place).ok()??;
+        serde_json::from_str(call).ok()
+    })
 }
 
 /// Looks at a notification that arrives from the agent.

@@ -520,12 +520,19 @@ fn without_hooks_nothing_waits_and_nothing_is_judged() {
 
 #[test]
 fn what_the_agent_asks_about_without_having_shown_a_call_needs_no_report() {
-    let ask = |call: &str| {
+    let ask_in = |form: &str, call: &str| {
+        let about = form.replace("{}", &format!(r#"{{"toolCallId":"{call}"}}"#));
         format!(
-            r#"{{"jsonrpc":"2.0","id":"{call}","method":"session/request_permission","params":{{"sessionId":"s","toolCall":{{"toolCallId":"{call}"}},"options":[]}}}}"#
+            r#"{{"jsonrpc":"2.0","id":"{call}","method":"session/request_permission","params":{{"sessionId":"s",{about},"options":[]}}}}"#
         )
     };
+    let ask = |call: &str| ask_in(r#""toolCall":{}"#, call);
     let mut router = prompted(terms());
+    let version_2 = [r#""subject":{"toolCall":{}}"#, r#""subject":{}"#];
+    for (form, question) in version_2.iter().zip(["subject", "command"]) {
+        agent(&mut router, &ask_in(form, question));
+        shows(&mut router, "s", question, COMPLETED);
+    }
     agent(&mut router, &ask("question"));
     shows(&mut router, "s", "question", COMPLETED);
     assert!(!is_stopped(&mut router));
