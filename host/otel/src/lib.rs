@@ -52,7 +52,7 @@ pub use settings::{CAPTURE, HOPS, Settings};
 /// # Errors
 ///
 /// If writing fails.
-pub fn otlp_json(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+pub fn otlp_json(lines: &mut dyn Iterator<Item = Line>, to: &mut dyn Write) -> io::Result<()> {
     let mut spans = spans::Spans::default();
     for line in lines {
         spans.take(&line);
@@ -65,6 +65,6 @@ pub fn otlp_json(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> i
     let request = ExportTraceServiceRequest {
         resource_spans: group_spans_by_resource_and_scope(spans.done(), &resource),
     };
-    serde_json::to_writer(&mut to, &request)?;
+    serde_json::to_writer(&mut *to, &request)?;
     to.write_all(b"\n")
 }

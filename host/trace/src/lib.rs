@@ -18,7 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod diff;
-mod export;
+pub mod export;
 mod findings;
 mod ids;
 mod line;
@@ -31,7 +31,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use diff::{Difference, Run, Side, Turn, diff, is_id, is_time};
-pub use export::{ExportError, Format, export};
 pub use findings::{Finding, Findings};
 pub use ids::Ids;
 pub use line::{Decision, Kind, Line, Role, State, VERSION};

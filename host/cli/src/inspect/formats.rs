@@ -2,7 +2,8 @@
 
 use acp_chain_inspect::Format;
 use acp_chain_otel::otlp_json;
-use acp_chain_trace::{Format as Other, Line, Reader, export};
+use acp_chain_trace::Reader;
+use acp_chain_trace::export::{self, Export};
 
 use crate::trace::with_lines;
 use acp_chain_kit::transcript::recorded;
@@ -23,25 +24,25 @@ pub fn all() -> Vec<Format> {
             "chrome",
             "Chrome's trace format, for Perfetto",
             "chrome.json",
-            |lines, to| export(Other::Chrome, lines, to).map_err(|error| error.to_string()),
+            export::chrome,
         ),
         of_lines(
             "har",
             "An HTTP Archive, for the network view of browsers",
             "har",
-            |lines, to| export(Other::Har, lines, to).map_err(|error| error.to_string()),
+            export::har,
         ),
         of_lines(
             "otlp",
             "Spans for OpenTelemetry (OTLP JSON)",
             "otlp.json",
-            |lines, to| otlp_json(lines, to).map_err(|error| error.to_string()),
+            otlp_json,
         ),
         of_lines(
             "conductor",
             "The trace of the reference conductor, for its viewer",
             "conductor.jsonl",
-            |lines, to| export(Other::Conductor, lines, to).map_err(|error| error.to_string()),
+            export::conductor,
         ),
     ]
 }
@@ -51,10 +52,7 @@ fn of_lines(
     name: &'static str,
     label: &'static str,
     extension: &'static str,
-    write: impl Fn(&mut dyn Iterator<Item = Line>, &mut Vec<u8>) -> Result<(), String>
-    + Send
-    + Sync
-    + 'static,
+    write: Export,
 ) -> Format {
     Format {
         name,
@@ -65,7 +63,7 @@ fn of_lines(
             let mut text = Vec::new();
             let (written, read) =
                 with_lines(&mut Reader::new(lines), |lines| write(lines, &mut text));
-            written?;
+            written.map_err(|error| error.to_string())?;
             read.map_err(|error| error.to_string())?;
             Ok(text)
         }),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::Result;
 use acp_chain_otel::otlp_json;
-use acp_chain_trace::{ExportError, Format as Other, Reader, TraceError, export};
+use acp_chain_trace::{Reader, TraceError, export};
 
 use super::{open, warn_of_cut, with_lines, wrong};
 use crate::out::print_all;
@@ -40,23 +40,20 @@ enum Format {
 impl Export {
     #[expect(clippy::disallowed_methods, reason = "programs read it")]
     pub fn main(self) -> Result<()> {
-        let format = match self.to {
+        let write: export::Export = match self.to {
             Format::Transcript => return self.whole(recorded),
-            Format::Conductor => Other::Conductor,
-            Format::Chrome => Other::Chrome,
-            Format::Har => Other::Har,
+            Format::Conductor => export::conductor,
+            Format::Chrome => export::chrome,
+            Format::Har => export::har,
             Format::Otlp => return self.whole(spans),
         };
         let mut reader = Reader::new(open(&self.trace)?);
-        let (written, read) = with_lines(&mut reader, |lines| {
-            export(format, lines, BufWriter::new(stdout()))
-        });
+        let mut out = BufWriter::new(stdout());
+        let (written, read) = with_lines(&mut reader, |lines| write(lines, &mut out));
         match written {
             // The reader may stop before the end.
-            Err(ExportError::Unwritable(error)) if error.kind() == ErrorKind::BrokenPipe => {
-                return Ok(());
-            }
-            done => done?,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+            done => done.map_err(|error| wrong!("the trace cannot be written: {error}"))?,
         }
         read.map_err(|error| wrong(&self.trace, &error))?;
         warn_of_cut(&self.trace, reader.cut());

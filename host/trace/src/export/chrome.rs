@@ -64,7 +64,8 @@ struct Connection {
     last: u64,
 }
 
-pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+/// Chrome's trace format, in JSON.
+pub fn chrome(lines: &mut dyn Iterator<Item = Line>, to: &mut dyn Write) -> io::Result<()> {
     let mut clock = Clock::default();
     let mut connections: IndexMap<String, Connection> = IndexMap::new();
     let mut flows = 0;
@@ -76,7 +77,7 @@ pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -
     }
     to.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
     let mut events = Events {
-        to: &mut to,
+        to: &mut *to,
         is_first: true,
     };
     for (number, (_, connection)) in connections.into_iter().enumerate() {
@@ -87,12 +88,12 @@ pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -
 }
 
 /// Writes events one by one.
-struct Events<W> {
-    to: W,
+struct Events<'w> {
+    to: &'w mut dyn Write,
     is_first: bool,
 }
 
-impl<W: Write> Events<W> {
+impl Events<'_> {
     fn put(&mut self, event: &Event) -> io::Result<()> {
         let between: &[u8] = if self.is_first { b"\n" } else { b",\n" };
         self.is_first = false;
@@ -250,7 +251,7 @@ impl Connection {
         }
     }
 
-    fn write<W: Write>(mut self, pid: usize, events: &mut Events<W>) -> io::Result<()> {
+    fn write(mut self, pid: usize, events: &mut Events) -> io::Result<()> {
         let open = std::mem::take(&mut self.open);
         for (number, asked) in open {
             let settled = self.settled.get(&number).copied();

@@ -73,7 +73,8 @@ struct Outcome {
     _meta: Option<Box<RawValue>>,
 }
 
-pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+/// The trace of the reference conductor, `agent-client-protocol-conductor`.
+pub fn conductor(lines: &mut dyn Iterator<Item = Line>, to: &mut dyn Write) -> io::Result<()> {
     let mut clock = Clock::default();
     let mut start = None;
     let mut proxies: HashMap<String, Vec<String>> = HashMap::new();
@@ -108,7 +109,7 @@ pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -
         let Some(event) = event(line, seconds(now.saturating_sub(start)), names) else {
             continue;
         };
-        serde_json::to_writer(&mut to, &event)?;
+        serde_json::to_writer(&mut *to, &event)?;
         to.write_all(b"\n")?;
     }
     to.flush()

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::{Clock, conductor, seconds};
 use crate::{Kind, Line};
@@ -22,18 +22,10 @@ struct Connection {
     /// When it began, in microseconds since 1970.
     begun: u64,
     last: u64,
-    frames: Vec<Frame>,
+    /// The messages of the client.
+    frames: Vec<Value>,
     /// The messages seen so far: messages that the host replaced are in the trace twice.
     seen: HashSet<u64>,
-}
-
-/// A message of the client.
-#[derive(Serialize)]
-struct Frame {
-    r#type: &'static str,
-    time: f64,
-    opcode: u8,
-    data: String,
 }
 
 /// A message as on the wire, except for white space and the order of members.
@@ -52,20 +44,17 @@ struct Message<'m> {
     error: Option<&'m RawValue>,
 }
 
-pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+/// An HTTP Archive, version 1.2.
+pub fn har(lines: &mut dyn Iterator<Item = Line>, to: &mut dyn Write) -> io::Result<()> {
     let mut clock = Clock::default();
     let mut connections: IndexMap<String, Connection> = IndexMap::new();
     for line in lines {
         let now = clock.of(&line);
-        let connection = match connections.get_mut(&line.connection) {
-            Some(connection) => connection,
-            None => connections
-                .entry(line.connection.clone())
-                .or_insert(Connection {
-                    begun: now,
-                    ..Connection::default()
-                }),
-        };
+        let connection = connections.entry(line.connection.clone());
+        let connection = connection.or_insert_with(|| Connection {
+            begun: now,
+            ..Connection::default()
+        });
         connection.last = connection.last.max(now);
         connection.take(&line, now);
     }
@@ -75,7 +64,7 @@ pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -
         .collect();
     let creator = json!({ "name": "acp-chain", "version": env!("CARGO_PKG_VERSION") });
     let log = json!({ "version": "1.2", "creator": creator, "entries": entries });
-    serde_json::to_writer(&mut to, &json!({ "log": log }))?;
+    serde_json::to_writer(&mut *to, &json!({ "log": log }))?;
     to.write_all(b"\n")?;
     to.flush()
 }
@@ -107,16 +96,16 @@ impl Connection {
         let Ok(data) = serde_json::to_string(&message) else {
             return;
         };
-        self.frames.push(Frame {
-            r#type: if is_sent { "send" } else { "receive" },
-            time: seconds(now),
-            opcode: TEXT,
-            data,
-        });
+        self.frames.push(json!({
+            "type": if is_sent { "send" } else { "receive" },
+            "time": seconds(now),
+            "opcode": TEXT,
+            "data": data,
+        }));
     }
 }
 
-fn entry(name: &str, connection: &Connection) -> serde_json::Value {
+fn entry(name: &str, connection: &Connection) -> Value {
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of one connection")]
     let took = connection.last.saturating_sub(connection.begun) as f64 / 1e3;
     let begun = std::time::UNIX_EPOCH

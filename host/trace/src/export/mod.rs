@@ -14,85 +14,17 @@ mod har;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::io::{self, Write};
-use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::Line;
 
-/// An export format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// The trace of the reference conductor, `agent-client-protocol-conductor`.
-    Conductor,
-    /// Chrome's trace format, in JSON.
-    Chrome,
-    /// HTTP Archive 1.2.
-    Har,
-}
+pub use chrome::chrome;
+pub use conductor::conductor;
+pub use har::har;
 
-/// Why a trace cannot be exported.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    /// Writing fails.
-    #[error("the trace cannot be written: {0}")]
-    Unwritable(#[from] io::Error),
-    /// The format is unknown.
-    #[error("unknown format `{0}`; the formats are {names}", names = names())]
-    Unknown(String),
-}
-
-/// Writes a trace in a format.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn export(
-    format: Format,
-    lines: impl IntoIterator<Item = Line>,
-    to: impl Write,
-) -> Result<(), ExportError> {
-    let written = match format {
-        Format::Conductor => conductor::write(lines, to),
-        Format::Chrome => chrome::write(lines, to),
-        Format::Har => har::write(lines, to),
-    };
-    Ok(written?)
-}
-
-impl Format {
-    /// All formats.
-    pub const ALL: [Self; 3] = [Self::Conductor, Self::Chrome, Self::Har];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Conductor => "conductor",
-            Self::Chrome => "chrome",
-            Self::Har => "har",
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = ExportError;
-
-    fn from_str(name: &str) -> Result<Self, ExportError> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|format| format.name() == name)
-            .ok_or_else(|| ExportError::Unknown(name.to_owned()))
-    }
-}
-
-fn names() -> String {
-    Format::ALL.map(Format::name).join(", ")
-}
+/// Writes a trace in a format. It fails only if writing does.
+pub type Export = fn(&mut dyn Iterator<Item = Line>, &mut dyn Write) -> io::Result<()>;
 
 /// Reads the times of lines. A line without a valid time has the previous line's.
 #[derive(Default)]
