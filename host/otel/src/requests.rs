@@ -217,7 +217,7 @@ impl Request {
                 if let Some(content) = content {
                     content.set_result(result);
                 }
-                if at(result, "/isError") == Some(true) {
+                if at::<bool>(result, "/isError") == Some(true) {
                     self.fail(mapping::TOOL_ERROR);
                 }
                 let about = [(mapping::PROVIDER, Some(from))];
