@@ -2,13 +2,10 @@
 //! rest of the message must stay. Numbers lose digits, and lone surrogates become U+FFFD, when a body is parsed into a
 //! language's own values and rewritten.
 
-use std::borrow::Cow;
-
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use acp_chain_channel::{Grant, Subject};
-use acp_chain_rpc as rpc;
+use acp_chain_rpc::{Entries, look_through};
 
 /// The maximum depth to which bodies are compared. Deeper values are ignored.
 const DEEPEST: usize = 100;
@@ -23,70 +20,38 @@ pub fn damage(old: &str, new: &str, grant: &Grant, subject: &Subject) -> Option<
     let (places, mut budget) = (grant.changeable(subject), BUDGET);
     let differs = places.compare(old, new, &mut budget).is_err();
     // No power can judge a body with two readings.
-    if differs && rpc::look_through(old.get()).is_ok() {
+    if differs && look_through(old.get()).is_ok() {
         return Some("it changes places that its powers do not cover".to_owned());
     }
     values(old.get(), new.get(), DEEPEST)
 }
 
-/// The entries of an object, with their decoded names, or of an array, without names.
-struct Entries<'t>(Vec<(Option<Cow<'t, str>>, &'t RawValue)>);
-
-impl<'t> Entries<'t> {
-    fn of(text: &'t str) -> Option<Self> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Entries<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-                f.write_str("an object or an array")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some((name, value)) = map.next_entry::<&'de RawValue, &'de RawValue>()? {
-                    let plain = serde_json::from_str::<String>(name.get()).map(Cow::Owned);
-                    entries.push((Some(plain.unwrap_or(Cow::Borrowed(name.get()))), value));
-                }
-                Ok(Entries(entries))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(value) = list.next_element::<&'de RawValue>()? {
-                    entries.push((None, value));
-                }
-                Ok(Entries(entries))
-            }
-        }
-        let mut reader = serde_json::Deserializer::from_str(text);
-        match text.trim_start().as_bytes().first()? {
-            b'{' => reader.deserialize_map(Read).ok(),
-            b'[' => reader.deserialize_seq(Read).ok(),
-            _ => None,
-        }
-    }
+/// The entries of an object, with their decoded names, or of an array, without names; `None` for other values.
+fn entries(text: &str) -> Option<Vec<(Option<String>, &str)>> {
+    let decoded = |name: &str| serde_json::from_str(name).unwrap_or_else(|_| name.to_owned());
+    let entries = Entries::of(text)?.map(|entry| (entry.name.map(decoded), entry.value));
+    Some(entries.collect())
 }
 
 fn values(old: &str, new: &str, depth: usize) -> Option<String> {
     if old == new || depth == 0 {
         return None;
     }
-    match (Entries::of(old), Entries::of(new)) {
-        (Some(Entries(olds)), Some(Entries(news))) => {
+    match (entries(old), entries(new)) {
+        (Some(olds), Some(news)) => {
             let is_object = olds.iter().chain(&news).any(|(name, _)| name.is_some());
             // In an array whose length changed, elements cannot be matched.
             if !is_object && olds.len() != news.len() {
                 return None;
             }
-            let pair = |at: usize, name: &Option<Cow<str>>| match name {
+            let pair = |at: usize, name: &Option<String>| match name {
                 None => news.get(at),
                 Some(_) => news.iter().find(|(other, _)| other == name),
             };
             let mut olds = olds.iter().enumerate();
             olds.find_map(|(at, (name, value))| {
                 let (_, other) = pair(at, name)?;
-                values(value.get(), other.get(), depth - 1)
+                values(value, other, depth - 1)
             })
         }
         (None, None) => scalars(old, new),
