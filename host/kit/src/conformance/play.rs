@@ -7,23 +7,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use acp_chain_messages::{Kind as Asks, Side, methods};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::excerpt::{line, name, shown};
 use super::finding::Finding;
 use super::mark::Mark;
 use super::stop::Stop;
 use crate::observed::Observations;
-use crate::transcript::json::plain;
-use crate::transcript::wire::{self, RESTART, Wire};
+use crate::transcript::wire::{self, REST, RESTART, Wire};
 use acp_chain_channel::{FailurePolicy, Offers, Outcome, Peer};
 use acp_chain_conductor::Member;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
 use acp_chain_sandbox::Guest;
-
-/// The time that passes when everything is idle.
-const REST: Duration = Duration::from_millis(1);
 
 /// The maximum number of messages before the chain must become idle.
 const MOST: usize = 20_000;
@@ -182,8 +178,8 @@ impl Play {
     pub async fn ask(&mut self, from: Peer, method: &str, params: &str) -> Result<Ask, Stop> {
         self.last += 1;
         let id = self.last;
-        let head = format!(r#""id":{id},"method":{}"#, plain(method));
-        self.say(from, &head, "params", params).await?;
+        let wire = self.sender(from);
+        wire.ask(&id.to_string(), method, &params).await?;
         Ok(Ask {
             from,
             id,
@@ -193,8 +189,8 @@ impl Play {
 
     /// Sends a notification of an end. The params are JSON.
     pub async fn tell(&mut self, from: Peer, method: &str, params: &str) -> Result<(), Stop> {
-        let head = format!(r#""method":{}"#, plain(method));
-        self.say(from, &head, "params", params).await
+        self.sender(from).tell(method, &params).await?;
+        Ok(())
     }
 
     /// Cancels a request of an end.
@@ -218,16 +214,14 @@ impl Play {
             Ok(result) => ("result", result),
             Err(error) => ("error", error),
         };
-        let head = format!(r#""id":{}"#, id.as_str());
-        self.say(from, &head, slot, body).await
+        self.sender(from).answer(&id, slot, body).await?;
+        Ok(())
     }
 
-    async fn say(&mut self, from: Peer, head: &str, slot: &str, body: &str) -> Result<(), Stop> {
+    /// The end that sends a message now.
+    fn sender(&mut self, from: Peer) -> &mut Wire {
         self.count += 1;
-        match timeout(REST, self.wire(from).say(head, slot, body)).await {
-            Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(Stop::Blocked),
-        }
+        self.wire(from)
     }
 
     fn wire(&mut self, peer: Peer) -> &mut Wire {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::excerpt::{name, shown};
 use super::finding::Finding;
 use crate::observed::Observations;
+use crate::transcript::wire;
 use acp_chain_channel::Failure;
 
 /// The maximum duration of a check, in real time.
@@ -30,6 +31,12 @@ pub enum Stop {
 impl From<Finding> for Stop {
     fn from(finding: Finding) -> Self {
         Self::Found(finding)
+    }
+}
+
+impl From<wire::Blocked> for Stop {
+    fn from(_: wire::Blocked) -> Self {
+        Self::Blocked
     }
 }
 

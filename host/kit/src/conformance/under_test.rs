@@ -10,6 +10,7 @@ use super::traffic::Traffic;
 use crate::observed::Observations;
 use crate::transcript::deadline::Deadline;
 use crate::transcript::log::Log;
+use crate::transcript::wire;
 use acp_chain_channel::{Failure, FailurePolicy, Registration, Source};
 use acp_chain_sandbox::Guest;
 
@@ -98,10 +99,7 @@ impl UnderTest {
     ) -> Result<T, Finding> {
         let Terms { seen, on_failure } = terms;
         let on_failure = on_failure.or(self.on_failure);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build();
+        let runtime = wire::runtime();
         let runtime = runtime.map_err(|error| Finding::failure(error.to_string()))?;
         let (_log, _guard) = Log::start();
         let left = self.left();

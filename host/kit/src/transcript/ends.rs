@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::act::{Kind, Said};
-use super::json::{Json, plain};
+use super::json::Json;
 use super::wire::{READ, Wire};
 use acp_chain_rpc::{self as rpc, Id, Message};
 
@@ -19,7 +19,7 @@ pub struct Received {
 
 /// The client's or the agent's end.
 pub struct End {
-    wire: Wire,
+    pub wire: Wire,
     /// The requests that it received, by name.
     pub got: HashMap<String, Id>,
     /// Received messages that no step has expected yet.
@@ -33,24 +33,6 @@ impl End {
             got: HashMap::new(),
             inbox: Vec::new(),
         }
-    }
-
-    /// Sends a request, under its name in the transcript. Like the others, returns whether the chain accepts it.
-    pub async fn ask(&mut self, name: &str, method: &str, params: &Json) -> bool {
-        let head = format!("\"id\":{},\"method\":{}", plain(name), plain(method));
-        self.wire.say(&head, "params", params).await
-    }
-
-    /// Sends a notification.
-    pub async fn tell(&mut self, method: &str, params: &Json) -> bool {
-        let head = format!("\"method\":{}", plain(method));
-        self.wire.say(&head, "params", params).await
-    }
-
-    /// Answers a request.
-    pub async fn answer(&mut self, id: &Id, slot: &str, body: &Json) -> bool {
-        let head = format!("\"id\":{}", id.as_str());
-        self.wire.say(&head, slot, body).await
     }
 
     /// Moves received messages to the inbox, up to a limit. Returns whether there may be more.

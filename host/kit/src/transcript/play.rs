@@ -7,25 +7,22 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use acp_chain_acp::Life;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::act::{Act, Kind};
 use super::deadline::{Deadline, LONGEST};
 use super::ends::{End, Received};
 use super::format::Script;
-use super::json::Json;
+use super::json::{Json, plain};
 use super::log::Log;
 use super::outcome::{Block, Outcome, Played};
 use super::pattern::Captures;
-use super::wire;
+use super::wire::{self, Blocked, REST};
 use crate::observed::Observations;
 use acp_chain_channel::{FailurePolicy, Peer};
 use acp_chain_conductor::Member;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_sandbox::Guest;
-
-/// The time that passes when everything is idle.
-const REST: Duration = Duration::from_millis(1);
 
 /// The error if the chain does not become idle.
 const NO_REST: &str = "the chain does not become idle: its proxies keep sending messages";
@@ -95,9 +92,7 @@ pub enum PlayError {
 /// # Errors
 /// If the transcript names an unknown proxy, or the chain does not start.
 pub fn play(script: &Script, setup: Setup) -> Result<Played, PlayError> {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = runtime.enable_all().start_paused(true).build();
-    let runtime = runtime.map_err(PlayError::Runtime)?;
+    let runtime = wire::runtime().map_err(PlayError::Runtime)?;
     let (log, _guard) = Log::start();
     let played = runtime.block_on(async {
         let player = Player::start(script, setup, log).await?;
@@ -136,6 +131,12 @@ pub(super) struct Player<'a> {
 
 /// Why the play stopped.
 pub(super) struct Stop(pub String);
+
+impl From<Blocked> for Stop {
+    fn from(_: Blocked) -> Self {
+        Self("the chain accepts no more messages".to_owned())
+    }
+}
 
 impl<'a> Player<'a> {
     /// Starts the chain of a transcript.
@@ -298,11 +299,12 @@ impl<'a> Player<'a> {
         params: Json,
         result: Json,
     ) -> Result<(), Stop> {
-        within(self.client.ask(name, method, &params)).await?;
+        let id = plain(name);
+        self.client.wire.ask(&id, method, &params).await?;
         self.rest().await;
         let asks = |came: &Received| came.said.kind == Kind::Request(method.to_owned());
         if let Some(id) = take(&mut self.agent.inbox, asks).and_then(|came| came.id) {
-            within(self.agent.answer(&id, "result", &result)).await?;
+            self.agent.wire.answer(&id, "result", &result).await?;
             self.rest().await;
         }
         let answers = |came: &Received| came.said.name.as_deref() == Some(name);
@@ -360,14 +362,6 @@ pub(super) fn list<'n>(names: impl Iterator<Item = &'n String>) -> String {
         "none".to_owned()
     } else {
         names.join(", ")
-    }
-}
-
-/// An error unless the chain accepts the message in time.
-pub(super) async fn within(sending: impl Future<Output = bool>) -> Result<(), Stop> {
-    match timeout(REST, sending).await {
-        Ok(true) => Ok(()),
-        Ok(false) | Err(_) => Err(Stop("the chain accepts no more messages".to_owned())),
     }
 }
 

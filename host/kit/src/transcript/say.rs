@@ -3,10 +3,10 @@
 use tokio::time::{sleep, timeout};
 
 use super::act::{Act, Call, Kind, Said};
-use super::json::Json;
+use super::json::{Json, plain};
 use super::outcome::Outcome;
 use super::pattern::JsonPattern;
-use super::play::{Player, Stop, list, within};
+use super::play::{Player, Stop, list};
 use super::wire::RESTART;
 use acp_chain_acp::{CANCEL_REQUEST, HOOK};
 use acp_chain_channel::Peer;
@@ -43,16 +43,16 @@ impl Player<'_> {
         match &said.kind {
             Kind::Request(method) => {
                 self.asked.insert((peer, name.clone()), method.clone());
-                let params = with_session(method);
-                within(self.end(peer).ask(&name, method, &params)).await
+                let (id, params) = (plain(&name), with_session(method));
+                self.end(peer).wire.ask(&id, method, &params).await?;
             }
             Kind::Notification(method) => {
                 let params = with_session(method);
-                within(self.end(peer).tell(method, &params)).await
+                self.end(peer).wire.tell(method, &params).await?;
             }
             Kind::Cancel => {
                 let params = Json::Object([("requestId".to_owned(), Json::Text(name))].into());
-                within(self.end(peer).tell(CANCEL_REQUEST, &params)).await
+                self.end(peer).wire.tell(CANCEL_REQUEST, &params).await?;
             }
             Kind::Result | Kind::Error => {
                 let Some(id) = self.end(peer).got.get(&name).cloned() else {
@@ -65,9 +65,10 @@ impl Player<'_> {
                     Kind::Result => ("result", body.unwrap_or_else(empty)),
                     _ => ("error", body.unwrap_or_else(failed)),
                 };
-                within(self.end(peer).answer(&id, slot, &body)).await
+                self.end(peer).wire.answer(&id, slot, &body).await?;
             }
         }
+        Ok(())
     }
 
     /// Calls an MCP server, in the stateless dialect.
@@ -93,11 +94,9 @@ impl Player<'_> {
         ];
         let message = message.map(|(name, value)| (name.to_owned(), value));
         self.calls.insert(call.name.clone());
-        within(
-            self.agent
-                .ask(&call.name, "mcp/message", &Json::Object(message.into())),
-        )
-        .await
+        let (id, message) = (plain(&call.name), Json::Object(message.into()));
+        self.agent.wire.ask(&id, "mcp/message", &message).await?;
+        Ok(())
     }
 
     async fn restarts(

@@ -3,12 +3,16 @@
 
 use std::fmt::Display;
 use std::future::pending;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::timeout;
 
+use super::json::plain;
 use crate::observed::{Observations, ObservedSource};
 use acp_chain_channel::limits::LINE;
 use acp_chain_channel::{Failure, FailurePolicy};
@@ -16,8 +20,11 @@ use acp_chain_conductor::{
     self as chain, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms,
 };
 use acp_chain_rpc::transport::{LineReader, Transport};
-use acp_chain_rpc::{self as rpc, Message, code};
+use acp_chain_rpc::{self as rpc, Id, Message, code};
 use acp_chain_sandbox::Guest;
+
+/// The time that passes when everything is idle.
+pub const REST: Duration = Duration::from_millis(1);
 
 /// The maximum duration of a proxy's restart: the chain waits at most ten seconds before it.
 pub const RESTART: Duration = Duration::from_secs(11);
@@ -43,6 +50,15 @@ pub struct Wire {
     lines: mpsc::Receiver<Unprocessed>,
     /// The number of bytes received since the last release.
     held: usize,
+}
+
+/// The chain accepts no more messages.
+pub struct Blocked;
+
+/// A runtime whose time is simulated.
+pub fn runtime() -> io::Result<Runtime> {
+    let mut runtime = Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build()
 }
 
 /// Starts a component, and observes it. Without `on_failure`, the component's own policy applies.
@@ -102,11 +118,41 @@ impl Wire {
         (wire, theirs)
     }
 
-    /// Sends a message: `head` has its id and its method, `slot` is the member of the body. Returns whether the chain
-    /// accepts it.
-    pub async fn say(&mut self, head: &str, slot: &str, body: &(impl Display + ?Sized)) -> bool {
+    /// Sends a request, with this JSON as its id. Like the others, fails if the chain does not accept it before time
+    /// passes.
+    pub async fn ask(
+        &mut self,
+        id: &str,
+        method: &str,
+        params: &impl Display,
+    ) -> Result<(), Blocked> {
+        let head = format!("\"id\":{id},\"method\":{}", plain(method));
+        self.say(&head, "params", params).await
+    }
+
+    /// Sends a notification.
+    pub async fn tell(&mut self, method: &str, params: &impl Display) -> Result<(), Blocked> {
+        let head = format!("\"method\":{}", plain(method));
+        self.say(&head, "params", params).await
+    }
+
+    /// Answers a request. `slot` is the member of the body.
+    pub async fn answer(
+        &mut self,
+        id: &Id,
+        slot: &str,
+        body: &impl Display,
+    ) -> Result<(), Blocked> {
+        let head = format!("\"id\":{}", id.as_str());
+        self.say(&head, slot, body).await
+    }
+
+    async fn say(&mut self, head: &str, slot: &str, body: &impl Display) -> Result<(), Blocked> {
         let line = format!("{{\"jsonrpc\":\"2.0\",{head},\"{slot}\":{body}}}\n");
-        self.writer.write_all(line.as_bytes()).await.is_ok()
+        match timeout(REST, self.writer.write_all(line.as_bytes())).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Blocked),
+        }
     }
 
     /// The next received message; `None` if there is none, or if the end is full.
