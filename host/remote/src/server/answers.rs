@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use acp_chain_acp::Scope;
 use acp_chain_http::Visitor;
-use acp_chain_http::answer::{Answer, bare, events, named, plain};
-use acp_chain_http::headers::{Accepts, CODED, is_coded};
+use acp_chain_http::answer::{Answer, JSON, bare, events, named, plain};
+use acp_chain_http::headers::{Accepts, CODED, is_coded, media_type};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
 use bytes::Bytes;
@@ -16,20 +16,18 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use tokio::sync::Semaphore;
 
-use super::account::Account;
-use super::body::Room;
 use super::connection::{Connection, Ending};
 use super::events::Events;
-use super::headers::{About, EXPOSED, allowed, has_plain_end, is_json, short};
+use super::headers::{About, EXPOSED, allowed, has_plain_end, short};
 use super::mailbox::NoStream;
 use super::metrics::{Refusal, TransportKind};
 use super::registry::Registry;
-use super::reply::{busy, json, of_connection, readiness};
+use super::reply::{busy, json, readiness};
 use super::request_log::Log;
 use super::routes::DeliveryResult;
 use super::{Behind, Opened, Settings, body, is_true, websocket};
 use crate::gate::{AdmittedUser, Gate, Peer, Rejection};
-use crate::wire::{IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
+use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
 
 /// The longest `initialize`, in bytes: its sender has no connection yet.
 const FIRST: usize = 256 * 1024;
@@ -137,7 +135,7 @@ impl Answers {
         admitted: &AdmittedUser,
         log: &mut Log,
     ) -> Result<Answer, Box<Answer>> {
-        if !is_json(&head.headers) {
+        if media_type(&head.headers).as_deref() != Some(JSON) {
             return Ok(plain(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "Content-Type must be application/json",
@@ -149,7 +147,7 @@ impl Answers {
         }
         if about.connection.is_none() {
             let account = self.registry.account(&admitted.user);
-            let message = self.read(body, FIRST, &account, None).await?;
+            let message = body::read(self, body, FIRST, account, None).await?;
             log.record(&message);
             return self.begin(message, admitted, log).await;
         }
@@ -161,12 +159,8 @@ impl Answers {
         if key.is_some_and(|key| connection.has_key(key)) {
             return Ok(bare(StatusCode::ACCEPTED));
         }
-        let read = self.read(
-            body,
-            self.settings.line,
-            &connection.account,
-            Some(&connection),
-        );
+        let (longest, account) = (self.settings.line, connection.account.clone());
+        let read = body::read(self, body, longest, account, Some(&connection));
         let message = tokio::select! {
             message = read => message?,
             // The client has sent the message again: the rest of this body is lost.
@@ -199,18 +193,6 @@ impl Answers {
         let id = about.connection.as_ref().ok_or_else(missing)?;
         let found = self.registry.find(id, &admitted.user);
         found.ok_or_else(|| Box::new(bare(StatusCode::NOT_FOUND)))
-    }
-
-    /// The message of a body, or the answer to a malformed one.
-    async fn read(
-        &self,
-        body: Incoming,
-        longest: usize,
-        account: &Arc<Account>,
-        connection: Option<&Connection>,
-    ) -> Result<Message, Box<Answer>> {
-        let room = Room::new(self.bodies.clone(), account.clone());
-        body::read(body, longest, room, &self.registry.figures, connection).await
     }
 
     /// The answer to a message that is rejected, as an error.
@@ -278,7 +260,7 @@ impl Answers {
             return Ok(json(StatusCode::OK, text));
         }
         guard.0 = None;
-        let answer = of_connection(json(StatusCode::OK, text), &connection.id);
+        let answer = named(json(StatusCode::OK, text), CONNECTION, &connection.id);
         Ok(named(answer, RESUME, "1"))
     }
 
@@ -403,7 +385,7 @@ impl Answers {
         let over = is_true(admitted.is_over);
         let name = session.clone();
         let read = Events::new(connection.clone(), session, opened, over);
-        let answer = of_connection(events(read), &connection.id);
+        let answer = named(events(read), CONNECTION, &connection.id);
         Ok(match name {
             Some(name) => named(answer, SESSION, &name),
             None => answer,
@@ -436,7 +418,7 @@ impl Answers {
             carried.await;
             drop(socket);
         });
-        Ok(of_connection(answer, &connection.id))
+        Ok(named(answer, CONNECTION, &connection.id))
     }
 
     /// Issues a ticket, with which a browser opens a WebSocket, as it cannot send headers for that.

@@ -10,8 +10,9 @@ use hyper::body::Incoming;
 use tokio::sync::Semaphore;
 
 use super::account::Account;
+use super::answers::Answers;
 use super::connection::Connection;
-use super::metrics::{Figures, Refusal};
+use super::metrics::Refusal;
 use super::reply::{busy, malformed};
 
 /// The room that an incomplete message takes: of that for all users, and of that for its user.
@@ -79,12 +80,13 @@ impl Budget for Share<'_> {
 
 /// The message of a body, or the answer to a malformed one.
 pub async fn read(
+    answers: &Answers,
     body: Incoming,
     longest: usize,
-    room: Room,
-    figures: &Figures,
+    account: Arc<Account>,
     connection: Option<&Connection>,
 ) -> Result<Message, Box<Answer>> {
+    let room = Room::new(answers.bodies.clone(), account);
     let mut share = Share {
         room: &room,
         connection,
@@ -93,7 +95,7 @@ pub async fn read(
         let (status, words) = (why.status(), why.to_string());
         Box::new(match why {
             BodyError::NoRoom => {
-                figures.refused(Refusal::Bodies);
+                answers.registry.figures.refused(Refusal::Bodies);
                 busy(status, &words)
             }
             _ => plain(status, &words),

@@ -1,7 +1,7 @@
 //! The headers of requests, and those that web pages need.
 
-use acp_chain_http::answer::{Answer, JSON, bare, plain};
-use acp_chain_http::headers::{media_type, single};
+use acp_chain_http::answer::{Answer, bare, plain};
+use acp_chain_http::headers::single;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -60,11 +60,6 @@ pub fn has_plain_end(headers: &HeaderMap) -> bool {
         (Some(coding), None) => coding.as_bytes().eq_ignore_ascii_case(b"chunked"),
         _ => false,
     }
-}
-
-/// Whether a body is JSON.
-pub fn is_json(headers: &HeaderMap) -> bool {
-    media_type(headers).as_deref() == Some(JSON)
 }
 
 /// The answer to a browser's preflight request (WHATWG Fetch, CORS).

@@ -1,12 +1,12 @@
 //! Answers that only this server gives.
 
-use acp_chain_http::answer::{Answer, JSON, named, plain, typed};
+use acp_chain_http::answer::{Answer, JSON, plain, typed};
 use acp_chain_rpc::{Error, Id};
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderValue};
 
-use crate::wire::{CONNECTION, failure};
+use crate::wire::failure;
 
 /// The pause after which a rejected client may retry, in seconds.
 const AGAIN: HeaderValue = HeaderValue::from_static("5");
@@ -38,9 +38,4 @@ pub fn readiness(is_draining: bool) -> Answer {
     } else {
         plain(StatusCode::OK, "the server accepts new connections")
     }
-}
-
-/// Adds the id of the connection to an answer.
-pub fn of_connection(answer: Answer, id: &str) -> Answer {
-    named(answer, CONNECTION, id)
 }

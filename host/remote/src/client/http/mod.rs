@@ -59,13 +59,6 @@ struct Handshake {
     resumes: bool,
 }
 
-/// The result of a request.
-enum PostResult {
-    Accepted(Response),
-    /// The server rejected this message.
-    Refused(Refusal),
-}
-
 impl Connection {
     pub fn new(web: Web, limit: usize, inbox: Inbox) -> Self {
         Self {
@@ -112,10 +105,7 @@ impl Connection {
         if message.is_none_or(|message| &**message.method() != "initialize") {
             return Err(self.web.error(Cause::NotInitialize));
         }
-        let answer = match self.post(&line, None).await? {
-            PostResult::Accepted(answer) => answer,
-            PostResult::Refused(refusal) => return Err(refusal.error),
-        };
+        let answer = self.post(&line, None).await??;
         let headers = answer.headers();
         let Some(connection) = headers.get(CONNECTION).cloned() else {
             // An error in answer to `initialize` has no connection.
@@ -157,12 +147,13 @@ impl Connection {
         Ok(body.freeze())
     }
 
-    /// Hands a message to the server, with retries where that is safe.
+    /// Hands a message to the server, with retries where that is safe. The inner error is that the server rejects the
+    /// message.
     async fn post(
         &self,
         line: &Bytes,
         session: Option<&HeaderValue>,
-    ) -> Result<PostResult, RemoteError> {
+    ) -> Result<Result<Response, Refusal>, RemoteError> {
         let key = format!("\"{}\"", self.key.fetch_add(1, Ordering::Relaxed));
         let mut patience = Patience::new();
         loop {
@@ -178,7 +169,7 @@ impl Connection {
             };
             let status = answer.status();
             if status.is_success() {
-                return Ok(PostResult::Accepted(answer));
+                return Ok(Ok(answer));
             }
             if let Some(pause) = requested_pause(&answer)
                 && patience.wait(pause).await
@@ -194,7 +185,7 @@ impl Connection {
                 | StatusCode::FORBIDDEN
                 | StatusCode::NOT_FOUND
                 | StatusCode::GONE => Err(error),
-                _ => Ok(PostResult::Refused(Refusal { status, error })),
+                _ => Ok(Err(Refusal { status, error })),
             };
         }
     }
@@ -217,15 +208,15 @@ impl Connection {
     ) -> Result<(), RemoteError> {
         let Some(message) = message else {
             // The server reports the problem.
-            let posted = self.post(&line, None).await?;
-            return posted.or_error();
+            self.post(&line, None).await??;
+            return Ok(());
         };
         let id = message.id();
         let mut session = match message.kind() {
             Kind::Request | Kind::Notification => message.session().cloned(),
-            Kind::Result | Kind::Error => {
-                id.as_ref().and_then(|id| self.open().note_own_answer(id))
-            }
+            Kind::Result | Kind::Error => id
+                .as_ref()
+                .and_then(|id| self.open().agent_requests.remove(id)),
         };
         if let Some(name) = session.clone() {
             let opened = self.opened(&name).await?;
@@ -250,8 +241,8 @@ impl Connection {
                 .note_request(id, session.clone(), message.method());
         }
         match self.post(&line, header.as_ref()).await? {
-            PostResult::Accepted(_) => Ok(()),
-            PostResult::Refused(refusal) => {
+            Ok(_) => Ok(()),
+            Err(refusal) => {
                 if refusal.status == StatusCode::CONFLICT
                     && let Some(name) = &session
                 {
@@ -273,7 +264,7 @@ impl Connection {
     ) -> Result<(), RemoteError> {
         match (message.kind(), message.id()) {
             (Kind::Request, Some(id)) => {
-                self.open().settle(&id);
+                self.open().requests.remove(&id);
                 self.answer(&id, &refusal.error).await;
                 Ok(())
             }
@@ -282,7 +273,8 @@ impl Connection {
             _ if !refusal.status.is_client_error() => Err(refusal.error),
             (Kind::Result, Some(id)) => {
                 let error = failure(&id, &internal(&refusal.error));
-                self.post(&error, session).await?.or_error()
+                self.post(&error, session).await??;
+                Ok(())
             }
             _ => {
                 tracing::warn!(
@@ -311,15 +303,6 @@ impl Connection {
     async fn fail(&self, error: RemoteError) {
         let _ = self.failed.set(error.clone());
         let _ = self.inbox.send(AgentEvent::End(Err(error))).await;
-    }
-}
-
-impl PostResult {
-    fn or_error(self) -> Result<(), RemoteError> {
-        match self {
-            Self::Accepted(_) => Ok(()),
-            Self::Refused(refusal) => Err(refusal.error),
-        }
     }
 }
 

@@ -28,6 +28,12 @@ impl Refusal {
     }
 }
 
+impl From<Refusal> for RemoteError {
+    fn from(refusal: Refusal) -> Self {
+        refusal.error
+    }
+}
+
 /// The state of a stream.
 #[derive(Clone, Debug)]
 pub enum StreamState {
@@ -38,7 +44,7 @@ pub enum StreamState {
 
 /// A request of ours.
 #[derive(Debug)]
-struct OpenRequest {
+pub struct OpenRequest {
     session: Option<Arc<str>>,
     /// What the request does, which decides what its answer means for the session.
     life: Life,
@@ -55,7 +61,7 @@ pub enum Effect {
 
 /// A stream that is read.
 #[derive(Debug)]
-struct Stream {
+pub struct Stream {
     standing: watch::Receiver<StreamState>,
     /// The task that reads it, once it runs.
     reads: Option<AbortHandle>,
@@ -64,10 +70,12 @@ struct Stream {
 /// The open state.
 #[derive(Debug, Default)]
 pub struct Open {
-    streams: HashMap<Arc<str>, Stream>,
-    requests: HashMap<Id, OpenRequest>,
+    /// By session. After a stream has closed, the next message of its session opens another.
+    pub streams: HashMap<Arc<str>, Stream>,
+    /// Those of our side that need an answer.
+    pub requests: HashMap<Id, OpenRequest>,
     /// The agent's requests, with the session on whose stream they arrived.
-    agent_requests: HashMap<Id, Arc<str>>,
+    pub agent_requests: HashMap<Id, Arc<str>>,
 }
 
 impl Open {
@@ -106,11 +114,6 @@ impl Open {
         }
     }
 
-    /// A stream has closed: the next message of its session opens another.
-    pub fn closed(&mut self, session: &str) {
-        self.streams.remove(session);
-    }
-
     /// Notes a request of our side.
     pub fn note_request(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
         let life = Life::of(method);
@@ -133,11 +136,6 @@ impl Open {
         }
     }
 
-    /// Removes a request of our side that needs no answer any more. Returns whether it was open.
-    pub fn settle(&mut self, id: &Id) -> bool {
-        self.requests.remove(id).is_some()
-    }
-
     /// Removes and returns our requests of a session, none of which will be answered.
     pub fn fail(&mut self, session: &str) -> Vec<Id> {
         let of_it = |request: &OpenRequest| request.session.as_deref() == Some(session);
@@ -149,11 +147,6 @@ impl Open {
     pub fn note_agent_request(&mut self, id: &Id, session: &Arc<str>) -> bool {
         self.agent_requests.insert(id.clone(), session.clone());
         self.agent_requests.len() <= AGENT_REQUESTS
-    }
-
-    /// Notes an answer of our side. Returns the session on whose stream the request arrived.
-    pub fn note_own_answer(&mut self, id: &Id) -> Option<Arc<str>> {
-        self.agent_requests.remove(id)
     }
 }
 

@@ -113,7 +113,7 @@ impl Connection {
             sender.send_replace(StreamState::Open);
         };
         let end = self.read_stream(Some(name), &open).await;
-        self.open().closed(name);
+        self.open().streams.remove(name);
         match end {
             End::Closed => {}
             End::Done => {
