@@ -236,13 +236,7 @@ fn micros(time: Duration) -> Option<u64> {
     u64::try_from(time.as_micros()).ok()
 }
 
-/// JSON text as it is, on one line.
+/// JSON text as it is. Those of messages have no line breaks.
 fn raw(text: &str) -> Option<Box<RawValue>> {
-    let text = if text.contains(['\n', '\r']) {
-        // Line breaks stand only between values: in strings they are escaped.
-        text.replace(['\n', '\r'], " ")
-    } else {
-        text.to_owned()
-    };
-    RawValue::from_string(text).ok()
+    RawValue::from_string(text.to_owned()).ok()
 }

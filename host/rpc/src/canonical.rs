@@ -13,7 +13,7 @@ use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
 use super::entries::end_of_string;
-use super::pointer::like;
+use super::pointer::{decoded, like};
 
 /// Why parsers may read a message differently.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,15 +110,10 @@ impl<'t> Names<'t> {
 
     /// Adds a name, as JSON text. Returns false if the object has it already, or it cannot be decoded.
     fn add(&mut self, text: &'t str) -> bool {
-        let plain = text
-            .get(1..text.len() - 1)
-            .filter(|name| !name.contains('\\'));
-        let name = match plain {
-            Some(name) => fold(name),
-            None => match serde_json::from_str::<String>(text) {
-                Ok(name) => fold(&name).into_owned().into(),
-                Err(_) => return false,
-            },
+        let name = match decoded(text) {
+            Some(Cow::Borrowed(name)) => fold(name),
+            Some(Cow::Owned(name)) => fold(&name).into_owned().into(),
+            None => return false,
         };
         if let Some(many) = &mut self.many {
             return many.insert(name);

@@ -48,19 +48,20 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
     Ok(splice(json, changes))
 }
 
-/// The text with other values at these places, which are in order.
-fn splice(
-    json: &str,
+/// The text with other values at these places, which are in order and disjoint.
+#[must_use]
+pub fn splice(
+    text: &str,
     changes: impl IntoIterator<Item = (Range<usize>, impl AsRef<str>)>,
 ) -> String {
-    let (mut text, mut from) = (String::with_capacity(json.len()), 0);
+    let (mut spliced, mut from) = (String::with_capacity(text.len()), 0);
     for (range, new) in changes {
-        text.push_str(&json[from..range.start]);
-        text.push_str(new.as_ref());
+        spliced.push_str(&text[from..range.start]);
+        spliced.push_str(new.as_ref());
         from = range.end;
     }
-    text.push_str(&json[from..]);
-    text
+    spliced.push_str(&text[from..]);
+    spliced
 }
 
 /// The text `json` with a new value at a JSON Pointer, as by [`edit`]; on the path, missing objects are created, also

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
+use acp_chain_rpc::splice;
 use acp_chain_secrets::{Detector, Effort, Secret, UNCLEAR, defaults};
 
 /// How many secrets are distinguished. Later ones are marked only by kind.
@@ -100,12 +101,6 @@ pub fn unclear() -> String {
 
 /// Applies edits to a text, which are in order and disjoint.
 pub fn applied(text: &str, edits: &[Edit]) -> String {
-    let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
-    for (range, other) in edits {
-        out.push_str(&text[copied..range.start]);
-        out.push_str(other);
-        copied = range.end;
-    }
-    out.push_str(&text[copied..]);
-    out
+    let edits = edits.iter();
+    splice(text, edits.map(|(range, other)| (range.clone(), other)))
 }

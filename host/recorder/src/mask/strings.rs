@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::Deserializer;
-use serde::de::Visitor;
+use acp_chain_rpc::{decoded, end_of_string};
+use acp_chain_trace::read_whole;
 
 /// A step from a value to a part of it.
 pub enum Step<'j> {
@@ -43,10 +43,9 @@ pub fn each<'j>(json: &'j str, mut show: impl FnMut(Scalar<'_, 'j>)) {
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                let (end, is_escaped) = end(bytes, at + 1);
-                let range = at..end;
-                let text = text(&json[range.clone()], is_escaped);
-                at = end;
+                let range = at..end_of_string(bytes, at);
+                let text = text(&json[range.clone()]);
+                at = range.end;
                 if is_name && let Some(last) = path.last_mut() {
                     *last = Step::Member(text.clone());
                 }
@@ -95,50 +94,12 @@ fn is_of_number(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
-/// The end of the string whose opening quote is before this place, and whether it has escapes.
-fn end(json: &[u8], mut at: usize) -> (usize, bool) {
-    let mut is_escaped = false;
-    while let Some(found) = json
-        .get(at..)
-        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
-    {
-        at += found + 1;
-        if json[at - 1] == b'"' {
-            return (at, is_escaped);
-        }
-        is_escaped = true;
-        at += 1;
-    }
-    (json.len(), is_escaped)
-}
-
-/// The text of a string. Lone surrogates are replaced.
-fn text(quoted: &str, is_escaped: bool) -> Cow<'_, str> {
-    if is_escaped {
-        // Only bytes can have lone surrogates.
-        let read = serde_json::Deserializer::from_str(quoted).deserialize_bytes(Text);
-        read.unwrap_or_default().into()
-    } else {
-        quoted.trim_matches('"').into()
-    }
-}
-
-struct Text;
-
-impl Visitor<'_> for Text {
-    type Value = String;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<String, E> {
-        Ok(text.to_owned())
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
-        Ok(String::from_utf8_lossy(bytes).into_owned())
-    }
+/// The text of a string. A lone surrogate is replaced.
+fn text(quoted: &str) -> Cow<'_, str> {
+    decoded(quoted).unwrap_or_else(|| {
+        let replaced = read_whole::<String>(quoted.as_bytes());
+        replaced.unwrap_or_default().into()
+    })
 }
 
 /// Whether a path consists of members with exactly these names.
@@ -171,7 +132,7 @@ mod tests {
             ("a", "a", ScalarKind::Name),
             ("a/[]", "x\n", ScalarKind::Text),
             ("a/[]/b", "b", ScalarKind::Name),
-            ("a/[]/b", "\u{fffd}\u{fffd}\u{fffd}y", ScalarKind::Text),
+            ("a/[]/b", "\u{fffd}y", ScalarKind::Text),
             ("a/[]", "-1.5e3", ScalarKind::Number),
             ("cd", "cd", ScalarKind::Name),
             ("", "", ScalarKind::Name),
