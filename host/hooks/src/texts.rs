@@ -1,9 +1,7 @@
 //! The texts in a result. Other texts can take their places, and everything else keeps its bytes: an agent accepts a
 //! changed result only in the form of the original.
 
-use std::borrow::Cow;
-
-use acp_chain_rpc::edit_at_once;
+use acp_chain_rpc::{edit_at_once, well_formed};
 use serde_json::Value;
 
 /// Members whose texts are not what a tool printed or read, but say what the rest is.
@@ -20,7 +18,7 @@ pub(crate) struct Texts {
 impl Texts {
     /// Those of JSON text; `None` if it cannot be read.
     pub(crate) fn of(json: &str) -> Option<Self> {
-        let value = serde_json::from_str(&well_formed(json)).ok()?;
+        let value = serde_json::from_slice(&well_formed(json.as_bytes())).ok()?;
         let mut texts = Self::default();
         texts.collect(value, &mut String::new());
         Some(texts)
@@ -82,7 +80,8 @@ pub(crate) fn with_texts(json: &str, new: &[String]) -> Option<String> {
         .iter()
         .map(|(pointer, new)| (pointer.as_str(), Some(new.as_str())));
     let edits: Vec<_> = edits.collect();
-    edit_at_once(&well_formed(json), &edits).ok()?
+    let json = String::from_utf8(well_formed(json.as_bytes())).ok()?;
+    edit_at_once(&json, &edits).ok()?
 }
 
 /// JSON text with `reason` in the place of each text; `None` if something would be left: there is no text, or an image.
@@ -92,53 +91,6 @@ pub(crate) fn withheld(json: &str, reason: &str) -> Option<String> {
         return None;
     }
     with_texts(json, &vec![reason.to_owned(); texts.all.len()])
-}
-
-/// JSON text in which each escape of a half of a surrogate pair is that of U+FFFD. Agents that cut a text between the
-/// halves write it, and parsers for Rust's texts reject it.
-fn well_formed(json: &str) -> Cow<'_, str> {
-    let mut halves = Vec::new();
-    let mut rest = 0;
-    while let Some(at) = json[rest..].find('\\') {
-        let escape = rest + at;
-        rest = escape + 2;
-        match surrogate(json, escape) {
-            Some(0xD800..=0xDBFF)
-                if matches!(surrogate(json, escape + 6), Some(0xDC00..=0xDFFF)) =>
-            {
-                rest = escape + 12;
-            }
-            Some(_) => {
-                halves.push(escape);
-                rest = escape + 6;
-            }
-            None => {}
-        }
-        // What follows a backslash is a character of its own, which may be longer than a byte if this is no JSON.
-        while !json.is_char_boundary(rest.min(json.len())) {
-            rest += 1;
-        }
-        rest = rest.min(json.len());
-    }
-    if halves.is_empty() {
-        return Cow::Borrowed(json);
-    }
-    let mut text = String::with_capacity(json.len());
-    let mut from = 0;
-    for half in halves {
-        text.push_str(&json[from..half]);
-        text.push_str("\\ufffd");
-        from = half + 6;
-    }
-    text.push_str(&json[from..]);
-    Cow::Owned(text)
-}
-
-/// The half of a surrogate pair that an escape at this byte stands for.
-fn surrogate(json: &str, at: usize) -> Option<u16> {
-    let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
-    let code = u16::from_str_radix(digits, 16).ok()?;
-    (0xD800..=0xDFFF).contains(&code).then_some(code)
 }
 
 #[cfg(test)]
@@ -191,12 +143,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_is_well_formed_stays(text: String) {
-            let json = serde_json::to_string(&text).unwrap();
-            prop_assert_eq!(well_formed(&json), json.as_str());
-        }
-
         #[test]
         fn any_escapes_become_readable(units: Vec<u16>) {
             let escapes: Vec<_> = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();

@@ -22,6 +22,7 @@ mod outline;
 mod pointer;
 mod salvage;
 mod session;
+mod surrogates;
 pub mod transport;
 pub mod untrusted;
 
@@ -40,3 +41,4 @@ pub use message::Message;
 pub use one_line::one_line;
 pub use pointer::{InvalidPointer, MAX_POINTER, decoded, member, resolve, text_member};
 pub use salvage::{PartialMessage, salvage};
+pub use surrogates::well_formed;

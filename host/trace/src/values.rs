@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use acp_chain_rpc::well_formed;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -12,9 +13,7 @@ use serde_json::value::RawValue;
 /// # Errors
 /// If it is not JSON, has a number that is too large, or is nested too deeply.
 pub fn read_whole<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
-    let mut json = json.to_vec();
-    replace_halves(&mut json);
-    serde_json::from_slice(&json)
+    serde_json::from_slice(&well_formed(json))
 }
 
 /// The members of an object. Values that cannot be represented are null. `None` if it is not an object.
@@ -24,30 +23,6 @@ pub fn read_in_part(json: &[u8]) -> Option<Value> {
     let read = |text: &RawValue| serde_json::from_str(text.get()).unwrap_or(Value::Null);
     let members = members.into_iter();
     Some(members.map(|(name, text)| (name, read(&text))).collect())
-}
-
-fn replace_halves(json: &mut [u8]) {
-    let unit = |json: &[u8], at: usize| {
-        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut at = 0;
-    // Only strings have backslashes.
-    while let Some(found) = json
-        .get(at..)
-        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
-    {
-        at += found;
-        at += match (unit(json, at), unit(json, at + 6)) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
-            (Some(0xD800..=0xDFFF), _) => {
-                json[at..at + 6].copy_from_slice(b"\\ufffd");
-                6
-            }
-            (Some(_), _) => 6,
-            (None, _) => 2,
-        };
-    }
 }
 
 #[cfg(test)]

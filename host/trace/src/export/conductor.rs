@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
+use acp_chain_rpc::member;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -308,11 +309,5 @@ fn part(component: &str) -> String {
 
 /// The session named in the parameters.
 fn session(params: Option<&RawValue>) -> Option<String> {
-    #[derive(Deserialize)]
-    struct SessionParams {
-        #[serde(rename = "sessionId")]
-        session: String,
-    }
-    let named = serde_json::from_str::<SessionParams>(params?.get()).ok()?;
-    Some(named.session)
+    serde_json::from_str(member(params?.get(), "sessionId")?).ok()
 }
