@@ -149,101 +149,75 @@ pub enum Role {
     Proxy,
 }
 
-/// The kind of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A message that is to be answered.
-    Request,
-    /// A message without an answer.
-    Notification,
-    /// The answer, or an error.
-    Response,
-}
+/// Declares values that have names in a trace.
+macro_rules! named {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $text:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$doc])* $value,)* }
 
-/// The decision of a proxy about a message, or of the host in its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    /// The message is forwarded unchanged.
-    Forward,
-    /// The message is forwarded changed.
-    Change,
-    /// The request is answered with an error.
-    Refuse,
-    /// The request is answered.
-    Answer,
-    /// The notification is dropped.
-    Discard,
-    /// The decision is postponed.
-    Hold,
-    /// The proxy could not decide, see `why`.
-    Fail,
-    /// The proxy held the message for too long.
-    Expire,
-    /// A decision of a later version.
-    #[serde(other)]
-    Unknown,
-}
-
-/// The state of a proxy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// The proxy was started or restarted.
-    Running,
-    /// The proxy has no instance until the next message or event for it.
-    Asleep,
-    /// The proxy has failed, see `why`. Until it is restarted, the host decides in its place.
-    Failed,
-    /// The proxy has ended.
-    Ended,
-    /// A state of a later version.
-    #[serde(other)]
-    Unknown,
-}
-
-impl Kind {
-    /// Its name in a trace.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Notification => "notification",
-            Self::Response => "response",
+        impl $name {
+            /// Its name in a trace.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$value => $text,)* }
+            }
         }
+    };
+}
+
+named! {
+    /// The kind of a message.
+    Kind {
+        /// A message that is to be answered.
+        Request = "request",
+        /// A message without an answer.
+        Notification = "notification",
+        /// The answer, or an error.
+        Response = "response",
     }
 }
 
-impl Decision {
-    /// Its name in a trace.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Change => "change",
-            Self::Refuse => "refuse",
-            Self::Answer => "answer",
-            Self::Discard => "discard",
-            Self::Hold => "hold",
-            Self::Fail => "fail",
-            Self::Expire => "expire",
-            Self::Unknown => "unknown",
-        }
+named! {
+    /// The decision of a proxy about a message, or of the host in its place.
+    Decision {
+        /// The message is forwarded unchanged.
+        Forward = "forward",
+        /// The message is forwarded changed.
+        Change = "change",
+        /// The request is answered with an error.
+        Refuse = "refuse",
+        /// The request is answered.
+        Answer = "answer",
+        /// The notification is dropped.
+        Discard = "discard",
+        /// The decision is postponed.
+        Hold = "hold",
+        /// The proxy could not decide, see `why`.
+        Fail = "fail",
+        /// The proxy held the message for too long.
+        Expire = "expire",
+        /// A decision of a later version.
+        #[serde(other)]
+        Unknown = "unknown",
     }
 }
 
-impl State {
-    /// Its name in a trace.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Asleep => "asleep",
-            Self::Failed => "failed",
-            Self::Ended => "ended",
-            Self::Unknown => "unknown",
-        }
+named! {
+    /// The state of a proxy.
+    State {
+        /// The proxy was started or restarted.
+        Running = "running",
+        /// The proxy has no instance until the next message or event for it.
+        Asleep = "asleep",
+        /// The proxy has failed, see `why`. Until it is restarted, the host decides in its place.
+        Failed = "failed",
+        /// The proxy has ended.
+        Ended = "ended",
+        /// A state of a later version.
+        #[serde(other)]
+        Unknown = "unknown",
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use acp_chain_rpc::{Id, Kind, Message};
+use acp_chain_rpc::{Id, Kind, Message, member, resolve};
 use serde::Deserialize;
 
 use super::access::{Entry, LogContext};
@@ -31,32 +31,10 @@ struct PendingRequest {
 }
 
 #[derive(Deserialize)]
-struct Params {
-    options: Vec<Choice>,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Choice {
     option_id: String,
     kind: String,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    outcome: Outcome,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
-enum Outcome {
-    #[serde(rename_all = "camelCase")]
-    Selected {
-        option_id: String,
-    },
-    Cancelled,
-    #[serde(other)]
-    Other,
 }
 
 impl Permissions {
@@ -73,8 +51,9 @@ impl Permissions {
         if self.log.access.is_none() || self.pending.len() >= REQUESTS {
             return;
         }
-        let params: Option<Params> = serde_json::from_str(message.body()).ok();
-        let options = params.map(|params| params.options).unwrap_or_default();
+        let options = member(message.body(), "options");
+        let options = options.and_then(|options| serde_json::from_str(options).ok());
+        let options: Vec<Choice> = options.unwrap_or_default();
         let pending = PendingRequest {
             session: message.session().cloned(),
             options: options
@@ -115,15 +94,19 @@ impl Permissions {
 
 impl PendingRequest {
     fn verdict(&self, answer: &str) -> &'static str {
-        let answer: Option<Answer> = serde_json::from_str(answer).ok();
-        match answer.map(|answer| answer.outcome) {
-            Some(Outcome::Selected { option_id }) => {
+        let text = |place| {
+            let found = resolve(answer, place).ok()??;
+            serde_json::from_str::<String>(found).ok()
+        };
+        match text("/outcome/outcome").as_deref() {
+            Some("selected") => {
+                let chosen = text("/outcome/optionId");
                 let mut options = self.options.iter();
-                let chosen = options.find(|(name, _)| *name == option_id);
-                chosen.map_or("other", |(_, kind)| kind)
+                let option = options.find(|(name, _)| Some(name) == chosen.as_ref());
+                option.map_or("other", |(_, kind)| kind)
             }
-            Some(Outcome::Cancelled) => "cancelled",
-            Some(Outcome::Other) | None => "other",
+            Some("cancelled") => "cancelled",
+            _ => "other",
         }
     }
 }
