@@ -191,7 +191,7 @@ impl Test {
         if played.is_as_written() {
             return Verdict::Ok;
         }
-        if self.update && !played.has_stopped() {
+        if self.update && played.stopped().is_none() {
             return match replace(file, &played.updated(&script)) {
                 Ok(()) => Verdict::Updated,
                 Err(wrong) => Verdict::Wrong(wrong.to_string()),

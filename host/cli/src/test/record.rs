@@ -51,7 +51,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
         if played.is_as_written() {
             break;
         }
-        let why = match (played.has_stopped(), attempt < TRIES) {
+        let why = match (played.stopped().is_some(), attempt < TRIES) {
             (false, true) => {
                 text = played.updated(&script);
                 continue;

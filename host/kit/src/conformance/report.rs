@@ -1,6 +1,7 @@
 //! The outcome of all checks, as text and as JSON.
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::check::Check;
 use super::finding::Finding;
@@ -113,52 +114,31 @@ impl Report {
     }
 
     /// The report as JSON.
-    ///
-    /// # Errors
-    /// If serialization fails.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        #[derive(Serialize)]
-        struct ReportJson<'a> {
-            component: &'a str,
-            seed: u64,
-            cases: usize,
-            ok: bool,
-            checks: Vec<CheckJson<'a>>,
-        }
-        #[derive(Serialize)]
-        struct CheckJson<'a> {
-            check: &'a str,
-            verdict: Verdict,
-            messages: usize,
-            findings: Vec<FindingJson<'a>>,
-        }
-        #[derive(Serialize)]
-        struct FindingJson<'a> {
-            verdict: Verdict,
-            what: &'a str,
-            case: &'a [String],
-            next: &'a str,
-        }
+    #[must_use]
+    pub fn to_json(&self) -> String {
         let checks = self.outcomes.iter().map(|outcome| {
-            let findings = outcome.findings.iter().map(|finding| FindingJson {
-                verdict: finding.verdict,
-                what: &finding.what,
-                case: &finding.case,
-                next: finding.remedy.unwrap_or(outcome.check.remedy),
+            let findings = outcome.findings.iter().map(|finding| {
+                json!({
+                    "verdict": finding.verdict,
+                    "what": finding.what,
+                    "case": finding.case,
+                    "next": finding.remedy.unwrap_or(outcome.check.remedy),
+                })
             });
-            CheckJson {
-                check: outcome.check.name,
-                verdict: outcome.verdict(),
-                messages: outcome.messages,
-                findings: findings.collect(),
-            }
+            json!({
+                "check": outcome.check.name,
+                "verdict": outcome.verdict(),
+                "messages": outcome.messages,
+                "findings": findings.collect::<Vec<_>>(),
+            })
         });
-        serde_json::to_string_pretty(&ReportJson {
-            component: &self.component,
-            seed: self.seed,
-            cases: self.cases,
-            ok: self.count(Verdict::Failed) == 0,
-            checks: checks.collect(),
-        })
+        let report = json!({
+            "component": self.component,
+            "seed": self.seed,
+            "cases": self.cases,
+            "ok": self.count(Verdict::Failed) == 0,
+            "checks": checks.collect::<Vec<_>>(),
+        });
+        format!("{report:#}")
     }
 }

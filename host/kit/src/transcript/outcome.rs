@@ -89,12 +89,6 @@ impl Played {
         !self.blocks.iter().any(Block::differs)
     }
 
-    /// Whether the play stopped before the end.
-    #[must_use]
-    pub fn has_stopped(&self) -> bool {
-        self.stopped().is_some()
-    }
-
     /// The differences between the text and the received messages, in order.
     #[must_use]
     pub fn differences(&self, script: &Script) -> Vec<Difference> {

@@ -93,7 +93,7 @@ fn proxies_that_keep_each_other_busy_for_ever_end_a_transcript() {
         ..Setup::default()
     };
     let played = play(&script, setup).unwrap();
-    assert!(played.has_stopped());
+    assert!(played.stopped().is_some());
     let [difference] = &played.differences(&script)[..] else {
         panic!("one difference")
     };
