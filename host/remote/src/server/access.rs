@@ -15,7 +15,7 @@ use std::{io, thread};
 use acp_chain_rpc::untrusted::plain;
 use serde::Serialize;
 
-use super::metrics::{Count, Page, TransportKind};
+use super::metrics::{Count, Figures, Page, TransportKind};
 use crate::User;
 
 /// How many lines may wait.
@@ -86,10 +86,11 @@ pub(super) struct Entry<'e> {
     pub ms: u128,
 }
 
-/// The connection and the user of log lines.
+/// The connection and the user of log lines, and what counts its events.
 #[derive(Debug)]
 pub(super) struct LogContext {
     pub access: Option<Access>,
+    pub figures: Arc<Figures>,
     pub connection: Option<String>,
     pub user: Arc<User>,
     pub way: TransportKind,
@@ -268,6 +269,7 @@ mod tests {
     fn log(access: &Access) -> LogContext {
         LogContext {
             access: Some(access.clone()),
+            figures: Arc::default(),
             connection: Some("a.0".to_owned()),
             user: Arc::default(),
             way: TransportKind::Http,

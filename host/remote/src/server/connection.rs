@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 use super::access::LogContext;
 use super::account::Account;
 use super::mailbox::{Event, NoStream};
-use super::metrics::{Figures, TransportKind};
+use super::metrics::TransportKind;
 use super::owners::Owners;
 use super::routes::{DeliveryResult, Routes, WAITING};
 use crate::User;
@@ -43,11 +43,10 @@ pub struct Connection {
     pub id: String,
     /// The owner. Other users do not find the connection.
     pub user: Arc<User>,
-    /// The client's transport, and where to log its events.
+    /// The client's transport, and where its events are logged and counted.
     pub log: Arc<LogContext>,
     /// The account of all connections of the user.
     pub account: Arc<Account>,
-    figures: Arc<Figures>,
     /// One message is received at a time, so that a connection buffers only one, and they stay in order.
     pub posting: tokio::sync::Mutex<()>,
     /// The key of the message of the last request.
@@ -86,20 +85,18 @@ impl Connection {
         id: String,
         log: LogContext,
         account: Arc<Account>,
-        figures: Arc<Figures>,
         owners: Arc<Owners>,
         is_draining: Arc<AtomicBool>,
     ) -> Arc<Self> {
-        figures.opened(log.way);
+        log.figures.opened(log.way);
         let is_one = log.way == TransportKind::WebSocket;
         let log = Arc::new(log);
-        let routes = Routes::new(is_one, account.clone(), figures.clone(), log.clone());
+        let routes = Routes::new(is_one, account.clone(), log.clone());
         Arc::new(Self {
             id,
             user: log.user.clone(),
             log,
             account,
-            figures,
             posting: tokio::sync::Mutex::default(),
             last_key: watch::Sender::default(),
             state: Mutex::new(State {
@@ -184,7 +181,7 @@ impl Connection {
             Frame::TooLong { .. } | Frame::Torn(_) => 0,
         };
         self.mark_alive();
-        self.figures.received(len);
+        self.log.figures.received(len);
         loop {
             let mut room = pin!(self.room.notified());
             room.as_mut().enable();
@@ -272,8 +269,8 @@ impl Connection {
         let mut state = self.state();
         let opened = state.routes.open(session, last);
         match &opened {
-            Ok(_) if last.is_some() => self.figures.resumed(true),
-            Err(NoStream::Forgotten) => self.figures.resumed(false),
+            Ok(_) if last.is_some() => self.log.figures.resumed(true),
+            Err(NoStream::Forgotten) => self.log.figures.resumed(false),
             _ => {}
         }
         let reader = opened?;

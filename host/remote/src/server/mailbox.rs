@@ -93,10 +93,8 @@ impl Mailbox {
 
     /// For how long the stream has had no reader; `None` if it has one.
     pub fn deserted(&self, now: Instant) -> Option<Duration> {
-        match self.reader {
-            Some(_) => None,
-            None => Some(now.saturating_duration_since(self.left)),
-        }
+        let deserted = now.saturating_duration_since(self.left);
+        self.reader.is_none().then_some(deserted)
     }
 
     /// Appends a message.

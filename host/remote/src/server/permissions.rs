@@ -135,6 +135,7 @@ mod tests {
         let (access, writer) = Access::new(Box::new(std::io::sink()));
         let log = Arc::new(LogContext {
             access: Some(access),
+            figures: Arc::default(),
             connection: None,
             user: Arc::default(),
             way: TransportKind::Http,

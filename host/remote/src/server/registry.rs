@@ -126,15 +126,15 @@ impl Registry {
         of_user.connections += 1;
         let log = LogContext {
             access: self.access.clone(),
+            figures: self.figures.clone(),
             connection: Some(id.clone()),
             user: user.clone(),
             way,
             peer,
         };
         let account = of_user.account.clone();
-        let (figures, owners) = (self.figures.clone(), self.owners.clone());
-        let draining = self.is_draining.clone();
-        let connection = Connection::new(id.clone(), log, account, figures, owners, draining);
+        let (owners, draining) = (self.owners.clone(), self.is_draining.clone());
+        let connection = Connection::new(id.clone(), log, account, owners, draining);
         open.connections.insert(id, connection.clone());
         self.count.send_replace(open.connections.len());
         Ok(connection)

@@ -74,6 +74,7 @@ impl Log {
         }
         let log = LogContext {
             access: registry.access.clone(),
+            figures: registry.figures.clone(),
             connection: self.connection,
             user: self.user.unwrap_or_default(),
             way: self.way,

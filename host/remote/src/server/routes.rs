@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::access::LogContext;
 use super::account::{Account, SessionPermit};
 use super::mailbox::{Mailbox, NoStream, Totals};
-use super::metrics::{Figures, Refusal};
+use super::metrics::Refusal;
 use super::permissions::Permissions;
 use super::turn::Turn;
 use crate::wire::failure;
@@ -96,7 +96,6 @@ pub struct Routes {
     /// The open sessions.
     open: HashMap<Arc<str>, SessionPermit>,
     account: Arc<Account>,
-    figures: Arc<Figures>,
     log: Arc<LogContext>,
     /// The sessions of the agent's open requests.
     agent_requests: HashMap<Id, Arc<str>>,
@@ -111,12 +110,7 @@ pub struct Routes {
 
 impl Routes {
     /// Streams of events, one for each session; or a single one.
-    pub fn new(
-        is_one: bool,
-        account: Arc<Account>,
-        figures: Arc<Figures>,
-        log: Arc<LogContext>,
-    ) -> Self {
+    pub fn new(is_one: bool, account: Arc<Account>, log: Arc<LogContext>) -> Self {
         let totals = Totals::default();
         Self {
             connection: Mailbox::new(!is_one, &totals),
@@ -127,7 +121,6 @@ impl Routes {
             agent_requests: HashMap::new(),
             permissions: Permissions::new(&log),
             account,
-            figures,
             log,
             first: None,
             is_one,
@@ -181,7 +174,7 @@ impl Routes {
         {
             permit = self.account.permit();
             if permit.is_none() {
-                self.figures.refused(Refusal::Sessions);
+                self.log.figures.refused(Refusal::Sessions);
                 let error = Error::new(
                     code::INVALID_REQUEST,
                     "acp-chain: your limit of open sessions is reached; close one, or end a connection",
@@ -215,7 +208,7 @@ impl Routes {
 
     /// A turn that begins now.
     fn turn(&self, session: Option<Arc<str>>) -> Turn {
-        Turn::new(session, self.figures.clone(), self.log.clone())
+        Turn::new(session, self.log.clone())
     }
 
     /// Answers a request with an error, unless the client has too many unsent bytes already.
@@ -230,7 +223,7 @@ impl Routes {
     /// Answers a request with an error, in place of the chain.
     pub fn refuse(&mut self, id: &Id, error: &Error) {
         let line = failure(id, error);
-        self.figures.sent(line.len());
+        self.log.figures.sent(line.len());
         self.connection.push(line);
     }
 
@@ -241,7 +234,7 @@ impl Routes {
 
     /// Routes a message of the agent. Returns a session that it has opened.
     pub fn push(&mut self, line: Bytes) -> Option<Arc<str>> {
-        self.figures.sent(line.len());
+        self.log.figures.sent(line.len());
         let Ok(message) = Message::parse(line.clone()) else {
             self.connection.push(line);
             return None;
@@ -285,10 +278,9 @@ impl Routes {
                 turn.stop(update);
             }
         } else if self.turns.len() < SESSIONS {
-            let (figures, log) = (&self.figures, &self.log);
+            let log = &self.log;
             self.turns.work(session.clone(), || {
-                let session = Some(session.clone());
-                Some(Turn::new(session, figures.clone(), log.clone()))
+                Some(Turn::new(Some(session.clone()), log.clone()))
             });
         }
     }
@@ -301,12 +293,10 @@ impl Routes {
         }
         let name = message.session()?;
         if !self.sessions.contains_key(name) {
-            let session = if self.is_opening() {
-                self.session(name, true)?
-            } else {
+            if !self.is_opening() {
                 return None;
-            };
-            session.is_early = true;
+            }
+            self.session(name, true)?.is_early = true;
         }
         let name = name.clone();
         if let Some(id) = message.id()
@@ -604,12 +594,13 @@ mod tests {
         let account = Arc::new(crate::server::account::tests::account(permits));
         let log = LogContext {
             access: None,
+            figures: Arc::default(),
             connection: None,
             user: Arc::default(),
             way: super::super::metrics::TransportKind::Http,
             peer: ([127, 0, 0, 1], 9).into(),
         };
-        Routes::new(false, account, Arc::default(), Arc::new(log))
+        Routes::new(false, account, Arc::new(log))
     }
 
     fn message(text: &str) -> Message {
@@ -878,7 +869,7 @@ mod tests {
         send_state(&mut routes, r#""state":"idle","stopReason":"end_turn""#);
         assert!(routes.is_idle());
         let mut page = super::super::metrics::Page::default();
-        routes.figures.write(&mut page);
+        routes.log.figures.write(&mut page);
         let ended = page.into_text();
         let line = "acp_chain_turns_total{end=\"end_turn\"} 1\n";
         assert!(ended.contains(line), "{ended}");
@@ -897,7 +888,7 @@ mod tests {
         request(&mut routes, 5, "session/prompt", Some("a"));
         routes.end();
         let mut page = super::super::metrics::Page::default();
-        routes.figures.write(&mut page);
+        routes.log.figures.write(&mut page);
         let text = page.into_text();
         for end in ["end_turn", "cancelled", "other", "error", "lost"] {
             let line = format!("acp_chain_turns_total{{end=\"{end}\"}} 1\n");

@@ -6,7 +6,7 @@ use std::time::Instant;
 use acp_chain_rpc::{Error, Kind, Message, member};
 
 use super::access::{Entry, LogContext};
-use super::metrics::{Figures, TurnEnd};
+use super::metrics::TurnEnd;
 
 /// A running turn. A dropped one ended with its connection.
 #[derive(Debug)]
@@ -15,19 +15,17 @@ pub struct Turn {
     session: Option<Arc<str>>,
     /// How many permissions were requested from the client.
     pub permissions: u32,
-    figures: Arc<Figures>,
     log: Arc<LogContext>,
     has_ended: bool,
 }
 
 impl Turn {
     /// A turn that begins now.
-    pub fn new(session: Option<Arc<str>>, figures: Arc<Figures>, log: Arc<LogContext>) -> Self {
+    pub fn new(session: Option<Arc<str>>, log: Arc<LogContext>) -> Self {
         Self {
             begun: Instant::now(),
             session,
             permissions: 0,
-            figures,
             log,
             has_ended: false,
         }
@@ -58,7 +56,7 @@ impl Turn {
     fn record(&mut self, how: TurnEnd, code: Option<i64>) {
         self.has_ended = true;
         let took = self.begun.elapsed();
-        self.figures.turned(how, took);
+        self.log.figures.turned(how, took);
         self.log.write(Entry {
             event: "turn",
             session: self.session.as_deref(),
