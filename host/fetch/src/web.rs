@@ -14,6 +14,7 @@ use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 
 use super::{Cause, FetchError, ProgressCallback};
 use acp_chain_address::{is_safe, may_redirect};
+use acp_chain_rpc::untrusted::innermost;
 
 /// The maximum number of redirects.
 const REDIRECTS: usize = 5;
@@ -255,12 +256,8 @@ fn cause(error: reqwest::Error) -> String {
         (false, false) => "the connection broke",
     };
     let error = error.without_url();
-    let mut last: &dyn std::error::Error = &error;
-    while let Some(source) = last.source() {
-        last = source;
-    }
     match error.source() {
-        Some(_) if !error.is_timeout() => format!("{said}: {last}"),
+        Some(_) if !error.is_timeout() => format!("{said}: {}", innermost(&error)),
         _ => said.to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 //! without control characters, line breaks, changes of text direction, and invisible characters.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt::{self, Display, Write};
 
 /// An untrusted text, displayed up to a number of bytes, with deceptive characters escaped.
@@ -53,6 +54,16 @@ pub const MAX_QUOTE: usize = 1000;
 #[must_use]
 pub fn quote(text: &str, longest: usize) -> String {
     Untrusted::within(text, longest).to_string()
+}
+
+/// The innermost cause of an error. Errors of libraries mostly repeat in the others what was tried.
+#[must_use]
+pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last
 }
 
 /// A text for output, whether or not its parts were escaped before. Deceptive characters are escaped as in JSON, so

@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, innermost};
 use httpdate::parse_http_date;
 use reqwest::header::{
     AUTHORIZATION, COOKIE, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, SET_COOKIE,
@@ -85,7 +85,8 @@ impl Web {
             builder = builder.tls_certs_merge(all);
         }
         let client = builder.build();
-        let client = client.map_err(|error| wrong(Cause::NoNetwork(innermost(&error))))?;
+        let client =
+            client.map_err(|error| wrong(Cause::NoNetwork(innermost(&error).to_string())))?;
         Ok(Self {
             client,
             address: address.clone(),
@@ -205,14 +206,6 @@ pub fn is_of_gateway(status: StatusCode) -> bool {
         status,
         StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
     )
-}
-
-fn innermost(error: &reqwest::Error) -> String {
-    let mut last: &dyn std::error::Error = error;
-    while let Some(source) = last.source() {
-        last = source;
-    }
-    last.to_string()
 }
 
 #[cfg(test)]
