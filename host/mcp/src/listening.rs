@@ -1,10 +1,12 @@
 //! `subscriptions/listen` of MCP 2026-07-28, for seats that send or answer it.
 
+use super::Asked;
 use super::edge::Request;
 use super::outputs::Outputs;
 use super::protocol::{self, LISTS, invalid, is_object, key, object, with_meta};
 use super::uris::Uris;
 use super::wire::Said;
+use acp_chain_channel::limits::Charge;
 use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, member};
 
@@ -19,8 +21,8 @@ pub struct Filter {
 
 impl Filter {
     /// Reads the filter in a caller's params. Unsupported lists and resources are left out.
-    fn read(params: Option<&str>, lists: Offers, has_resources: bool) -> Result<Self, Error> {
-        let filter = params.and_then(|params| member(params, "notifications"));
+    fn read(params: &str, lists: Offers, has_resources: bool) -> Result<Self, Error> {
+        let filter = member(params, "notifications");
         let Some(filter) = filter.filter(|filter| is_object(filter)) else {
             return Err(invalid("subscriptions/listen lacks `notifications`"));
         };
@@ -43,11 +45,6 @@ impl Filter {
 
     pub fn is_empty(&self) -> bool {
         self.lists.is_empty() && self.resources.is_empty()
-    }
-
-    /// The size in bytes.
-    pub fn weight(&self) -> usize {
-        self.resources.weight()
     }
 
     /// The filter as in MCP's `notifications`.
@@ -78,7 +75,7 @@ impl Listener {
     /// Reads a caller's request. Unsupported lists and resources are left out of the filter.
     pub fn read(
         request: Request,
-        params: Option<&str>,
+        params: &str,
         lists: Offers,
         has_resources: bool,
     ) -> Result<Self, Error> {
@@ -91,40 +88,68 @@ impl Listener {
         Ok(Self { request, filter })
     }
 
-    /// Sends the caller the acknowledgement, with the filter.
-    pub fn acknowledge(&self, out: &mut Outputs) {
-        let meta = self.meta();
-        let accepted = meta.as_ref().map(|_| self.filter.to_json());
-        let members = [
-            ("_meta", meta.as_deref()),
-            ("notifications", accepted.as_deref()),
-        ];
-        self.send(protocol::ACKNOWLEDGED, Some(object(&members)), out);
-    }
-
-    /// Sends the caller a notification, with the subscription id.
-    pub fn tell(&self, method: &str, params: Option<&str>, out: &mut Outputs) {
-        let params = match &self.request.id {
-            Some(id) => Some(with_meta(params, key::SUBSCRIPTION, Some(id.as_str()))),
-            None => params.map(str::to_owned),
-        };
-        self.send(method, params, out);
-    }
-
-    fn send(&self, method: &str, params: Option<String>, out: &mut Outputs) {
-        let said = Said::made(method, params);
+    /// Sends the caller a notification.
+    fn tell(&self, method: &str, params: &str, out: &mut Outputs) {
         let Request { ask, caller, .. } = &self.request;
-        out.tell_caller(caller.clone(), Some(*ask), said);
+        out.tell_caller(caller.clone(), Some(*ask), Said::new(method, params));
     }
 
-    /// The result that ends the subscription.
-    pub fn result(&self) -> String {
-        let complete = ("resultType", Some(r#""complete""#));
-        object(&[complete, ("_meta", self.meta().as_deref())])
-    }
-
+    /// The `_meta` with the subscription id.
     fn meta(&self) -> Option<String> {
         let id = self.request.id.as_ref()?.as_str();
         Some(object(&[(key::SUBSCRIPTION, Some(id))]))
+    }
+}
+
+/// The open subscriptions that a seat answers.
+#[derive(Debug, Default)]
+pub struct Listeners {
+    /// Each with the charge for its filter.
+    pub all: Vec<(Listener, Option<Charge>)>,
+}
+
+impl Listeners {
+    /// Begins a subscription: sends the caller the acknowledgement, with the filter.
+    pub fn add(&mut self, listener: Listener, charge: Option<Charge>, out: &mut Outputs) {
+        let (meta, filter) = (listener.meta(), listener.filter.to_json());
+        let accepted = [
+            ("_meta", meta.as_deref()),
+            ("notifications", Some(&*filter)),
+        ];
+        listener.tell(protocol::ACKNOWLEDGED, &object(&accepted), out);
+        self.all.push((listener, charge));
+    }
+
+    /// The requests that are subscriptions.
+    pub fn asks(&self) -> impl Iterator<Item = Asked> {
+        self.all.iter().map(|(listener, _)| listener.request.ask)
+    }
+
+    /// Ends a subscription. Returns its result.
+    pub fn end(&mut self, ask: Asked) -> Option<String> {
+        let at = self.asks().position(|open| open == ask)?;
+        let (listener, _) = self.all.remove(at);
+        let complete = ("resultType", Some(r#""complete""#));
+        let meta = listener.meta();
+        Some(object(&[complete, ("_meta", meta.as_deref())]))
+    }
+
+    /// Sends a notification to the callers that want it, each with its subscription id.
+    pub fn tell(
+        &self,
+        method: &str,
+        params: &str,
+        is_wanted: impl Fn(&Filter) -> bool,
+        out: &mut Outputs,
+    ) {
+        for (listener, _) in self.all.iter().filter(|(of, _)| is_wanted(&of.filter)) {
+            match &listener.request.id {
+                Some(id) => {
+                    let params = with_meta(params, key::SUBSCRIPTION, Some(id.as_str()));
+                    listener.tell(method, &params, out);
+                }
+                None => listener.tell(method, params, out),
+            }
+        }
     }
 }

@@ -58,20 +58,13 @@ impl Outputs {
         }
     }
 
-    pub fn ask_provider(&mut self, question: Question, method: &'static str, params: String) {
-        self.push(Output::AskProvider {
-            question,
-            method,
-            params,
-        });
+    /// Sends the provider an ACP request.
+    pub fn ask_provider(&mut self, question: Question, method: &str, params: &str) {
+        let message = Message::request(method, params);
+        self.push(Output::Provider(Some(question), message));
     }
 
-    pub fn ask_caller(
-        &mut self,
-        question: Question,
-        connection: ConnectionId,
-        said: Said<'static>,
-    ) {
+    pub fn ask_caller(&mut self, question: Question, connection: ConnectionId, said: Said) {
         self.push(Output::AskCaller {
             question,
             connection,
@@ -80,7 +73,7 @@ impl Outputs {
     }
 
     /// Sends a notification to a caller. `of` is the request that it belongs to.
-    pub fn tell_caller(&mut self, caller: Caller, of: Option<Asked>, said: Said<'static>) {
+    pub fn tell_caller(&mut self, caller: Caller, of: Option<Asked>, said: Said) {
         self.push(Output::TellCaller { caller, of, said });
     }
 

@@ -3,7 +3,8 @@
 //! Versions up to 2025-11-25 begin a connection with `initialize`, and are called legacy here. In 2026-07-28 every
 //! request stands alone, and its `_meta` has the version and the sender's capabilities.
 
-use acp_chain_channel::{Offer, Offers, limits};
+use acp_chain_channel::limits::{self, Account, Charge};
+use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
 
 /// The versions that the host supports, the oldest first.
@@ -92,11 +93,8 @@ pub mod code {
     pub const BACKEND: i64 = -33002;
 }
 
-/// How many requests may be open at one seat in total.
+/// How many requests may be open at one seat in total, and how many connections it may have.
 pub const OPEN: usize = limits::MCP_OPEN;
-
-/// How many connections one seat may have.
-pub const CONNECTIONS: usize = limits::MCP_OPEN;
 
 /// How many bytes of peers' messages a seat keeps until they are sent or no longer needed. A single message may be
 /// larger.
@@ -140,9 +138,13 @@ pub(super) fn lost(server: &str) -> Error {
     Error::new(code::BACKEND, text)
 }
 
-/// Whether a seat that keeps `kept` bytes may keep `more` bytes.
-pub(super) fn keeps(kept: usize, more: usize) -> bool {
-    kept == 0 || more == 0 || kept.saturating_add(more) <= KEPT
+/// Charges an account of the seat of the server with this name for a message of which it keeps this many bytes. A
+/// single message may be larger than the limit.
+pub(super) fn keep(kept: &Account, bytes: usize, server: &str) -> Result<Charge, Error> {
+    if bytes == 0 || kept.kept() == 0 {
+        return Ok(kept.charge_anyway(bytes));
+    }
+    kept.charge(bytes).ok_or_else(|| heavy(server))
 }
 
 /// The error that a method is unknown.
@@ -212,13 +214,13 @@ pub(super) fn is_object(json: &str) -> bool {
 }
 
 /// The string value of an object's member.
-pub(super) fn string(json: Option<&str>, name: &str) -> Option<String> {
-    serde_json::from_str(member(json?, name)?).ok()
+pub(super) fn string(json: &str, name: &str) -> Option<String> {
+    serde_json::from_str(member(json, name)?).ok()
 }
 
 /// The text of a value in the `_meta` of some params or a result.
-pub fn meta<'a>(body: Option<&'a str>, key: &str) -> Option<&'a str> {
-    member(member(body?, "_meta")?, key)
+pub fn meta<'a>(body: &'a str, key: &str) -> Option<&'a str> {
+    member(member(body, "_meta")?, key)
 }
 
 /// An id or token chosen by a peer, if it is valid (MCP `RequestId`, `ProgressToken`).
@@ -238,9 +240,10 @@ pub(super) fn with_key(object: &str, key: &str, value: Option<&str>) -> String {
     with(object, &format!("/{}", key.replace('/', "~1")), value)
 }
 
-/// The params or result with a value in its `_meta`; `None` removes it. `_meta` must be an object if present.
-pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> String {
-    let body = body.unwrap_or("{}");
+/// The params or result with a value in its `_meta`; `None` removes it. `_meta` must be an object if present. `null`
+/// stands for no params.
+pub(super) fn with_meta(body: &str, key: &str, value: Option<&str>) -> String {
+    let body = if body == "null" { "{}" } else { body };
     let pointer = format!("/_meta/{}", key.replace('/', "~1"));
     match (member(body, "_meta"), value) {
         (None | Some("null"), Some(value)) => {
@@ -265,7 +268,7 @@ pub(super) fn unsupported(version: &str) -> Error {
 }
 
 /// Checks the required `_meta` of a request of 2026-07-28.
-pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
+pub(super) fn stands_alone(params: &str) -> Result<(), Error> {
     let lacks =
         |key: &str, what: &str| invalid(format!("the request lacks {key} in params._meta, {what}"));
     let version = meta(params, key::VERSION).and_then(|text| serde_json::from_str(text).ok());
@@ -285,7 +288,7 @@ pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
 pub(super) fn connection_version(
     negotiated: &mut Option<Version>,
     method: &str,
-    params: Option<&str>,
+    params: &str,
 ) -> Result<Version, Error> {
     let invalid_request = |text: String| Error::new(rpc::code::INVALID_REQUEST, text);
     if method == "initialize" {
@@ -347,17 +350,17 @@ pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged"
 /// The notification that cancels a request on an MCP connection, by the request's id.
 pub const CANCELLED: &str = "notifications/cancelled";
 
-/// Sets the subscription id in the result of a `subscriptions/listen`. Other outcomes pass unchanged; for them
-/// `subscription` is `None`.
-pub(super) fn subscribed(outcome: Message, subscription: Option<&Id>) -> Message {
+/// Sets the subscription id in the result or a notification of a `subscriptions/listen`. Other messages pass unchanged;
+/// for them `subscription` is `None`, or they have no such id.
+pub(super) fn subscribed(message: Message, subscription: Option<&Id>) -> Message {
     match subscription {
         Some(id)
-            if outcome.kind() == Kind::Result
-                && meta(Some(outcome.body()), key::SUBSCRIPTION).is_some() =>
+            if message.kind() != Kind::Error
+                && meta(message.body(), key::SUBSCRIPTION).is_some() =>
         {
-            let (body, id) = (Some(outcome.body()), Some(id.as_str()));
-            Message::result(&with_meta(body, key::SUBSCRIPTION, id))
+            let id = Some(id.as_str());
+            message.with_body(&with_meta(message.body(), key::SUBSCRIPTION, id))
         }
-        _ => outcome,
+        _ => message,
     }
 }

@@ -31,31 +31,19 @@ pub enum Caller {
 
 /// An MCP request of a caller. The answer is MCP's result or error.
 #[derive(Clone, Debug)]
-pub struct CallerRequest<'a> {
+pub struct CallerRequest {
     pub ask: Asked,
     pub caller: Caller,
     /// The caller's id of the request, if it is valid and not too long. MCP uses it as the `subscriptionId`, and in
     /// `notifications/cancelled`.
     pub id: Option<Id>,
-    pub said: Said<'a>,
+    pub said: Said,
     /// Whether the caller can begin with `initialize` instead. Such a caller gets the error of a provider that does not
     /// support 2026-07-28.
     pub falls_back: bool,
 }
 
-impl CallerRequest<'_> {
-    pub(crate) fn into_owned(self) -> CallerRequest<'static> {
-        CallerRequest {
-            ask: self.ask,
-            caller: self.caller,
-            id: self.id,
-            said: self.said.into_owned(),
-            falls_back: self.falls_back,
-        }
-    }
-}
-
-/// An input of a seat. `params` are JSON text; `meta` is the `_meta` of the ACP message, an object.
+/// An input of a seat. `meta` is the `_meta` of the ACP message: an object, as JSON text.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
     /// A caller connects. The answer has the `connectionId`, or is an error.
@@ -72,24 +60,24 @@ pub enum Input<'a> {
         meta: Option<&'a str>,
     },
     /// A caller sends an MCP request.
-    Request(CallerRequest<'a>),
+    Request(CallerRequest),
     /// A caller sends an MCP notification on its connection.
     Notification {
         connection: ConnectionId,
-        said: Said<'a>,
+        said: Said,
     },
     /// A request is cancelled.
     Withdrawn { ask: Asked },
     /// The answer to a request of the seat.
     Answered {
         question: Question,
-        /// For [`Output::AskProvider`] the provider's ACP result or error; for [`Output::AskCaller`] MCP's.
+        /// For [`Output::Provider`] the provider's ACP result or error; for [`Output::AskCaller`] MCP's.
         outcome: Message,
     },
     /// The provider sent the ACP request `mcp/message`. The answer is ACP's.
-    ProviderRequest { ask: Asked, params: &'a str },
+    ProviderRequest { ask: Asked, message: &'a Message },
     /// The provider sent the ACP notification `mcp/message`.
-    ProviderNotification { params: &'a str },
+    ProviderNotification { message: &'a Message },
     /// The server was closed with its session, and its callers were notified. The seat closes the connections that it
     /// made itself.
     Over,
@@ -116,27 +104,20 @@ pub enum Output {
         /// Whether `outcome` is the error of the provider's ACP answer, not an MCP outcome in its result.
         outer: bool,
     },
-    /// Sends an ACP request to the provider.
-    AskProvider {
-        question: Question,
-        /// `mcp/connect`, `mcp/message` or `mcp/disconnect`.
-        method: &'static str,
-        params: String,
-    },
-    /// Sends the ACP notification `mcp/message` to the provider.
-    TellProvider { params: String },
+    /// Sends the provider an ACP message: `mcp/connect`, `mcp/message` or `mcp/disconnect`. A request has a number.
+    Provider(Option<Question>, Message),
     /// Sends an MCP request to a caller on its connection.
     AskCaller {
         question: Question,
         connection: ConnectionId,
-        said: Said<'static>,
+        said: Said,
     },
     /// Sends an MCP notification to a caller. A [`Caller::Request`] must be open.
     TellCaller {
         caller: Caller,
         /// The caller's request that it belongs to, if it belongs to one.
         of: Option<Asked>,
-        said: Said<'static>,
+        said: Said,
     },
     /// Cancels a request of the seat. It must still be answered.
     Withdraw { question: Question },
@@ -155,9 +136,6 @@ pub enum Output {
 pub trait Seat: Send {
     /// Handles an input. Returns the outputs in order.
     fn take(&mut self, input: Input) -> Vec<Output>;
-
-    /// How many bytes of peers' messages it keeps.
-    fn weight(&self) -> usize;
 
     /// Checks that the headers of a `tools/call` over HTTP match its params. Only the server of a component can check
     /// this.
@@ -185,8 +163,7 @@ pub(crate) fn check_id(caller: &Caller) -> Result<(), Error> {
 
 /// The request that a caller's `notifications/cancelled` names.
 pub(crate) fn cancelled(said: &Said) -> Option<Id> {
-    let id = said.params().and_then(|params| member(params, "requestId"));
-    protocol::token(id)
+    protocol::token(member(said.params(), "requestId"))
 }
 
 /// The answer to [`Input::Connect`], with the `_meta` of the provider's answer.

@@ -6,15 +6,18 @@
 //! a result, or if there are too many messages to keep, the provider is [stateless](super::stateless).
 
 use super::connected::ConnectedProvider;
-use super::protocol;
+use super::protocol::{self, KEPT};
 use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled};
 use super::stateless::StatelessProvider;
 use super::{Asked, ConnectionId, Question};
+use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Kind, Message, code, member};
 
 /// The seat of one provider.
 pub struct Undecided {
     id: String,
+    /// The account of the seat.
+    kept: Account,
     /// The seat for the stateless dialect, or for connections once the provider has required one.
     seat: Box<dyn Seat>,
     /// Present until the dialect is known.
@@ -22,34 +25,42 @@ pub struct Undecided {
 }
 
 /// The messages to send again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Trial {
     /// The open connections, with their `_meta`. Their `mcp/connect` is answered.
     connects: Vec<(ConnectionId, Option<String>)>,
     /// The unanswered requests.
-    requests: Vec<CallerRequest<'static>>,
+    requests: Vec<CallerRequest>,
     /// The unanswered requests that are cancelled, or whose connection is closed. They are not sent again.
     cancelled: Vec<Asked>,
-    weight: usize,
+    /// The charge for all these messages.
+    charge: Charge,
     last: Question,
 }
 
 impl Undecided {
     /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
-    /// `prefix`, which must differ between seats of one provider.
+    /// `prefix`, which must differ between seats of one provider. What it keeps is charged to parts of `kept`.
     #[must_use]
-    pub fn new(id: &str, prefix: &str) -> Self {
+    pub fn new(id: &str, prefix: &str, kept: &Account) -> Self {
         Self {
             id: id.to_owned(),
-            seat: Box::new(StatelessProvider::new(id, prefix)),
-            trial: Some(Trial::default()),
+            kept: kept.clone(),
+            seat: Box::new(StatelessProvider::new(id, prefix, kept)),
+            trial: Some(Trial {
+                connects: Vec::new(),
+                requests: Vec::new(),
+                cancelled: Vec::new(),
+                charge: kept.part(KEPT).charge_anyway(0),
+                last: 0,
+            }),
         }
     }
 
     /// Switches to connections, after this error: connects to the provider, and sends the messages so far again. The
     /// provider's other answers to them are ignored.
     fn connect(&mut self, trial: Trial, refusal: &Message) -> Vec<Output> {
-        let mut seat = ConnectedProvider::by_server_id(&self.id, trial.last);
+        let mut seat = ConnectedProvider::by_server_id(&self.id, trial.last, &self.kept);
         let mut out = Vec::new();
         for (connection, meta) in &trial.connects {
             out.extend(seat.connect_again(*connection, meta.as_deref()));
@@ -87,11 +98,6 @@ impl Seat for Undecided {
         out
     }
 
-    fn weight(&self) -> usize {
-        let trial = self.trial.as_ref().map_or(0, |trial| trial.weight);
-        self.seat.weight() + trial
-    }
-
     fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {
         self.seat.has(connection, request)
     }
@@ -112,35 +118,34 @@ impl Trial {
                 meta.map_or(0, str::len)
             }
             Input::Request(request) => {
-                self.requests.push(request.clone().into_owned());
+                self.requests.push(request.clone());
                 let id = request.id.as_ref().map_or(0, |id| id.as_str().len());
                 id + request.said.weight()
             }
             Input::Withdrawn { ask } => {
                 self.cancel(|request| request.ask == *ask);
-                return true;
+                0
             }
-            Input::Notification { connection, said } if said.method == protocol::CANCELLED => {
+            Input::Notification { connection, said } if said.method() == protocol::CANCELLED => {
                 let (caller, id) = (Caller::Connection(*connection), cancelled(said));
                 // MCP: `initialize` cannot be cancelled.
                 self.cancel(|request| {
                     id.is_some()
                         && request.id == id
                         && request.caller == caller
-                        && request.said.method != "initialize"
+                        && request.said.method() != "initialize"
                 });
-                return true;
+                0
             }
             Input::Disconnect { connection, .. } => {
                 self.connects.retain(|(of, _)| of != connection);
                 let over = Caller::Connection(*connection);
                 self.cancel(|request| request.caller == over);
-                return true;
+                0
             }
-            _ => return true,
+            _ => 0,
         };
-        let keeps = protocol::keeps(self.weight, weight);
-        self.weight += weight;
+        let keeps = weight == 0 || self.charge.grow(weight);
         keeps && self.connects.len() + self.requests.len() <= protocol::OPEN
     }
 
@@ -156,7 +161,7 @@ impl Trial {
                     self.requests.retain(|request| request.ask != *ask);
                     self.cancelled.retain(|of| of != ask);
                 }
-                Output::AskProvider { question, .. } => self.last = self.last.max(*question),
+                Output::Provider(question, _) => self.last = self.last.max(question.unwrap_or(0)),
                 _ => {}
             }
         }
@@ -177,13 +182,13 @@ fn wants_connection(answer: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::transcript::Table;
+    use crate::tests::transcript::{Table, kept};
 
     const WANTS: &str =
         r#"{"code":-32602,"message":"Invalid params","data":"missing field `connectionId`"}"#;
 
     fn seat() -> Table<Undecided> {
-        Table::new(Undecided::new("srv", "p"))
+        Table::new(Undecided::new("srv", "p", &kept()))
     }
 
     #[test]

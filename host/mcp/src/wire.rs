@@ -8,88 +8,95 @@ use super::ConnectionId;
 use super::protocol::{code, object, quoted};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
-/// An MCP request or notification, independent of its carrier. Texts are JSON, except for the method.
+/// An MCP request or notification, independent of its carrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said<'a> {
-    /// MCP's method.
-    pub method: Cow<'a, str>,
-    /// MCP's params; `None` if missing or `null`.
-    pub params: Option<Cow<'a, str>>,
-    /// The `_meta` of the ACP message that carries the MCP message: an object.
-    pub meta: Option<Cow<'a, str>>,
+pub struct Said {
+    /// MCP's method and params. Its kind and id are those of its carrier.
+    pub message: Message,
+    /// The `_meta` of the ACP message that carries the MCP message: an object, as JSON text.
+    pub meta: Option<Box<str>>,
 }
 
-impl<'a> Said<'a> {
-    /// A message without `_meta` of ACP.
+impl Said {
+    /// The MCP message that an ACP message carries; `None` without a method.
     #[must_use]
-    pub fn new(method: &'a str, params: Option<&'a str>) -> Self {
-        Self {
-            method: method.into(),
-            params: params.map(Cow::Borrowed),
-            meta: None,
-        }
-    }
-
-    /// A message made by the host.
-    pub(crate) fn made(method: &str, params: impl Into<Option<String>>) -> Said<'static> {
-        Said {
-            method: method.to_owned().into(),
-            params: params.into().map(Cow::Owned),
-            meta: None,
-        }
+    pub fn read(carrier: &Message) -> Option<Self> {
+        Some(Self {
+            message: carrier.carried()?,
+            meta: meta(carrier.body()).map(Box::from),
+        })
     }
 
     /// An MCP message that no ACP message carries.
     #[must_use]
-    pub fn of(message: &'a Message) -> Self {
-        let params = Some(message.body()).filter(|params| *params != "null");
-        Self::new(message.method(), params)
+    pub fn of(message: Message) -> Self {
+        let meta = None;
+        Self { message, meta }
     }
 
+    /// A message made by the host. `params` is JSON text; `null` stands for none.
+    pub(crate) fn new(method: &str, params: &str) -> Self {
+        Self::of(Message::notification(method, params))
+    }
+
+    /// MCP's method.
     #[must_use]
-    pub fn params(&self) -> Option<&str> {
-        self.params.as_deref()
+    pub fn method(&self) -> &str {
+        self.message.method()
     }
 
-    pub(crate) fn into_owned(self) -> Said<'static> {
-        let owned = |text: Cow<str>| Cow::Owned(text.into_owned());
-        Said {
-            method: owned(self.method),
-            params: self.params.map(owned),
-            meta: self.meta.map(owned),
-        }
+    /// MCP's params, as JSON text; `null` if there are none.
+    #[must_use]
+    pub fn params(&self) -> &str {
+        self.message.body()
+    }
+
+    /// Sets MCP's params.
+    pub(crate) fn set_params(&mut self, params: &str) {
+        self.message = self.message.with_body(params);
     }
 
     /// The size in bytes.
     pub(crate) fn weight(&self) -> usize {
-        let texts = [&self.params, &self.meta].into_iter().flatten();
-        self.method.len() + texts.map(|text| text.len()).sum::<usize>()
+        self.method().len() + self.params().len() + self.meta.as_deref().map_or(0, str::len)
+    }
+
+    /// The params of an ACP message that carries the message, with these members before it.
+    fn carried_by(&self, address: &[(&str, &str)]) -> String {
+        let method = quoted(self.method());
+        let address = address.iter().map(|(name, id)| (*name, Some(*id)));
+        let said = [
+            ("method", Some(&*method)),
+            (
+                "params",
+                Some(self.params()).filter(|params| *params != "null"),
+            ),
+            ("_meta", self.meta.as_deref()),
+        ];
+        object(&address.chain(said).collect::<Vec<_>>())
     }
 }
 
-/// The params of an ACP message that carries an MCP message.
+/// What the params of an ACP message, or its result, name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wrapped<'a> {
+pub struct Address<'a> {
     /// `connectionId` (RFD mcp-over-acp).
     pub connection: Option<Cow<'a, str>>,
     /// `acpId` or `serverId`.
     pub server: Option<Cow<'a, str>>,
     /// `requestId` (stateless dialect).
     pub request: Option<Cow<'a, str>>,
-    /// The MCP message; `None` without a method.
-    pub said: Option<Said<'a>>,
 }
 
-impl<'a> Wrapped<'a> {
-    /// Parses the params of an ACP message.
+impl<'a> Address<'a> {
+    /// Reads the params or the result of an ACP message.
     #[must_use]
-    pub fn read(params: &'a str) -> Self {
-        let text = |name| member(params, name).and_then(text);
+    pub fn read(body: &'a str) -> Self {
+        let text = |name| member(body, name).and_then(text);
         Self {
             connection: text("connectionId"),
             server: text("acpId").or_else(|| text("serverId")),
             request: text("requestId"),
-            said: said(params),
         }
     }
 
@@ -107,17 +114,6 @@ fn text(json: &str) -> Option<Cow<'_, str>> {
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
     serde_json::from_str(json).ok().map(|Text(text)| text)
-}
-
-/// The MCP message in the params of an ACP message; `None` without a method.
-pub(crate) fn said(params: &str) -> Option<Said<'_>> {
-    Some(Said {
-        method: text(member(params, "method")?)?,
-        params: member(params, "params")
-            .filter(|params| *params != "null")
-            .map(Cow::Borrowed),
-        meta: meta(params).map(Cow::Borrowed),
-    })
 }
 
 /// The `_meta` in ACP params or an ACP result, if it is an object.
@@ -143,12 +139,7 @@ pub fn disconnect(connection: &str, meta: Option<&str>) -> String {
 
 /// The params of `mcp/message` on a connection. `connection` is the id as JSON text.
 pub(crate) fn on_connection(connection: &str, said: &Said) -> String {
-    object(&[
-        ("connectionId", Some(connection)),
-        ("method", Some(&quoted(&said.method))),
-        ("params", said.params()),
-        ("_meta", said.meta.as_deref()),
-    ])
+    said.carried_by(&[("connectionId", connection)])
 }
 
 /// The params of `mcp/message` on a connection with one of the host's ids.
@@ -169,12 +160,9 @@ const OWN_PREFIX: &str = "acp-chain-";
 /// The params of `mcp/message` for a request that stands alone, or a notification that belongs to one.
 #[must_use]
 pub fn alone(server: &str, request: &str, said: &Said) -> String {
-    object(&[
-        ("serverId", Some(&quoted(server))),
-        ("requestId", Some(&quoted(request))),
-        ("method", Some(&quoted(&said.method))),
-        ("params", said.params()),
-        ("_meta", said.meta.as_deref()),
+    said.carried_by(&[
+        ("serverId", &quoted(server)),
+        ("requestId", &quoted(request)),
     ])
 }
 
@@ -223,9 +211,7 @@ pub fn carried(answer: &Message) -> Option<Message> {
     let error = member(answer.body(), "error")?;
     serde_json::from_str::<ErrorObject>(error).ok()?;
     // As text, so that other members pass unchanged.
-    let version = ("jsonrpc", Some(r#""2.0""#));
-    let line = object(&[version, ("id", Some("null")), ("error", Some(error))]);
-    Message::parse(line.into()).ok()
+    Some(Message::error(&Error::cancelled()).with_part(error))
 }
 
 #[cfg(test)]
@@ -234,21 +220,22 @@ mod tests {
     use crate::tests::transcript::beside;
 
     #[test]
-    fn a_wrapped_message_is_read_unchanged() {
+    fn a_carried_message_is_read_unchanged() {
         let params = r#"{ "x" : 1e400}"#;
-        let said = beside(Some("{ }"), Said::new("tools/call", Some(params)));
-        let wrapped = on_connection(r#""c\"1""#, &said);
-        let read = Wrapped::read(&wrapped);
-        assert_eq!(read.connection.as_deref(), Some("c\"1"));
-        assert_eq!(read.said, Some(said));
-        let wrapped = alone("s", "r", &Said::new("ping", None));
+        let said = beside(Some("{ }"), Said::new("tools/call", params));
+        let carrier = on_connection(r#""c\"1""#, &said);
+        let address = Address::read(&carrier);
+        assert_eq!(address.connection.as_deref(), Some("c\"1"));
+        let read = Said::read(&Message::request("mcp/message", &carrier)).unwrap();
+        assert_eq!((read.method(), read.params()), ("tools/call", params));
+        assert_eq!(read.meta, said.meta);
+        let carrier = alone("s", "r", &Said::new("ping", "null"));
         assert_eq!(
-            wrapped,
+            carrier,
             r#"{"serverId":"s","requestId":"r","method":"ping"}"#
         );
-        assert_eq!(
-            Wrapped::read(r#"{"params":null,"connectionId":7}"#),
-            Wrapped::default()
-        );
+        let without = r#"{"params":null,"connectionId":7}"#;
+        assert_eq!(Address::read(without), Address::default());
+        assert_eq!(Said::read(&Message::request("mcp/message", without)), None);
     }
 }

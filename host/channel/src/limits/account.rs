@@ -106,6 +106,12 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// How many bytes are charged.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Charges this many bytes more. Returns false, and changes nothing, if that would exceed a limit.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let grown = self.account.add(bytes);

@@ -280,8 +280,8 @@ impl Link {
             .take_if(|begins| outgoing.id().as_ref() == Some(begins))
             .is_some()
         {
-            let result = Some(outgoing.message.body()).filter(|_| kind == Kind::Result);
-            let version = protocol::string(result, "protocolVersion");
+            let version = protocol::string(outgoing.message.body(), "protocolVersion");
+            let version = version.filter(|_| kind == Kind::Result);
             self.version = version.and_then(|version| Version::named(&version));
         }
         let answered = self.send_answer(outgoing);

@@ -32,7 +32,10 @@ impl Component {
         };
         let waiting = self.waiting.extract_if(.., |waiting| waiting.list == list);
         for WaitingRequest {
-            request, operation, ..
+            request,
+            operation,
+            charge,
+            ..
         } in waiting.collect::<Vec<_>>()
         {
             let ask = request.ask;
@@ -45,6 +48,7 @@ impl Component {
                             request,
                             operation: Operation::Discover(said),
                             list: next,
+                            charge,
                         });
                         continue;
                     }

@@ -26,6 +26,7 @@ use crate::seat::Caller;
 use crate::secret::Secret;
 use crate::wire::Said;
 use crate::{Asked, Question};
+use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::{Error, Message, code, member};
 
 /// An unanswered request of the component.
@@ -33,6 +34,7 @@ use acp_chain_rpc::{Error, Message, code, member};
 pub(super) struct Open {
     call: Question,
     with: With,
+    _charge: Option<Charge>,
 }
 
 /// How the request reaches the client.
@@ -42,16 +44,6 @@ enum With {
     Connection(Question),
     /// In an `InputRequiredResult`; the client answers in a retry.
     Retry(Message),
-}
-
-impl Open {
-    /// How many bytes are kept for it.
-    pub fn weight(&self) -> usize {
-        match &self.with {
-            With::Connection(_) => 0,
-            With::Retry(message) => message.len(),
-        }
-    }
 }
 
 impl Component {
@@ -69,20 +61,26 @@ impl Component {
                 out.fail(ask, &protocol::full(&self.name));
                 continue;
             }
-            let with = match &request.caller {
+            let (with, charge) = match &request.caller {
                 Caller::Connection(connection) if request.version < Version::Stateless => {
                     let question = out.number();
-                    let said = Said::of(&message).into_owned();
-                    out.ask_caller(question, *connection, said);
-                    With::Connection(question)
+                    out.ask_caller(question, *connection, Said::of(message));
+                    (With::Connection(question), None)
                 }
-                _ if !protocol::keeps(self.kept(), message.len()) => {
-                    out.fail(ask, &protocol::heavy(&self.name));
-                    continue;
-                }
-                _ => With::Retry(message),
+                _ => match protocol::keep(&self.waits, message.len(), &self.name) {
+                    Ok(charge) => (With::Retry(message), Some(charge)),
+                    Err(heavy) => {
+                        out.fail(ask, &heavy);
+                        continue;
+                    }
+                },
             };
-            self.asks.insert(ask, Open { call: of, with });
+            let open = Open {
+                call: of,
+                with,
+                _charge: charge,
+            };
+            self.asks.insert(ask, open);
         }
         self.require(of, out);
     }
@@ -115,9 +113,9 @@ impl Component {
             }
         };
         let inputs = wanted.iter().map(|(ask, message)| {
-            let said = Said::of(message);
-            let method = quoted(&said.method);
-            let input = object(&[("method", Some(&method)), ("params", said.params())]);
+            let method = quoted(message.method());
+            let params = Some(message.body()).filter(|params| *params != "null");
+            let input = object(&[("method", Some(&method)), ("params", params)]);
             (ask.to_string(), input)
         });
         let inputs: Vec<_> = inputs.collect();
@@ -138,7 +136,7 @@ impl Component {
         &mut self,
         request: Request,
         method: &str,
-        params: Option<&str>,
+        params: &str,
         state: &str,
         out: &mut Outputs,
     ) -> Result<(), Error> {
@@ -156,7 +154,7 @@ impl Component {
         call.state = None;
         call.token = protocol::token(protocol::meta(params, key::PROGRESS));
         call.request = request;
-        let given = params.and_then(|params| member(params, "inputResponses"));
+        let given = member(params, "inputResponses");
         let given = given.and_then(|given| serde_json::from_str(given).ok());
         let given: BTreeMap<String, &RawValue> = given.unwrap_or_default();
         for (name, answer) in given {

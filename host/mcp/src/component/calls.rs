@@ -41,7 +41,7 @@ impl Call {
         progress: f64,
         total: Option<f64>,
         message: Option<&str>,
-    ) -> Option<Said<'static>> {
+    ) -> Option<Said> {
         let token = self.token.as_ref()?.as_str();
         let value = protocol::number(progress)?;
         if self.progress.is_some_and(|before| progress <= before) {
@@ -54,7 +54,7 @@ impl Call {
             ("total", total.and_then(protocol::number).as_deref()),
             ("message", message.map(quoted).as_deref()),
         ]);
-        Some(Said::made("notifications/progress", params))
+        Some(Said::new("notifications/progress", &params))
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::catalog::Catalog;
 use crate::Question;
+use acp_chain_channel::limits::{Account, Charge};
 
 #[derive(Debug, Default)]
 pub struct List {
@@ -31,14 +32,17 @@ enum State {
         /// Whether the list has changed since the request.
         stale: bool,
     },
-    Known(Arc<Catalog>),
+    Known {
+        catalog: Arc<Catalog>,
+        _charge: Charge,
+    },
 }
 
 impl List {
     /// The items, if known.
     pub fn catalog(&self) -> Option<&Arc<Catalog>> {
         match &self.state {
-            State::Known(catalog) => Some(catalog),
+            State::Known { catalog, .. } => Some(catalog),
             _ => None,
         }
     }
@@ -61,11 +65,14 @@ impl List {
     }
 
     /// The component answered; `None` for an error. A list that has changed since it was requested is not kept.
-    pub fn answered(&mut self, catalog: Option<&Arc<Catalog>>) {
+    pub fn answered(&mut self, catalog: Option<&Arc<Catalog>>, kept: &Account) {
         self.generation += 1;
         let state = std::mem::take(&mut self.state);
         if let (State::Requested { stale: false, .. }, Some(catalog)) = (state, catalog) {
-            self.state = State::Known(Arc::clone(catalog));
+            self.state = State::Known {
+                catalog: Arc::clone(catalog),
+                _charge: kept.charge_anyway(catalog.weight()),
+            };
         }
     }
 

@@ -51,13 +51,14 @@ use self::channel::{FromComponent, ToComponent};
 use self::list::List;
 use self::operation::Operation;
 use super::edge::{CallerEdge, Client, Provider, Request};
-use super::listening::Listener;
+use super::listening::{Listener, Listeners};
 use super::mirrored::Mirrored;
 use super::outputs::Outputs;
-use super::protocol::{self, LISTS, Version, no_method};
+use super::protocol::{self, KEPT, LISTS, Version, no_method};
 use super::seat::{Caller, Output};
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
+use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, Kind, Message, member};
 
@@ -65,19 +66,24 @@ use acp_chain_rpc::{Error, Kind, Message, member};
 pub type ComponentProvider = CallerEdge<Component>;
 
 impl ComponentProvider {
-    /// The server of the component with this id, which is also the server's name, and these offers.
+    /// The server of the component with this id, which is also the server's name, and these offers. What it keeps is
+    /// charged to `kept` and its parts.
     #[must_use]
-    pub fn new(name: &str, offers: Offers) -> Self {
+    pub fn new(name: &str, offers: Offers, kept: &Account) -> Self {
         let lists = LISTS.into_iter().filter(|offer| offers.has(*offer));
-        Self::of(Component {
+        let component = Component {
             name: name.to_owned(),
             offers,
             lists: lists.map(|offer| (offer, List::default())).collect(),
             waiting: Vec::new(),
             calls: BTreeMap::new(),
-            listeners: Vec::new(),
+            listeners: Listeners::default(),
             asks: BTreeMap::new(),
-        })
+            kept: kept.clone(),
+            waits: kept.part(KEPT),
+            subscribed: kept.part(KEPT),
+        };
+        Self::of(component, kept)
     }
 }
 
@@ -89,9 +95,15 @@ pub struct Component {
     lists: BTreeMap<Offer, List>,
     waiting: Vec<WaitingRequest>,
     calls: BTreeMap<Question, Call>,
-    listeners: Vec<Listener>,
+    listeners: Listeners,
     /// The component's requests to clients.
     asks: BTreeMap<Asked, asks::Open>,
+    /// The account of the lists.
+    kept: Account,
+    /// The account of what waits for lists, and for clients that retry calls.
+    waits: Account,
+    /// The account of subscriptions.
+    subscribed: Account,
 }
 
 /// A request that needs a list.
@@ -100,6 +112,8 @@ struct WaitingRequest {
     request: Request,
     operation: Operation,
     list: Offer,
+    /// The charge for what it keeps.
+    charge: Charge,
 }
 
 impl Provider for Component {
@@ -110,13 +124,7 @@ impl Provider for Component {
     }
 
     fn open(&self) -> usize {
-        self.waiting.len() + self.calls.len() + self.listeners.len()
-    }
-
-    fn weight(&self) -> usize {
-        let catalogs = self.lists.values().filter_map(List::catalog);
-        let catalogs: usize = catalogs.map(|catalog| catalog.weight()).sum();
-        self.kept() + self.kept_for_listeners() + catalogs
+        self.waiting.len() + self.calls.len() + self.listeners.all.len()
     }
 
     fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
@@ -125,7 +133,7 @@ impl Provider for Component {
         let Some(tools) = tools.map(|catalog| &catalog.tools) else {
             return Ok(());
         };
-        let name = protocol::string(Some(params), "name").unwrap_or_default();
+        let name = protocol::string(params, "name").unwrap_or_default();
         let Some(tool) = tools.get(&name) else {
             return Ok(());
         };
@@ -135,7 +143,7 @@ impl Provider for Component {
     }
 
     fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error> {
-        let (method, params) = (&*said.method, said.params());
+        let (method, params) = (said.method(), said.params());
         protocol::stands_alone(params)?;
         if Offer::of(method).is_some()
             && request.version == Version::Stateless
@@ -158,7 +166,9 @@ impl Provider for Component {
 
     fn listen(&mut self, request: Request, client: &Client, out: &mut Outputs) {
         let filter = client.changes.filter.clone();
-        self.add_listener(Listener { request, filter }, out);
+        let charge = self.subscribed.charge_anyway(filter.resources.weight());
+        let listener = Listener { request, filter };
+        self.listeners.add(listener, Some(charge), out);
     }
 
     fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
@@ -167,9 +177,8 @@ impl Provider for Component {
             self.waiting.remove(at);
             return out.fail(ask, &Error::cancelled());
         }
-        if let Some(at) = self.listeners.iter().position(|of| of.request.ask == ask) {
-            let listener = self.listeners.remove(at);
-            return out.result(ask, &listener.result());
+        if let Some(result) = self.listeners.end(ask) {
+            return out.result(ask, &result);
         }
         if self.withdraw_ask(ask, out) {
             return;
@@ -229,22 +238,6 @@ impl Provider for Component {
 }
 
 impl Component {
-    /// How many bytes wait for lists, and for clients that retry calls.
-    fn kept(&self) -> usize {
-        let waiting = self
-            .waiting
-            .iter()
-            .map(|waiting| waiting.operation.weight());
-        let asks = self.asks.values().map(asks::Open::weight);
-        waiting.chain(asks).sum()
-    }
-
-    /// How many bytes are kept for subscriptions.
-    fn kept_for_listeners(&self) -> usize {
-        let listeners = self.listeners.iter();
-        listeners.map(|listener| listener.filter.weight()).sum()
-    }
-
     /// Serves a request, at once or when the list that it needs arrives.
     fn begin(
         &mut self,
@@ -266,14 +259,14 @@ impl Component {
             return Ok(());
         };
         // With a known list the request does not wait.
-        let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
-        if unlisted && !protocol::keeps(self.kept(), operation.weight()) {
-            return Err(protocol::heavy(&self.name));
-        }
+        let is_listed = self.lists.get(&list).and_then(List::catalog).is_some();
+        let kept = if is_listed { 0 } else { operation.weight() };
+        let charge = protocol::keep(&self.waits, kept, &self.name)?;
         self.waiting.push(WaitingRequest {
             request,
             operation,
             list,
+            charge,
         });
         self.go_on(out);
         Ok(())
@@ -321,7 +314,7 @@ impl Component {
         let (offer, what) = (*offer, offer.as_str());
         let catalog = match outcome.kind() {
             Kind::Result => Catalog::read(outcome.body()).map(Arc::new),
-            _ => Err(match protocol::string(Some(outcome.body()), "message") {
+            _ => Err(match protocol::string(outcome.body(), "message") {
                 Some(message) => {
                     let message = protocol::clipped(&message);
                     format!("it could not list its {what}: {message}")
@@ -329,7 +322,7 @@ impl Component {
                 None => format!("it could not list its {what}"),
             }),
         };
-        list.answered(catalog.as_ref().ok());
+        list.answered(catalog.as_ref().ok(), &self.kept);
         match &catalog {
             Ok(catalog) => {
                 if let Some(reasons) = catalog.left_out() {

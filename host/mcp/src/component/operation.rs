@@ -57,7 +57,7 @@ impl Target {
     }
 
     /// Whether a request has this target.
-    pub fn is(&self, method: &str, params: Option<&str>) -> bool {
+    pub fn is(&self, method: &str, params: &str) -> bool {
         let (member, name) = match self {
             Self::Tool(name) | Self::Prompt(name) => ("name", name),
             Self::Resource(uri) => ("uri", uri),
@@ -93,12 +93,9 @@ impl Operation {
     }
 
     /// Parses a request of a client of this version; `None` if MCP has no such method.
-    pub fn read(
-        method: &str,
-        params: Option<&str>,
-        version: Version,
-    ) -> Result<Option<Self>, Error> {
+    pub fn read(method: &str, params: &str, version: Version) -> Result<Option<Self>, Error> {
         let listed = |method| Ok(Some(Self::Page(method, cursor(params)?)));
+        let text = |name, lacks: &str| string(params, name).ok_or_else(|| invalid(lacks));
         let with_meta = |members: &[(&str, &str)]| {
             let meta = meta(params, version);
             let own = members.iter().map(|(name, value)| (*name, Some(*value)));
@@ -111,19 +108,19 @@ impl Operation {
             "resources/templates/list" => return listed("resources/templates/list"),
             "prompts/list" => return listed("prompts/list"),
             "tools/call" => {
-                let name = text(params, "name", "tools/call lacks the name of a tool")?;
+                let name = text("name", "tools/call lacks the name of a tool")?;
                 let arguments = arguments(params, method)?;
                 let members = with_meta(&[("name", &quoted(&name)), ("arguments", &arguments)]);
                 (Target::Tool(name), members)
             }
             "resources/read" => {
-                let uri = text(params, "uri", "resources/read lacks a uri")?;
+                let uri = text("uri", "resources/read lacks a uri")?;
                 uris::check(&uri)?;
                 let members = with_meta(&[("uri", &quoted(&uri))]);
                 (Target::Resource(uri), members)
             }
             "prompts/get" => {
-                let name = text(params, "name", "prompts/get lacks the name of a prompt")?;
+                let name = text("name", "prompts/get lacks the name of a prompt")?;
                 let arguments = arguments(params, method)?;
                 let arguments = texts(&arguments, method)?;
                 let members = with_meta(&[("name", &quoted(&name)), ("arguments", &arguments)]);
@@ -164,9 +161,8 @@ impl Operation {
 
 /// The `_meta` for the component: the request's own. Of a client that begins with `initialize`, the component sees only
 /// the capabilities: it does not speak the version that the edge names.
-fn meta(params: Option<&str>, version: Version) -> Cow<'_, str> {
-    let meta = params.and_then(|params| member(params, "_meta"));
-    let mut meta = Cow::Borrowed(meta.unwrap_or("{}"));
+fn meta(params: &str, version: Version) -> Cow<'_, str> {
+    let mut meta = Cow::Borrowed(member(params, "_meta").unwrap_or("{}"));
     for key in [key::VERSION, key::CLIENT_INFO] {
         if version < Version::Stateless {
             meta = with_key(&meta, key, None).into();
@@ -175,15 +171,9 @@ fn meta(params: Option<&str>, version: Version) -> Cow<'_, str> {
     meta
 }
 
-/// A required string in the params of a request.
-fn text(params: Option<&str>, name: &str, lacks: &str) -> Result<String, Error> {
-    string(params, name).ok_or_else(|| invalid(lacks))
-}
-
 /// The cursor of a list request.
-fn cursor(params: Option<&str>) -> Result<Option<String>, Error> {
-    let cursor = params.and_then(|params| member(params, "cursor"));
-    match cursor.filter(|cursor| *cursor != "null") {
+fn cursor(params: &str) -> Result<Option<String>, Error> {
+    match member(params, "cursor").filter(|cursor| *cursor != "null") {
         None => Ok(None),
         Some(cursor) => serde_json::from_str(cursor)
             .map(Some)
@@ -192,9 +182,8 @@ fn cursor(params: Option<&str>) -> Result<Option<String>, Error> {
 }
 
 /// The arguments of a tool or a prompt: an object, or a string with the JSON text of one, as models write them.
-fn arguments<'p>(params: Option<&'p str>, method: &str) -> Result<Cow<'p, str>, Error> {
-    let arguments = params.and_then(|params| member(params, "arguments"));
-    let arguments = arguments.filter(|arguments| *arguments != "null");
+fn arguments<'p>(params: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
+    let arguments = member(params, "arguments").filter(|arguments| *arguments != "null");
     let arguments = arguments.unwrap_or("{}");
     if is_object(arguments) {
         return Ok(arguments.into());
@@ -221,30 +210,29 @@ fn texts<'p>(object: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
 }
 
 /// The reference, the argument and the context in the params of `completion/complete`.
-fn completed(params: Option<&str>) -> Result<[String; 3], Error> {
+fn completed(params: &str) -> Result<[String; 3], Error> {
     let method = "completion/complete";
-    let of = |name| params.and_then(|params| member(params, name));
-    let reference = of("ref").filter(|reference| {
-        let named = match string(Some(reference), "type").as_deref() {
+    let reference = member(params, "ref").filter(|reference| {
+        let named = match string(reference, "type").as_deref() {
             Some("ref/prompt") => "name",
             Some("ref/resource") => "uri",
             _ => return false,
         };
-        string(Some(reference), named).is_some()
+        string(reference, named).is_some()
     });
     let reference = reference.ok_or_else(|| {
         invalid(format!(
             "{method} lacks a ref to a prompt, by its name, or to a resource, by its uri"
         ))
     })?;
-    let argument = of("argument");
+    let argument = member(params, "argument").unwrap_or("null");
     let (name, value) = (string(argument, "name"), string(argument, "value"));
     let (Some(name), Some(value)) = (name, value) else {
         return Err(invalid(format!(
             "{method} lacks an argument with a name and a value, two texts"
         )));
     };
-    let context = of("context").and_then(|context| member(context, "arguments"));
+    let context = member(params, "context").and_then(|context| member(context, "arguments"));
     let context = texts(context.unwrap_or("{}"), method)?;
     let (name, value) = (quoted(&name), quoted(&value));
     Ok([

@@ -34,7 +34,7 @@ impl Item for Prompt {
     fn read(text: &str, place: usize, _: &mut usize) -> Result<(Box<str>, Self), String> {
         let is_name =
             |name: &str| (1..=NAME).contains(&name.len()) && !name.contains(char::is_control);
-        let name = string(Some(text), "name").filter(|name| is_name(name));
+        let name = string(text, "name").filter(|name| is_name(name));
         let name = name.ok_or_else(|| {
             format!("prompt {place} of its list lacks a name of 1 to {NAME} bytes")
         })?;

@@ -38,11 +38,11 @@ impl Item for Template {
 
 /// The identifier of an item. An error if the item lacks it or a name.
 fn identified(text: &str, key: &str, word: &str, place: usize) -> Result<Box<str>, String> {
-    let uri = string(Some(text), key).filter(|uri| (1..=LONGEST).contains(&uri.len()));
+    let uri = string(text, key).filter(|uri| (1..=LONGEST).contains(&uri.len()));
     let uri = uri.ok_or_else(|| {
         format!("{word} {place} of its list lacks a {key} of 1 to {LONGEST} bytes")
     })?;
-    match string(Some(text), "name") {
+    match string(text, "name") {
         Some(name) if !name.is_empty() => Ok(uri.into()),
         _ => Err(format!("its {word} {uri:?} lacks a name")),
     }

@@ -15,21 +15,15 @@ impl Component {
     pub(super) fn subscribe(
         &mut self,
         request: Request,
-        params: Option<&str>,
+        params: &str,
         out: &mut Outputs,
     ) -> Result<(), Error> {
         let has_resources = self.offers.has(Offer::Resources);
         let listener = Listener::read(request, params, self.offers, has_resources)?;
-        if !protocol::keeps(self.kept_for_listeners(), listener.filter.weight()) {
-            return Err(protocol::heavy(&self.name));
-        }
-        self.add_listener(listener, out);
+        let weight = listener.filter.resources.weight();
+        let charge = protocol::keep(&self.subscribed, weight, &self.name)?;
+        self.listeners.add(listener, Some(charge), out);
         Ok(())
-    }
-
-    pub(super) fn add_listener(&mut self, listener: Listener, out: &mut Outputs) {
-        listener.acknowledge(out);
-        self.listeners.push(listener);
     }
 
     pub(super) fn changed(&mut self, change: &Change, out: &mut Outputs) {
@@ -38,28 +32,15 @@ impl Component {
                 let list = self.lists.get_mut(offer);
                 if list.is_some_and(List::changed) {
                     let method = protocol::list_changed(*offer);
-                    self.tell(&method, None, |filter| filter.lists.has(*offer), out);
+                    let is_wanted = |filter: &Filter| filter.lists.has(*offer);
+                    self.listeners.tell(&method, "null", is_wanted, out);
                 }
             }
             Change::Resource(uri) => {
                 let params = object(&[("uri", Some(&quoted(uri)))]);
                 let is_wanted = |filter: &Filter| filter.resources.has(uri);
-                self.tell(UPDATED, Some(&params), is_wanted, out);
+                self.listeners.tell(UPDATED, &params, is_wanted, out);
             }
-        }
-    }
-
-    /// Sends a notification to the clients that want it.
-    fn tell(
-        &self,
-        method: &str,
-        params: Option<&str>,
-        is_wanted: impl Fn(&Filter) -> bool,
-        out: &mut Outputs,
-    ) {
-        let listeners = self.listeners.iter();
-        for listener in listeners.filter(|of| is_wanted(&of.filter)) {
-            listener.tell(method, params, out);
         }
     }
 }

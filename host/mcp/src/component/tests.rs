@@ -8,7 +8,7 @@ mod resources;
 use super::ComponentProvider;
 use super::channel::FromComponent;
 use crate::seat::{Input, Seat};
-use crate::tests::transcript::{META, Table, alone, request};
+use crate::tests::transcript::{META, Table, alone, kept, request};
 use acp_chain_channel::{Change, Offer};
 
 const TOOLS: &str = r#"{"instructions":"Be nice","tools":[
@@ -23,6 +23,7 @@ fn server() -> Table<ComponentProvider> {
     Table::new(ComponentProvider::new(
         "calc",
         [Offer::Tools].into_iter().collect(),
+        &kept(),
     ))
 }
 

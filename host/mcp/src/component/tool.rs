@@ -23,7 +23,7 @@ impl Item for Tool {
     const WORD: &'static str = "tool";
 
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String> {
-        let name = string(Some(text), "name");
+        let name = string(text, "name");
         let Some(name) = name.filter(|name| is_name(name)) else {
             return Err(format!(
                 "tool {place} of its list lacks a name of 1 to {NAME} of the characters \

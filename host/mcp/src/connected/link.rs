@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::server::LegacyServer;
 use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, WaitingMessage};
 use crate::protocol;
 use crate::seat::connected;
@@ -20,7 +19,7 @@ impl ConnectedProvider {
         self.links.insert(place, link);
         let question = self.ask(Open::Connect(place));
         let params = wire::connect(&[self.named], &self.id, meta);
-        self.out.ask_provider(question, "mcp/connect", params);
+        self.out.ask_provider(question, "mcp/connect", &params);
     }
 
     pub(super) fn connect_answered(&mut self, place: Owner, outcome: &Message) {
@@ -78,7 +77,7 @@ impl ConnectedProvider {
             return;
         };
         link.open = true;
-        for waits in std::mem::take(&mut link.waiting) {
+        for (waits, _) in std::mem::take(&mut link.waiting) {
             match waits {
                 WaitingMessage::Request(request) => self.send(place, request),
                 WaitingMessage::Notification(said) => self.tell(place, &said),
@@ -104,7 +103,7 @@ impl ConnectedProvider {
         self.theirs.remove(theirs);
         let question = self.ask(Open::Disconnect(ask));
         let params = wire::disconnect(theirs.as_str(), meta);
-        self.out.ask_provider(question, "mcp/disconnect", params);
+        self.out.ask_provider(question, "mcp/disconnect", &params);
     }
 
     /// Passes on the provider's answer to a disconnect. Of a result, only `_meta` passes.
@@ -209,32 +208,27 @@ impl ConnectedProvider {
 }
 
 impl ProviderConnection {
-    /// The size of the waiting messages, in bytes.
-    pub(super) fn weight(&self) -> usize {
-        self.waiting.iter().map(WaitingMessage::weight).sum()
-    }
-
     /// The waiting requests.
-    pub(super) fn requests(&self) -> impl Iterator<Item = &CallerRequest<'static>> {
-        self.waiting.iter().filter_map(WaitingMessage::request)
+    pub(super) fn requests(&self) -> impl Iterator<Item = &CallerRequest> {
+        self.waiting.iter().filter_map(|(waits, _)| waits.request())
     }
 
     /// The unanswered requests that the provider has not received.
     pub(super) fn asks(&self) -> impl Iterator<Item = Asked> {
         let requests = self.requests().map(|request| request.ask);
-        let listeners = self.legacy.iter().flat_map(LegacyServer::asks);
+        let listeners = self.legacy.iter();
+        let listeners = listeners.flat_map(|legacy| legacy.listeners.asks());
         self.ask.into_iter().chain(requests).chain(listeners)
     }
 
     /// Cancels a waiting request or a local subscription, and returns its answer.
     pub(super) fn forget(&mut self, ask: Asked) -> Option<Message> {
-        let waits =
-            |waits: &WaitingMessage| waits.request().is_some_and(|request| request.ask == ask);
-        if let Some(at) = self.waiting.iter().position(waits) {
+        let is_it = |waits: &WaitingMessage| waits.request().is_some_and(|of| of.ask == ask);
+        if let Some(at) = self.waiting.iter().position(|(waits, _)| is_it(waits)) {
             self.waiting.remove(at);
             return Some(Message::error(&Error::cancelled()));
         }
-        let result = self.legacy.as_mut()?.forget(ask)?;
+        let result = self.legacy.as_mut()?.listeners.end(ask)?;
         Some(Message::result(&result))
     }
 }

@@ -35,10 +35,11 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use self::listens::Listens;
 use self::server::LegacyServer;
 use super::outputs::Outputs;
-use super::protocol::{self, key, quoted};
+use super::protocol::{self, KEPT, key, quoted, with_meta};
 use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled, check_id};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
+use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Error, Id, Message, code};
 
 /// Only one request with this method may be unacknowledged at a time.
@@ -56,6 +57,8 @@ pub struct ConnectedProvider {
     /// The connections that the provider has accepted, by its ids.
     theirs: HashMap<Id, Owner>,
     questions: BTreeMap<Question, Open>,
+    /// The account of waiting messages.
+    kept: Account,
     out: Outputs,
 }
 
@@ -77,7 +80,7 @@ struct ProviderConnection {
     open: bool,
     /// The caller's `mcp/connect`, until it is answered.
     ask: Option<Asked>,
-    waiting: VecDeque<WaitingMessage>,
+    waiting: VecDeque<(WaitingMessage, Charge)>,
     listens: Listens,
     /// The legacy provider, on the seat's own connection.
     legacy: Option<LegacyServer>,
@@ -86,22 +89,15 @@ struct ProviderConnection {
 /// A message that waits for a connection.
 #[derive(Debug)]
 enum WaitingMessage {
-    Request(CallerRequest<'static>),
-    Notification(Said<'static>),
+    Request(CallerRequest),
+    Notification(Said),
 }
 
 impl WaitingMessage {
-    fn request(&self) -> Option<&CallerRequest<'static>> {
+    fn request(&self) -> Option<&CallerRequest> {
         match self {
             Self::Request(request) => Some(request),
             Self::Notification(_) => None,
-        }
-    }
-
-    /// The size in bytes.
-    fn weight(&self) -> usize {
-        match self {
-            Self::Request(CallerRequest { said, .. }) | Self::Notification(said) => said.weight(),
         }
     }
 }
@@ -142,7 +138,7 @@ struct RelayedRequest {
 
 impl RelayedRequest {
     /// Sends the caller a notification that belongs to the request.
-    fn tell(&self, said: Said<'static>, out: &mut Outputs) {
+    fn tell(&self, said: Said, out: &mut Outputs) {
         out.tell_caller(self.caller.clone(), Some(self.ask), said);
     }
 }
@@ -150,9 +146,7 @@ impl RelayedRequest {
 impl Seat for ConnectedProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
         match input {
-            Input::Connect { ask, .. }
-                if self.links.len() >= protocol::CONNECTIONS || self.is_full() =>
-            {
+            Input::Connect { ask, .. } if self.is_full() => {
                 self.out.fail(ask, &protocol::full(&self.name));
             }
             Input::Connect {
@@ -170,7 +164,7 @@ impl Seat for ConnectedProvider {
                 let done = check_id(&request.caller).and_then(|()| self.request(request));
                 self.out.settle(ask, done);
             }
-            Input::Notification { connection, said } if said.method == protocol::CANCELLED => {
+            Input::Notification { connection, said } if said.method() == protocol::CANCELLED => {
                 let named = cancelled(&said).and_then(|id| self.named(connection, &id));
                 if let Some(ask) = named {
                     self.withdraw(ask);
@@ -179,12 +173,12 @@ impl Seat for ConnectedProvider {
             Input::Notification { connection, said } => self.notification(connection, said),
             Input::Withdrawn { ask } => self.withdraw(ask),
             Input::Answered { question, outcome } => self.answered(question, outcome),
-            Input::ProviderRequest { ask, params } => {
-                let done = self.pass_request(ask, params);
+            Input::ProviderRequest { ask, message } => {
+                let done = self.pass_request(ask, message);
                 self.out.settle(ask, done);
             }
-            Input::ProviderNotification { params } => {
-                if let Err(error) = self.pass_notification(params) {
+            Input::ProviderNotification { message } => {
+                if let Err(error) = self.pass_notification(message) {
                     self.note_dropped("a notification from its provider", &error.message);
                 }
             }
@@ -193,10 +187,6 @@ impl Seat for ConnectedProvider {
             Input::Component(_) => {}
         }
         self.out.take()
-    }
-
-    fn weight(&self) -> usize {
-        self.links.values().map(ProviderConnection::weight).sum()
     }
 
     fn has(&self, connection: Option<&str>, _: Option<&str>) -> bool {
@@ -212,9 +202,9 @@ impl Seat for ConnectedProvider {
 }
 
 impl ConnectedProvider {
-    /// The seat of the provider that declared its server with this `id`.
+    /// The seat of the provider that declared its server with this `id`. What it keeps is charged to a part of `kept`.
     #[must_use]
-    pub fn new(id: &str) -> Self {
+    pub fn new(id: &str, kept: &Account) -> Self {
         Self {
             id: id.to_owned(),
             name: protocol::clipped(id),
@@ -222,16 +212,17 @@ impl ConnectedProvider {
             links: BTreeMap::new(),
             theirs: HashMap::new(),
             questions: BTreeMap::new(),
+            kept: kept.part(KEPT),
             out: Outputs::default(),
         }
     }
 
     /// The seat of a provider that declared its server with a `serverId` (schema 1.4 to 1.9). `last` is the last number
     /// used for a request.
-    pub(super) fn by_server_id(id: &str, last: Question) -> Self {
+    pub(super) fn by_server_id(id: &str, last: Question, kept: &Account) -> Self {
         let mut seat = Self {
             named: "serverId",
-            ..Self::new(id)
+            ..Self::new(id, kept)
         };
         seat.out.last = last;
         seat
@@ -259,14 +250,14 @@ impl ConnectedProvider {
             let text = "There is no such connection, or it is closed";
             Error::new(code::INVALID_REQUEST, text)
         })?;
-        let waits = !link.open || (request.said.method == LISTEN && link.listens.asking.is_some());
-        if waits && !protocol::keeps(self.weight(), request.said.weight()) {
-            return Err(protocol::heavy(&self.name));
-        }
+        let waits =
+            !link.open || (request.said.method() == LISTEN && link.listens.asking.is_some());
+        let kept = if waits { request.said.weight() } else { 0 };
+        let charge = protocol::keep(&self.kept, kept, &self.name)?;
         match self.links.get_mut(&place) {
             Some(link) if !link.open => {
-                let request = request.into_owned();
-                link.waiting.push_back(WaitingMessage::Request(request));
+                let waits = WaitingMessage::Request(request);
+                link.waiting.push_back((waits, charge));
             }
             _ => self.send(place, request),
         }
@@ -275,17 +266,19 @@ impl ConnectedProvider {
 
     fn notification(&mut self, connection: ConnectionId, said: Said) {
         let place = Owner::Caller(connection);
-        match self.links.get(&place) {
-            None => return,
-            Some(link) if link.open => return self.tell(place, &said),
-            Some(_) if self.is_full() || !protocol::keeps(self.weight(), said.weight()) => {
-                return self.note_dropped("a notification for it", "too many messages wait");
-            }
-            Some(_) => {}
+        let is_full = self.is_full();
+        let Some(link) = self.links.get_mut(&place) else {
+            return;
+        };
+        if link.open {
+            return self.tell(place, &said);
         }
-        if let Some(link) = self.links.get_mut(&place) {
-            let said = said.into_owned();
-            link.waiting.push_back(WaitingMessage::Notification(said));
+        match protocol::keep(&self.kept, said.weight(), &self.name) {
+            Ok(charge) if !is_full => {
+                let waits = WaitingMessage::Notification(said);
+                link.waiting.push_back((waits, charge));
+            }
+            _ => self.note_dropped("a notification for it", "too many messages wait"),
         }
     }
 
@@ -356,7 +349,7 @@ impl ConnectedProvider {
         let waiting: usize = self.links.values().map(|link| link.waiting.len()).sum();
         // The subscriptions that the seat answers for a legacy provider.
         let legacy = self.links.values().filter_map(|link| link.legacy.as_ref());
-        let answered: usize = legacy.map(|legacy| legacy.listeners.len()).sum();
+        let answered: usize = legacy.map(|legacy| legacy.listeners.all.len()).sum();
         self.questions.len() + waiting + answered >= protocol::OPEN
     }
 
@@ -374,10 +367,11 @@ impl ConnectedProvider {
         let Some(link) = self.links.get_mut(&place) else {
             return;
         };
-        let listens = request.said.method == LISTEN;
+        let listens = request.said.method() == LISTEN;
         if listens && link.listens.asking.is_some() {
-            let request = request.into_owned();
-            return link.waiting.push_back(WaitingMessage::Request(request));
+            let charge = self.kept.charge_anyway(request.said.weight());
+            let waits = WaitingMessage::Request(request);
+            return link.waiting.push_back((waits, charge));
         }
         let adapted = link.legacy.is_some();
         let mut said = request.said;
@@ -386,8 +380,7 @@ impl ConnectedProvider {
             token = protocol::token(protocol::meta(said.params(), key::PROGRESS));
             if token.is_some() {
                 let number = (self.out.last + 1).to_string();
-                let replaced = protocol::with_meta(said.params(), key::PROGRESS, Some(&number));
-                said.params = Some(replaced.into());
+                said.set_params(&with_meta(said.params(), key::PROGRESS, Some(&number)));
             }
         }
         let relayed = RelayedRequest {
@@ -398,7 +391,7 @@ impl ConnectedProvider {
             listens,
             token,
             withdrawn: false,
-            cacheable: adapted && protocol::is_cacheable(&said.method),
+            cacheable: adapted && protocol::is_cacheable(said.method()),
         };
         let question = self.ask_on(place, Open::Caller(relayed), &said);
         if listens && let Some(link) = self.links.get_mut(&place) {
@@ -411,7 +404,7 @@ impl ConnectedProvider {
         let theirs = self.links.get(&place)?.theirs.as_ref()?;
         let params = wire::on_connection(theirs.as_str(), said);
         let question = self.ask(open);
-        self.out.ask_provider(question, "mcp/message", params);
+        self.out.ask_provider(question, "mcp/message", &params);
         Some(question)
     }
 
@@ -422,7 +415,7 @@ impl ConnectedProvider {
         };
         if link.open
             && link.listens.asking.is_none()
-            && let Some(WaitingMessage::Request(request)) = link.waiting.pop_front()
+            && let Some((WaitingMessage::Request(request), _)) = link.waiting.pop_front()
         {
             self.send(place, request);
         }
@@ -433,7 +426,8 @@ impl ConnectedProvider {
         let link = self.links.get(&place);
         if let Some(theirs) = link.and_then(|link| link.theirs.as_ref()) {
             let params = wire::on_connection(theirs.as_str(), said);
-            self.out.push(Output::TellProvider { params });
+            let message = Message::notification("mcp/message", &params);
+            self.out.push(Output::Provider(None, message));
         }
     }
 

@@ -14,10 +14,9 @@
 //! answers with -32601 (`ping` with `{}`).
 
 use super::server::{LegacyServer, discover, initialize};
-use super::{CallerRequest, ConnectedProvider, Open, Owner, WaitingMessage};
-use crate::Asked;
+use super::{CallerRequest, ConnectedProvider, LISTEN, Open, Owner};
 use crate::edge::Request;
-use crate::listening::Listener;
+use crate::listening::{Filter, Listener};
 use crate::outputs::Outputs;
 use crate::protocol::{self, LISTS, Version, invalid, key, no_method, with};
 use crate::versions;
@@ -31,30 +30,19 @@ impl LegacyServer {
         let said = &mut request.said;
         protocol::stands_alone(said.params())?;
         if request.falls_back {
-            return Err(no_method(&said.method));
+            return Err(no_method(said.method()));
         }
-        match &*said.method {
+        match said.method() {
             "server/discover" => out.result(request.ask, &self.discovered),
-            "subscriptions/listen" => {
+            LISTEN => {
                 let listens = Request::of(request, Version::Stateless);
                 let (params, lists) = (request.said.params(), self.lists);
                 let listener = Listener::read(listens, params, lists, false)?;
-                listener.acknowledge(out);
-                self.listeners.push(listener);
+                self.listeners.add(listener, None, out);
             }
             _ => return Self::request(said).map(|()| true),
         }
         Ok(false)
-    }
-
-    pub fn asks(&self) -> impl Iterator<Item = Asked> {
-        self.listeners.iter().map(|listener| listener.request.ask)
-    }
-
-    /// Ends a subscription, with its result.
-    pub fn forget(&mut self, ask: Asked) -> Option<String> {
-        let at = self.listeners.iter().position(|of| of.request.ask == ask)?;
-        Some(self.listeners.remove(at).result())
     }
 }
 
@@ -64,7 +52,7 @@ impl ConnectedProvider {
         let capabilities = self.first_meta(key::CAPABILITIES);
         let software = self.first_meta(key::CLIENT_INFO);
         let params = discover(capabilities.as_deref(), software.as_deref());
-        let discover = Said::made("server/discover", params);
+        let discover = Said::new("server/discover", &params);
         self.ask_on(Owner::Own, Open::Probe, &discover);
     }
 
@@ -78,20 +66,20 @@ impl ConnectedProvider {
             return;
         };
         let waiting = std::mem::take(&mut link.waiting).into_iter();
-        let (refused, waiting): (Vec<_>, Vec<_>) = waiting.partition(|waits| {
+        let (refused, waiting): (Vec<_>, Vec<_>) = waiting.partition(|(waits, _)| {
             let request = waits.request();
             request.is_some_and(|request| request.falls_back)
         });
         link.waiting = waiting.into();
         let none_waits = link.waiting.is_empty();
-        for request in refused.iter().filter_map(WaitingMessage::request) {
+        for request in refused.iter().filter_map(|(waits, _)| waits.request()) {
             self.out.answer(request.ask, refusal.clone());
         }
         if none_waits {
             return self.fail(Owner::Own, &refusal);
         }
         let params = initialize(self.first_meta(key::CLIENT_INFO));
-        let initialize = Said::made("initialize", params);
+        let initialize = Said::new("initialize", &params);
         self.ask_on(Owner::Own, Open::Initialize, &initialize);
     }
 
@@ -111,7 +99,7 @@ impl ConnectedProvider {
         if let Some(link) = self.links.get_mut(&Owner::Own) {
             link.legacy = Some(LegacyServer::new(outcome.body()));
         }
-        let initialized = Said::new("notifications/initialized", None);
+        let initialized = Said::new("notifications/initialized", "null");
         self.tell(Owner::Own, &initialized);
         self.open(Owner::Own);
     }
@@ -124,11 +112,11 @@ impl ConnectedProvider {
     }
 
     /// Translates a request that stands alone for a legacy provider, or answers it.
-    pub(super) fn adapt<'a>(
+    pub(super) fn adapt(
         &mut self,
         place: Owner,
-        mut request: CallerRequest<'a>,
-    ) -> Option<CallerRequest<'a>> {
+        mut request: CallerRequest,
+    ) -> Option<CallerRequest> {
         let link = self.links.get_mut(&place)?;
         let Some(legacy) = &mut link.legacy else {
             return Some(request);
@@ -143,35 +131,31 @@ impl ConnectedProvider {
     }
 
     /// Passes on the provider's notification on the seat's own connection, if its recipient is known.
-    pub(super) fn own_notification(&mut self, mut said: Said<'static>) -> Result<(), Error> {
+    pub(super) fn own_notification(&mut self, mut said: Said) -> Result<(), Error> {
         said.meta = None;
-        if said.method == "notifications/progress" {
-            let question = said
-                .params()
-                .and_then(|params| member(params, "progressToken"));
+        if said.method() == "notifications/progress" {
+            let question = member(said.params(), "progressToken");
             let question = question.and_then(|text| text.parse().ok());
             let open = question.and_then(|question: u64| self.questions.get(&question));
             let Some(Open::Caller(relayed)) = open else {
                 return Err(invalid("it names no open request"));
             };
             let token = relayed.token.as_ref().filter(|_| !relayed.withdrawn);
-            let Some((token, params)) = token.zip(said.params()) else {
-                return Err(invalid("no progress was requested"));
-            };
-            let params = with(params, "/progressToken", Some(token.as_str()));
-            said.params = Some(params.into());
+            let token = token.ok_or_else(|| invalid("no progress was requested"))?;
+            said.set_params(&with(said.params(), "/progressToken", Some(token.as_str())));
             relayed.tell(said, &mut self.out);
             return Ok(());
         }
         let link = self.links.get(&Owner::Own);
         if let Some(legacy) = link.and_then(|link| link.legacy.as_ref()) {
             let mut lists = LISTS.into_iter();
-            let list = lists.find(|list| protocol::list_changed(*list) == said.method);
-            let list = list.ok_or_else(|| unassigned(&said.method))?;
-            let listeners = legacy.listeners.iter();
-            for listener in listeners.filter(|listener| listener.filter.lists.has(list)) {
-                listener.tell(&said.method, said.params(), &mut self.out);
-            }
+            let list = lists.find(|list| protocol::list_changed(*list) == said.method());
+            let list = list.ok_or_else(|| unassigned(said.method()))?;
+            let is_wanted = |filter: &Filter| filter.lists.has(list);
+            let (method, params) = (said.method(), said.params());
+            legacy
+                .listeners
+                .tell(method, params, is_wanted, &mut self.out);
             return Ok(());
         }
         let mut calls = self.questions.values().filter_map(|open| match open {
@@ -184,7 +168,7 @@ impl ConnectedProvider {
         match (calls.next(), calls.next()) {
             (Some(call), None) if call.withdrawn => {}
             (Some(call), None) => call.tell(said, &mut self.out),
-            _ => return Err(unassigned(&said.method)),
+            _ => return Err(unassigned(said.method())),
         }
         Ok(())
     }

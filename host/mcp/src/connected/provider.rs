@@ -2,19 +2,19 @@
 
 use super::{ConnectedProvider, Open, Owner};
 use crate::Asked;
-use crate::protocol::{self, invalid, key, no_method};
+use crate::protocol::{self, invalid, key, no_method, with_meta};
 use crate::seat::Caller;
-use crate::wire::{self, Said};
-use acp_chain_rpc::{Error, Id, member};
+use crate::wire::Said;
+use acp_chain_rpc::{Error, Id, Message, member};
 
 impl ConnectedProvider {
     /// The connection of a provider's message, and the MCP message.
-    fn addressed(&self, params: &str) -> Result<(Owner, Said<'static>), Error> {
-        let theirs = member(params, "connectionId").filter(|text| text.starts_with('"'));
+    fn addressed(&self, message: &Message) -> Result<(Owner, Said), Error> {
+        let theirs = member(message.body(), "connectionId").filter(|text| text.starts_with('"'));
         let theirs = theirs
             .and_then(Id::parse)
             .ok_or_else(|| invalid("mcp/message lacks a connectionId, a string"))?;
-        let said = wire::said(params).map(Said::into_owned);
+        let said = Said::read(message);
         let said = said.ok_or_else(|| invalid("mcp/message lacks a method, a string"))?;
         let place = self.theirs.get(&theirs).ok_or_else(|| {
             let theirs = protocol::clipped(theirs.as_str());
@@ -27,11 +27,11 @@ impl ConnectedProvider {
     }
 
     /// Passes on a provider's request.
-    pub(super) fn pass_request(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
-        let (place, said) = self.addressed(params)?;
+    pub(super) fn pass_request(&mut self, ask: Asked, message: &Message) -> Result<(), Error> {
+        let (place, said) = self.addressed(message)?;
         match place {
-            Owner::Own if said.method == "ping" => self.out.result(ask, "{}"),
-            Owner::Own => return Err(no_method(&said.method)),
+            Owner::Own if said.method() == "ping" => self.out.result(ask, "{}"),
+            Owner::Own => return Err(no_method(said.method())),
             Owner::Caller(_) if self.is_full() => return Err(protocol::full(&self.name)),
             Owner::Caller(connection) => {
                 let question = self.ask(Open::Provider { ask, place });
@@ -42,9 +42,9 @@ impl ConnectedProvider {
     }
 
     /// Passes on a provider's notification.
-    pub(super) fn pass_notification(&mut self, params: &str) -> Result<(), Error> {
-        let (place, said) = self.addressed(params)?;
-        if said.method == protocol::CANCELLED {
+    pub(super) fn pass_notification(&mut self, message: &Message) -> Result<(), Error> {
+        let (place, said) = self.addressed(message)?;
+        if said.method() == protocol::CANCELLED {
             return Err(invalid("requests are cancelled with $/cancel_request"));
         }
         let link = self.links.get(&place);
@@ -65,13 +65,8 @@ impl ConnectedProvider {
     }
 
     /// Passes on a notification of a subscription, with the caller's subscription id.
-    fn publish(
-        &mut self,
-        place: Owner,
-        mut said: Said<'static>,
-        theirs: Option<Id>,
-    ) -> Result<(), Error> {
-        let acknowledges = said.method == protocol::ACKNOWLEDGED;
+    fn publish(&mut self, place: Owner, mut said: Said, theirs: Option<Id>) -> Result<(), Error> {
+        let acknowledges = said.method() == protocol::ACKNOWLEDGED;
         let link = self.links.get_mut(&place);
         let question = link
             .zip(theirs)
@@ -81,8 +76,7 @@ impl ConnectedProvider {
         };
         if !relayed.withdrawn {
             let id = relayed.id.as_ref().map(Id::as_str);
-            let params = protocol::with_meta(said.params(), key::SUBSCRIPTION, id);
-            said.params = Some(params.into());
+            said.set_params(&with_meta(said.params(), key::SUBSCRIPTION, id));
             relayed.tell(said, &mut self.out);
         }
         if acknowledges {

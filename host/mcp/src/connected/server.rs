@@ -8,7 +8,7 @@
 //! There are no subscriptions to resources, and no log messages: neither names a call. Tasks are not supported: they
 //! differ from those of 2026-07-28.
 
-use crate::listening::Listener;
+use crate::listening::Listeners;
 use crate::protocol::{
     self, Version, array, key, no_method, object, quoted, software, with, with_meta,
 };
@@ -33,7 +33,7 @@ pub(super) struct LegacyServer {
     /// The lists whose changes the server reports.
     pub lists: Offers,
     /// The open subscriptions, which the seat answers.
-    pub listeners: Vec<Listener>,
+    pub listeners: Listeners,
 }
 
 impl LegacyServer {
@@ -63,24 +63,25 @@ impl LegacyServer {
         Self {
             discovered,
             lists,
-            listeners: Vec::new(),
+            listeners: Listeners::default(),
         }
     }
 
     /// Translates a request for the server. Not for requests that the seat answers.
     pub fn request(said: &mut Said) -> Result<(), Error> {
-        match &*said.method {
+        match said.method() {
             "initialize"
             | "ping"
             | "logging/setLevel"
             | "resources/subscribe"
-            | "resources/unsubscribe" => return Err(no_method(&said.method)),
+            | "resources/unsubscribe" => return Err(no_method(said.method())),
             _ => {}
         }
+        let mut params = said.params().to_owned();
         for key in ADDED {
-            let params = with_meta(said.params(), key, None);
-            said.params = Some(params.into());
+            params = with_meta(&params, key, None);
         }
+        said.set_params(&params);
         Ok(())
     }
 

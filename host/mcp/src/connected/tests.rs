@@ -2,10 +2,10 @@
 
 use super::ConnectedProvider;
 use crate::seat::{Caller, Input, Seat};
-use crate::tests::transcript::{META, Table, alone, request};
+use crate::tests::transcript::{META, Table, alone, kept, request};
 
 fn seat() -> Table<ConnectedProvider> {
-    Table::new(ConnectedProvider::new("srv"))
+    Table::new(ConnectedProvider::new("srv", &kept()))
 }
 
 /// A seat with connection 1, which the provider calls `"p"`.
@@ -648,7 +648,7 @@ fn closing_a_connection_cancels_the_providers_requests_on_it() {
 
 #[test]
 fn ids_that_are_too_long_are_rejected_and_truncated_in_errors() {
-    let mut table = Table::new(ConnectedProvider::new(&"s".repeat(10_000)));
+    let mut table = Table::new(ConnectedProvider::new(&"s".repeat(10_000), &kept()));
     let answer = table.alone(&"r".repeat(2000), "x", "");
     assert_eq!(
         answer,

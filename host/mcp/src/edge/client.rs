@@ -14,6 +14,7 @@ use crate::protocol::{
 };
 use crate::versions;
 use crate::wire::Said;
+use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Error, member, resolve};
 
 /// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).
@@ -29,7 +30,7 @@ const LEVELS: [&str; 8] = [
 ];
 
 /// The level that the params of `logging/setLevel` name.
-pub(super) fn level(params: Option<&str>) -> Result<&'static str, Error> {
+pub(super) fn level(params: &str) -> Result<&'static str, Error> {
     let level = protocol::string(params, "level");
     let mut levels = LEVELS.into_iter();
     let known = levels.find(|known| level.as_deref() == Some(known));
@@ -47,6 +48,8 @@ pub struct Client {
     software: Option<String>,
     pub level: Option<&'static str>,
     pub changes: Changes,
+    /// The charge for all this, since `initialize`.
+    charge: Option<Charge>,
 }
 
 impl Client {
@@ -56,11 +59,15 @@ impl Client {
         capabilities.is_some_and(|text| member(text, capability).is_some_and(is_object))
     }
 
-    /// Keeps the client's capabilities and software from `initialize`.
-    pub fn introduce(&mut self, params: Option<&str>) -> Result<(), Error> {
+    /// Keeps the client's capabilities and software from `initialize`, on this account of the server with this name.
+    pub fn introduce(
+        &mut self,
+        params: &str,
+        declared: &Account,
+        server: &str,
+    ) -> Result<(), Error> {
         let given = |name: &str| {
-            let said = params.and_then(|params| member(params, name));
-            let said = said.filter(|said| is_object(said));
+            let said = member(params, name).filter(|said| is_object(said));
             if said.is_some_and(|said| said.len() > MAX_SAID) {
                 let text = format!("{name} is larger than {} KiB", MAX_SAID / 1024);
                 return Err(invalid(text));
@@ -68,18 +75,37 @@ impl Client {
             Ok(said.map(str::to_owned))
         };
         (self.capabilities, self.software) = (given("capabilities")?, given("clientInfo")?);
+        self.charge = Some(protocol::keep(declared, self.weight(), server)?);
         Ok(())
     }
 
+    /// Adds or removes a resource that the client of the server with this name subscribes to. Returns whether that is a
+    /// change.
+    pub fn subscribe(&mut self, uri: &str, adds: bool, server: &str) -> Result<bool, Error> {
+        let resources = &mut self.changes.filter.resources;
+        let is_changed = if adds {
+            resources.add(uri)?
+        } else {
+            resources.remove(uri)
+        };
+        let weight = self.weight();
+        let charge = self.charge.as_mut();
+        if charge.is_none_or(|charge| charge.resize(weight)) {
+            return Ok(is_changed);
+        }
+        self.changes.filter.resources.remove(uri);
+        Err(protocol::heavy(server))
+    }
+
     /// How many bytes are kept for the client.
-    pub fn weight(&self) -> usize {
+    fn weight(&self) -> usize {
         let texts = [&self.capabilities, &self.software].into_iter().flatten();
-        texts.map(String::len).sum::<usize>() + self.changes.filter.weight()
+        texts.map(String::len).sum::<usize>() + self.changes.filter.resources.weight()
     }
 
     /// The params of a request, in the form of 2026-07-28.
-    pub fn stand_alone(&self, params: Option<&str>) -> Result<String, Error> {
-        let params = params.unwrap_or("{}");
+    pub fn stand_alone(&self, params: &str) -> Result<String, Error> {
+        let params = if params == "null" { "{}" } else { params };
         if !is_object(params) {
             return Err(invalid("params is an object"));
         }
@@ -103,11 +129,11 @@ impl Client {
     }
 
     /// The subscription to the changes that the client subscribes to.
-    pub fn listen(&self) -> Said<'static> {
+    pub fn listen(&self) -> Said {
         let filter = self.changes.filter.to_json();
         let params = object(&[("notifications", Some(&filter))]);
-        let params = self.stand_alone(Some(&params)).unwrap_or(params);
-        Said::made("subscriptions/listen", params)
+        let params = self.stand_alone(&params).unwrap_or(params);
+        Said::new("subscriptions/listen", &params)
     }
 
     /// The result of `initialize` in this version, from that of `server/discover`. `name` is the server's.
@@ -128,8 +154,8 @@ impl Client {
         self.changes.filter.lists = protocol::reported_lists(capabilities);
         let subscribes = resolve(capabilities, "/resources/subscribe");
         self.changes.subscribes = subscribes == Ok(Some("true"));
-        let software = protocol::meta(Some(discovered), key::SERVER_INFO).filter(|software| {
-            let has = |name| protocol::string(Some(software), name).is_some();
+        let software = protocol::meta(discovered, key::SERVER_INFO).filter(|software| {
+            let has = |name| protocol::string(software, name).is_some();
             has("name") && has("version")
         });
         let unknown = || {

@@ -27,11 +27,12 @@ use self::subscription::{Changes, Listen};
 use super::component::channel::FromComponent;
 use super::mirrored::Mirrored;
 use super::outputs::Outputs;
-use super::protocol::{self, Version, connection_version, invalid, is_object, no_method};
+use super::protocol::{self, KEPT, Version, connection_version, invalid, is_object, no_method};
 use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled, check_id, connected};
 use super::versions;
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
+use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 /// A request that stands alone, of MCP 2026-07-28.
@@ -68,9 +69,6 @@ pub trait Provider {
     /// How many requests are open.
     fn open(&self) -> usize;
 
-    /// How many bytes it keeps.
-    fn weight(&self) -> usize;
-
     fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error>;
 
     /// A subscription of the edge, to the changes that a client subscribes to.
@@ -87,7 +85,7 @@ pub trait Provider {
 
     fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs);
 
-    fn tells(&mut self, _params: &str, _out: &mut Outputs) {}
+    fn tells(&mut self, _message: &Message, _out: &mut Outputs) {}
 
     fn lost(&mut self, _waiting: &HashSet<Question>, _out: &mut Outputs) {}
 
@@ -115,6 +113,10 @@ pub struct CallerEdge<P> {
     inputs: BTreeMap<Question, Asked>,
     /// The number of the last subscription of the edge.
     last: Asked,
+    /// The account of calls that may be retried.
+    calls: Account,
+    /// The account of what clients have declared and subscribe to.
+    declared: Account,
     /// The outputs of the provider, before they are translated.
     made: Outputs,
     out: Outputs,
@@ -150,21 +152,13 @@ struct Call {
     /// The number of retries.
     rounds: usize,
     withdrawn: bool,
-}
-
-impl Call {
-    /// The size in bytes.
-    fn weight(&self) -> usize {
-        self.method.len() + self.params.len()
-    }
+    /// The charge for what is kept to retry it.
+    charge: Charge,
 }
 
 impl<P: Provider + Send> Seat for CallerEdge<P> {
     fn take(&mut self, input: Input) -> Vec<Output> {
         match input {
-            Input::Connect { ask, .. } if self.clients.len() >= protocol::CONNECTIONS => {
-                self.out.fail(ask, &protocol::full(self.provider.name()));
-            }
             Input::Connect {
                 ask, connection, ..
             } => {
@@ -181,7 +175,7 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
                 let done = self.request(&request);
                 self.out.settle(request.ask, done);
             }
-            Input::Notification { connection, said } => match &*said.method {
+            Input::Notification { connection, said } => match said.method() {
                 protocol::CANCELLED => {
                     let named = cancelled(&said).and_then(|id| self.named(connection, &id));
                     if let Some(ask) = named {
@@ -195,15 +189,11 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
             Input::Withdrawn { ask } => self.withdraw(ask),
             Input::Answered { question, outcome } => match self.inputs.remove(&question) {
                 Some(ask) => self.input_answered(question, ask, outcome),
-                None => {
-                    self.provider.answered(question, outcome, &mut self.made);
-                    self.pass();
-                }
+                None => self.provider.answered(question, outcome, &mut self.made),
             },
             Input::ProviderRequest { ask, .. } => self.out.fail(ask, &no_method("mcp/message")),
-            Input::ProviderNotification { params } => {
-                self.provider.tells(params, &mut self.made);
-                self.pass();
+            Input::ProviderNotification { message } => {
+                self.provider.tells(message, &mut self.made);
             }
             Input::ProviderLost { waiting } => {
                 let lost = Message::error(&protocol::lost(self.provider.name()));
@@ -211,20 +201,12 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
                     self.end_round(round, lost.clone());
                 }
                 self.provider.lost(waiting, &mut self.made);
-                self.pass();
             }
-            Input::Component(says) => {
-                self.provider.component(says, &mut self.made);
-                self.pass();
-            }
+            Input::Component(says) => self.provider.component(says, &mut self.made),
             Input::Over => {}
         }
+        self.pass();
         self.out.take()
-    }
-
-    fn weight(&self) -> usize {
-        let clients = self.clients.values().map(Client::weight);
-        self.kept() + clients.sum::<usize>() + self.provider.weight()
     }
 
     fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
@@ -241,7 +223,8 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
 }
 
 impl<P: Provider> CallerEdge<P> {
-    pub(crate) fn of(provider: P) -> Self {
+    /// The seat of this provider. What it keeps is charged to parts of `kept`.
+    pub(crate) fn of(provider: P, kept: &Account) -> Self {
         Self {
             provider,
             clients: BTreeMap::new(),
@@ -250,19 +233,11 @@ impl<P: Provider> CallerEdge<P> {
             inputs: BTreeMap::new(),
             // Callers' requests have small numbers.
             last: 1 << 63,
+            calls: kept.part(KEPT),
+            declared: kept.part(KEPT),
             made: Outputs::default(),
             out: Outputs::default(),
         }
-    }
-
-    /// How many bytes are kept for calls that may be retried.
-    fn kept(&self) -> usize {
-        let open = self.open.values().map(|open| match &open.of {
-            Purpose::Call(call) => call.weight(),
-            _ => 0,
-        });
-        let rounds = self.rounds.values().map(Round::weight);
-        open.chain(rounds).sum()
     }
 
     /// An error if `more` further requests would be too many.
@@ -276,18 +251,6 @@ impl<P: Provider> CallerEdge<P> {
         Ok(())
     }
 
-    /// An error if too much is kept for all clients together, including the latest message of this one.
-    fn check_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
-        let others = self.clients.iter().filter(|(id, _)| **id != connection);
-        let kept = others.map(|(_, client)| client.weight()).sum();
-        let own = self.clients.get(&connection).map_or(0, Client::weight);
-        if protocol::keeps(kept, own) {
-            Ok(())
-        } else {
-            Err(protocol::heavy(self.provider.name()))
-        }
-    }
-
     fn request(&mut self, of_caller: &CallerRequest) -> Result<(), Error> {
         let CallerRequest { caller, said, .. } = of_caller;
         check_id(caller)?;
@@ -298,7 +261,7 @@ impl<P: Provider> CallerEdge<P> {
                 let client = self.clients.get_mut(connection).ok_or_else(|| {
                     Error::new(code::INVALID_REQUEST, "There is no such connection")
                 })?;
-                connection_version(&mut client.version, &said.method, said.params())?
+                connection_version(&mut client.version, said.method(), said.params())?
             }
         };
         let request = Request::of(of_caller, version);
@@ -322,17 +285,15 @@ impl<P: Provider> CallerEdge<P> {
             return Err(Error::cancelled());
         };
         let (ask, params) = (request.ask, said.params());
-        match &*said.method {
+        match said.method() {
             "initialize" => {
-                let introduced = client.introduce(params);
-                let introduced = introduced.and_then(|()| self.check_room_for(connection));
-                let client = self.clients.entry(connection).or_default();
+                let introduced = client.introduce(params, &self.declared, self.provider.name());
                 if let Err(error) = introduced {
                     // The client may retry `initialize`.
                     *client = Client::default();
                     return Err(error);
                 }
-                let discover = Said::made("server/discover", client.stand_alone(None)?);
+                let discover = Said::new("server/discover", &client.stand_alone("null")?);
                 let request = Request {
                     id: None,
                     ..request
@@ -357,40 +318,29 @@ impl<P: Provider> CallerEdge<P> {
             | "server/discover"
             | "subscriptions/listen") => return Err(no_method(method)),
             method => {
-                let meta = params.and_then(|params| member(params, "_meta"));
+                let meta = member(params, "_meta");
                 let is_fine = |meta: &str| is_object(meta) || meta == "null";
                 // The host's own servers ignore a malformed one.
                 if !P::IS_HOST && !meta.is_none_or(is_fine) {
                     return Err(invalid("params._meta is an object"));
                 }
+                let params = client.stand_alone(params)?;
+                let said = Said::new(method, &params);
+                // The host's own servers never require a retry.
+                let kept = if P::IS_HOST { 0 } else { said.weight() };
                 let call = Call {
-                    request,
+                    request: request.clone(),
                     connection,
                     method: method.to_owned(),
-                    params: client.stand_alone(params)?,
+                    params: if P::IS_HOST { String::new() } else { params },
                     rounds: 0,
                     withdrawn: false,
+                    charge: protocol::keep(&self.calls, kept, self.provider.name())?,
                 };
-                if !P::IS_HOST && !protocol::keeps(self.kept(), call.weight()) {
-                    return Err(protocol::heavy(self.provider.name()));
-                }
-                self.call(call, None);
+                self.send(Purpose::Call(call), request, &said);
             }
         }
         Ok(())
-    }
-
-    /// Sends a call to the provider. `again` are the params of a retry.
-    fn call(&mut self, mut call: Call, again: Option<String>) {
-        let params = again.unwrap_or_else(|| {
-            if P::IS_HOST {
-                std::mem::take(&mut call.params)
-            } else {
-                call.params.clone()
-            }
-        });
-        let (request, said) = (call.request.clone(), Said::made(&call.method, params));
-        self.send(Purpose::Call(call), request, &said);
     }
 
     /// Sends a request to the provider.

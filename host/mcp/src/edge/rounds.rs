@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::{Call, CallerEdge, Provider};
+use super::{Call, CallerEdge, Provider, Purpose};
 use crate::protocol::{self, object, with};
 use crate::wire::Said;
 use crate::{Asked, Question};
@@ -37,17 +37,6 @@ pub(super) struct Round {
     answers: Vec<(String, String)>,
     /// The provider's `requestState`, as JSON text.
     state: Option<String>,
-}
-
-impl Round {
-    /// The size in bytes.
-    pub fn weight(&self) -> usize {
-        let missing = self.missing.values().map(String::len);
-        let answers = self.answers.iter();
-        let answers = answers.map(|(name, answer)| name.len() + answer.len());
-        let state = self.state.as_ref().map_or(0, String::len);
-        self.call.weight() + state + missing.chain(answers).sum::<usize>()
-    }
 }
 
 impl<P: Provider> CallerEdge<P> {
@@ -85,32 +74,30 @@ impl<P: Provider> CallerEdge<P> {
         };
         let mut requests = Vec::new();
         for (name, input) in inputs {
-            let method = protocol::string(Some(input.get()), "method").unwrap_or_default();
+            let method = protocol::string(input.get(), "method").unwrap_or_default();
             if !capability(&method).is_some_and(|needed| client.can(needed)) {
                 let method = protocol::clipped(&method);
                 let reason =
                     format!("it asks the client for {method:?}, which the client does not support");
                 return Err(fault(&reason));
             }
-            let params = member(input.get(), "params").filter(|params| *params != "null");
-            requests.push((name, method, params.map(str::to_owned)));
+            let params = member(input.get(), "params").unwrap_or("null");
+            requests.push((name, Said::new(&method, params)));
         }
         self.check_room(requests.len())?;
+        let names = requests.iter().map(|(name, _)| name.len());
+        let kept = state.map_or(0, str::len) + names.sum::<usize>();
+        self.keep_more(&mut call, kept)?;
         let mut round = Round {
             state: state.map(str::to_owned),
             missing: BTreeMap::new(),
             answers: Vec::new(),
             call,
         };
-        let names = requests.iter().map(|(name, ..)| name.len());
-        if !protocol::keeps(self.kept(), round.weight() + names.sum::<usize>()) {
-            return Err(protocol::heavy(self.provider.name()));
-        }
-        for (name, method, params) in requests {
+        for (name, said) in requests {
             let question = self.made.number();
             round.missing.insert(question, name);
             self.inputs.insert(question, round.call.request.ask);
-            let said = Said::made(&method, params);
             self.out.ask_caller(question, round.call.connection, said);
         }
         if round.missing.is_empty() {
@@ -138,8 +125,7 @@ impl<P: Provider> CallerEdge<P> {
         if outcome.kind() != Kind::Result {
             return self.end_round(round, outcome);
         }
-        if !protocol::keeps(self.kept(), round.weight() + outcome.body().len()) {
-            let heavy = protocol::heavy(self.provider.name());
+        if let Err(heavy) = self.keep_more(&mut round.call, outcome.body().len()) {
             return self.end_round(round, Message::error(&heavy));
         }
         let answer = outcome.body().to_owned();
@@ -151,9 +137,18 @@ impl<P: Provider> CallerEdge<P> {
         }
     }
 
+    /// Charges a call for more bytes. After an error the call must end.
+    fn keep_more(&self, call: &mut Call, bytes: usize) -> Result<(), Error> {
+        let kept = call.charge.bytes() + bytes;
+        call.charge.resize(0);
+        call.charge = protocol::keep(&self.calls, kept, self.provider.name())?;
+        Ok(())
+    }
+
     /// Retries the call with the answers.
     fn again(&mut self, round: Round) {
-        let mut params = round.call.params.clone();
+        let mut call = round.call;
+        let mut params = call.params.clone();
         if !round.answers.is_empty() {
             let answers = round.answers.iter();
             let answers = answers.map(|(name, answer)| (&**name, Some(&**answer)));
@@ -163,6 +158,8 @@ impl<P: Provider> CallerEdge<P> {
         if let Some(state) = &round.state {
             params = with(&params, "/requestState", Some(state));
         }
-        self.call(round.call, Some(params));
+        call.charge.resize(call.method.len() + call.params.len());
+        let (request, said) = (call.request.clone(), Said::new(&call.method, &params));
+        self.send(Purpose::Call(call), request, &said);
     }
 }

@@ -83,18 +83,10 @@ impl<P: Provider> CallerEdge<P> {
         uri: String,
         adds: bool,
     ) -> Result<(), Error> {
-        let has_room = self.check_room_for(connection);
         let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Error::cancelled());
         };
-        let filter = &mut client.changes.filter;
-        let is_changed = if filter.resources.has(&uri) == adds {
-            false
-        } else if adds {
-            has_room.and_then(|()| filter.resources.add(&uri))?
-        } else {
-            filter.resources.remove(&uri)
-        };
+        let is_changed = client.subscribe(&uri, adds, self.provider.name())?;
         // A subscription that the provider ended is opened again.
         let is_ended = adds && client.changes.listens.is_empty();
         if (is_changed || is_ended) && !client.changes.filter.is_empty() {
@@ -155,7 +147,8 @@ impl<P: Provider> CallerEdge<P> {
                 self.out.push(Output::Drop { why });
             }
             if let Some((_, Some(uri))) = &listen.ask {
-                client.changes.filter.resources.remove(uri);
+                // That never fails.
+                let _ = client.subscribe(uri, false, self.provider.name());
             }
         }
         let Some((ask, _)) = listen.ask else {
@@ -179,7 +172,7 @@ impl<P: Provider> CallerEdge<P> {
         let Some(client) = self.clients.get_mut(&connection) else {
             return;
         };
-        if said.method == protocol::ACKNOWLEDGED {
+        if said.method() == protocol::ACKNOWLEDGED {
             listen.acknowledged = true;
             let mut done: Vec<_> = listen.ask.take().into_iter().collect();
             let at = client.changes.listens.iter().position(|of| *of == on);
@@ -194,9 +187,10 @@ impl<P: Provider> CallerEdge<P> {
                 self.out.result(ask, "{}");
             }
         } else if listen.acknowledged {
-            let params = said.params();
-            let params = params.map(|params| with_meta(Some(params), key::SUBSCRIPTION, None));
-            let said = Said::made(&said.method, params);
+            let mut said = Said::of(said.message.clone());
+            if said.params() != "null" {
+                said.set_params(&with_meta(said.params(), key::SUBSCRIPTION, None));
+            }
             let caller = Caller::Connection(connection);
             self.out.tell_caller(caller, None, said);
         }

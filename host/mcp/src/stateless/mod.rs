@@ -23,10 +23,11 @@ use std::sync::Arc;
 
 use super::edge::{CallerEdge, Provider, Request};
 use super::outputs::Outputs;
-use super::protocol::{self, invalid, key, quoted};
+use super::protocol::{self, invalid, quoted};
 use super::seat::{Caller, Output};
-use super::wire::{self, Said};
+use super::wire::{self, Address, Said};
 use super::{Asked, Question};
+use acp_chain_channel::limits::Account;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
 /// The seat of one provider.
@@ -34,16 +35,17 @@ pub type StatelessProvider = CallerEdge<Stateless>;
 
 impl StatelessProvider {
     /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
-    /// `prefix`, which must differ between seats of one provider.
+    /// `prefix`, which must differ between seats of one provider. What it keeps is charged to parts of `kept`.
     #[must_use]
-    pub fn new(id: &str, prefix: &str) -> Self {
-        Self::of(Stateless {
+    pub fn new(id: &str, prefix: &str, kept: &Account) -> Self {
+        let provider = Stateless {
             id: id.to_owned(),
             name: protocol::clipped(id),
             prefix: prefix.to_owned(),
             questions: BTreeMap::new(),
             requests: HashMap::new(),
-        })
+        };
+        Self::of(provider, kept)
     }
 }
 
@@ -82,10 +84,6 @@ impl Provider for Stateless {
         self.questions.len()
     }
 
-    fn weight(&self) -> usize {
-        0
-    }
-
     fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error> {
         if let Caller::Request(own) = &request.caller
             && self.requests.contains_key(own)
@@ -106,10 +104,10 @@ impl Provider for Stateless {
         };
         // For a client on the bridge, the request has an id that differs from the `requestId`.
         let renamed = |id: &Id| id.as_str() != quoted(&known);
-        let listens = said.method == "subscriptions/listen";
+        let listens = said.method() == "subscriptions/listen";
         let subscription = request.id.clone().filter(|id| listens && renamed(id));
         let params = wire::alone(&self.id, &known, said);
-        out.ask_provider(question, "mcp/message", params);
+        out.ask_provider(question, "mcp/message", &params);
         self.requests.insert(known.clone(), question);
         let open = Open {
             known,
@@ -155,12 +153,14 @@ impl Provider for Stateless {
         });
     }
 
-    fn tells(&mut self, params: &str, out: &mut Outputs) {
-        let text = |name| protocol::string(Some(params), name);
-        let known = text("requestId").filter(|_| text("serverId").as_ref() == Some(&self.id));
+    fn tells(&mut self, message: &Message, out: &mut Outputs) {
+        let named = Address::read(message.body());
+        let known = named
+            .request
+            .filter(|_| named.server.as_deref() == Some(&*self.id));
         let question = known.and_then(|known| self.requests.get(&*known));
         let open = question.and_then(|question| self.questions.get(question));
-        let Some((open, said)) = open.zip(wire::said(params)) else {
+        let Some((open, mut said)) = open.zip(Said::read(message)) else {
             let name = &self.name;
             let why = format!(
                 "the MCP server {name:?}: dropped a notification from its provider: it names no open request"
@@ -168,17 +168,10 @@ impl Provider for Stateless {
             return out.push(Output::Drop { why });
         };
         // If the request was cancelled, the notification has no recipient.
-        if said.method == protocol::CANCELLED || open.withdrawn {
+        if said.method() == protocol::CANCELLED || open.withdrawn {
             return;
         }
-        let mut said = said.into_owned();
-        if let Some(id) = &open.subscription
-            && protocol::meta(said.params(), key::SUBSCRIPTION).is_some()
-        {
-            let id = Some(id.as_str());
-            let params = protocol::with_meta(said.params(), key::SUBSCRIPTION, id);
-            said.params = Some(params.into());
-        }
+        said.message = protocol::subscribed(said.message, open.subscription.as_ref());
         let Request { ask, caller, .. } = &open.request;
         out.tell_caller(caller.clone(), Some(*ask), said);
     }

@@ -2,10 +2,10 @@
 
 use super::StatelessProvider;
 use crate::seat::{Caller, Seat};
-use crate::tests::transcript::{META, Table, alone, request};
+use crate::tests::transcript::{META, Table, alone, kept, request};
 
 fn seat() -> Table<StatelessProvider> {
-    Table::new(StatelessProvider::new("srv", "acp-chain"))
+    Table::new(StatelessProvider::new("srv", "acp-chain", &kept()))
 }
 
 const DISCOVERED: &str = r#"{"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}},"instructions":"Be nice","resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"2"}}}}"#;
@@ -521,7 +521,7 @@ fn resources_have_short_names() {
 #[test]
 fn the_seats_own_request_ids_differ_between_sessions() {
     let mut tables = ["acp-chain-7", "acp-chain-8"]
-        .map(|prefix| Table::new(StatelessProvider::new("srv", prefix)));
+        .map(|prefix| Table::new(StatelessProvider::new("srv", prefix, &kept())));
     for table in &mut tables {
         table.connect(1);
         table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);

@@ -1,14 +1,13 @@
 //! For any messages of callers and providers, in any order: every request is answered once, nothing panics, and all
 //! output is JSON and has a recipient.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
 
-use super::transcript::{alone, beside};
+use super::transcript::{alone, beside, kept};
 use crate::component::ComponentProvider;
 use crate::component::channel::{Ask, FromComponent, ToComponent};
 use crate::connected::ConnectedProvider;
@@ -251,11 +250,11 @@ impl Ledger {
                     self.state = state.map(str::to_owned).or(self.state.take());
                     texts.push(Some(outcome.body().to_owned()));
                 }
-                Output::AskProvider {
-                    question, params, ..
-                } => {
-                    self.question(question);
-                    texts.push(Some(params));
+                Output::Provider(question, message) => {
+                    if let Some(question) = question {
+                        self.question(question);
+                    }
+                    texts.push(Some(message.body().to_owned()));
                 }
                 Output::AskCaller {
                     question,
@@ -264,13 +263,12 @@ impl Ledger {
                 } => {
                     self.question(question);
                     self.caller(&Caller::Connection(connection));
-                    texts.push(said.params.map(Cow::into_owned));
+                    texts.push(Some(said.params().to_owned()));
                 }
                 Output::TellCaller { caller, said, .. } => {
                     self.caller(&caller);
-                    texts.push(said.params.map(Cow::into_owned));
+                    texts.push(Some(said.params().to_owned()));
                 }
-                Output::TellProvider { params } => texts.push(Some(params)),
                 Output::Withdraw { question } => {
                     assert!(self.questions.contains(&question), "{question} is not open");
                 }
@@ -372,13 +370,13 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                     ask,
                     caller,
                     id: Id::parse(&format!("{id:?}")),
-                    said: beside(META, Said::new(method, params.as_deref())),
+                    said: beside(META, Said::new(method, params.as_deref().unwrap_or("null"))),
                     falls_back: ask % 2 == 0,
                 }))
             }
             Step::Notification(index, method, params) => seat.take(Input::Notification {
                 connection: ledger.connection(index),
-                said: beside(META, Said::new(method, params.as_deref())),
+                said: beside(META, Said::new(method, params.as_deref().unwrap_or("null"))),
             }),
             Step::Withdraw(index) => match &ledger.open()[..] {
                 [] => continue,
@@ -394,11 +392,12 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
             },
             Step::ProviderRequest(params) => {
                 let ask = ledger.ask();
-                let params = &params;
-                seat.take(Input::ProviderRequest { ask, params })
+                let message = &Message::request("mcp/message", &params);
+                seat.take(Input::ProviderRequest { ask, message })
             }
             Step::ProviderNotification(params) => {
-                seat.take(Input::ProviderNotification { params: &params })
+                let message = &Message::notification("mcp/message", &params);
+                seat.take(Input::ProviderNotification { message })
             }
             Step::ProviderLost(index) => {
                 let open = &ledger.questions;
@@ -447,7 +446,7 @@ fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
         ask,
         caller,
         id: Id::parse("\"again\""),
-        said: beside(META, Said::new("tools/call", Some(&params))),
+        said: beside(META, Said::new("tools/call", &params)),
         falls_back: false,
     }))
 }
@@ -479,27 +478,28 @@ proptest! {
     fn the_server_of_a_component_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut ComponentProvider::new("srv", Offer::ALL.into_iter().collect()), steps);
+        let offers = Offer::ALL.into_iter().collect();
+        run(&mut ComponentProvider::new("srv", offers, &kept()), steps);
     }
 
     #[test]
     fn the_seat_of_a_connected_provider_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut ConnectedProvider::new("srv"), steps);
+        run(&mut ConnectedProvider::new("srv", &kept()), steps);
     }
 
     #[test]
     fn the_seat_of_a_stateless_provider_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut StatelessProvider::new("srv", "acp-chain"), steps);
+        run(&mut StatelessProvider::new("srv", "acp-chain", &kept()), steps);
     }
 
     #[test]
     fn the_seat_of_an_undecided_provider_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut Undecided::new("srv", "acp-chain"), steps);
+        run(&mut Undecided::new("srv", "acp-chain", &kept()), steps);
     }
 }

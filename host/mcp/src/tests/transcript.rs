@@ -6,6 +6,7 @@ use crate::seat::{Caller, CallerRequest, Input, Output, Seat};
 use crate::wire::Said;
 use crate::{Asked, ConnectionId, Question};
 use acp_chain_channel::Change;
+use acp_chain_channel::limits::{Account, MCP_KEPT_OF_ALL};
 use acp_chain_rpc::{Kind, Message, edit};
 
 /// A seat, the number of requests so far, and the messages that the seat dropped.
@@ -17,6 +18,11 @@ pub struct Table<S> {
 
 /// The `_meta` of a request of 2026-07-28.
 pub const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+
+/// The account of all seats.
+pub fn kept() -> Account {
+    Account::new(MCP_KEPT_OF_ALL)
+}
 
 impl<S: Seat> Table<S> {
     pub fn new(seat: S) -> Self {
@@ -94,7 +100,7 @@ impl<S: Seat> Table<S> {
     pub fn tell(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
         self.take(Input::Notification {
             connection,
-            said: said(method, params),
+            said: Said::new(method, params),
         })
     }
 
@@ -116,7 +122,8 @@ impl<S: Seat> Table<S> {
     pub fn provider_asks(&mut self, params: &str) -> Vec<String> {
         self.asked += 1;
         let ask = self.asked;
-        self.take(Input::ProviderRequest { ask, params })
+        let message = &Message::request("mcp/message", params);
+        self.take(Input::ProviderRequest { ask, message })
     }
 
     pub fn changed(&mut self, change: &Change) -> Vec<String> {
@@ -130,34 +137,31 @@ impl<S: Seat> Table<S> {
     }
 
     pub fn provider_tells(&mut self, params: &str) -> Vec<String> {
-        self.take(Input::ProviderNotification { params })
+        let message = &Message::notification("mcp/message", params);
+        self.take(Input::ProviderNotification { message })
     }
 }
 
-/// A request. Params that are `null` are left out.
-pub fn request<'a>(
+/// A request.
+pub fn request(
     ask: Asked,
     caller: Caller,
     id: &str,
-    method: &'a str,
-    params: &'a str,
+    method: &str,
+    params: &str,
     falls_back: bool,
-) -> Input<'a> {
+) -> Input<'static> {
     Input::Request(CallerRequest {
         ask,
         caller,
         id: protocol::token(Some(id)),
-        said: said(method, params),
+        said: Said::new(method, params),
         falls_back,
     })
 }
 
-fn said<'a>(method: &'a str, params: &'a str) -> Said<'a> {
-    Said::new(method, Some(params).filter(|params| *params != "null"))
-}
-
 /// Sets the `_meta` of ACP.
-pub fn beside<'a>(meta: Option<&'a str>, said: Said<'a>) -> Said<'a> {
+pub fn beside(meta: Option<&str>, said: Said) -> Said {
     let meta = meta.map(Into::into);
     Said { meta, ..said }
 }
@@ -175,14 +179,12 @@ fn line(output: &Output) -> String {
         Some(meta) => format!(" beside {meta}"),
         None => String::new(),
     };
-    let spelt = |Said {
-                     method,
-                     params,
-                     meta,
-                 }: &Said| {
-        let params = params.iter().map(|params| format!(" {params}"));
-        let params: String = params.collect();
-        format!("{method}{params}{}", beside(meta.as_deref()))
+    let spelt = |said: &Said| {
+        let params = match said.params() {
+            "null" => String::new(),
+            params => format!(" {params}"),
+        };
+        format!("{}{params}{}", said.method(), beside(said.meta.as_deref()))
     };
     let outcome = |outcome: &Message| {
         let kind = match outcome.kind() {
@@ -198,12 +200,11 @@ fn line(output: &Output) -> String {
             meta,
             ..
         } => format!("answer {ask}: {}{}", outcome(of), beside(meta.as_deref())),
-        Output::AskProvider {
-            question,
-            method,
-            params,
-        } => format!("ask provider {question}: {method} {params}"),
-        Output::TellProvider { params } => format!("tell provider: {params}"),
+        Output::Provider(Some(question), message) => {
+            let (method, params) = (message.method(), message.body());
+            format!("ask provider {question}: {method} {params}")
+        }
+        Output::Provider(None, message) => format!("tell provider: {}", message.body()),
         Output::AskCaller {
             question,
             connection,

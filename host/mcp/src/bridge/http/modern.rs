@@ -96,7 +96,7 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
         return Ok(());
     }
     if message.kind() == Kind::Request {
-        match protocol::stands_alone(Some(message.body())) {
+        match protocol::stands_alone(message.body()) {
             // The server's error names the versions that it supports.
             Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => return Ok(()),
             other => other?,

@@ -3,7 +3,7 @@
 use super::{ComponentProvider, FromComponent, Input, Offer, Table, request};
 use crate::component::channel::{Ask, ToComponent};
 use crate::seat::{Output, Seat};
-use crate::tests::transcript::{META, alone};
+use crate::tests::transcript::{META, alone, kept};
 use acp_chain_rpc::{Message, member};
 
 const TOOLS: &str = r#"{"tools":[{"name":"sum","inputSchema":{"type":"object"}},
@@ -17,6 +17,7 @@ fn server() -> Table<ComponentProvider> {
     let mut table = Table::new(ComponentProvider::new(
         "calc",
         [Offer::Tools].into_iter().collect(),
+        &kept(),
     ));
     table.connect(1);
     table.on(

@@ -1,6 +1,6 @@
 //! Prompts, and the completion of their arguments.
 
-use super::{ComponentProvider, Offer, Table};
+use super::{ComponentProvider, Offer, Table, kept};
 
 const PROMPTS: &str = r#"{"prompts":[
     {"name":"review","arguments":[{"name":"file","required":true},{"name":"tone"}]},
@@ -8,7 +8,7 @@ const PROMPTS: &str = r#"{"prompts":[
 
 fn server() -> Table<ComponentProvider> {
     let offers = [Offer::Prompts, Offer::Completion].into_iter();
-    let mut table = Table::new(ComponentProvider::new("ask", offers.collect()));
+    let mut table = Table::new(ComponentProvider::new("ask", offers.collect(), &kept()));
     table.connect(1);
     let hello = table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
     assert!(

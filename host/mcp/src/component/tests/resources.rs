@@ -2,7 +2,7 @@
 
 use super::{Change, ComponentProvider, Offer, Table};
 use crate::protocol;
-use crate::tests::transcript::alone;
+use crate::tests::transcript::{alone, kept};
 
 const RESOURCES: &str = r#"{"instructions":"Read them","resources":[
     {"uri":"map:/","name":"map","mimeType":"text/plain","x":1e400}],
@@ -12,6 +12,7 @@ fn server(offers: &[Offer]) -> Table<ComponentProvider> {
     Table::new(ComponentProvider::new(
         "maps",
         offers.iter().copied().collect(),
+        &kept(),
     ))
 }
 
@@ -252,7 +253,7 @@ fn subscriptions_are_limited() {
 fn unsubscribing_works_at_the_limit() {
     let mut table = initialized("2025-11-25");
     let uri = |at: usize| format!(r#"{{"uri":"a:{at:04000}"}}"#);
-    let mut full = (1..protocol::CONNECTIONS as u64).flat_map(|client| {
+    let mut full = (1..protocol::OPEN as u64).flat_map(|client| {
         let ats = (0..60).map(move |at| (client, at));
         ats.collect::<Vec<_>>()
     });

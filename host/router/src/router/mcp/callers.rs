@@ -13,7 +13,7 @@ use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
 use acp_chain_mcp::protocol::{OPEN, code, token};
 use acp_chain_mcp::seat::{Caller, CallerRequest, Input};
-use acp_chain_mcp::wire::{self, Wrapped};
+use acp_chain_mcp::wire::{self, Address, Said};
 use acp_chain_mcp::{Asked, ConnectionId, ServerId, declaration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Message};
@@ -47,7 +47,7 @@ impl McpRouter<'_> {
 
     fn ask_seat(&mut self, id: ServerId, ask: Asked, routed: &Routed) -> Result<(), Error> {
         let message = &routed.message;
-        let mut wrapped = Wrapped::read(message.body());
+        let named = Address::read(message.body());
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return Err(unavailable(&declaration::chain_id(id)));
         };
@@ -78,7 +78,7 @@ impl McpRouter<'_> {
                 self.give(id, input);
             }
             DISCONNECT => {
-                let connection = self.mcp.own_connection(id, &wrapped, routed.via)?;
+                let connection = self.mcp.own_connection(id, &named, routed.via)?;
                 self.mcp.open_at_seat(id, ask, None);
                 self.disconnect(connection, Some(ask), Some(message));
             }
@@ -87,10 +87,10 @@ impl McpRouter<'_> {
                     return Err(seats::full());
                 }
                 let no_method = || invalid("acp-chain: the MCP message has no method");
-                let said = wrapped.said.take().ok_or_else(no_method)?;
-                let caller = match (wrapped.own_connection(), wrapped.request.as_deref()) {
+                let said = Said::read(message).ok_or_else(no_method)?;
+                let caller = match (named.own_connection(), named.request.as_deref()) {
                     (Some(_), _) => {
-                        Caller::Connection(self.mcp.own_connection(id, &wrapped, routed.via)?)
+                        Caller::Connection(self.mcp.own_connection(id, &named, routed.via)?)
                     }
                     (None, Some(request)) => self.register_alone(id, request, routed.via)?,
                     (None, None) => {
@@ -106,7 +106,7 @@ impl McpRouter<'_> {
                 let request = CallerRequest {
                     ask,
                     caller,
-                    id: callers_id(self.core, ask, wrapped.request.as_deref()),
+                    id: callers_id(self.core, ask, named.request.as_deref()),
                     said,
                     falls_back: matches!(routed.via, Via::Link(_)),
                 };
@@ -161,9 +161,9 @@ impl McpRouter<'_> {
     }
 
     fn arrive_notification(&mut self, id: ServerId, routed: &Routed) {
-        let wrapped = Wrapped::read(routed.message.body());
-        let connection = self.mcp.own_connection(id, &wrapped, routed.via);
-        match (connection, wrapped.said, &*routed.method) {
+        let named = Address::read(routed.message.body());
+        let connection = self.mcp.own_connection(id, &named, routed.via);
+        match (connection, Said::read(&routed.message), &*routed.method) {
             (Ok(_), Some(_), MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
                 self.lose_of_client(&seats::full());
             }
@@ -185,11 +185,11 @@ impl McpRouter<'_> {
 impl Mcp {
     /// The server or the server of the connection that a caller's message names, with its number.
     pub fn server_of(&self, message: &Message) -> Result<(ServerId, &Server), Error> {
-        let wrapped = Wrapped::read(message.body());
-        if let Some(named) = self.servers.named(&wrapped) {
-            return Ok(named);
+        let named = Address::read(message.body());
+        if let Some(server) = self.servers.named(&named) {
+            return Ok(server);
         }
-        Err(match (wrapped.connection, wrapped.server) {
+        Err(match (named.connection, named.server) {
             (Some(connection), _) => {
                 let connection = quote(&connection, MAX_QUOTE);
                 invalid(format!(
@@ -223,14 +223,13 @@ impl Mcp {
     fn own_connection(
         &self,
         id: ServerId,
-        wrapped: &Wrapped,
+        named: &Address,
         via: Via,
     ) -> Result<ConnectionId, Error> {
-        let open = self.servers.connected(wrapped);
+        let open = self.servers.connected(named);
         let own = open.filter(|open| open.server == id && open.via == via);
         let text = "acp-chain: the MCP connection is closed, or belongs to another client";
-        own.and(wrapped.own_connection())
-            .ok_or_else(|| invalid(text))
+        own.and(named.own_connection()).ok_or_else(|| invalid(text))
     }
 }
 

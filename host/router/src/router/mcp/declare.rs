@@ -207,15 +207,21 @@ impl Mcp {
             return None;
         }
         let id = self.servers.number();
+        let kept = &self.servers.kept;
         let seat: Box<dyn Seat> = match dialect {
-            Some(Dialect::Connected) => Box::new(ConnectedProvider::new(&own_id)),
+            Some(Dialect::Connected) => Box::new(ConnectedProvider::new(&own_id, kept)),
             Some(Dialect::Stateless) => {
-                Box::new(Undecided::new(&own_id, &declaration::chain_id(id)))
+                let prefix = declaration::chain_id(id);
+                Box::new(Undecided::new(&own_id, &prefix, kept))
             }
             None => {
                 let hop = provider.proxy().map(|index| &core.hops[index]);
-                let offers = hop.map(Hop::offers).unwrap_or_default();
-                Box::new(ComponentProvider::new(hop.map_or("", Hop::name), offers))
+                let (name, offers) = (hop.map_or("", Hop::name), hop.map(Hop::offers));
+                Box::new(ComponentProvider::new(
+                    name,
+                    offers.unwrap_or_default(),
+                    kept,
+                ))
             }
         };
         let server = Server {
@@ -230,7 +236,6 @@ impl Mcp {
             asked: HashMap::new(),
             alone: HashMap::new(),
             is_used: false,
-            charge: self.servers.kept.charge_anyway(0),
         };
         self.servers.all.insert(id, server);
         Some(id)

@@ -82,7 +82,7 @@ impl McpRouter<'_> {
         entry.alone += 1;
         let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
         let server = declaration::chain_id(server);
-        let params = wire::alone(&server, &request, &Said::of(message));
+        let params = wire::alone(&server, &request, &Said::of(message.clone()));
         let number = self.request_from_client(link, id, &params);
         if let Some(exchange) = number.and_then(|number| self.core.exchanges.get_mut(number)) {
             // Every answer, also a proxy's, carries the outcome.
@@ -215,7 +215,7 @@ impl McpRouter<'_> {
         let Some(LinkState::Connected(connection)) = entry.map(|entry| &entry.state) else {
             return;
         };
-        let params = wire::on_own(*connection, &Said::of(message));
+        let params = wire::on_own(*connection, &Said::of(message.clone()));
         if let Some(id) = message.id() {
             self.request_from_client(link, id, &params);
         } else {
@@ -286,7 +286,7 @@ impl Mcp {
         }
         let server = self.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
-        let version = protocol::meta(Some(message.body()), protocol::key::VERSION);
+        let version = protocol::meta(message.body(), protocol::key::VERSION);
         // Some clients name the negotiated version in every request after `initialize`.
         dialect != Some(Dialect::Connected)
             && version.is_some_and(|version| {

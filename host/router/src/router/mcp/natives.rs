@@ -9,18 +9,18 @@ use crate::routed::Routed;
 use crate::router::core::Core;
 use crate::router::steps::Step;
 use acp_chain_channel::Peer;
-use acp_chain_mcp::wire::Wrapped;
+use acp_chain_mcp::wire::Address;
 use acp_chain_mcp::{LinkId, declaration};
 use acp_chain_rpc::Message;
 
 impl McpRouter<'_> {
     /// Receives an MCP message from a native proxy: one that it passes on, or its own as the provider of a server.
     pub fn native_speaks(&mut self, index: HopIndex, mut routed: Routed) {
-        let wrapped = Wrapped::read(routed.message.body());
-        let via = self.mcp.via_of(&wrapped);
+        let named = Address::read(routed.message.body());
+        let via = self.mcp.via_of(&named);
         if routed.toward == Peer::Agent {
             let provider = Provider::Proxy(index);
-            let own = self.mcp.servers.of_provider(provider, &wrapped);
+            let own = self.mcp.servers.of_provider(provider, &named);
             let passes_on = own.is_none() && via.is_some() && *routed.method == *MESSAGE;
             if !passes_on {
                 return self.receive_from_provider(provider, routed.exchange, &routed.message);
@@ -49,8 +49,8 @@ impl Mcp {
     /// The route of an MCP message from a native proxy, and the proxy's position on it: the route of the server
     /// concerned, if it passes the proxy.
     pub fn way_of_native(&self, core: &Core, index: HopIndex, message: &Message) -> (Route, usize) {
-        let wrapped = Wrapped::read(message.body());
-        let way = self.servers.named(&wrapped).and_then(|(_, server)| {
+        let named = Address::read(message.body());
+        let way = self.servers.named(&named).and_then(|(_, server)| {
             let at = server.route.position(index)?;
             Some((server.route.clone(), at))
         });
@@ -58,12 +58,12 @@ impl Mcp {
     }
 
     /// The caller of a message that a native proxy passes on.
-    fn via_of(&self, wrapped: &Wrapped) -> Option<Via> {
-        if wrapped.connection.is_some() {
-            return self.servers.connected(wrapped).map(|open| open.via);
+    fn via_of(&self, named: &Address) -> Option<Via> {
+        if named.connection.is_some() {
+            return self.servers.connected(named).map(|open| open.via);
         }
-        let request = wrapped.request.as_deref();
-        let known = wrapped.server.as_deref().and_then(declaration::server_of);
+        let request = named.request.as_deref();
+        let known = named.server.as_deref().and_then(declaration::server_of);
         let known = known.and_then(|id| self.servers.all.get(&id)?.alone.get(request?));
         if known.is_some() {
             return known.copied();

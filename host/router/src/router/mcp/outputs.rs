@@ -49,18 +49,7 @@ impl McpRouter<'_> {
                 };
                 self.seat_answers(id, ask, outcome);
             }
-            Output::AskProvider {
-                question,
-                method,
-                params,
-            } => {
-                let message = Message::request(method, &params);
-                self.send_to_provider(id, Some(question), message);
-            }
-            Output::TellProvider { params } => {
-                let message = Message::notification(MESSAGE, &params);
-                self.send_to_provider(id, None, message);
-            }
+            Output::Provider(question, message) => self.send_to_provider(id, question, message),
             Output::AskCaller {
                 question,
                 connection,

@@ -13,7 +13,7 @@ use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::{Change, MessageId, Offer, Peer, Progress};
 use acp_chain_mcp::component::channel::{Ask, FromComponent};
 use acp_chain_mcp::seat::Input;
-use acp_chain_mcp::wire::Wrapped;
+use acp_chain_mcp::wire::Address;
 use acp_chain_mcp::{Question, ServerId};
 use acp_chain_rpc::{Error, Message};
 
@@ -25,9 +25,8 @@ impl McpRouter<'_> {
         number: Option<ExchangeId>,
         message: &Message,
     ) {
-        let wrapped = Wrapped::read(message.body());
-        let server = self.mcp.servers.of_provider(provider, &wrapped);
-        let params = message.body();
+        let named = Address::read(message.body());
+        let server = self.mcp.servers.of_provider(provider, &named);
         match (server, number) {
             (Some(id), Some(ask)) => {
                 if let Some(server) = self.mcp.servers.all.get(&id) {
@@ -35,10 +34,10 @@ impl McpRouter<'_> {
                 }
                 self.core.exchanges.stage(ask, Stage::Seat(id));
                 self.mcp.open_at_seat(id, ask, None);
-                self.give(id, Input::ProviderRequest { ask, params });
+                self.give(id, Input::ProviderRequest { ask, message });
                 self.core.steps.push(Step::Mcp(Task::CatchUp(ask)));
             }
-            (Some(id), None) => self.give(id, Input::ProviderNotification { params }),
+            (Some(id), None) => self.give(id, Input::ProviderNotification { message }),
             (None, Some(ask)) => {
                 let text =
                     "acp-chain: the message names no open MCP connection to a server of its sender";

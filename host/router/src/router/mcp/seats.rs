@@ -23,7 +23,6 @@ impl McpRouter<'_> {
             return;
         };
         let outputs = server.seat.take(input).into_iter();
-        server.charge = self.mcp.servers.kept.charge_anyway(server.seat.weight());
         self.mcp.wanted.extend(outputs.map(|output| (id, output)));
         if !std::mem::replace(&mut self.mcp.is_due, true) {
             self.core.steps.push(Step::Mcp(Task::Wanted));

@@ -9,7 +9,7 @@ use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_mcp::seat::{Caller, Seat};
-use acp_chain_mcp::wire::Wrapped;
+use acp_chain_mcp::wire::Address;
 use acp_chain_mcp::{Asked, ConnectionId, Dialect, LinkId, Question, ServerId, declaration};
 use acp_chain_rpc::{Id, Message};
 
@@ -67,8 +67,6 @@ pub struct Server {
     pub alone: HashMap<Arc<str>, Via>,
     /// Whether the server has ever received a request.
     pub is_used: bool,
-    /// The charge for what the seat keeps.
-    pub charge: Charge,
 }
 
 /// A session that has a server, or a request that sets up a session with it.
@@ -220,8 +218,8 @@ impl Servers {
     }
 
     /// The connection that a message names.
-    pub fn connected(&self, wrapped: &Wrapped) -> Option<&Connection> {
-        self.connections.get(&wrapped.own_connection()?)
+    pub fn connected(&self, named: &Address) -> Option<&Connection> {
+        self.connections.get(&named.own_connection()?)
     }
 
     /// Ends these connections.
@@ -232,18 +230,18 @@ impl Servers {
     }
 
     /// The server that a message names, or the server of the connection that it names.
-    pub fn named(&self, wrapped: &Wrapped) -> Option<(ServerId, &Server)> {
-        let id = match wrapped.connection {
-            Some(_) => self.connected(wrapped)?.server,
-            None => declaration::server_of(wrapped.server.as_deref()?)?,
+    pub fn named(&self, named: &Address) -> Option<(ServerId, &Server)> {
+        let id = match named.connection {
+            Some(_) => self.connected(named)?.server,
+            None => declaration::server_of(named.server.as_deref()?)?,
         };
         Some((id, self.all.get(&id)?))
     }
 
     /// The server that its provider's message is about.
-    pub fn of_provider(&self, provider: Provider, said: &Wrapped) -> Option<ServerId> {
-        let (connection, own_id) = (said.connection.as_deref(), said.server.as_deref());
-        let request = said.request.as_deref();
+    pub fn of_provider(&self, provider: Provider, named: &Address) -> Option<ServerId> {
+        let (connection, own_id) = (named.connection.as_deref(), named.server.as_deref());
+        let request = named.request.as_deref();
         // A seat matches by the connection or by the request, not both.
         let is_meant = |server: &Server| match (connection, own_id) {
             (Some(connection), _) => server.seat.has(Some(connection), None),

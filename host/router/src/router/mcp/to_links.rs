@@ -10,29 +10,25 @@ use crate::routed::Routed;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::protocol::CANCELLED;
-use acp_chain_mcp::wire::{self, Said, Wrapped};
+use acp_chain_mcp::wire::{self, Address};
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 impl McpRouter<'_> {
     /// Sends a message to its client.
     pub fn send_to_link(&mut self, link: LinkId, routed: &Routed) {
-        let wrapped = Wrapped::read(routed.message.body());
+        let carried = routed.message.carried();
         // Proxies on the way may have replaced the body by anything.
-        let said = wrapped.said.unwrap_or_else(|| Said::new("", None));
-        let (method, params) = (&*said.method, said.params().unwrap_or("null"));
+        let nothing = || routed.message.with_method("").with_body("null");
+        let message = carried.unwrap_or_else(nothing);
         let Some(number) = routed.exchange else {
-            let message = Message::notification(method, params);
             return self.mcp.bridge.send(link, &message, None);
         };
         if !self.mcp.servers.links.contains_key(&link) {
             return self.answer_of_client(number, disconnected());
         }
-        self.mcp.bridge.send(
-            link,
-            &Message::request(method, params),
-            Some(&number.to_string()),
-        );
+        let id = number.to_string();
+        self.mcp.bridge.send(link, &message, Some(&id));
         self.core.exchanges.stage(number, Stage::Link(link));
         let exchange = self.core.exchanges.get(number);
         if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
@@ -48,7 +44,7 @@ impl McpRouter<'_> {
     /// Handles the answer to a client's `mcp/connect`.
     pub fn link_connected(&mut self, link: LinkId, server: ServerId, answer: &Message) {
         // Proxies on the way may have replaced the answer by anything.
-        let connection = Wrapped::read(answer.body()).own_connection();
+        let connection = Address::read(answer.body()).own_connection();
         let made = connection.and_then(|id| self.mcp.servers.connections.get_mut(&id));
         // A native proxy on the way makes a connection of its own, which becomes the client's.
         if let Some(made) = made
