@@ -6,18 +6,14 @@
 //!
 //! The list is parsed once and written once, however many entries change.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::json;
-use serde_json::value::RawValue;
 
 use super::{Dialect, ServerId};
 use acp_chain_channel::limits;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{edit, member};
+use acp_chain_rpc::{Entries, edit, member};
 
 /// The member that declares the servers of a session.
 const SERVERS: &str = "mcpServers";
@@ -69,18 +65,22 @@ pub struct Entry {
 
 /// Parses the entries in the params of a setup request; empty without a list.
 pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
-    match member(params, SERVERS) {
-        None | Some("null") => Ok(Vec::new()),
-        Some(list) if list.starts_with('[') => {
-            let mut reader = serde_json::Deserializer::from_str(list);
-            let list = reader.deserialize_seq(List);
-            let list: Vec<Entry> = list.map_err(|_| DeclarationError::TooMany)?;
-            match list.iter().find(|entry| entry.is_draft) {
-                Some(entry) => Err(DeclarationError::Draft(quote(&entry.name, MAX_QUOTE))),
-                None => Ok(list),
-            }
-        }
-        Some(_) => Err(DeclarationError::NoList),
+    let list = match member(params, SERVERS) {
+        None | Some("null") => return Ok(Vec::new()),
+        Some(list) if list.starts_with('[') => list,
+        Some(_) => return Err(DeclarationError::NoList),
+    };
+    let entries = Entries::of(list)
+        .into_iter()
+        .flatten()
+        .take(MAX_SERVERS + 1);
+    let entries: Vec<_> = entries.map(|entry| Entry::new(entry.value)).collect();
+    if entries.len() > MAX_SERVERS {
+        return Err(DeclarationError::TooMany);
+    }
+    match entries.iter().find(|entry| entry.is_draft) {
+        Some(entry) => Err(DeclarationError::Draft(quote(&entry.name, MAX_QUOTE))),
+        None => Ok(entries),
     }
 }
 
@@ -98,85 +98,37 @@ pub fn without(params: &str) -> String {
     edit(params, &format!("/{SERVERS}"), None).unwrap_or_else(|_| params.to_owned())
 }
 
-struct List;
-
-impl<'de> Visitor<'de> for List {
-    type Value = Vec<Entry>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = list.next_element::<&RawValue>()? {
-            if entries.len() == MAX_SERVERS {
-                return Err(A::Error::custom("too many"));
-            }
-            entries.push(Entry::new(entry.get()));
-        }
-        Ok(entries)
-    }
-}
-
-/// The members of an entry. Readers differ in which of several values of a duplicate name they take, so for `type` and
-/// `url` each value counts.
-#[derive(Default)]
-struct Members<'a> {
-    over_acp: bool,
-    is_draft: bool,
-    name: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    server_id: Option<&'a RawValue>,
-}
-
-impl<'de> Visitor<'de> for Members<'de> {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
-        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            // A name that cannot be decoded matches no member.
-            let name = serde_json::from_str::<Cow<str>>(name.get()).unwrap_or_default();
-            match &*name {
-                "type" => self.over_acp |= text(value).as_deref() == Some("acp"),
-                "url" => {
-                    self.is_draft |= text(value).is_some_and(|url| url.starts_with("acp:"));
-                }
-                "name" => self.name = Some(value),
-                "id" => self.id = Some(value),
-                "serverId" => self.server_id = Some(value),
-                _ => {}
-            }
-        }
-        Ok(self)
-    }
-}
-
-fn text(value: &RawValue) -> Option<String> {
-    serde_json::from_str(value.get()).ok()
+fn text(json: &str) -> Option<String> {
+    serde_json::from_str(json).ok()
 }
 
 impl Entry {
     fn new(entry: &str) -> Self {
-        let mut reader = serde_json::Deserializer::from_str(entry);
+        let (mut over_acp, mut is_draft) = (false, false);
+        let (mut name, mut id, mut server_id) = (None, None, None);
         // Anything but an object has no members.
-        let members = reader
-            .deserialize_map(Members::default())
-            .unwrap_or_default();
-        let name = members.name.and_then(text).unwrap_or_default();
+        for member in Entries::of(entry).into_iter().flatten() {
+            let value = text(member.value);
+            // A name that cannot be decoded matches no member. Readers differ in which of several values of a duplicate
+            // name they take, so for `type` and `url` each value counts.
+            match member.name.and_then(text).as_deref() {
+                Some("type") => over_acp |= value.as_deref() == Some("acp"),
+                Some("url") => is_draft |= value.is_some_and(|url| url.starts_with("acp:")),
+                Some("name") => name = value,
+                Some("id") => id = value,
+                Some("serverId") => server_id = value,
+                _ => {}
+            }
+        }
+        let name = name.unwrap_or_default();
         // The host's entries have both.
-        let connected = members.id.and_then(text).map(|id| (Dialect::Connected, id));
-        let stateless = members.server_id.and_then(text);
-        let id = connected.or_else(|| stateless.map(|id| (Dialect::Stateless, id)));
-        let usable = members.over_acp && name.len() <= LONGEST_NAME;
+        let connected = id.map(|id| (Dialect::Connected, id));
+        let id = connected.or_else(|| server_id.map(|id| (Dialect::Stateless, id)));
+        let usable = over_acp && name.len() <= LONGEST_NAME;
         Self {
             text: entry.to_owned(),
-            over_acp: members.over_acp,
-            is_draft: members.is_draft,
+            over_acp,
+            is_draft,
             id: id.filter(|(_, id)| usable && id.len() <= LONGEST_ID),
             name,
         }

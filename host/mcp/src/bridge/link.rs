@@ -27,8 +27,6 @@ pub enum LinkKind {
         key: Box<str>,
         /// Whether the server has accepted the session.
         settled: bool,
-        /// When it was last used, on the bridge's clock.
-        used: u64,
     },
     /// One HTTP request that stands alone. Its answer, or the end of its stream, ends the link.
     Single,
@@ -75,8 +73,6 @@ pub struct Link {
     backlog: VecDeque<QueuedMessage>,
     /// The messages sent in a session, for a client that resumes.
     window: Window,
-    /// The streams that the client lost, the oldest first.
-    lost: VecDeque<StreamId>,
     /// The account of messages that wait for this client, in all queues.
     waiting: Account,
     /// The account of messages that wait for any client. The first [`MCP_FREE`] bytes of each client are free.
@@ -95,7 +91,6 @@ impl Link {
             opened: 0,
             backlog: VecDeque::new(),
             window: Window::new(unread.part(MCP_WINDOW)),
-            lost: VecDeque::new(),
             waiting: Account::new(MCP_UNREAD),
             unread,
         }
@@ -114,11 +109,6 @@ impl Link {
     /// Whether the client may send batches (MCP 2025-03-26).
     pub fn takes_batches(&self) -> bool {
         self.version == Some(Version::V2025March)
-    }
-
-    /// Whether a stream begins with an event (MCP 2025-11-25).
-    fn begins_with_event(&self) -> bool {
-        self.version == Some(Version::V2025November)
     }
 
     /// Notes a message from the client.
@@ -140,14 +130,19 @@ impl Link {
                 return Err(Rejection::IdInUse);
             }
         }
-        let (outbound, end) = outbound();
+        let (outbound, mut end) = outbound();
         self.opened += 1;
         let id = self.opened;
+        let begun = self.version == Some(Version::V2025November);
+        end.beginning = begun.then_some(Event {
+            stream: id,
+            number: 0,
+        });
         let stream = Stream {
             role,
             outbound: Some(outbound),
             cut: Arc::downgrade(cut),
-            begun: self.begins_with_event(),
+            begun,
             lost: false,
         };
         let takes_all = stream.takes_all();
@@ -163,12 +158,6 @@ impl Link {
         for outgoing in std::mem::take(&mut self.backlog) {
             self.put(Some(stream), outgoing);
         }
-    }
-
-    /// The event with which a stream begins, in versions that require one.
-    pub fn beginning(&self, stream: StreamId) -> Option<Event> {
-        let number = 0;
-        self.begins_with_event().then_some(Event { stream, number })
     }
 
     /// Resumes a lost stream after this event: the missed messages are sent again, and the stream continues. `None` if
@@ -187,7 +176,6 @@ impl Link {
         stream.outbound = (!is_over).then_some(outbound);
         stream.cut = Arc::downgrade(cut);
         stream.lost = false;
-        self.lost.retain(|lost| *lost != last.stream);
         if !is_over {
             self.catch_up(last.stream);
         }
@@ -214,13 +202,11 @@ impl Link {
             Some(stream) => {
                 stream.outbound = None;
                 stream.lost = true;
-                self.lost.push_back(id);
             }
             None => self.forget(id),
         }
-        if self.lost.len() > LOST
-            && let Some(oldest) = self.lost.pop_front()
-        {
+        let surplus = self.lost().nth_back(LOST);
+        if let Some(oldest) = surplus {
             self.forget(oldest);
         }
         false
@@ -386,14 +372,17 @@ impl Link {
         self.newest(|stream| stream.answers(&wanted))
     }
 
-    /// The stream of a matching request: an open one, or else the one lost last.
+    /// The stream of a matching request: an open one, or else the newest lost one.
     fn waiting_for(&self, wanted: impl Fn(&PendingRequest) -> bool) -> Option<StreamId> {
-        let mut lost = self.lost.iter().rev();
-        let asks = |id: &&StreamId| {
-            let stream = self.streams.get(id);
-            stream.is_some_and(|stream| stream.answers(&wanted))
-        };
-        self.asking(&wanted).or_else(|| lost.find(asks).copied())
+        let asks = |id: &StreamId| self.streams[id].answers(&wanted);
+        let open = self.asking(&wanted);
+        open.or_else(|| self.lost().rev().find(asks))
+    }
+
+    /// The streams that the client has lost, in the order in which they were opened.
+    fn lost(&self) -> impl DoubleEndedIterator<Item = StreamId> {
+        let lost = self.streams.iter().filter(|(_, stream)| stream.lost);
+        lost.map(|(id, _)| *id)
     }
 
     fn takes_all(&self, stream: StreamId) -> bool {
@@ -426,7 +415,6 @@ mod tests {
             let shape = LinkKind::Session {
                 key: "k".into(),
                 settled: true,
-                used: 0,
             };
             Self(
                 Link::new(1, shape, Account::new(2 * MCP_UNREAD)),
@@ -591,7 +579,7 @@ mod tests {
             assert!(!client.0.disconnected(at, false));
         }
         assert!(client.0.is_idle());
-        assert_eq!(client.0.lost.len(), LOST);
+        assert_eq!(client.0.lost().count(), LOST);
         client
             .0
             .send(outgoing(r#"{"jsonrpc":"2.0","id":20,"result":{}}"#));
@@ -685,7 +673,7 @@ mod tests {
         client.0.send(outgoing(ANSWER));
         assert_eq!(client.arrived(), [(1, true)]);
         client.0.disconnected(stream, client.1[0].ended);
-        assert!(client.0.lost.is_empty());
+        assert_eq!(client.0.lost().count(), 0);
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub type Outbound = mpsc::UnboundedSender<QueuedMessage>;
 #[derive(Debug)]
 pub struct OutboundEnd {
     messages: mpsc::UnboundedReceiver<QueuedMessage>,
+    /// The event with which the stream begins, in versions that require one.
+    pub beginning: Option<Event>,
     /// Whether `next` or `poll_next` has returned the end.
     pub ended: bool,
 }
@@ -100,8 +102,12 @@ pub struct OutboundEnd {
 /// A new queue.
 pub fn outbound() -> (Outbound, OutboundEnd) {
     let (outbound, messages) = mpsc::unbounded_channel();
-    let ended = false;
-    (outbound, OutboundEnd { messages, ended })
+    let end = OutboundEnd {
+        messages,
+        beginning: None,
+        ended: false,
+    };
+    (outbound, end)
 }
 
 impl OutboundEnd {

@@ -50,11 +50,11 @@ type Room = (OwnedSemaphorePermit, Charge);
 struct Table {
     servers: HashMap<ServerId, OfferedServer>,
     links: HashMap<LinkId, Link>,
-    sessions: HashMap<Box<str>, LinkId>,
+    /// The HTTP sessions by their keys, the least recently used first.
+    sessions: Vec<(Box<str>, LinkId)>,
     admitted: LinkId,
     /// How many links are closed but not yet reported.
     closing: usize,
-    clock: u64,
     arrivals: VecDeque<(Arrival, Option<Room>)>,
 }
 
@@ -79,8 +79,6 @@ pub struct Attachment {
     registry: Arc<Registry>,
     link: LinkId,
     stream: StreamId,
-    /// The event with which the stream begins.
-    pub beginning: Option<Event>,
     cut: Arc<Closer>,
 }
 
@@ -174,7 +172,7 @@ impl Registry {
     }
 
     /// Opens a link. If there are too many, evicts one.
-    pub fn admit(&self, server: ServerId, mut shape: LinkKind) -> Result<LinkId, Rejection> {
+    pub fn admit(&self, server: ServerId, shape: LinkKind) -> Result<LinkId, Rejection> {
         let mut table = self.table();
         if !table.servers.contains_key(&server) {
             return Err(Rejection::ServerClosed);
@@ -196,10 +194,8 @@ impl Registry {
         }
         table.admitted += 1;
         let link = table.admitted;
-        if let LinkKind::Session { key, used, .. } = &mut shape {
-            table.clock += 1;
-            *used = table.clock;
-            table.sessions.insert(key.clone(), link);
+        if let LinkKind::Session { key, .. } = &shape {
+            table.sessions.push((key.clone(), link));
         }
         let new = Link::new(server, shape, self.unread.clone());
         table.links.insert(link, new);
@@ -214,13 +210,12 @@ impl Registry {
 
     /// Closes the least recently used HTTP session without a client.
     fn make_room(&self, table: &mut Table, of: Option<ServerId>) -> Result<(), Rejection> {
-        let links = table.links.iter();
-        let idle = links.filter_map(|(id, link)| match link.shape {
-            LinkKind::Session { used, .. } if link.is_idle() => Some((used, link.server, *id)),
-            _ => None,
-        });
-        let idle = idle.filter(|(_, server, _)| of.is_none_or(|of| *server == of));
-        let (_, _, link) = idle.min().ok_or(Rejection::Full)?;
+        let is_idle = |id: &LinkId| {
+            let link = table.links.get(id);
+            link.is_some_and(|link| link.is_idle() && of.is_none_or(|of| link.server == of))
+        };
+        let mut sessions = table.sessions.iter().map(|(_, link)| *link);
+        let link = sessions.find(is_idle).ok_or(Rejection::Full)?;
         tracing::info!(link, "evicted the least recently used MCP session");
         self.end(table, link);
         Ok(())
@@ -229,53 +224,52 @@ impl Registry {
     /// The link of an HTTP session with a server.
     pub fn session(&self, server: ServerId, key: &str) -> Option<LinkId> {
         let mut table = self.table();
-        let id = *table.sessions.get(key)?;
-        table.clock += 1;
-        let clock = table.clock;
-        let link = table.links.get_mut(&id)?;
-        if let LinkKind::Session { used, .. } = &mut link.shape {
-            *used = clock;
-        }
-        (link.server == server).then_some(id)
+        let at = table.sessions.iter().position(|(of, _)| **of == *key)?;
+        let session = table.sessions.remove(at);
+        let link = session.1;
+        table.sessions.push(session);
+        (table.links.get(&link)?.server == server).then_some(link)
     }
 
     /// Opens a stream of a link, on a connection that is closed when `connection` is notified.
     pub fn open(
         self: &Arc<Self>,
-        id: LinkId,
+        link: LinkId,
         role: Role,
         connection: &Arc<Notify>,
     ) -> Result<Attachment, Rejection> {
-        let mut table = self.table();
-        let link = table.links.get_mut(&id).ok_or(Rejection::LinkClosed)?;
-        let cut = Arc::new(Closer(Arc::clone(connection)));
-        let (stream, outbound) = link.open(role, &cut)?;
-        Ok(Attachment {
-            outbound,
-            registry: Arc::clone(self),
-            link: id,
-            stream,
-            beginning: link.beginning(stream),
-            cut,
-        })
+        self.attach(link, connection, |link, cut| link.open(role, cut))
     }
 
     /// Resumes a lost stream of a link, if possible.
     pub fn resume(
         self: &Arc<Self>,
-        id: LinkId,
+        link: LinkId,
         last: Event,
         connection: &Arc<Notify>,
     ) -> Option<Attachment> {
+        let resumed = self.attach(link, connection, |link, cut| {
+            let outbound = link.resume(last, cut).ok_or(Rejection::LinkClosed)?;
+            Ok((last.stream, outbound))
+        });
+        resumed.ok()
+    }
+
+    fn attach(
+        self: &Arc<Self>,
+        id: LinkId,
+        connection: &Arc<Notify>,
+        open: impl FnOnce(&mut Link, &Arc<Closer>) -> Result<(StreamId, OutboundEnd), Rejection>,
+    ) -> Result<Attachment, Rejection> {
         let mut table = self.table();
-        let link = table.links.get_mut(&id)?;
+        let link = table.links.get_mut(&id).ok_or(Rejection::LinkClosed)?;
         let cut = Arc::new(Closer(Arc::clone(connection)));
-        Some(Attachment {
-            outbound: link.resume(last, &cut)?,
+        let (stream, outbound) = open(link, &cut)?;
+        Ok(Attachment {
+            outbound,
             registry: Arc::clone(self),
             link: id,
-            stream: last.stream,
-            beginning: None,
+            stream,
             cut,
         })
     }
@@ -353,9 +347,7 @@ impl Registry {
         let Some(link) = table.links.remove(&id) else {
             return;
         };
-        if let LinkKind::Session { key, .. } = &link.shape {
-            table.sessions.remove(key);
-        }
+        table.sessions.retain(|(_, session)| *session != id);
         let cuts = link.cuts().filter(|cut| cut.strong_count() > 0);
         let cuts: Vec<_> = cuts.collect();
         if !cuts.is_empty()

@@ -12,6 +12,7 @@ mod reply;
 mod sessions;
 
 use std::io;
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use acp_chain_http::headers::Accepts;
 use acp_chain_http::{Answer, Connections, Terms, Visitor, serve};
 use hyper::body::Incoming;
 use hyper::header::HeaderName;
-use hyper::{Method, Request, StatusCode, header};
+use hyper::{HeaderMap, Method, Request, StatusCode, header};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -127,33 +128,46 @@ impl Visit {
             }
         };
         self.visitor.pass();
-        let answered = match *request.method() {
-            Method::POST => post::post(self, server, request).await,
-            Method::GET => sessions::listen(self, server, request.headers()),
-            Method::DELETE => sessions::delete(self, server, request.headers()),
+        let (head, body) = request.into_parts();
+        let request = ClientRequest {
+            visit: self,
+            server,
+            accepts: Accepts::of(&head.headers),
+            headers: head.headers,
+        };
+        let answered = match head.method {
+            Method::POST => request.post(body).await,
+            Method::GET => request.listen(),
+            Method::DELETE => request.delete(),
             _ => Err(not_allowed("POST, GET, DELETE")),
         };
         answered.unwrap_or_else(Refusal::into_answer)
     }
+}
 
-    /// Opens a link for a request with this id.
-    fn admit(&self, server: ServerId, shape: LinkKind, id: Option<&Id>) -> Result<LinkId, Refusal> {
-        let admitted = self.registry.admit(server, shape);
-        admitted.map_err(|why| rejected(why, id))
+/// A request that has passed the gate, without its body.
+struct ClientRequest<'v> {
+    visit: &'v Visit,
+    server: ServerId,
+    accepts: Accepts,
+    headers: HeaderMap,
+}
+
+impl ClientRequest<'_> {
+    /// Opens a link for a client that begins with this message, and a stream for the answer.
+    fn admit(&self, shape: LinkKind, message: &Message) -> Result<(LinkId, Attachment), Refusal> {
+        let admitted = self.visit.registry.admit(self.server, shape);
+        let link = admitted.map_err(|why| rejected(why, message.id().as_ref()))?;
+        Ok((link, self.open_for(link, slice::from_ref(message))?))
     }
 
     /// Opens a stream of a link, for the answers to the requests among these messages.
-    fn open_for(
-        &self,
-        link: LinkId,
-        messages: &[Message],
-        accepts: Accepts,
-    ) -> Result<Attachment, Refusal> {
+    fn open_for(&self, link: LinkId, messages: &[Message]) -> Result<Attachment, Refusal> {
         let requests = messages.iter();
         let requests = requests.filter(|message| message.kind() == Kind::Request);
         let role = Role::Answers {
             asked: requests.filter_map(PendingRequest::of).collect(),
-            events: accepts.events,
+            events: self.accepts.events,
         };
         let id = messages.iter().find_map(Message::id);
         self.open(link, role, id.as_ref())
@@ -161,7 +175,7 @@ impl Visit {
 
     /// Opens a stream of a link, for a request with this id.
     fn open(&self, link: LinkId, role: Role, id: Option<&Id>) -> Result<Attachment, Refusal> {
-        let opened = self.registry.open(link, role, &self.cut);
+        let opened = self.visit.registry.open(link, role, &self.visit.cut);
         opened.map_err(|why| rejected(why, id))
     }
 }

@@ -3,18 +3,16 @@
 //! Headers repeat parts of the body, for intermediaries that do not read bodies. They must match the body
 //! (`HeaderMismatch`, -32020). The server checks `Mcp-Param-…`, as this requires the schemas of its tools.
 
-use std::slice;
 use std::time::Duration;
 
 use acp_chain_http::answer::bare;
-use acp_chain_http::headers::{Accepts, single};
+use acp_chain_http::headers::single;
 use hyper::header::HeaderName;
 use hyper::{HeaderMap, StatusCode};
 
 use super::answer::{SOON, answer};
 use super::reply::{self, refuse, server_closed};
-use super::{Answered, VERSION, Visit};
-use crate::ServerId;
+use super::{Answered, ClientRequest, VERSION};
 use crate::bridge::link::LinkKind;
 use crate::bridge::load::Load;
 use crate::mirrored::{Mirrored, PREFIX, decode};
@@ -43,47 +41,51 @@ pub fn is_meant(headers: &HeaderMap, message: &Message) -> bool {
     }
 }
 
-/// POST: a request, or a notification.
-pub async fn ask(
-    visit: &Visit,
-    server: ServerId,
-    headers: &HeaderMap,
-    accepts: Accepts,
-    message: Message,
-    load: Load,
-) -> Answered {
-    let id = message.id();
-    let checked = check(headers, &message);
-    checked.map_err(|wrong| reply::error(StatusCode::BAD_REQUEST, id.as_ref(), &wrong))?;
-    if message.kind().is_response() {
-        let why = "without a session, the server sends no requests to respond to";
-        return Err(refuse(StatusCode::BAD_REQUEST, why));
+impl ClientRequest<'_> {
+    /// POST: a request, or a notification.
+    pub(super) async fn ask(&self, message: Message, load: Load) -> Answered {
+        let id = message.id();
+        let checked = check(&self.headers, &message);
+        checked.map_err(|wrong| reply::error(StatusCode::BAD_REQUEST, id.as_ref(), &wrong))?;
+        if message.kind().is_response() {
+            let why = "without a session, the server sends no requests to respond to";
+            return Err(refuse(StatusCode::BAD_REQUEST, why));
+        }
+        if is_initialize(&message) {
+            // A server whose connection is shared by several clients must not receive it.
+            let error = protocol::no_method(message.method());
+            return Err(reply::error(StatusCode::NOT_FOUND, id.as_ref(), &error));
+        }
+        let within = match &**message.method() {
+            // These may take long.
+            "tools/call"
+            | "prompts/get"
+            | "resources/read"
+            | "completion/complete"
+            | "subscriptions/listen" => SOON,
+            _ => UNTIL_STREAM,
+        };
+        let (link, place) = self.admit(LinkKind::Single, &message)?;
+        let (is_request, mirrored) = (message.kind() == Kind::Request, self.mirrored());
+        let received = self.visit.registry.receive(link, message, mirrored).await;
+        drop(load);
+        if received && !is_request {
+            return Ok(bare(StatusCode::ACCEPTED));
+        }
+        let answered = answer(place, self.accepts, within, reply::status_of).await;
+        answered.map_err(|_| server_closed(id.as_ref()))
     }
-    if is_initialize(&message) {
-        // A server whose connection is shared by several clients must not receive it.
-        let error = protocol::no_method(message.method());
-        return Err(reply::error(StatusCode::NOT_FOUND, id.as_ref(), &error));
+
+    /// The headers that repeat arguments of tools.
+    fn mirrored(&self) -> Mirrored {
+        let mut mirrored = Mirrored::default();
+        for (name, value) in &self.headers {
+            if let Some(name) = name.as_str().strip_prefix(PREFIX) {
+                mirrored.add(name, value.to_str().ok());
+            }
+        }
+        mirrored
     }
-    let within = match &**message.method() {
-        // These may take long.
-        "tools/call"
-        | "prompts/get"
-        | "resources/read"
-        | "completion/complete"
-        | "subscriptions/listen" => SOON,
-        _ => UNTIL_STREAM,
-    };
-    let link = visit.admit(server, LinkKind::Single, id.as_ref())?;
-    let place = visit.open_for(link, slice::from_ref(&message), accepts)?;
-    let is_request = message.kind() == Kind::Request;
-    let received = visit.registry.receive(link, message, mirrored(headers));
-    let received = received.await;
-    drop(load);
-    if received && !is_request {
-        return Ok(bare(StatusCode::ACCEPTED));
-    }
-    let answered = answer(place, accepts, within, reply::status_of).await;
-    answered.map_err(|_| server_closed(id.as_ref()))
 }
 
 /// Checks that the required headers are present, and match the body.
@@ -153,17 +155,6 @@ fn said_name(message: &Message) -> Option<String> {
         _ => return None,
     };
     serde_json::from_str(rpc::member(message.body(), member)?).ok()
-}
-
-/// The headers that repeat arguments of tools.
-fn mirrored(headers: &HeaderMap) -> Mirrored {
-    let mut mirrored = Mirrored::default();
-    for (name, value) in headers {
-        if let Some(name) = name.as_str().strip_prefix(PREFIX) {
-            mirrored.add(name, value.to_str().ok());
-        }
-    }
-    mirrored
 }
 
 #[cfg(test)]

@@ -2,60 +2,52 @@
 
 use acp_chain_http::answer::{EVENTS, JSON};
 use acp_chain_http::body::{self, BodyError};
-use acp_chain_http::headers::{Accepts, CODED, is_coded, media_type, single};
+use acp_chain_http::headers::{CODED, is_coded, media_type, single};
 use hyper::body::Incoming;
-use hyper::{Request, StatusCode, header};
+use hyper::{StatusCode, header};
 
 use super::reply::{self, Refusal, refuse, unavailable};
-use super::{Answered, SESSION, VERSION, Visit, modern, sessions};
-use crate::ServerId;
+use super::{Answered, ClientRequest, SESSION, VERSION, modern, sessions};
 use crate::bridge::inbound::Inbound;
 use crate::bridge::load::{FULL, Load};
 use crate::bridge::registry::Registry;
 use crate::protocol::{self, Version};
 use acp_chain_channel::limits;
 
-pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -> Answered {
-    let (parts, body) = request.into_parts();
-    let headers = &parts.headers;
-    if media_type(headers).as_deref() != Some(JSON) {
-        let why = format!("the header Content-Type has to be {JSON}");
-        return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why));
-    }
-    if is_coded(headers) {
-        let refusal = refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, CODED);
-        return Err(refusal.named(header::ACCEPT_ENCODING, "identity"));
-    }
-    let accepts = Accepts::of(headers);
-    if !accepts.events && !accepts.json {
-        let why = format!("the header Accept has to name {EVENTS} and {JSON}");
-        return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
-    }
-    let (inbound, load) = read(&visit.registry, body).await?;
-    let version = single(headers, &VERSION);
-    let version = version.map_err(|why| refuse(StatusCode::BAD_REQUEST, &why.to_string()))?;
-    let has_batches = version.is_none_or(|version| version == Version::V2025March.as_str());
-    if matches!(inbound, Inbound::Batch(_)) && !has_batches {
-        return Err(sessions::no_batches());
-    }
-    match inbound {
-        // The session that it names is ignored: it may be from an earlier run.
-        Inbound::One(message)
-            if headers.contains_key(&SESSION) && modern::is_initialize(&message) =>
-        {
-            sessions::begin(visit, server, accepts, message, load).await
+impl ClientRequest<'_> {
+    pub(super) async fn post(&self, body: Incoming) -> Answered {
+        let headers = &self.headers;
+        if media_type(headers).as_deref() != Some(JSON) {
+            let why = format!("the header Content-Type has to be {JSON}");
+            return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why));
         }
-        inbound if headers.contains_key(&SESSION) => {
-            sessions::go_on(visit, server, headers, accepts, inbound, load).await
+        if is_coded(headers) {
+            let refusal = refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, CODED);
+            return Err(refusal.named(header::ACCEPT_ENCODING, "identity"));
         }
-        Inbound::One(message) if modern::is_meant(headers, &message) => {
-            modern::ask(visit, server, headers, accepts, message, load).await
+        if !self.accepts.events && !self.accepts.json {
+            let why = format!("the header Accept has to name {EVENTS} and {JSON}");
+            return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
         }
-        Inbound::One(message) if modern::is_initialize(&message) => {
-            sessions::begin(visit, server, accepts, message, load).await
+        let (inbound, load) = read(&self.visit.registry, body).await?;
+        let version = single(headers, &VERSION);
+        let version = version.map_err(|why| refuse(StatusCode::BAD_REQUEST, &why.to_string()))?;
+        let has_batches = version.is_none_or(|version| version == Version::V2025March.as_str());
+        if matches!(inbound, Inbound::Batch(_)) && !has_batches {
+            return Err(sessions::no_batches());
         }
-        // Reports that a session is missing.
-        inbound => sessions::go_on(visit, server, headers, accepts, inbound, load).await,
+        let names_session = headers.contains_key(&SESSION);
+        match inbound {
+            Inbound::One(message) if !names_session && modern::is_meant(headers, &message) => {
+                self.ask(message, load).await
+            }
+            // A session that it names is ignored: it may be from an earlier run.
+            Inbound::One(message) if modern::is_initialize(&message) => {
+                self.begin(message, load).await
+            }
+            // If it names no session, reports that.
+            inbound => self.go_on(inbound, load).await,
+        }
     }
 }
 

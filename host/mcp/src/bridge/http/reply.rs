@@ -115,7 +115,7 @@ pub fn stream(
         out: Outbox::default(),
         messages: Vec::new(),
     };
-    if let (Form::Events, Some(event)) = (form, stream.place.beginning) {
+    if let (Form::Events, Some(event)) = (form, stream.place.outbound.beginning) {
         stream.out.push_str(&format!("id: {event}\ndata: \n\n"));
     }
     for outgoing in first {

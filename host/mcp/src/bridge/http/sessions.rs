@@ -1,15 +1,14 @@
 //! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): each is a link, from `initialize` to DELETE. A client that
 //! disconnects keeps its session; unused sessions are evicted for new ones.
 
-use std::slice;
-
 use acp_chain_http::answer::{EVENTS, bare, named};
-use acp_chain_http::headers::{Accepts, WrongHeader, single};
-use hyper::{HeaderMap, StatusCode};
+use acp_chain_http::headers::{WrongHeader, single};
+use hyper::StatusCode;
 
 use super::answer::{SOON, answer};
 use super::reply::{self, Form, Refusal, refuse, server_closed};
-use super::{Answered, LAST_EVENT, SESSION, VERSION, Visit, not_allowed};
+use super::{Answered, ClientRequest, LAST_EVENT, SESSION, VERSION, Visit, not_allowed};
+use crate::LinkId;
 use crate::bridge::inbound::Inbound;
 use crate::bridge::link::LinkKind;
 use crate::bridge::load::Load;
@@ -18,72 +17,144 @@ use crate::bridge::stream::Role;
 use crate::mirrored::Mirrored;
 use crate::protocol::{CANCELLED, Version};
 use crate::secret::Secret;
-use crate::{LinkId, ServerId};
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message};
 
-/// POST with `initialize`: begins a session, if the server accepts it.
-pub async fn begin(
-    visit: &Visit,
-    server: ServerId,
-    accepts: Accepts,
-    message: Message,
-    load: Load,
-) -> Answered {
-    let key = Secret::new().map_err(|error| {
-        tracing::error!("cannot begin an MCP session: {error}");
-        refuse(StatusCode::INTERNAL_SERVER_ERROR, "cannot begin a session")
-    })?;
-    let shape = LinkKind::Session {
-        key: key.reveal().into(),
-        settled: false,
-        used: 0,
-    };
-    let id = message.id();
-    let link = visit.admit(server, shape, id.as_ref())?;
-    let mut place = visit.open_for(link, slice::from_ref(&message), accepts)?;
-    let registry = &visit.registry;
-    registry.receive(link, message, Mirrored::default()).await;
-    drop(load);
-    // The head of the response has the session id only if the server accepts the session, so wait for the answer.
-    let mut said = Vec::new();
-    while !said.last().is_some_and(is_response) {
-        let next = place.outbound.next().await;
-        said.push(next.ok_or_else(|| server_closed(id.as_ref()))?);
+impl ClientRequest<'_> {
+    /// POST with `initialize`: begins a session, if the server accepts it.
+    pub(super) async fn begin(&self, message: Message, load: Load) -> Answered {
+        let key = Secret::new().map_err(|error| {
+            tracing::error!("cannot begin an MCP session: {error}");
+            refuse(StatusCode::INTERNAL_SERVER_ERROR, "cannot begin a session")
+        })?;
+        let shape = LinkKind::Session {
+            key: key.reveal().into(),
+            settled: false,
+        };
+        let id = message.id();
+        let (link, mut place) = self.admit(shape, &message)?;
+        let registry = &self.visit.registry;
+        registry.receive(link, message, Mirrored::default()).await;
+        drop(load);
+        // The head of the response has the session id only if the server accepts the session, so wait for the answer.
+        let mut said = Vec::new();
+        while !said.last().is_some_and(is_response) {
+            let next = place.outbound.next().await;
+            said.push(next.ok_or_else(|| server_closed(id.as_ref()))?);
+        }
+        let begun = said
+            .last()
+            .is_some_and(|last| last.message.kind() == Kind::Result);
+        let form = if self.accepts.json && said.len() == 1 || !self.accepts.events {
+            Form::Answer
+        } else {
+            Form::Events
+        };
+        let answer = reply::stream(place, form, said);
+        Ok(if begun {
+            named(answer, SESSION.clone(), key.reveal())
+        } else {
+            answer
+        })
     }
-    let begun = said
-        .last()
-        .is_some_and(|last| last.message.kind() == Kind::Result);
-    let form = if accepts.json && said.len() == 1 || !accepts.events {
-        Form::Answer
-    } else {
-        Form::Events
-    };
-    let answer = reply::stream(place, form, said);
-    Ok(if begun {
-        named(answer, SESSION.clone(), key.reveal())
-    } else {
-        answer
-    })
+
+    /// Any other POST: messages in a session. Requests are answered on the returned stream.
+    pub(super) async fn go_on(&self, inbound: Inbound, load: Load) -> Answered {
+        let (link, registry) = (self.session()?, &self.visit.registry);
+        let is_batch = matches!(inbound, Inbound::Batch(_));
+        if is_batch && !registry.takes_batches(link) {
+            return Err(no_batches());
+        }
+        let messages = inbound.into_messages();
+        let id = messages.iter().find_map(Message::id);
+        let is_request = |message: &Message| message.kind() == Kind::Request;
+        let asks = messages.iter().any(is_request);
+        let place = asks.then(|| self.open_for(link, &messages)).transpose()?;
+        for message in messages {
+            let withdrawn = withdrawn(&message);
+            if !registry.receive(link, message, Mirrored::default()).await {
+                return Err(unknown_session());
+            }
+            if let Some(id) = withdrawn {
+                registry.withdrawn(link, &id);
+            }
+        }
+        drop(load);
+        let Some(mut place) = place else {
+            return Ok(bare(StatusCode::ACCEPTED));
+        };
+        match (is_batch, self.accepts.events) {
+            (true, true) => Ok(reply::stream(place, Form::Events, None)),
+            (true, false) => match place.outbound.next().await {
+                Some(first) => Ok(reply::stream(place, Form::Answers, Some(first))),
+                None if registry.is_open(link) => Ok(reply::stream(place, Form::Answers, None)),
+                None => Err(unknown_session()),
+            },
+            (false, _) => match answer(place, self.accepts, SOON, |_| StatusCode::OK).await {
+                Ok(response) => Ok(response),
+                // All requests were cancelled, and the server sent no answer.
+                Err(place) if self.accepts.events => Ok(reply::stream(place, Form::Events, None)),
+                // But every POST must be answered.
+                Err(_) if registry.is_open(link) => {
+                    let cancelled = Error::cancelled();
+                    Err(reply::error(StatusCode::OK, id.as_ref(), &cancelled))
+                }
+                Err(_) => Err(unknown_session()),
+            },
+        }
+    }
+
+    /// GET: opens a stream for messages that belong to no request, or resumes a lost stream. If the lost stream is
+    /// unknown, or a missed message is no longer kept, the client gets a new stream.
+    pub(super) fn listen(&self) -> Answered {
+        let link = self.session()?;
+        if !self.accepts.events {
+            let why = format!("the header Accept has to name {EVENTS}");
+            return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
+        }
+        let last = single(&self.headers, &LAST_EVENT).ok().flatten();
+        let last = last.and_then(|last| last.parse().ok());
+        let Visit { registry, cut, .. } = self.visit;
+        let place = match last.and_then(|last| registry.resume(link, last, cut)) {
+            Some(place) => place,
+            None => self.open(link, Role::Listening, None)?,
+        };
+        Ok(reply::stream(place, Form::Events, None))
+    }
+
+    /// DELETE: closes a session.
+    pub(super) fn delete(&self) -> Answered {
+        self.visit.registry.close(self.session()?);
+        Ok(bare(StatusCode::NO_CONTENT))
+    }
+
+    /// The session that the request names.
+    fn session(&self) -> Result<LinkId, Refusal> {
+        let bad = |why: &str| refuse(StatusCode::BAD_REQUEST, why);
+        let wrong = |wrong: WrongHeader| bad(&wrong.to_string());
+        let version = single(&self.headers, &VERSION).map_err(wrong)?;
+        let version = version.map(Version::named);
+        let Some(key) = single(&self.headers, &SESSION).map_err(wrong)? else {
+            return Err(match version {
+                Some(Some(Version::Stateless)) => not_allowed("POST"),
+                _ => {
+                    bad("the header Mcp-Session-Id is missing; a session begins with `initialize`")
+                }
+            });
+        };
+        // 2024-11-05 and 2026-07-28 have no sessions, but some clients name the one, and a server may negotiate the
+        // other.
+        if version == Some(None) {
+            return Err(bad(
+                "the header MCP-Protocol-Version names an unknown version",
+            ));
+        }
+        let session = self.visit.registry.session(self.server, key);
+        session.ok_or_else(unknown_session)
+    }
 }
 
 fn is_response(outgoing: &QueuedMessage) -> bool {
     outgoing.message.kind().is_response()
-}
-
-/// Any other POST: messages in a session.
-pub async fn go_on(
-    visit: &Visit,
-    server: ServerId,
-    headers: &HeaderMap,
-    accepts: Accepts,
-    inbound: Inbound,
-    load: Load,
-) -> Answered {
-    let link = find(visit, server, headers)?;
-    if matches!(inbound, Inbound::Batch(_)) && !visit.registry.takes_batches(link) {
-        return Err(no_batches());
-    }
-    receive(visit, link, accepts, inbound, load).await
 }
 
 /// The refusal of a batch.
@@ -91,111 +162,11 @@ pub fn no_batches() -> Refusal {
     reply::error(StatusCode::BAD_REQUEST, None, &Inbound::no_batches())
 }
 
-/// GET: opens a stream for messages that belong to no request, or resumes a lost stream. If the lost stream is unknown,
-/// or a missed message is no longer kept, the client gets a new stream.
-pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answered {
-    let link = find(visit, server, headers)?;
-    if !Accepts::of(headers).events {
-        let why = format!("the header Accept has to name {EVENTS}");
-        return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
-    }
-    let last = single(headers, &LAST_EVENT).ok().flatten();
-    let last = last.and_then(|last| last.parse().ok());
-    let resumed = last.and_then(|last| visit.registry.resume(link, last, &visit.cut));
-    if let Some(place) = resumed {
-        return Ok(reply::stream(place, Form::Events, None));
-    }
-    let place = visit.open(link, Role::Listening, None)?;
-    Ok(reply::stream(place, Form::Events, None))
-}
-
-/// DELETE: closes a session.
-pub fn delete(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answered {
-    let link = find(visit, server, headers)?;
-    visit.registry.close(link);
-    Ok(bare(StatusCode::NO_CONTENT))
-}
-
-/// The session that a request names.
-fn find(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Result<LinkId, Refusal> {
-    let bad = |why: &str| refuse(StatusCode::BAD_REQUEST, why);
-    let wrong = |wrong: WrongHeader| bad(&wrong.to_string());
-    let version = single(headers, &VERSION).map_err(wrong)?;
-    let version = version.map(Version::named);
-    let Some(key) = single(headers, &SESSION).map_err(wrong)? else {
-        return Err(match version {
-            Some(Some(Version::Stateless)) => not_allowed("POST"),
-            _ => bad("the header Mcp-Session-Id is missing; a session begins with `initialize`"),
-        });
-    };
-    // 2024-11-05 and 2026-07-28 have no sessions, but some clients name the one, and a server may negotiate the other.
-    if version == Some(None) {
-        return Err(bad(
-            "the header MCP-Protocol-Version names an unknown version",
-        ));
-    }
-    visit
-        .registry
-        .session(server, key)
-        .ok_or_else(unknown_session)
-}
-
 fn unknown_session() -> Refusal {
     refuse(
         StatusCode::NOT_FOUND,
         "the session is unknown or closed; begin another with `initialize`",
     )
-}
-
-/// Receives a client's messages in its session. Requests are answered on the returned stream.
-async fn receive(
-    visit: &Visit,
-    link: LinkId,
-    accepts: Accepts,
-    inbound: Inbound,
-    load: Load,
-) -> Answered {
-    let batch = matches!(inbound, Inbound::Batch(_));
-    let messages = inbound.into_messages();
-    let id = messages.iter().find_map(Message::id);
-    let is_request = |message: &Message| message.kind() == Kind::Request;
-    let asks = messages.iter().any(is_request);
-    let place = asks.then(|| visit.open_for(link, &messages, accepts));
-    let place = place.transpose()?;
-    for message in messages {
-        let withdrawn = withdrawn(&message);
-        let received = visit.registry.receive(link, message, Mirrored::default());
-        if !received.await {
-            return Err(unknown_session());
-        }
-        if let Some(id) = withdrawn {
-            visit.registry.withdrawn(link, &id);
-        }
-    }
-    drop(load);
-    let Some(mut place) = place else {
-        return Ok(bare(StatusCode::ACCEPTED));
-    };
-    match (batch, accepts.events) {
-        (true, true) => Ok(reply::stream(place, Form::Events, None)),
-        (true, false) => match place.outbound.next().await {
-            Some(first) => Ok(reply::stream(place, Form::Answers, Some(first))),
-            None if visit.registry.is_open(link) => Ok(reply::stream(place, Form::Answers, None)),
-            None => Err(unknown_session()),
-        },
-        (false, _) => match answer(place, accepts, SOON, |_| StatusCode::OK).await {
-            Ok(response) => Ok(response),
-            // All requests were cancelled, and the server sent no answer.
-            Err(place) if accepts.events => Ok(reply::stream(place, Form::Events, None)),
-            // But every POST must be answered.
-            Err(_) if visit.registry.is_open(link) => Err(reply::error(
-                StatusCode::OK,
-                id.as_ref(),
-                &Error::cancelled(),
-            )),
-            Err(_) => Err(unknown_session()),
-        },
-    }
 }
 
 /// The id of the request that a `notifications/cancelled` names.
@@ -211,7 +182,9 @@ fn withdrawn(message: &Message) -> Option<Id> {
 mod tests {
     use std::sync::Arc;
 
+    use acp_chain_http::headers::Accepts;
     use http_body_util::BodyExt;
+    use hyper::HeaderMap;
 
     use super::*;
     use crate::bridge::BridgeKind;
@@ -225,22 +198,28 @@ mod tests {
         let shape = LinkKind::Session {
             key: "k".into(),
             settled: true,
-            used: 0,
         };
-        let link = registry.admit(1, shape).unwrap();
+        registry.admit(1, shape).unwrap();
         let visit = Visit {
             registry: Arc::new(registry),
             port: 0,
             visitor: Arc::default(),
             cut: Arc::default(),
         };
-        let says = async |text: &'static str| {
-            let accepts = Accepts {
+        let mut headers = HeaderMap::new();
+        headers.insert(&SESSION, "k".parse().unwrap());
+        let request = ClientRequest {
+            visit: &visit,
+            server: 1,
+            accepts: Accepts {
                 events: false,
                 json: true,
-            };
+            },
+            headers,
+        };
+        let says = async |text: &'static str| {
             let said = Inbound::read(text.into()).unwrap();
-            let answer = receive(&visit, link, accepts, said, visit.registry.load()).await;
+            let answer = request.go_on(said, visit.registry.load()).await;
             let answer = answer.unwrap_or_else(Refusal::into_answer);
             let status = answer.status();
             (status, answer.collect().await.unwrap().to_bytes())
