@@ -18,7 +18,7 @@ use super::mirrored::Mirrored;
 use super::protocol::{self, TOKEN, invalid};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
-use acp_chain_rpc::{Error, Id, Message, member};
+use acp_chain_rpc::{Error, Id, Message};
 
 /// The MCP client that sends a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,8 +34,7 @@ pub enum Caller {
 pub struct CallerRequest {
     pub ask: Asked,
     pub caller: Caller,
-    /// The caller's id of the request, if it is valid and not too long. MCP uses it as the `subscriptionId`, and in
-    /// `notifications/cancelled`.
+    /// The caller's id of the request, if it is valid and not too long. MCP uses it as the `subscriptionId`.
     pub id: Option<Id>,
     pub said: Said,
     /// Whether the caller can begin with `initialize` instead. Such a caller gets the error of a provider that does not
@@ -61,7 +60,8 @@ pub enum Input<'a> {
     },
     /// A caller sends an MCP request.
     Request(CallerRequest),
-    /// A caller sends an MCP notification on its connection.
+    /// A caller sends an MCP notification on its connection. Of `notifications/cancelled`, the seat gets
+    /// [`Input::Withdrawn`] instead.
     Notification {
         connection: ConnectionId,
         said: Said,
@@ -159,11 +159,6 @@ pub(crate) fn check_id(caller: &Caller) -> Result<(), Error> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// The request that a caller's `notifications/cancelled` names.
-pub(crate) fn cancelled(said: &Said) -> Option<Id> {
-    protocol::token(member(said.params(), "requestId"))
 }
 
 /// The answer to [`Input::Connect`], with the `_meta` of the provider's answer.

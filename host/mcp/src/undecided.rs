@@ -7,7 +7,7 @@
 
 use super::connected::ConnectedProvider;
 use super::protocol::{self, KEPT};
-use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat};
 use super::stateless::StatelessProvider;
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::limits::{Account, Charge};
@@ -126,17 +126,6 @@ impl Trial {
                 self.cancel(|request| request.ask == *ask);
                 0
             }
-            Input::Notification { connection, said } if said.method() == protocol::CANCELLED => {
-                let (caller, id) = (Caller::Connection(*connection), cancelled(said));
-                // MCP: `initialize` cannot be cancelled.
-                self.cancel(|request| {
-                    id.is_some()
-                        && request.id == id
-                        && request.caller == caller
-                        && request.said.method() != "initialize"
-                });
-                0
-            }
             Input::Disconnect { connection, .. } => {
                 self.connects.retain(|(of, _)| of != connection);
                 let over = Caller::Connection(*connection);
@@ -248,13 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_its_client_cancels_is_not_sent_again() {
+    fn of_several_requests_only_those_that_are_not_cancelled_are_sent_again() {
         let mut table = seat();
         table.connect(7);
         table.on(7, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
         table.on(7, "ping", "null");
         table.on(7, "tools/call", &crate::tests::transcript::alone(""));
-        table.tell(7, "notifications/cancelled", r#"{"requestId":"m4"}"#);
+        table.withdraw(4);
         let out = table.error(1, WANTS);
         assert!(out[0].starts_with("ask provider 3: mcp/connect"), "{out:?}");
         assert_eq!(out[1..], [format!("answer 4: error {WANTS}")]);

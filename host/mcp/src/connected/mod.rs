@@ -12,8 +12,8 @@
 //! - A provider's error passes unchanged. A `connectionId` that is not a string, or that is already open, becomes the
 //!   error -32603.
 //! - A provider's request on a connection that it does not have fails with -32602; a notification is dropped.
-//! - `notifications/cancelled` names an id that is valid on one hop only, so it never passes. A caller's cancels the
-//!   named request; a provider cancels with `$/cancel_request`.
+//! - `notifications/cancelled` names an id that is valid on one hop only, so a provider's never passes: it cancels with
+//!   `$/cancel_request`.
 //! - On each connection only one `subscriptions/listen` at a time waits to be acknowledged: an acknowledgement is
 //!   matched by order.
 //! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do requests that are too large together
@@ -36,7 +36,7 @@ use self::listens::Listens;
 use self::server::LegacyServer;
 use super::outputs::Outputs;
 use super::protocol::{self, KEPT, key, quoted, with_meta};
-use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled, check_id};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat, check_id};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::limits::{Account, Charge};
@@ -164,12 +164,6 @@ impl Seat for ConnectedProvider {
                 let done = check_id(&request.caller).and_then(|()| self.request(request));
                 self.out.settle(ask, done);
             }
-            Input::Notification { connection, said } if said.method() == protocol::CANCELLED => {
-                let named = cancelled(&said).and_then(|id| self.named(connection, &id));
-                if let Some(ask) = named {
-                    self.withdraw(ask);
-                }
-            }
             Input::Notification { connection, said } => self.notification(connection, said),
             Input::Withdrawn { ask } => self.withdraw(ask),
             Input::Answered { question, outcome } => self.answered(question, outcome),
@@ -280,19 +274,6 @@ impl ConnectedProvider {
             }
             _ => self.note_dropped("a notification for it", "too many messages wait"),
         }
-    }
-
-    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
-        let place = Owner::Caller(connection);
-        let link = self.links.get(&place)?;
-        let relayed = self.questions.values().find_map(|open| match open {
-            Open::Caller(relayed) if relayed.place == place && relayed.id.as_ref() == Some(id) => {
-                Some(relayed.ask)
-            }
-            _ => None,
-        });
-        let waits = |request: &&CallerRequest| request.id.as_ref() == Some(id);
-        relayed.or_else(|| link.requests().find(waits).map(|request| request.ask))
     }
 
     fn withdraw(&mut self, ask: Asked) {

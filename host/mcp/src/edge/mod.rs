@@ -28,7 +28,7 @@ use super::component::channel::FromComponent;
 use super::mirrored::Mirrored;
 use super::outputs::Outputs;
 use super::protocol::{self, KEPT, Version, connection_version, invalid, is_object, no_method};
-use super::seat::{Caller, CallerRequest, Input, Output, Seat, cancelled, check_id, connected};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat, check_id, connected};
 use super::versions;
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
@@ -105,8 +105,8 @@ pub trait Provider {
 pub struct CallerEdge<P> {
     pub(crate) provider: P,
     clients: BTreeMap<ConnectionId, Client>,
-    /// The open requests at the provider.
-    open: BTreeMap<Asked, Open>,
+    /// The open requests at the provider whose answers do not pass as they are.
+    open: BTreeMap<Asked, Purpose>,
     /// The calls to retry once their client has answered.
     rounds: BTreeMap<Asked, Round>,
     /// The calls of requests to clients.
@@ -122,23 +122,24 @@ pub struct CallerEdge<P> {
     out: Outputs,
 }
 
-/// An open request at the provider.
-#[derive(Debug)]
-struct Open {
-    request: Request,
-    of: Purpose,
-}
-
 /// The purpose of a request at the provider.
 #[derive(Debug)]
 enum Purpose {
-    /// A request that stands alone, whose answer passes.
-    Request,
     /// `server/discover`, for the `initialize` of a connection.
     Initialize(ConnectionId),
     Call(Call),
     /// `subscriptions/listen`, with a number of the edge.
     Listen(Listen),
+}
+
+impl Purpose {
+    fn connection(&self) -> ConnectionId {
+        match self {
+            Self::Initialize(connection) => *connection,
+            Self::Call(call) => call.connection,
+            Self::Listen(listen) => listen.connection,
+        }
+    }
 }
 
 /// A translated call, which may be retried.
@@ -175,17 +176,12 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
                 let done = self.request(&request);
                 self.out.settle(request.ask, done);
             }
-            Input::Notification { connection, said } => match said.method() {
-                protocol::CANCELLED => {
-                    let named = cancelled(&said).and_then(|id| self.named(connection, &id));
-                    if let Some(ask) = named {
-                        self.withdraw(ask);
-                    }
+            // Others cannot be sent: the provider has no connections.
+            Input::Notification { connection, said } => {
+                if said.method() == "notifications/initialized" {
+                    self.ready(connection);
                 }
-                "notifications/initialized" => self.ready(connection),
-                // Others cannot be sent: the provider has no connections.
-                _ => {}
-            },
+            }
             Input::Withdrawn { ask } => self.withdraw(ask),
             Input::Answered { question, outcome } => match self.inputs.remove(&question) {
                 Some(ask) => self.input_answered(question, ask, outcome),
@@ -270,7 +266,7 @@ impl<P: Provider> CallerEdge<P> {
         {
             return self.translate(request, connection, said);
         }
-        self.send(Purpose::Request, request, said);
+        self.pass_on(request, said);
         Ok(())
     }
 
@@ -343,11 +339,15 @@ impl<P: Provider> CallerEdge<P> {
         Ok(())
     }
 
-    /// Sends a request to the provider.
+    /// Sends a request to the provider, whose answer is for this purpose.
     fn send(&mut self, of: Purpose, request: Request, said: &Said) {
+        self.open.insert(request.ask, of);
+        self.pass_on(request, said);
+    }
+
+    /// Passes a request on to the provider.
+    fn pass_on(&mut self, request: Request, said: &Said) {
         let ask = request.ask;
-        let open = request.clone();
-        self.open.insert(ask, Open { request: open, of });
         let done = self.provider.request(request, said, &mut self.made);
         self.made.settle(ask, done);
         self.pass();
@@ -361,20 +361,20 @@ impl<P: Provider> CallerEdge<P> {
                     ask, ref outcome, ..
                 } => {
                     let outcome = outcome.clone();
-                    match self.open.remove(&ask).map(|open| open.of) {
+                    match self.open.remove(&ask) {
                         Some(Purpose::Initialize(connection)) => {
                             self.initialized(ask, connection, outcome);
                         }
                         Some(Purpose::Call(call)) => self.call_answered(call, outcome),
                         Some(Purpose::Listen(listen)) => self.listened(ask, listen, outcome),
-                        Some(Purpose::Request) | None => self.out.push(output),
+                        None => self.out.push(output),
                     }
                 }
                 Output::TellCaller {
                     of: Some(ask),
                     ref said,
                     ..
-                } => match self.open.get(&ask).map(|open| &open.of) {
+                } => match self.open.get(&ask) {
                     // The notification has no recipient.
                     Some(Purpose::Initialize(_)) => {}
                     Some(Purpose::Listen(_)) => self.published(ask, said),
@@ -440,19 +440,11 @@ impl<P: Provider> CallerEdge<P> {
         }
     }
 
-    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
-        let caller = Caller::Connection(connection);
-        let open = self.open.values().map(|open| &open.request);
-        let mut all = open.chain(self.rounds.values().map(|round| &round.call.request));
-        let named = all.find(|of| of.caller == caller && of.id.as_ref() == Some(id));
-        named.map(|request| request.ask)
-    }
-
     fn withdraw(&mut self, asked: Asked) {
         if let Some(round) = self.rounds.remove(&asked) {
             return self.end_round(round, Message::error(&Error::cancelled()));
         }
-        let waits = self.open.values_mut().any(|open| match &mut open.of {
+        let waits = self.open.values_mut().any(|of| match of {
             Purpose::Listen(listen) => listen.ask.take_if(|(ask, _)| *ask == asked).is_some(),
             _ => false,
         });
@@ -462,14 +454,9 @@ impl<P: Provider> CallerEdge<P> {
         self.withdraw_open(asked);
     }
 
-    /// The purpose of an open request.
-    fn purpose(&mut self, ask: Asked) -> Option<&mut Purpose> {
-        self.open.get_mut(&ask).map(|open| &mut open.of)
-    }
-
     /// Cancels a request, at the provider as well.
     fn withdraw_open(&mut self, ask: Asked) {
-        if let Some(Purpose::Call(call)) = self.purpose(ask) {
+        if let Some(Purpose::Call(call)) = self.open.get_mut(&ask) {
             call.withdrawn = true;
         }
         self.provider.withdraw(ask, &mut self.made);
@@ -479,11 +466,10 @@ impl<P: Provider> CallerEdge<P> {
     /// Removes a disconnected client, and cancels its open requests.
     fn forget(&mut self, connection: ConnectionId) {
         self.clients.remove(&connection);
-        let caller = Caller::Connection(connection);
         let open = self.open.iter();
-        let here = open.filter(|(_, open)| open.request.caller == caller);
+        let here = open.filter(|(_, of)| of.connection() == connection);
         for ask in here.map(|(ask, _)| *ask).collect::<Vec<_>>() {
-            if let Some(Purpose::Listen(listen)) = self.purpose(ask)
+            if let Some(Purpose::Listen(listen)) = self.open.get_mut(&ask)
                 && let Some((asked, _)) = listen.ask.take()
             {
                 self.out.fail(asked, &Error::cancelled());

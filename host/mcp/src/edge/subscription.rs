@@ -5,7 +5,7 @@
 //! one. Once the new one is acknowledged, the edge cancels the old one, and answers the client's request. If the
 //! provider ends it, the edge opens another only when the client subscribes again.
 
-use super::{CallerEdge, Open, Provider, Purpose, Request};
+use super::{CallerEdge, Provider, Purpose, Request};
 use crate::listening::Filter;
 use crate::protocol::{self, Version, key, with_meta};
 use crate::seat::{Caller, Output};
@@ -96,7 +96,7 @@ impl<P: Provider> CallerEdge<P> {
         if is_changed {
             for number in std::mem::take(&mut client.changes.listens) {
                 // It is subscribed no longer; the request was served until now.
-                if let Some(Purpose::Listen(listen)) = self.purpose(number)
+                if let Some(Purpose::Listen(listen)) = self.open.get_mut(&number)
                     && let Some((waiting, _)) = listen.ask.take()
                 {
                     self.out.result(waiting, "{}");
@@ -125,11 +125,7 @@ impl<P: Provider> CallerEdge<P> {
             id: None,
             version: client.version.unwrap_or(Version::V2025November),
         };
-        let open = Open {
-            request: request.clone(),
-            of: Purpose::Listen(listen),
-        };
-        self.open.insert(self.last, open);
+        self.open.insert(self.last, Purpose::Listen(listen));
         self.provider.listen(request, client, &mut self.made);
         self.pass();
     }
@@ -164,8 +160,7 @@ impl<P: Provider> CallerEdge<P> {
 
     /// Passes on a notification of a `subscriptions/listen`.
     pub(super) fn published(&mut self, on: Asked, said: &Said) {
-        let open = self.open.get_mut(&on).map(|open| &mut open.of);
-        let Some(Purpose::Listen(listen)) = open else {
+        let Some(Purpose::Listen(listen)) = self.open.get_mut(&on) else {
             return;
         };
         let connection = listen.connection;
@@ -178,7 +173,7 @@ impl<P: Provider> CallerEdge<P> {
             let at = client.changes.listens.iter().position(|of| *of == on);
             let older = client.changes.listens.drain(..at.unwrap_or(0));
             for older in older.collect::<Vec<_>>() {
-                if let Some(Purpose::Listen(older)) = self.purpose(older) {
+                if let Some(Purpose::Listen(older)) = self.open.get_mut(&older) {
                     done.extend(older.ask.take());
                 }
                 self.withdraw_open(older);

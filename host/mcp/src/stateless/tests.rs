@@ -289,7 +289,7 @@ fn an_error_of_the_client_is_the_outcome_of_its_call() {
     table.on(1, "tools/call", "null");
     table.result(5, two);
     assert_eq!(
-        table.tell(1, "notifications/cancelled", r#"{"requestId":"m4"}"#),
+        table.withdraw(4),
         [
             "withdraw 6",
             "withdraw 7",

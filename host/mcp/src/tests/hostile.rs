@@ -346,6 +346,7 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
             }
             Step::Disconnect(index) => {
                 let connection = ledger.connection(index);
+                withdraw_all(seat, &mut ledger, connection);
                 ledger.there.remove(&connection);
                 let ask = Some(ledger.ask());
                 seat.take(Input::Disconnect {
@@ -429,6 +430,15 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
     end(seat, &mut ledger);
     let answers = &ledger.answers;
     assert!(answers.values().all(|count| *count == 1), "{answers:?}");
+}
+
+/// What a connection has asked is withdrawn before it ends.
+fn withdraw_all(seat: &mut dyn Seat, ledger: &mut Ledger, connection: ConnectionId) {
+    let caller = Caller::Connection(connection);
+    let open = ledger.callers.extract_if(.., |_, by| *by == caller);
+    for (ask, _) in open.collect::<Vec<_>>() {
+        ledger.note(seat.take(Input::Withdrawn { ask }));
+    }
 }
 
 /// A client retries its request with half of the answers.

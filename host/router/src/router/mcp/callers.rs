@@ -11,12 +11,12 @@ use crate::router::core::Core;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
-use acp_chain_mcp::protocol::{OPEN, code, token};
+use acp_chain_mcp::protocol::{CANCELLED, OPEN, code, token};
 use acp_chain_mcp::seat::{Caller, CallerRequest, Input};
 use acp_chain_mcp::wire::{self, Address, Said};
 use acp_chain_mcp::{Asked, ConnectionId, ServerId, declaration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Error, Id, Message};
+use acp_chain_rpc::{Error, Id, Message, member};
 
 impl McpRouter<'_> {
     /// Receives a message at its seat.
@@ -167,6 +167,11 @@ impl McpRouter<'_> {
             (Ok(_), Some(_), MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
                 self.lose_of_client(&seats::full());
             }
+            (Ok(connection), Some(said), MESSAGE) if said.method() == CANCELLED => {
+                if let Some(ask) = self.cancelled(id, connection, &said) {
+                    self.give(id, Input::Withdrawn { ask });
+                }
+            }
             (Ok(connection), Some(said), MESSAGE) => {
                 let input = Input::Notification { connection, said };
                 self.give(id, input);
@@ -179,6 +184,16 @@ impl McpRouter<'_> {
                 self.lose_of_client(&why);
             }
         }
+    }
+
+    /// The open request on a caller's connection that its `notifications/cancelled` names.
+    fn cancelled(&self, id: ServerId, connection: ConnectionId, said: &Said) -> Option<Asked> {
+        let named = token(member(said.params(), "requestId"))?;
+        let caller = Some(Caller::Connection(connection));
+        let asked = &self.mcp.servers.all.get(&id)?.asked;
+        let mut own = asked.iter().filter(|(_, by)| **by == caller);
+        let is_it = |ask: Asked| callers_id(self.core, ask, None).as_ref() == Some(&named);
+        own.find(|(ask, _)| is_it(**ask)).map(|(ask, _)| *ask)
     }
 }
 

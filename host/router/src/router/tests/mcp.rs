@@ -151,6 +151,45 @@ async fn a_client_whose_server_has_ended_cancels_only_its_own_requests() {
     assert!(got.is_empty(), "{got:?}");
 }
 
+#[test]
+fn a_request_on_a_connection_is_cancelled_by_its_id() {
+    let mut router = Router::new(Vec::<crate::member::Member>::new(), None);
+    router.mcp.agent = Capabilities::read(
+        r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+    );
+    client(&mut router, SETUP);
+    let connect =
+        r#"{"jsonrpc":"2.0","id":"c","method":"mcp/connect","params":{"acpId":"acp-chain-1"}}"#;
+    agent(&mut router, connect);
+    let asked = received(&mut router, Peer::Client).concat();
+    let accepted = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"connectionId":"p"}}}}"#,
+        id_of(&asked)
+    );
+    client(&mut router, &accepted);
+    for id in ["one", "two"] {
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"mcp/message","params":{{"connectionId":"acp-chain-2","method":"tools/call"}}}}"#
+        );
+        agent(&mut router, &call);
+    }
+    let calls = received(&mut router, Peer::Client);
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    let mut cancels = |id: &str| {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","method":"mcp/message","params":{{"connectionId":"acp-chain-2","method":"notifications/cancelled","params":{{"requestId":"{id}"}}}}}}"#
+        );
+        agent(&mut router, &line);
+        received(&mut router, Peer::Client)
+    };
+    assert!(cancels("three").is_empty());
+    let cancelled = format!(
+        r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{}}}}}"#,
+        id_of(&calls[1])
+    );
+    assert_eq!(cancels(r"t\u0077o"), [cancelled]);
+}
+
 /// The id of a request.
 fn id_of(line: &str) -> &str {
     let id = line.split(r#""id":"#).nth(1).expect("an id");
