@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::component::channel::{FromComponent, ToComponent};
 use super::mirrored::Mirrored;
-use super::protocol::{self, TOKEN, invalid};
+use super::protocol;
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message};
@@ -25,7 +25,7 @@ use acp_chain_rpc::{Error, Id, Message};
 pub enum Caller {
     /// A client that has connected.
     Connection(ConnectionId),
-    /// A request that stands alone, by its `requestId`.
+    /// A request that stands alone, by its `requestId`, which is not too long.
     Request(Arc<str>),
 }
 
@@ -149,16 +149,6 @@ pub trait Seat: Send {
 
     /// Whether a caller is connected or connecting. `false` once a restart of the provider has closed the connection.
     fn has_caller(&self, connection: ConnectionId) -> bool;
-}
-
-/// Checks the length of a `requestId`.
-pub(crate) fn check_id(caller: &Caller) -> Result<(), Error> {
-    match caller {
-        Caller::Request(id) if id.len() > TOKEN => Err(invalid(format!(
-            "The requestId is longer than {TOKEN} bytes"
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// The answer to [`Input::Connect`], with the `_meta` of the provider's answer.

@@ -36,7 +36,7 @@ use self::listens::Listens;
 use self::server::LegacyServer;
 use super::outputs::Outputs;
 use super::protocol::{self, KEPT, key, quoted, with_meta};
-use super::seat::{Caller, CallerRequest, Input, Output, Seat, check_id};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::limits::{Account, Charge};
@@ -161,7 +161,7 @@ impl Seat for ConnectedProvider {
             } => self.end(ask, Owner::Caller(connection), meta),
             Input::Request(request) => {
                 let ask = request.ask;
-                let done = check_id(&request.caller).and_then(|()| self.request(request));
+                let done = self.request(request);
                 self.out.settle(ask, done);
             }
             Input::Notification { connection, said } => self.notification(connection, said),

@@ -28,7 +28,7 @@ use super::component::channel::FromComponent;
 use super::mirrored::Mirrored;
 use super::outputs::Outputs;
 use super::protocol::{self, KEPT, Version, connection_version, invalid, is_object, no_method};
-use super::seat::{Caller, CallerRequest, Input, Output, Seat, check_id, connected};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat, connected};
 use super::versions;
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
@@ -249,7 +249,6 @@ impl<P: Provider> CallerEdge<P> {
 
     fn request(&mut self, of_caller: &CallerRequest) -> Result<(), Error> {
         let CallerRequest { caller, said, .. } = of_caller;
-        check_id(caller)?;
         self.check_room(1)?;
         let version = match caller {
             Caller::Request(_) => Version::Stateless,

@@ -377,6 +377,21 @@ fn whether_sessions_share_servers_is_the_users_choice_before_the_agents_name() {
 }
 
 #[test]
+fn a_request_id_that_is_too_long_is_rejected() {
+    let plain = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
+    let mut router = with_tools(plain);
+    sets_up(&mut router, 1, "s");
+    let id = "r".repeat(1025);
+    let asks = format!(
+        r#"{{"jsonrpc":"2.0","id":9,"method":"mcp/message","params":{{"serverId":"acp-chain-1","requestId":"{id}","method":"ping"}}}}"#
+    );
+    agent(&mut router, &asks);
+    let answer = received(&mut router, Peer::Agent).concat();
+    let why = "acp-chain: a requestId may have at most 1024 bytes";
+    assert!(answer.contains(why), "{answer}");
+}
+
+#[test]
 fn an_agent_without_mcp_is_sent_no_list_of_servers_in_version_2() {
     for (version, without) in [
         (1, r#"{"cwd":"/p","mcpServers":[]}"#),
