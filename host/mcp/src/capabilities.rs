@@ -108,23 +108,17 @@ pub fn with_acp(result: &str) -> Option<String> {
     }
     let (place, value) = PLACES[usize::from(capabilities.typed)];
     // Adds the rest of the path to the deepest existing object.
-    for depth in (1..=place.len()).rev() {
-        let parent = format!("/{}", place[..depth - 1].join("/"));
-        let parent = parent.trim_end_matches('/');
-        let is_object = resolve(result, parent).ok().flatten();
-        if is_object.is_some_and(|parent| parent.starts_with('{')) {
-            let pointer = format!("{parent}/{}", place[depth - 1]);
-            let inner = place[depth..].iter().rev();
-            let value = inner.fold(value.to_owned(), |value, name| {
-                object(&[(*name, Some(&value))])
-            });
-            let edited = edit(result, &pointer, Some(&value)).ok()?;
-            return serde_json::from_str::<&RawValue>(&edited)
-                .is_ok()
-                .then_some(edited);
-        }
-    }
-    None
+    let edited = (0..place.len()).rev().find_map(|depth| {
+        let pointer = format!("/{}", place[..=depth].join("/"));
+        let inner = place[depth + 1..].iter().rev();
+        let value = inner.fold(value.to_owned(), |value, name| {
+            object(&[(*name, Some(&value))])
+        });
+        edit(result, &pointer, Some(&value)).ok()
+    })?;
+    serde_json::from_str::<&RawValue>(&edited)
+        .is_ok()
+        .then_some(edited)
 }
 
 #[cfg(test)]

@@ -100,7 +100,6 @@ pub mod stateless;
 #[cfg(test)]
 mod tests;
 pub mod undecided;
-mod uris;
 mod versions;
 pub mod wire;
 

@@ -1,12 +1,15 @@
 //! `subscriptions/listen` of MCP 2026-07-28, for seats that send or answer it.
 
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
 use super::Asked;
 use super::edge::Request;
 use super::outputs::Outputs;
-use super::protocol::{self, LISTS, invalid, is_object, key, object, with_meta};
-use super::uris::Uris;
+use super::protocol::{self, LISTS, code, invalid, is_object, key, object, with_meta};
 use super::wire::Said;
-use acp_chain_channel::limits::Charge;
+use acp_chain_channel::limits::{Charge, LONGEST_URI};
 use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, member};
 
@@ -151,5 +154,76 @@ impl Listeners {
                 None => listener.tell(method, params, out),
             }
         }
+    }
+}
+
+/// The maximum number of URIs.
+const MAX_URIS: usize = 1024;
+
+/// The maximum total length, in bytes.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// The URIs of the resources that a client subscribes to, limited in number and length.
+#[derive(Clone, Debug, Default)]
+pub struct Uris {
+    uris: BTreeSet<String>,
+    /// The total length, in bytes.
+    length: usize,
+}
+
+/// An error if a URI is longer than [`LONGEST_URI`].
+pub fn check_uri(uri: &str) -> Result<(), Error> {
+    if uri.len() <= LONGEST_URI {
+        Ok(())
+    } else {
+        Err(invalid(format!(
+            "the uri is longer than {LONGEST_URI} bytes"
+        )))
+    }
+}
+
+impl Uris {
+    /// Returns whether the URI is new.
+    pub fn add(&mut self, uri: &str) -> Result<bool, Error> {
+        check_uri(uri)?;
+        if self.uris.contains(uri) {
+            return Ok(false);
+        }
+        if self.uris.len() >= MAX_URIS || self.length + uri.len() > MAX_BYTES {
+            let most = MAX_BYTES / 1024;
+            let text = format!(
+                "A client may subscribe to {MAX_URIS} resources, with URIs of {most} KiB in all"
+            );
+            return Err(Error::new(code::LIMIT, text));
+        }
+        self.length += uri.len();
+        Ok(self.uris.insert(uri.to_owned()))
+    }
+
+    /// Returns whether the URI was present.
+    pub fn remove(&mut self, uri: &str) -> bool {
+        let removed = self.uris.remove(uri);
+        if removed {
+            self.length -= uri.len();
+        }
+        removed
+    }
+
+    pub fn has(&self, uri: &str) -> bool {
+        self.uris.contains(uri)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.uris.is_empty()
+    }
+
+    /// The size in bytes.
+    pub fn weight(&self) -> usize {
+        self.length
+    }
+
+    /// The URIs as a JSON array.
+    pub fn to_json(&self) -> String {
+        json!(self.uris).to_string()
     }
 }

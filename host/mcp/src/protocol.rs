@@ -256,7 +256,12 @@ pub(super) fn with_meta(body: &str, key: &str, value: Option<&str>) -> String {
 
 /// The host's `Implementation` object, with this name.
 pub(super) fn software(name: &str) -> String {
-    let (name, version) = (quoted(name), quoted(env!("CARGO_PKG_VERSION")));
+    implementation(name, env!("CARGO_PKG_VERSION"))
+}
+
+/// MCP's `Implementation` object.
+pub(super) fn implementation(name: &str, version: &str) -> String {
+    let (name, version) = (quoted(name), quoted(version));
     object(&[("name", Some(&name)), ("version", Some(&version))])
 }
 

@@ -5,11 +5,10 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `connections` | the connections of one listener, limited |
+//! | `connections` | the connections of one listener, and the bytes of messages before their link receives them, limited |
 //! | `registry` | the state shared by all tasks: servers, links, and arrivals |
 //! | `link` | one client's conversation: chooses the stream for each message |
 //! | `outbound` | the queue of messages to a client, charged to accounts |
-//! | `load` | the bytes of messages before their link receives them |
 //! | `pipe` | clients over stdio, through `acp-chain mcp-shim` |
 //! | `socket` | the socket that `mcp-shim` connects to |
 //! | `http` | clients over streamable HTTP |
@@ -18,7 +17,6 @@ mod connections;
 mod http;
 mod inbound;
 mod link;
-mod load;
 mod outbound;
 pub mod pipe;
 mod registry;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Notify;
 
+use super::connections::FULL;
 use super::inbound::Inbound;
 use super::link::{LinkKind, Rejection};
-use super::load::FULL;
 use super::outbound::{OutboundEnd, OutboundMessage};
 use super::registry::{Attachment, Registry};
 use super::stream::Role;

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use super::connections::Load;
 use super::link::{Link, LinkKind, Rejection, Status};
-use super::load::Load;
 use super::outbound::{OutboundEnd, OutboundMessage};
 use super::stream::{Closer, Role};
 use super::window::{Event, StreamId};

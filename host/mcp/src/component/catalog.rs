@@ -6,10 +6,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::prompt::Prompt;
-use super::resource::{Resource, Template};
-use super::section::{Item, Section};
-use super::tool::Tool;
+use super::items::{Item, Prompt, Resource, Section, Template, Tool};
 use crate::protocol::clipped;
 use acp_chain_channel::limits::MCP_LIST as LARGEST;
 

@@ -30,17 +30,14 @@ mod asks;
 mod calls;
 mod catalog;
 pub mod channel;
+mod items;
 mod list;
 mod mirrors;
 mod operation;
 mod outcome;
-mod prompt;
-mod resource;
-mod section;
 mod subscriptions;
 #[cfg(test)]
 mod tests;
-mod tool;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

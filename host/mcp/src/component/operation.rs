@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::listening::check_uri;
 use crate::protocol::{
     self, Version, clipped, invalid, is_object, key, object, quoted, string, with_key,
 };
-use crate::uris;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, Id, member};
 
@@ -115,7 +115,7 @@ impl Operation {
             }
             "resources/read" => {
                 let uri = text("uri", "resources/read lacks a uri")?;
-                uris::check(&uri)?;
+                check_uri(&uri)?;
                 let members = with_meta(&[("uri", &quoted(&uri))]);
                 (Target::Resource(uri), members)
             }

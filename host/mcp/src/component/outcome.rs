@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::items::Tool;
 use super::operation::Target;
-use super::tool::Tool;
 use crate::protocol::{array, clipped, is_cacheable, is_object, object, quoted};
 use crate::schema::{Refused, Schema, WORK};
 use crate::versions;

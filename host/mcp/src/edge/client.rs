@@ -158,12 +158,7 @@ impl Client {
             let has = |name| protocol::string(software, name).is_some();
             has("name") && has("version")
         });
-        let unknown = || {
-            object(&[
-                ("name", Some(&quoted(name))),
-                ("version", Some(r#""unknown""#)),
-            ])
-        };
+        let unknown = || protocol::implementation(name, "unknown");
         let software = software.map_or_else(unknown, str::to_owned);
         let instructions = member(discovered, "instructions").filter(|text| text.starts_with('"'));
         Ok(object(&[

@@ -4,7 +4,6 @@
 //! (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28). A client that loses a stream of its
 //! session resumes the stream with `Last-Event-ID`.
 
-mod answer;
 mod gate;
 mod modern;
 mod post;

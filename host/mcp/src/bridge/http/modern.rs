@@ -10,11 +10,10 @@ use acp_chain_http::headers::single;
 use hyper::header::HeaderName;
 use hyper::{HeaderMap, StatusCode};
 
-use super::answer::{SOON, answer};
-use super::reply::{self, refuse, server_closed};
+use super::reply::{self, SOON, answer, refuse, server_closed};
 use super::{Answered, ClientRequest, VERSION};
+use crate::bridge::connections::Load;
 use crate::bridge::link::LinkKind;
-use crate::bridge::load::Load;
 use crate::mirrored::{Mirrored, PREFIX, decode};
 use crate::protocol::{self, Version};
 use acp_chain_rpc::{self as rpc, Error, Kind, Message};

@@ -8,8 +8,8 @@ use hyper::{StatusCode, header};
 
 use super::reply::{self, Refusal, refuse, unavailable};
 use super::{Answered, ClientRequest, SESSION, VERSION, modern, sessions};
+use crate::bridge::connections::{FULL, Load};
 use crate::bridge::inbound::Inbound;
-use crate::bridge::load::{FULL, Load};
 use crate::bridge::registry::Registry;
 use crate::protocol::{self, Version};
 use acp_chain_channel::limits;

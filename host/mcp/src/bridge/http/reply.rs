@@ -1,11 +1,17 @@
 //! Responses to a client: short texts, JSON-RPC errors, and streams.
+//!
+//! A response is JSON if the answer arrives soon and no message precedes it, otherwise a stream of events. Clients limit
+//! the length of events more tightly than that of bodies, so JSON is preferred. But a client should not wait long for
+//! the head of a response.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use acp_chain_http::Answer;
 use acp_chain_http::answer::{JSON, events, named, streamed, typed};
+use acp_chain_http::headers::Accepts;
 use bytes::{Buf, Bytes};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -125,6 +131,39 @@ pub fn stream(
         Form::Events => events(stream),
         Form::Answer | Form::Answers => streamed(StatusCode::OK, JSON, stream.boxed_unsync()),
     }
+}
+
+/// How long a response waits for the answer before it becomes a stream.
+pub const SOON: Duration = Duration::from_millis(250);
+
+/// Answers with the messages of an attachment. If the first arrives within this time, it determines the status. If the
+/// attachment's stream has ended without a message, returns the attachment.
+pub async fn answer(
+    mut place: Attachment,
+    accepts: Accepts,
+    within: Duration,
+    status_of: impl Fn(&Message) -> StatusCode,
+) -> Result<Answer, Attachment> {
+    let first = if accepts.events {
+        tokio::time::timeout(within, place.outbound.next()).await
+    } else {
+        Ok(place.outbound.next().await)
+    };
+    let first = match first {
+        Err(_) => return Ok(stream(place, Form::Events, None)),
+        Ok(None) => return Err(place),
+        Ok(Some(first)) => first,
+    };
+    let status = status_of(&first.message);
+    let alone = first.message.kind().is_response() && accepts.json;
+    let form = if alone || !accepts.events || status != StatusCode::OK {
+        Form::Answer
+    } else {
+        Form::Events
+    };
+    let mut response = stream(place, form, Some(first));
+    *response.status_mut() = status;
+    Ok(response)
 }
 
 /// The body of a streaming response.

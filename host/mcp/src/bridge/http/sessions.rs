@@ -5,13 +5,12 @@ use acp_chain_http::answer::{EVENTS, bare, named};
 use acp_chain_http::headers::{WrongHeader, single};
 use hyper::StatusCode;
 
-use super::answer::{SOON, answer};
-use super::reply::{self, Form, Refusal, refuse, server_closed};
+use super::reply::{self, Form, Refusal, SOON, answer, refuse, server_closed};
 use super::{Answered, ClientRequest, LAST_EVENT, SESSION, VERSION, Visit, not_allowed};
 use crate::LinkId;
+use crate::bridge::connections::Load;
 use crate::bridge::inbound::Inbound;
 use crate::bridge::link::LinkKind;
-use crate::bridge::load::Load;
 use crate::bridge::outbound::QueuedMessage;
 use crate::bridge::stream::Role;
 use crate::mirrored::Mirrored;
