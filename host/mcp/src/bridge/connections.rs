@@ -1,5 +1,5 @@
-//! The connections that one listener has accepted, at most [`MCP_CONNECTIONS`], and the bytes of a connection's messages
-//! before they are received by their link: incomplete messages, and complete ones that wait for room.
+//! The connections that one listener has accepted, at most [`MCP_CONNECTIONS`], and the bytes of their messages before
+//! those are received by their link: incomplete messages, and complete ones that wait for room.
 
 use std::io;
 use std::sync::Arc;

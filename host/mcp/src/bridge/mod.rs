@@ -5,7 +5,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `connections` | the connections of one listener, and the bytes of messages before their link receives them, limited |
+//! | `connections` | the connections of one listener, and the bytes of messages that no link has received yet |
 //! | `registry` | the state shared by all tasks: servers, links, and arrivals |
 //! | `link` | one client's conversation: chooses the stream for each message |
 //! | `outbound` | the queue of messages to a client, charged to accounts |

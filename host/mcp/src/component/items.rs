@@ -1,5 +1,5 @@
-//! The items that a component lists: tools, prompts, resources, and templates for the URIs of resources. Each is checked,
-//! has a key that is unique among its kind, and keeps the component's text.
+//! The items that a component lists: tools, prompts, resources, and templates for the URIs of resources. Each is
+//! checked, has a key that is unique among its kind, and keeps the component's text.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -24,8 +24,8 @@ pub trait Item: Sized {
     /// The kind's name in error messages.
     const WORD: &'static str;
 
-    /// Parses an object of a component, and returns the item's key, unique among its kind. `place` is the item's index in
-    /// the list, for errors. `weight` is the remaining weight for schemas of the catalog.
+    /// Parses an object of a component, and returns the item's key, unique among its kind. `place` is the item's index
+    /// in the list, for errors. `weight` is the remaining weight for schemas of the catalog.
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String>;
 }
 

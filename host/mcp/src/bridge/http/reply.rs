@@ -1,8 +1,8 @@
 //! Responses to a client: short texts, JSON-RPC errors, and streams.
 //!
-//! A response is JSON if the answer arrives soon and no message precedes it, otherwise a stream of events. Clients limit
-//! the length of events more tightly than that of bodies, so JSON is preferred. But a client should not wait long for
-//! the head of a response.
+//! A response is JSON if the answer arrives soon and no message precedes it, otherwise a stream of events. Clients
+//! limit the length of events more tightly than that of bodies, so JSON is preferred. But a client should not wait long
+//! for the head of a response.
 
 use std::convert::Infallible;
 use std::pin::Pin;
