@@ -90,7 +90,6 @@ pub mod declaration;
 mod edge;
 mod listening;
 pub mod mirrored;
-mod outputs;
 pub mod protocol;
 pub mod reach;
 pub mod schema;

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::Asked;
 use super::edge::Request;
-use super::outputs::Outputs;
 use super::protocol::{self, LISTS, code, invalid, is_object, key, object, with_meta};
+use super::seat::Outputs;
 use super::wire::Said;
 use acp_chain_channel::limits::{Charge, LONGEST_URI};
 use acp_chain_channel::{Offer, Offers};

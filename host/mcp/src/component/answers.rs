@@ -3,9 +3,9 @@
 use super::catalog::Catalog;
 use super::operation::Operation;
 use super::{Component, WaitingRequest};
-use crate::outputs::Outputs;
 use crate::protocol::{self, Version, array, invalid, key, object, quoted, software};
 use crate::schema::WORK;
+use crate::seat::Outputs;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, code};
 

@@ -3,8 +3,8 @@
 
 use super::{Component, List, Request};
 use crate::listening::{Filter, Listener};
-use crate::outputs::Outputs;
 use crate::protocol::{self, object, quoted};
+use crate::seat::Outputs;
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::Error;
 

@@ -23,7 +23,6 @@
 //!   stays.
 
 mod link;
-mod listens;
 mod own;
 mod provider;
 mod server;
@@ -32,11 +31,10 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use self::listens::Listens;
+use self::provider::Listens;
 use self::server::LegacyServer;
-use super::outputs::Outputs;
 use super::protocol::{self, KEPT, key, quoted, with_meta};
-use super::seat::{Caller, CallerRequest, Input, Output, Seat};
+use super::seat::{Caller, CallerRequest, Input, Output, Outputs, Seat};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::limits::{Account, Charge};

@@ -22,9 +22,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::edge::{CallerEdge, Provider, Request};
-use super::outputs::Outputs;
 use super::protocol::{self, invalid, quoted};
-use super::seat::{Caller, Output};
+use super::seat::{Caller, Output, Outputs};
 use super::wire::{self, Address, Said};
 use super::{Asked, Question};
 use acp_chain_channel::limits::Account;

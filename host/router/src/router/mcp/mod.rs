@@ -8,7 +8,6 @@ mod callers;
 mod closing;
 mod declare;
 mod links;
-mod natives;
 mod outputs;
 mod providers;
 mod seats;
