@@ -4,7 +4,7 @@
 //! Every report is answered. One that cannot be read, or about which no decision comes, is refused.
 
 use std::collections::HashMap;
-use std::iter;
+use std::mem;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -151,15 +151,15 @@ impl AgentHooks {
             }
             return Ok(None);
         };
-        let name = named.ok_or("the report names no session")?;
-        let parents = event.parents.iter().map(String::as_str);
-        let lineage = iter::once(name).chain(parents).map(Arc::from);
-        let session = router.session_of_report(&lineage.collect::<Vec<Arc<str>>>());
+        let parents = mem::take(&mut event.parents);
+        let lineage = named.into_iter().chain(parents.iter().map(String::as_str));
+        let lineage: Vec<Arc<str>> = lineage.map(Arc::from).collect();
+        let session = router.session_of_report(&lineage);
         let session = session.ok_or(
             "the report is of a session that ACP does not know, and could belong to several",
         )?;
         // A subagent with a session of its own.
-        if event.subagent.is_none() && *name != *session {
+        if event.subagent.is_none() && named.is_some_and(|name| *name != *session) {
             event.subagent.clone_from(&event.session);
         }
         let params = self.params(&event, &session);

@@ -79,6 +79,9 @@ static ALL: &[&Dialect] = &[
     &qwen::QWEN,
 ];
 
+/// The longest list of the sessions that one is within, as JSON text.
+const LONGEST_PARENTS: usize = 16 * 1024;
+
 /// The dialect of this name.
 #[must_use]
 pub fn dialect(name: &str) -> Option<&'static Dialect> {
@@ -107,6 +110,10 @@ impl Dialect {
         } else {
             (String::new(), "null".to_owned())
         };
+        let parents = report.at(places.parents);
+        if parents.is_some_and(|parents| parents.len() > LONGEST_PARENTS) {
+            return Err(MalformedReport::TooMany("parents"));
+        }
         let output = report.at(places.output);
         let output = output.filter(|_| moment == Moment::AfterTool);
         let texts = output.map(|output| Texts::of(output).ok_or(MalformedReport::Json));

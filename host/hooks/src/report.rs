@@ -16,6 +16,9 @@ pub enum MalformedReport {
     /// A member is missing.
     #[error("the agent's hook reported no {0}")]
     Missing(&'static str),
+    /// A list is too long.
+    #[error("the agent's hook reported too many {0}")]
+    TooMany(&'static str),
 }
 
 /// A report.

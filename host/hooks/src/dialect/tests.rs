@@ -94,6 +94,10 @@ fn a_session_of_a_subagent_names_those_that_it_is_within() {
         assert_eq!(event.session.as_deref(), Some("child"));
         assert_eq!(event.parents, expected, "{report}");
     }
+    let many = vec!["s"; 8192];
+    let report = json!({ "session": "child", "tool": "bash", "input": {}, "parents": many });
+    let read = opencode.read("before_tool", &report.to_string());
+    assert_eq!(read.unwrap_err(), MalformedReport::TooMany("parents"));
 }
 
 #[test]

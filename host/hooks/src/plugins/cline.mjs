@@ -14,7 +14,9 @@ export default {
   manifest: { capabilities: ["hooks"] },
   async setup(_, context) {
     session = context?.session?.sessionId
-    await decide("session_start", { session }).catch(() => {})
+    // Cline ends a plugin that is not set up within four seconds, and goes on without.
+    const sign = decide("session_start", { session }).catch(() => {})
+    await Promise.race([sign, new Promise((resolve) => setTimeout(resolve, 2000).unref())])
   },
   hooks: {
     async beforeTool(context) {

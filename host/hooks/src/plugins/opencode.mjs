@@ -6,7 +6,7 @@ export const AcpChain = async ({ client, directory }) => {
   async function parents(session) {
     const found = []
     try {
-      for (let id = session; id; ) {
+      for (let id = session; id && found.length < 64; ) {
         const { data } = await client.session.get({ path: { id } })
         if (data.id !== id) return []
         found.push(id)
@@ -28,14 +28,14 @@ export const AcpChain = async ({ client, directory }) => {
   })
   return {
     "tool.execute.before": async (input, output) => {
+      // A model could have a subagent go on with any session, so that the proxies of that one decide. Without the id,
+      // a new session begins.
+      const { task_id } = output.args
+      const goes_on = input.tool === "task" && task_id
+      if (goes_on && (await parents(task_id))[0] !== input.sessionID) delete output.args.task_id
       const decision = await decide("before_tool", await report(input, { input: output.args }))
       if (decision.refuse) throw new Error(decision.refuse)
       if (decision.input) replace(output.args, decision.input)
-      if (input.tool !== "task") return
-      // A model could have a subagent go on with any session, so that the proxies of that one decide. Kilo rejects
-      // this itself; without the id, opencode begins a new session.
-      const { task_id } = output.args
-      if (task_id && (await parents(task_id))[0] !== input.sessionID) delete output.args.task_id
     },
     "tool.execute.after": async (input, output) => {
       const withheld = (reason) => ({ title: "", output: reason, metadata: {} })

@@ -145,8 +145,8 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
 /// The session of ACP that a report or an update belongs to, of the agent's names for it the first that is known; `None`
 /// if that cannot be known.
 ///
-/// Some agents give a subagent a session of its own of which ACP never hears. If no name is known, it belongs to the only
-/// session, or to the only one with a turn. With several turns at once, it could belong to any of them: then it has no
+/// Some agents give a subagent a session of its own of which ACP never hears. If only that is named, or nothing, it
+/// belongs to the only session, or to the only one with a turn. With several turns at once, it could belong to any of them: then it has no
 /// session, as the wrong proxies would decide.
 pub(super) fn session_of(core: &Core, mcp: &Mcp, names: &[Arc<str>]) -> Option<Arc<str>> {
     let mut all = core.sessions.begun();
@@ -155,8 +155,11 @@ pub(super) fn session_of(core: &Core, mcp: &Mcp, names: &[Arc<str>]) -> Option<A
         .begun()
         .filter(|session| has_turn(core, mcp, session));
     let known = names.iter().find(|name| core.sessions.has(name));
+    // Of a session within others, ACP has ended the one that it belongs to.
+    let may_be_any = names.len() <= 1;
     let single = || only(&mut all).or_else(|| only(&mut with_turn));
-    known.or_else(single).cloned()
+    let single = may_be_any.then(single).flatten();
+    known.or(single).cloned()
 }
 
 fn only<T>(all: &mut impl Iterator<Item = T>) -> Option<T> {

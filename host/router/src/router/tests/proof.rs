@@ -393,6 +393,7 @@ fn what_names_its_parents_belongs_to_the_nearest_that_acp_knows() {
     prompt_both(&mut router);
     for (names, expected) in [
         (&["child", "s"][..], Some("s")),
+        (&[], None),
         (&["child", "t"], Some("t")),
         (&["grandchild", "child", "t"], Some("t")),
         (&["child", "t", "s"], Some("t")),
