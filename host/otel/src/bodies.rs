@@ -1,10 +1,9 @@
-//! The parts of message bodies that are read: few places, each of which may be missing or of another type.
+//! The parts of message bodies that are read: few members, each of which may be missing or of another type.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
-use acp_chain_rpc::resolve;
 use acp_chain_trace::{Kind, Line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -60,72 +59,146 @@ fn header(line: &Line) -> Line {
     }
 }
 
-/// Reads the place of a body to which a JSON Pointer leads; `None` if it is missing, null or of another type.
-pub fn at<'a, T: Deserialize<'a>>(body: Option<&'a RawValue>, place: &str) -> Option<T> {
-    let value = resolve(body?.get(), place).ok()?;
-    serde_json::from_str(value.filter(|value| *value != "null")?).ok()
+/// The answer to `initialize`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Initialized<'a> {
+    #[serde(rename = "protocolVersion")]
+    pub version: Option<u64>,
+    /// In version 2, `info`.
+    #[serde(rename = "agentInfo", alias = "info", borrow)]
+    pub agent: Info<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Info<'a> {
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub version: Cow<'a, str>,
+}
+
+/// The end of a turn: in version 1 the answer to `session/prompt`, in version 2 an update of the session's state.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct PromptResult<'a> {
+    #[serde(rename = "stopReason", borrow)]
+    pub stop: Cow<'a, str>,
+    pub usage: Option<Usage>,
 }
 
 /// The tokens of a turn, as far as the agent reports them (RFD end-turn-token-usage).
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the protocol's names")]
+#[serde(default)]
 pub struct Usage {
-    pub input_tokens: Option<u64>,
-    pub output_tokens: Option<u64>,
-    pub thought_tokens: Option<u64>,
-    pub cached_read_tokens: Option<u64>,
-    pub cached_write_tokens: Option<u64>,
+    #[serde(rename = "inputTokens")]
+    pub input: Option<u64>,
+    #[serde(rename = "outputTokens")]
+    pub output: Option<u64>,
+    #[serde(rename = "thoughtTokens")]
+    pub thought: Option<u64>,
+    #[serde(rename = "cachedReadTokens")]
+    pub cached_read: Option<u64>,
+    #[serde(rename = "cachedWriteTokens")]
+    pub cached_write: Option<u64>,
+}
+
+/// The params of `session/update`.
+#[derive(Deserialize)]
+struct SessionUpdate<T> {
+    update: T,
+}
+
+/// An update of a session's state (v2, Prompt Lifecycle).
+#[derive(Deserialize)]
+struct StateUpdate<'a> {
+    #[serde(rename = "sessionUpdate", borrow)]
+    what: Cow<'a, str>,
+    #[serde(borrow)]
+    state: Cow<'a, str>,
+    #[serde(rename = "stopReason", borrow, default)]
+    stop: Cow<'a, str>,
 }
 
 /// A tool call, or an update of one.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the protocol's names")]
 pub struct ToolCall<'a> {
-    session_update: String,
-    pub tool_call_id: String,
-    pub kind: Option<String>,
-    pub status: Option<String>,
-    #[serde(borrow)]
-    pub raw_input: Option<&'a RawValue>,
-    #[serde(borrow)]
-    raw_output: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(rename = "sessionUpdate", borrow)]
+    what: Cow<'a, str>,
+    #[serde(rename = "toolCallId", borrow)]
+    pub id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub status: Option<Cow<'a, str>>,
+    #[serde(rename = "rawInput", borrow, default)]
+    pub input: Option<&'a RawValue>,
+    #[serde(rename = "rawOutput", borrow, default)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     content: Option<&'a RawValue>,
 }
 
 impl ToolCall<'_> {
     /// Whether it begins a call.
     pub fn is_new(&self) -> bool {
-        self.session_update == "tool_call"
+        self.what == "tool_call"
     }
 
     /// The call's raw output, otherwise its content.
     pub fn output(&self) -> Option<&RawValue> {
-        self.raw_output.or(self.content)
+        self.output.or(self.content)
     }
+}
+
+/// A chunk of the agent's output.
+#[derive(Deserialize)]
+pub struct Chunk<'a> {
+    #[serde(rename = "sessionUpdate", borrow)]
+    what: Cow<'a, str>,
+    #[serde(borrow)]
+    pub content: Block<'a>,
+}
+
+impl Chunk<'_> {
+    pub fn is_thought(&self) -> bool {
+        self.what == "agent_thought_chunk"
+    }
+}
+
+/// The params of `session/prompt`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Prompt<'a> {
+    #[serde(borrow)]
+    pub prompt: Vec<Block<'a>>,
 }
 
 /// A block of content.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Block {
-    #[serde(rename = "type")]
-    pub kind: String,
-    pub text: String,
-    uri: String,
-    resource: Resource,
+pub struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow)]
+    pub text: Cow<'a, str>,
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+    #[serde(borrow)]
+    resource: Resource<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Resource {
-    text: String,
-    uri: String,
+struct Resource<'a> {
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
 }
 
-impl Block {
+impl Block<'_> {
     /// The block's kind, its text, and its URI. Only text has content.
     pub fn part(&self) -> (&'static str, &str, &str) {
         match &*self.kind {
@@ -139,51 +212,146 @@ impl Block {
     }
 }
 
+/// The params of `session/request_permission`.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Choice {
-    option_id: String,
-    kind: String,
+#[serde(default)]
+pub struct PermissionRequest<'a> {
+    #[serde(rename = "toolCall", borrow)]
+    pub call: PermissionToolCall<'a>,
+    #[serde(borrow)]
+    pub options: Vec<Choice<'a>>,
 }
 
-/// The kinds of the options of a permission request, by their ids.
-pub fn choices(params: &RawValue) -> HashMap<String, &'static str> {
-    let options: Vec<Choice> = at(Some(params), "/options").unwrap_or_default();
-    let named = options.into_iter().filter_map(|choice| {
-        let kind = crate::mapping::permission(&choice.kind)?;
-        Some((choice.option_id, kind))
-    });
-    named.collect()
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct PermissionToolCall<'a> {
+    #[serde(rename = "toolCallId", borrow)]
+    pub id: Cow<'a, str>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Choice<'a> {
+    #[serde(rename = "optionId", borrow)]
+    pub id: Cow<'a, str>,
+    #[serde(borrow)]
+    pub kind: Cow<'a, str>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct PermissionResponse<'a> {
+    #[serde(borrow)]
+    pub outcome: Outcome<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Outcome<'a> {
+    #[serde(borrow)]
+    pub outcome: Cow<'a, str>,
+    #[serde(rename = "optionId", borrow)]
+    pub option: Cow<'a, str>,
+}
+
+/// The params of `mcp/message`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Mcp<'a> {
+    #[serde(rename = "connectionId", borrow)]
+    pub connection: Cow<'a, str>,
+    #[serde(borrow)]
+    pub method: Cow<'a, str>,
+    #[serde(borrow)]
+    pub params: Option<&'a RawValue>,
+}
+
+/// The params of an MCP call.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct CallParams<'a> {
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub arguments: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct McpResult {
+    #[serde(rename = "isError")]
+    pub is_error: bool,
+}
+
+/// A JSON-RPC error.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct RpcError {
+    pub code: i64,
+}
+
+/// The trace context in a request's `_meta` (RFD meta-propagation).
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Meta<'a> {
+    #[serde(borrow)]
+    pub traceparent: Cow<'a, str>,
+    #[serde(borrow)]
+    pub tracestate: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct WithMeta<'a> {
+    #[serde(rename = "_meta", borrow)]
+    meta: Meta<'a>,
+}
+
+/// Reads a body, or returns the default.
+pub fn read<'a, T: Deserialize<'a> + Default>(body: Option<&'a RawValue>) -> T {
+    body.and_then(|body| serde_json::from_str(body.get()).ok())
+        .unwrap_or_default()
+}
+
+/// The trace context of a request.
+pub fn meta(params: &RawValue) -> Option<Meta<'_>> {
+    let params: WithMeta = serde_json::from_str(params.get()).ok()?;
+    Some(params.meta)
 }
 
 /// The tool call of an update.
 pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
-    let call: ToolCall = at(update(line, "tool_call"), "/update")?;
-    matches!(&*call.session_update, "tool_call" | "tool_call_update").then_some(call)
+    update(line, "tool_call")
+        .filter(|call: &ToolCall| matches!(&*call.what, "tool_call" | "tool_call_update"))
 }
 
-/// The chunk of the agent's output in an update, and whether it is a thought.
-pub fn chunk(line: &Line) -> Option<(Block, bool)> {
-    let params = update(line, "agent_");
-    let is_thought = match &*at::<String>(params, "/update/sessionUpdate")? {
-        "agent_message_chunk" => false,
-        "agent_thought_chunk" => true,
-        _ => return None,
-    };
-    Some((at(params, "/update/content")?, is_thought))
+/// The chunk of the agent's output in an update.
+pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
+    update(line, "agent_").filter(|chunk: &Chunk| {
+        matches!(&*chunk.what, "agent_message_chunk" | "agent_thought_chunk")
+    })
 }
 
 /// The stop reason in an update that ends the turns of a session (v2, Prompt Lifecycle).
-pub fn stop(line: &Line) -> Option<String> {
-    let params = update(line, "state_update");
-    let is = |place, text: &str| at::<String>(params, place).is_some_and(|found| found == text);
-    let is_idle = is("/update/sessionUpdate", "state_update") && is("/update/state", "idle");
-    is_idle.then(|| at(params, "/update/stopReason").unwrap_or_default())
+pub fn stop(line: &Line) -> Option<Cow<'_, str>> {
+    let state: StateUpdate = update(line, "state_update")?;
+    (state.what == "state_update" && state.state == "idle").then_some(state.stop)
 }
 
-/// The params of an update from the agent, if its JSON contains `word`.
-fn update<'a>(line: &'a Line, word: &str) -> Option<&'a RawValue> {
-    let is_update = line.method.as_deref() == Some(UPDATE) && line.kind == Some(Kind::Notification);
-    let params = line.params.as_deref().filter(|_| is_update)?;
-    params.get().contains(word).then_some(params)
+/// An update from the agent, if its JSON contains `word`.
+fn update<'a, T: Deserialize<'a>>(line: &'a Line, word: &str) -> Option<T> {
+    let params = line.params.as_ref()?.get();
+    let may_be = line.method.as_deref() == Some(UPDATE)
+        && line.kind == Some(Kind::Notification)
+        && params.contains(word);
+    let params: SessionUpdate<T> = may_be.then(|| serde_json::from_str(params).ok())??;
+    Some(params.update)
+}
+
+/// The kinds of a permission's options, by their ids.
+pub fn choices(asked: &PermissionRequest) -> HashMap<String, &'static str> {
+    let named = asked.options.iter().filter_map(|choice| {
+        let kind = crate::mapping::permission(&choice.kind)?;
+        Some((choice.id.to_string(), kind))
+    });
+    named.collect()
 }

@@ -2,9 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::bodies::at;
+use crate::bodies::Meta;
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
-use serde_json::value::RawValue;
 
 /// The lengths of the parts of `traceparent`, in its only version.
 const PARTS: [usize; 4] = [2, 32, 16, 2];
@@ -12,10 +11,9 @@ const PARTS: [usize; 4] = [2, 32, 16, 2];
 /// The maximum length of a `tracestate`, in bytes. A longer one is dropped.
 const LONGEST: usize = 512;
 
-/// The trace context in the `_meta` of a request's params (RFD meta-propagation), if valid (W3C Trace Context).
-pub fn remote(params: &RawValue) -> Option<SpanContext> {
-    let parent: String = at(Some(params), "/_meta/traceparent")?;
-    let parts: Vec<&str> = parent.split('-').collect();
+/// The trace context of a request, if valid (W3C Trace Context).
+pub fn remote(meta: &Meta) -> Option<SpanContext> {
+    let parts: Vec<&str> = meta.traceparent.split('-').collect();
     // Later versions may have more parts.
     let lengths = parts.iter().map(|part| part.len());
     let is_whole = parts.len() >= PARTS.len() && lengths.zip(PARTS).all(|(is, be)| is == be);
@@ -27,15 +25,14 @@ pub fn remote(params: &RawValue) -> Option<SpanContext> {
     if !is_known || !parts[..PARTS.len()].iter().all(is_hex) {
         return None;
     }
-    let state: Option<String> = at(Some(params), "/_meta/tracestate");
-    let state = state.filter(|state| state.len() <= LONGEST);
+    let state = Some(&*meta.tracestate).filter(|state| state.len() <= LONGEST);
     let context = SpanContext::new(
         TraceId::from_hex(parts[1]).ok()?,
         SpanId::from_hex(parts[2]).ok()?,
         TraceFlags::new(u8::from_str_radix(parts[3], 16).ok()?) & TraceFlags::SAMPLED,
         true,
         state
-            .and_then(|state| TraceState::from_str(&state).ok())
+            .and_then(|state| TraceState::from_str(state).ok())
             .unwrap_or_default(),
     );
     context.is_valid().then_some(context)
@@ -63,9 +60,10 @@ mod tests {
     use super::*;
 
     fn parse(traceparent: &str) -> Option<SpanContext> {
-        let meta = format!(r#"{{"traceparent":"{traceparent}","tracestate":"vendor=1"}}"#);
-        let params = RawValue::from_string(format!(r#"{{"_meta":{meta}}}"#));
-        remote(&params.unwrap())
+        remote(&Meta {
+            traceparent: traceparent.into(),
+            tracestate: "vendor=1".into(),
+        })
     }
 
     #[test]

@@ -173,10 +173,7 @@ impl Metrics {
 
     /// Records the tokens of a turn.
     pub fn used(&self, usage: &Usage, agent: &Agent) {
-        let counts = [
-            ("input", usage.input_tokens),
-            ("output", usage.output_tokens),
-        ];
+        let counts = [("input", usage.input), ("output", usage.output)];
         for (kind, count) in counts {
             let Some(count) = count else { continue };
             let mut about = vec![

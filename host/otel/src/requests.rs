@@ -10,7 +10,7 @@ use opentelemetry::trace::{SpanContext, SpanKind, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
-use crate::bodies::{Block, Usage, at, choices};
+use crate::bodies::{self, Usage, meta, read};
 use crate::content::{Call, Room, Turn};
 use crate::context::remote;
 use crate::mapping::{self, identifier};
@@ -67,7 +67,7 @@ impl NewRequest {
         agent: &Agent,
         room: Option<&Room>,
     ) -> Option<Self> {
-        let remote = remote(params);
+        let remote = meta(params).as_ref().and_then(remote);
         match line.method.as_deref()? {
             PROMPT => Some(Self::turn(agent, room, remote)),
             PERMISSION => Some(Self::permission(params, remote)),
@@ -93,17 +93,17 @@ impl NewRequest {
     }
 
     fn permission(params: &RawValue, remote: Option<SpanContext>) -> Self {
-        let tool: Option<String> = at(Some(params), "/toolCall/toolCallId");
+        let asked: bodies::PermissionRequest = read(Some(params));
         Self {
             about: About::Permission {
-                choices: choices(params),
+                choices: bodies::choices(&asked),
                 outcome: None,
             },
             name: mapping::PERMISSION.to_owned(),
             kind: SpanKind::Internal,
-            attributes: names(&[(mapping::TOOL_CALL, tool.as_deref())]),
+            attributes: names(&[(mapping::TOOL_CALL, Some(&asked.call.id))]),
             remote,
-            tool,
+            tool: Some(asked.call.id.into_owned()),
         }
     }
 
@@ -113,22 +113,20 @@ impl NewRequest {
         room: Option<&Room>,
         remote: Option<SpanContext>,
     ) -> Option<Self> {
-        let text = |body, place: &str| at::<String>(body, place).unwrap_or_default();
-        let [method, connection] =
-            ["/method", "/connectionId"].map(|place| text(Some(params), place));
-        let method = identifier(&method)?;
-        let inner: Option<&RawValue> = at(Some(params), "/params");
-        let name = text(inner, "/name");
-        let target = identifier(&name);
+        let call: bodies::Mcp = read(Some(params));
+        let method = identifier(&call.method)?;
+        let named: bodies::CallParams = read(call.params);
+        let target = identifier(&named.name);
         let (tool, prompt) = match method {
             "tools/call" => (target, None),
             "prompts/get" => (None, target),
             _ => (None, None),
         };
         let operation = (method == "tools/call").then_some(mapping::TOOL);
+        let inner = call.params.and_then(meta);
         let mut content = room.map(Call::new);
         if let Some(content) = &mut content {
-            content.set_arguments(at(inner, "/arguments"));
+            content.set_arguments(named.arguments);
         }
         Some(Self {
             about: About::Mcp(content),
@@ -136,14 +134,14 @@ impl NewRequest {
             kind: SpanKind::Client,
             attributes: names(&[
                 (mapping::MCP_METHOD, Some(method)),
-                (mapping::MCP_SESSION, Some(&connection)),
+                (mapping::MCP_SESSION, Some(&call.connection)),
                 (mapping::TOOL_NAME, tool),
                 (mapping::PROMPT_NAME, prompt),
                 (mapping::OPERATION, operation),
                 (mapping::REQUEST_ID, Some(id.get().trim_matches('"'))),
             ]),
             // MCP's own `_meta` is from the caller of the tool, the outer one from the sender of `mcp/message`.
-            remote: inner.and_then(crate::context::remote).or(remote),
+            remote: inner.as_ref().and_then(crate::context::remote).or(remote),
             tool: None,
         })
     }
@@ -153,15 +151,15 @@ impl Request {
     /// Adds the prompt of a turn, when the agent receives it.
     pub fn reached_agent(&mut self, params: &RawValue) {
         if let About::Turn(Some(turn)) = &mut self.about {
-            let prompt: Option<Vec<Block>> = at(Some(params), "/prompt");
-            turn.add_input(&prompt.unwrap_or_default());
+            let body: bodies::Prompt = read(Some(params));
+            turn.add_input(&body.prompt);
         }
     }
 
     /// Adds the agent's output to the turn.
-    pub fn add_chunk(&mut self, chunk: &Block, is_thought: bool) {
+    pub fn add_chunk(&mut self, chunk: &bodies::Chunk) {
         if let About::Turn(Some(turn)) = &mut self.about {
-            turn.add_output(chunk, is_thought);
+            turn.add_output(&chunk.content, chunk.is_thought());
         }
     }
 
@@ -196,10 +194,9 @@ impl Request {
         if !is_first {
             return None;
         }
-        let result = line.result.as_deref();
         if line.error.is_some() {
-            let code: i64 = at(line.error.as_deref(), "/code").unwrap_or_default();
-            let code = code.to_string();
+            let failed: bodies::RpcError = read(line.error.as_deref());
+            let code = failed.code.to_string();
             self.fail(&code);
             self.span
                 .attributes
@@ -207,17 +204,18 @@ impl Request {
         }
         match &mut self.about {
             About::Turn(_) => {
-                let reason: String = at(result, "/stopReason").unwrap_or_default();
-                self.stop(&reason);
-                let usage: Option<Usage> = at(result, "/usage");
-                self.span.attributes.extend(usage.iter().flat_map(used));
-                return usage;
+                let body: bodies::PromptResult = read(line.result.as_deref());
+                self.stop(&body.stop);
+                let used = body.usage.iter().flat_map(used);
+                self.span.attributes.extend(used);
+                return body.usage;
             }
             About::Mcp(content) => {
                 if let Some(content) = content {
-                    content.set_result(result);
+                    content.set_result(line.result.as_deref());
                 }
-                if at::<bool>(result, "/isError") == Some(true) {
+                let body: bodies::McpResult = read(line.result.as_deref());
+                if body.is_error {
                     self.fail(mapping::TOOL_ERROR);
                 }
                 let about = [(mapping::PROVIDER, Some(from))];
@@ -246,9 +244,9 @@ impl Request {
 }
 
 fn chosen(line: &Line, choices: &HashMap<String, &'static str>) -> Option<&'static str> {
-    let text = |place| at::<String>(line.result.as_deref(), place);
-    match &*text("/outcome/outcome")? {
-        "selected" => choices.get(&text("/outcome/optionId")?).copied(),
+    let body: bodies::PermissionResponse = read(line.result.as_deref());
+    match &*body.outcome.outcome {
+        "selected" => choices.get(&*body.outcome.option).copied(),
         "cancelled" => Some("cancelled"),
         _ => None,
     }
@@ -256,11 +254,11 @@ fn chosen(line: &Line, choices: &HashMap<String, &'static str>) -> Option<&'stat
 
 fn used(usage: &Usage) -> impl Iterator<Item = KeyValue> + use<> {
     let counts = [
-        (mapping::INPUT_TOKENS, usage.input_tokens),
-        (mapping::OUTPUT_TOKENS, usage.output_tokens),
-        (mapping::REASONING_TOKENS, usage.thought_tokens),
-        (mapping::CACHE_READ_TOKENS, usage.cached_read_tokens),
-        (mapping::CACHE_CREATION_TOKENS, usage.cached_write_tokens),
+        (mapping::INPUT_TOKENS, usage.input),
+        (mapping::OUTPUT_TOKENS, usage.output),
+        (mapping::REASONING_TOKENS, usage.thought),
+        (mapping::CACHE_READ_TOKENS, usage.cached_read),
+        (mapping::CACHE_CREATION_TOKENS, usage.cached_write),
     ];
     counts.into_iter().filter_map(|(key, count)| {
         let count = i64::try_from(count?).ok()?;

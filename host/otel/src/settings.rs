@@ -54,22 +54,16 @@ pub struct Settings {
 }
 
 impl Signal {
-    /// The variable that sets the protocol, and the protocol.
-    fn protocol(
-        &self,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Option<(&'static str, String)> {
-        let names = [self.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
-        let mut set = names
-            .into_iter()
-            .filter_map(|name| Some((name, variable(name)?)));
-        set.find(|(_, protocol)| !protocol.trim().is_empty())
-    }
-
     /// Whether the signal is exported as JSON instead of protobuf.
     pub fn is_json(&self) -> bool {
-        let set = self.protocol(|name| std::env::var(name).ok());
-        set.is_some_and(|(_, protocol)| protocol.trim() == "http/json")
+        let names = [self.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
+        let said = |name: &&str| {
+            std::env::var(name)
+                .ok()
+                .filter(|said| !said.trim().is_empty())
+        };
+        let said = names.iter().find_map(said);
+        said.is_some_and(|protocol| protocol.trim() == "http/json")
     }
 }
 
@@ -144,8 +138,12 @@ impl Settings {
                 general.or_else(|| variable(signal.endpoint)).is_some()
             }
         };
-        let protocol = signal.protocol(variable);
-        match protocol.filter(|(_, value)| !PROTOCOLS.contains(&value.trim())) {
+        let names = [signal.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
+        let protocol = names
+            .into_iter()
+            .find_map(|name| variable(name).map(|value| (name, value)));
+        let protocol = protocol.filter(|(_, value)| !PROTOCOLS.contains(&value.trim()));
+        match protocol {
             Some((name, value)) if is_enabled => {
                 self.warnings.push(format!(
                     "{name} is {value:?}, which acp-chain does not support, so there are no {}: set it to `http/protobuf` \

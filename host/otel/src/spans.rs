@@ -13,7 +13,7 @@ use opentelemetry::trace::{Event, SpanContext, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
-use crate::bodies::{self, Usage, at};
+use crate::bodies::{self, Usage, read};
 use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
@@ -308,19 +308,11 @@ impl Connection {
         usages: &mut Vec<(Usage, Agent)>,
     ) -> Vec<SpanData> {
         if line.method.as_deref() == Some("initialize") && from == "agent" {
-            let result = line.result.as_deref();
-            self.running
-                .agree(at(result, "/protocolVersion").unwrap_or(1));
-            // In version 2, it is `info`.
-            let name = |places: [&str; 2]| {
-                let mut found = places
-                    .iter()
-                    .filter_map(|place| at::<String>(result, place));
-                found.next().filter(|name| identifier(name).is_some())
-            };
+            let body: bodies::Initialized = read(line.result.as_deref());
+            self.running.agree(body.version.unwrap_or(1));
             self.agent = Agent {
-                name: name(["/agentInfo/name", "/info/name"]),
-                version: name(["/agentInfo/version", "/info/version"]),
+                name: identifier(&body.agent.name).map(str::to_owned),
+                version: identifier(&body.agent.version).map(str::to_owned),
             };
         }
         let Some(number) = line.request else {
@@ -413,11 +405,11 @@ impl Connection {
             self.speak(line, session);
             return None;
         };
-        let key = (session.to_owned(), call.tool_call_id.clone());
+        let key = (session.to_owned(), call.id.to_string());
         if !self.tools.contains_key(&key) {
             // An ended call may still get updates.
             let is_new = call.is_new();
-            let tool = is_new.then(|| self.tool(&line.time, session, &call.tool_call_id))?;
+            let tool = is_new.then(|| self.tool(&line.time, session, &call.id))?;
             while self.tools.len() >= most
                 && let Some((_, oldest)) = self.ages.pop_first()
             {
@@ -432,7 +424,7 @@ impl Connection {
             tool.kind = mapping::tool_kind(call.kind.as_deref());
         }
         if let Some(content) = &mut tool.content {
-            content.set_arguments(call.raw_input);
+            content.set_arguments(call.input);
             content.set_result(call.output());
         }
         let status = call.status.as_deref().and_then(mapping::tool_status);
@@ -446,11 +438,11 @@ impl Connection {
     /// Adds the agent's output to the session's turn.
     fn speak(&mut self, line: &Line, session: &str) {
         if self.room.is_some()
-            && let Some((chunk, is_thought)) = bodies::chunk(line)
+            && let Some(chunk) = bodies::chunk(line)
             && let Some(turn) = self.turn(Some(session))
             && let Some(request) = self.requests.get_mut(&turn)
         {
-            request.add_chunk(&chunk, is_thought);
+            request.add_chunk(&chunk);
         }
     }
 
