@@ -174,6 +174,7 @@ impl Core {
     }
 
     /// A message of an end, at the beginning of its route.
+    #[inline]
     pub fn sent_by(&self, end: Peer, message: Message) -> Routed {
         let toward = end.opposite();
         let route = self.sessions.route(end, toward, message.session());

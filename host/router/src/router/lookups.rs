@@ -2,7 +2,7 @@
 //!
 //! The waiting messages are charged to an account, and count towards the client's backpressure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +19,12 @@ pub(super) struct Lookups {
     pub are_on: bool,
     /// Whether a session must not begin before its project is known.
     pub are_required: bool,
-    /// By the request that waits, in the order in which they were opened.
-    open: BTreeMap<ExchangeId, Lookup>,
+    /// By the request that waits.
+    open: HashMap<ExchangeId, Lookup>,
+    /// The lookups that named sessions wait for. Names are untrusted, so the hash has its own secret.
+    sessions: HashMap<Arc<str>, ExchangeId, foldhash::quality::RandomState>,
+    /// Lookups that have not been started, in order.
+    unstarted: BTreeSet<ExchangeId>,
     kept: Account,
 }
 
@@ -29,7 +33,6 @@ pub(super) struct Lookup {
     pub routed: Routed,
     /// The folder to look up, until the lookup is started.
     cwd: PathBuf,
-    is_started: bool,
     pub behind: Vec<WaitingMessage>,
 }
 
@@ -47,7 +50,9 @@ impl Lookups {
         Self {
             are_on: false,
             are_required: false,
-            open: BTreeMap::new(),
+            open: HashMap::new(),
+            sessions: HashMap::default(),
+            unstarted: BTreeSet::new(),
             kept: kept.part(KEPT),
         }
     }
@@ -66,10 +71,13 @@ impl Lookups {
     /// Lets a request wait for the project of this folder.
     pub fn wait(&mut self, number: ExchangeId, cwd: String, mut routed: Routed) {
         routed.charge = Some(self.kept.charge_anyway(routed.cost() + cwd.len()));
+        self.unstarted.insert(number);
+        if let Some(session) = routed.session() {
+            self.sessions.insert(session.clone(), number);
+        }
         let lookup = Lookup {
             routed,
             cwd: cwd.into(),
-            is_started: false,
             behind: Vec::new(),
         };
         self.open.insert(number, lookup);
@@ -78,12 +86,11 @@ impl Lookups {
     /// The queue for the client's messages in this session, if the session waits for a lookup.
     #[inline]
     pub fn behind(&mut self, session: Option<&Arc<str>>) -> Option<WaitingQueue<'_>> {
-        if self.open.is_empty() {
+        if self.sessions.is_empty() {
             return None;
         }
-        let mut open = self.open.values_mut();
-        let lookup = open.find(|lookup| lookup.routed.session() == session)?;
-        session.map(|_| WaitingQueue(lookup, &self.kept))
+        let lookup = self.open.get_mut(self.sessions.get(session?)?)?;
+        Some(WaitingQueue(lookup, &self.kept))
     }
 
     pub fn has(&self, number: ExchangeId) -> bool {
@@ -92,23 +99,26 @@ impl Lookups {
 
     /// Takes the lookups to start.
     pub fn take_unstarted(&mut self) -> Vec<(ExchangeId, PathBuf)> {
-        let open = self.open.iter_mut();
-        let unstarted = open.filter(|(_, lookup)| !lookup.is_started);
-        let started = unstarted.map(|(number, lookup)| {
-            lookup.is_started = true;
-            (*number, std::mem::take(&mut lookup.cwd))
+        let unstarted = std::mem::take(&mut self.unstarted).into_iter();
+        let started = unstarted.filter_map(|number| {
+            let lookup = self.open.get_mut(&number)?;
+            Some((number, std::mem::take(&mut lookup.cwd)))
         });
         started.collect()
     }
 
     pub fn has_unstarted(&self) -> bool {
-        self.open.values().any(|lookup| !lookup.is_started)
+        !self.unstarted.is_empty()
     }
 
     /// Takes a request that waits, with the messages that wait behind it.
     pub fn take(&mut self, number: ExchangeId) -> Option<Lookup> {
         let mut lookup = self.open.remove(&number)?;
+        self.unstarted.remove(&number);
         lookup.routed.charge = None;
+        if let Some(session) = lookup.routed.session() {
+            self.sessions.remove(session);
+        }
         Some(lookup)
     }
 }

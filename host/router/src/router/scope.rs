@@ -53,12 +53,15 @@ pub(super) fn scoped(
 /// A native proxy's elicitation with the number of the named request. A proxy that forwards unknown messages names its
 /// own request, which repeats one that it received.
 pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) -> Message {
+    let is_at_native = |number: &ExchangeId| {
+        let exchange = core.exchanges.get(*number);
+        exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
+    };
     let Some(id) = named(&message).and_then(Id::parse) else {
         return message;
     };
-    let at_native = core.exchanges.at(Stage::Native(index));
     let number = id.as_str().parse();
-    if number.is_ok_and(|number| at_native.contains(&number)) {
+    if number.is_ok_and(|number| is_at_native(&number)) {
         return message;
     }
     let own = core.hops[index]
@@ -67,12 +70,10 @@ pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) ->
     let Some(own) = own.and_then(|own| core.exchanges.get(*own)) else {
         return message;
     };
-    let mut at_native = at_native.into_iter();
-    let repeated = at_native.find(|number| {
-        let exchange = core.exchanges.get(*number);
-        exchange.is_some_and(|one| one.method == own.method && one.session == own.session)
+    let repeated = core.exchanges.iter().filter(|(number, exchange)| {
+        is_at_native(number) && exchange.method == own.method && exchange.session == own.session
     });
-    match repeated {
+    match repeated.map(|(number, _)| number).min() {
         Some(number) => with_request_id(&message, &number.to_string()),
         None => message,
     }

@@ -107,8 +107,8 @@ impl Core {
 
     /// Whether a message is a prompt or a permission request that was stopped.
     pub(super) fn is_stopped(&self, routed: &Routed) -> bool {
-        let exchange = self.exchanges.of(routed);
-        can_be_stopped(routed) && exchange.is_some_and(|exchange| exchange.stopped)
+        let is_marked = || self.exchanges.of(routed).is_some_and(|one| one.stopped);
+        can_be_stopped(routed) && is_marked()
     }
 
     /// A proxy's answer; a cancellation of a stopped request is replaced by the answer that the protocol defines for
