@@ -7,7 +7,7 @@
 //! The agent judges a command by the rules of its user. So what runs before it is kept out of the command if the agent
 //! lets us; otherwise, the agent still has to find the command behind it.
 
-use acp_chain_rpc::{edit, member};
+use acp_chain_rpc::{edit, text_member};
 use memchr::{memchr2, memmem};
 
 /// The tool whose input has a command, of Codex.
@@ -125,7 +125,7 @@ fn split<'s>(content: &'s str, forms: &[String]) -> Option<(&'s str, &'s str)> {
 }
 
 fn command(input: &str) -> Option<String> {
-    serde_json::from_str(member(input, "command")?).ok()
+    text_member(input, "command")
 }
 
 fn with_command(input: &str, command: &str) -> Option<String> {

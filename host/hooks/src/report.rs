@@ -1,6 +1,6 @@
 //! The report of an agent's hook, as it arrives: JSON text, of which single places are read.
 
-use acp_chain_rpc::{look_through, resolve};
+use acp_chain_rpc::{look_through, resolve, value_at};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -43,10 +43,8 @@ impl<'r> Report<'r> {
 
     /// The value at the first of these pointers with one of this type.
     pub(crate) fn value<T: DeserializeOwned>(self, pointers: &[&str]) -> Option<T> {
-        let mut values = pointers.iter().filter_map(|pointer| {
-            let value = resolve(self.0, pointer).ok().flatten()?;
-            serde_json::from_str(value).ok()
-        });
-        values.next()
+        pointers
+            .iter()
+            .find_map(|pointer| value_at(self.0, pointer))
     }
 }

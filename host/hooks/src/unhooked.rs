@@ -1,7 +1,7 @@
 //! Calls that an agent shows in ACP and for which it runs no hook: they run at the model's provider, are no tools, or
 //! were rejected by the agent itself.
 
-use acp_chain_rpc::resolve;
+use acp_chain_rpc::value_at;
 
 /// How such calls are recognized, by the updates that show them.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Unhooked {
         match self {
             Self::Marked(pointer, start) => begins(update, pointer, start),
             Self::Rejected(start) => {
-                text(update, "/status").as_deref() == Some("failed")
+                value_at::<String>(update, "/status").as_deref() == Some("failed")
                     && FAILURES
                         .iter()
                         .any(|pointer| begins(update, pointer, start))
@@ -31,13 +31,8 @@ impl Unhooked {
 }
 
 fn begins(update: &str, pointer: &str, start: &str) -> bool {
-    text(update, pointer)
+    value_at::<String>(update, pointer)
         .is_some_and(|text| text.trim_start_matches(['`', '\n']).starts_with(start))
-}
-
-fn text(update: &str, pointer: &str) -> Option<String> {
-    let value = resolve(update, pointer).ok().flatten()?;
-    serde_json::from_str(value).ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use acp_chain_channel::limits::{self, Account, Charge};
 use acp_chain_channel::{Offer, Offers};
-use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
+use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member, text_member};
 
 /// The versions that the host supports, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -213,11 +213,6 @@ pub(super) fn is_object(json: &str) -> bool {
     json.trim_ascii_start().starts_with('{')
 }
 
-/// The string value of an object's member.
-pub(super) fn string(json: &str, name: &str) -> Option<String> {
-    serde_json::from_str(member(json, name)?).ok()
-}
-
 /// The text of a value in the `_meta` of some params or a result.
 pub fn meta<'a>(body: &'a str, key: &str) -> Option<&'a str> {
     member(member(body, "_meta")?, key)
@@ -301,7 +296,7 @@ pub(super) fn connection_version(
             let text = String::from("The connection is initialized already");
             return Err(invalid_request(text));
         }
-        let asked = string(params, "protocolVersion")
+        let asked = text_member(params, "protocolVersion")
             .ok_or_else(|| invalid("initialize lacks a protocolVersion, a string"))?;
         return Ok(*negotiated.insert(Version::negotiated(&asked)));
     }

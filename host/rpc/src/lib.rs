@@ -39,6 +39,6 @@ pub use malformed::{MalformedLine, read};
 pub use merge::{MergeError, merge};
 pub use message::Message;
 pub use one_line::one_line;
-pub use pointer::{InvalidPointer, MAX_POINTER, decoded, member, resolve, text_member};
+pub use pointer::{InvalidPointer, MAX_POINTER, decoded, member, resolve, text_member, value_at};
 pub use salvage::{PartialMessage, salvage};
 pub use surrogates::well_formed;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use acp_chain_powers::fold;
+use serde::de::DeserializeOwned;
 
 use super::entries::Entries;
 
@@ -100,6 +101,11 @@ fn unescape(token: &str) -> Option<String> {
 pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     let mut entries = Entries::of(json).filter(|entries| entries.is_object)?;
     within(&mut entries, name, &[])
+}
+
+/// The value to which a JSON Pointer leads, if it is of this type.
+pub fn value_at<T: DeserializeOwned>(json: &str, pointer: &str) -> Option<T> {
+    serde_json::from_str(resolve(json, pointer).ok()??).ok()
 }
 
 /// The string that a member of the object at the top of `json` has; `None` if there is no such member, or it has no

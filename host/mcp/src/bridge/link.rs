@@ -12,9 +12,9 @@ use super::outbound::{OutboundEnd, OutboundMessage, QueuedMessage, outbound};
 use super::stream::{Closer, PendingRequest, Role, Stream, is_of_no_request, progress};
 use super::window::{Event, StreamId, Window};
 use crate::ServerId;
-use crate::protocol::{self, Version};
+use crate::protocol::Version;
 use acp_chain_channel::limits::{Account, MCP_FREE, MCP_UNREAD, MCP_WINDOW};
-use acp_chain_rpc::{Id, Kind, Message};
+use acp_chain_rpc::{Id, Kind, Message, text_member};
 
 /// How a client is connected.
 #[derive(Debug)]
@@ -266,7 +266,7 @@ impl Link {
             .take_if(|begins| outgoing.id().as_ref() == Some(begins))
             .is_some()
         {
-            let version = protocol::string(outgoing.message.body(), "protocolVersion");
+            let version = text_member(outgoing.message.body(), "protocolVersion");
             let version = version.filter(|_| kind == Kind::Result);
             self.version = version.and_then(|version| Version::named(&version));
         }

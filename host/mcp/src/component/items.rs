@@ -8,10 +8,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::mirrors::{self, Mirror};
-use crate::protocol::{array, clipped, is_object, string};
+use crate::protocol::{array, clipped, is_object};
 use crate::schema::Schema;
 use acp_chain_channel::limits::{LONGEST_URI, MCP_LIST_COUNT};
-use acp_chain_rpc::member;
+use acp_chain_rpc::{member, text_member};
 
 /// How many items a page has.
 pub const PAGE: usize = 100;
@@ -106,7 +106,7 @@ impl Item for Tool {
     const WORD: &'static str = "tool";
 
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String> {
-        let name = string(text, "name");
+        let name = text_member(text, "name");
         let Some(name) = name.filter(|name| is_tool_name(name)) else {
             return Err(format!(
                 "tool {place} of its list lacks a name of 1 to {NAME} of the characters \
@@ -161,7 +161,7 @@ impl Item for Prompt {
     fn read(text: &str, place: usize, _: &mut usize) -> Result<(Box<str>, Self), String> {
         let is_name =
             |name: &str| (1..=NAME).contains(&name.len()) && !name.contains(char::is_control);
-        let name = string(text, "name").filter(|name| is_name(name));
+        let name = text_member(text, "name").filter(|name| is_name(name));
         let name = name.ok_or_else(|| {
             format!("prompt {place} of its list lacks a name of 1 to {NAME} bytes")
         })?;
@@ -218,11 +218,11 @@ impl Item for Template {
 
 /// The identifier of an item. An error if the item lacks it or a name.
 fn identified(text: &str, key: &str, word: &str, place: usize) -> Result<Box<str>, String> {
-    let uri = string(text, key).filter(|uri| (1..=LONGEST_URI).contains(&uri.len()));
+    let uri = text_member(text, key).filter(|uri| (1..=LONGEST_URI).contains(&uri.len()));
     let uri = uri.ok_or_else(|| {
         format!("{word} {place} of its list lacks a {key} of 1 to {LONGEST_URI} bytes")
     })?;
-    match string(text, "name") {
+    match text_member(text, "name") {
         Some(name) if !name.is_empty() => Ok(uri.into()),
         _ => Err(format!("its {word} {uri:?} lacks a name")),
     }

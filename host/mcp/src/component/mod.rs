@@ -56,7 +56,7 @@ use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_channel::{Offer, Offers};
-use acp_chain_rpc::{Error, Kind, Message, member};
+use acp_chain_rpc::{Error, Kind, Message, member, text_member};
 
 /// The seat of one component.
 pub type ComponentProvider = CallerEdge<Component>;
@@ -129,7 +129,7 @@ impl Provider for Component {
         let Some(tools) = tools.map(|catalog| &catalog.tools) else {
             return Ok(());
         };
-        let name = protocol::string(params, "name").unwrap_or_default();
+        let name = text_member(params, "name").unwrap_or_default();
         let Some(tool) = tools.get(&name) else {
             return Ok(());
         };
@@ -143,7 +143,7 @@ impl Provider for Component {
         protocol::stands_alone(params)?;
         if Offer::of(method).is_some()
             && request.version == Version::Stateless
-            && let Some(state) = protocol::string(params, "requestState")
+            && let Some(state) = text_member(params, "requestState")
         {
             return self.resume(request, method, params, &state, out);
         }
@@ -310,7 +310,7 @@ impl Component {
         let (offer, what) = (*offer, offer.as_str());
         let catalog = match outcome.kind() {
             Kind::Result => Catalog::read(outcome.body()).map(Arc::new),
-            _ => Err(match protocol::string(outcome.body(), "message") {
+            _ => Err(match text_member(outcome.body(), "message") {
                 Some(message) => {
                     let message = protocol::clipped(&message);
                     format!("it could not list its {what}: {message}")

@@ -7,11 +7,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::listening::check_uri;
-use crate::protocol::{
-    self, Version, clipped, invalid, is_object, key, object, quoted, string, with_key,
-};
+use crate::protocol::{self, Version, clipped, invalid, is_object, key, object, quoted, with_key};
 use acp_chain_channel::Offer;
-use acp_chain_rpc::{Error, Id, member};
+use acp_chain_rpc::{Error, Id, member, text_member};
 
 /// A parsed request.
 #[derive(Debug)]
@@ -63,7 +61,7 @@ impl Target {
             Self::Resource(uri) => ("uri", uri),
             Self::Completion => return false,
         };
-        self.method() == method && string(params, member).as_ref() == Some(name)
+        self.method() == method && text_member(params, member).as_ref() == Some(name)
     }
 
     /// The beginning of the error for an invalid result.
@@ -95,7 +93,7 @@ impl Operation {
     /// Parses a request of a client of this version; `None` if MCP has no such method.
     pub fn read(method: &str, params: &str, version: Version) -> Result<Option<Self>, Error> {
         let listed = |method| Ok(Some(Self::Page(method, cursor(params)?)));
-        let text = |name, lacks: &str| string(params, name).ok_or_else(|| invalid(lacks));
+        let text = |name, lacks: &str| text_member(params, name).ok_or_else(|| invalid(lacks));
         let with_meta = |members: &[(&str, &str)]| {
             let meta = meta(params, version);
             let own = members.iter().map(|(name, value)| (*name, Some(*value)));
@@ -213,12 +211,12 @@ fn texts<'p>(object: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
 fn completed(params: &str) -> Result<[String; 3], Error> {
     let method = "completion/complete";
     let reference = member(params, "ref").filter(|reference| {
-        let named = match string(reference, "type").as_deref() {
+        let named = match text_member(reference, "type").as_deref() {
             Some("ref/prompt") => "name",
             Some("ref/resource") => "uri",
             _ => return false,
         };
-        string(reference, named).is_some()
+        text_member(reference, named).is_some()
     });
     let reference = reference.ok_or_else(|| {
         invalid(format!(
@@ -226,7 +224,10 @@ fn completed(params: &str) -> Result<[String; 3], Error> {
         ))
     })?;
     let argument = member(params, "argument").unwrap_or("null");
-    let (name, value) = (string(argument, "name"), string(argument, "value"));
+    let (name, value) = (
+        text_member(argument, "name"),
+        text_member(argument, "value"),
+    );
     let (Some(name), Some(value)) = (name, value) else {
         return Err(invalid(format!(
             "{method} lacks an argument with a name and a value, two texts"

@@ -15,7 +15,7 @@ use crate::protocol::{
 use crate::versions;
 use crate::wire::Said;
 use acp_chain_channel::limits::{Account, Charge};
-use acp_chain_rpc::{Error, member, resolve};
+use acp_chain_rpc::{Error, member, resolve, text_member};
 
 /// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).
 const LEVELS: [&str; 8] = [
@@ -31,7 +31,7 @@ const LEVELS: [&str; 8] = [
 
 /// The level that the params of `logging/setLevel` name.
 pub(super) fn level(params: &str) -> Result<&'static str, Error> {
-    let level = protocol::string(params, "level");
+    let level = text_member(params, "level");
     let mut levels = LEVELS.into_iter();
     let known = levels.find(|known| level.as_deref() == Some(known));
     known.ok_or_else(|| invalid(format!("The level is none of {}", LEVELS.join(", "))))
@@ -155,7 +155,7 @@ impl Client {
         let subscribes = resolve(capabilities, "/resources/subscribe");
         self.changes.subscribes = subscribes == Ok(Some("true"));
         let software = protocol::meta(discovered, key::SERVER_INFO).filter(|software| {
-            let has = |name| protocol::string(software, name).is_some();
+            let has = |name| text_member(software, name).is_some();
             has("name") && has("version")
         });
         let unknown = || protocol::implementation(name, "unknown");

@@ -32,7 +32,7 @@ use super::versions;
 use super::wire::Said;
 use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::limits::{Account, Charge};
-use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member, text_member};
 
 /// A request that stands alone, of MCP 2026-07-28.
 #[derive(Clone, Debug)]
@@ -302,7 +302,7 @@ impl<P: Provider> CallerEdge<P> {
             method @ ("resources/subscribe" | "resources/unsubscribe")
                 if client.changes.subscribes =>
             {
-                let uri = protocol::string(params, "uri")
+                let uri = text_member(params, "uri")
                     .ok_or_else(|| invalid("the request lacks a uri, a string"))?;
                 self.subscribe(ask, connection, uri, method == "resources/subscribe")?;
             }

@@ -19,7 +19,7 @@ use crate::protocol::{self, object, with};
 use crate::wire::Said;
 use crate::{Asked, Question};
 use acp_chain_channel::capability;
-use acp_chain_rpc::{Error, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Kind, Message, code, member, text_member};
 
 /// The maximum number of retries of a call.
 const ROUNDS: usize = 10;
@@ -74,7 +74,7 @@ impl<P: Provider> CallerEdge<P> {
         };
         let mut requests = Vec::new();
         for (name, input) in inputs {
-            let method = protocol::string(input.get(), "method").unwrap_or_default();
+            let method = text_member(input.get(), "method").unwrap_or_default();
             if !capability(&method).is_some_and(|needed| client.can(needed)) {
                 let method = protocol::clipped(&method);
                 let reason =

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use acp_chain_rpc::{Id, Kind, Message, member, resolve};
+use acp_chain_rpc::{Id, Kind, Message, member, value_at};
 use serde::Deserialize;
 
 use super::access::{Entry, LogContext};
@@ -94,10 +94,7 @@ impl Permissions {
 
 impl PendingRequest {
     fn verdict(&self, answer: &str) -> &'static str {
-        let text = |place| {
-            let found = resolve(answer, place).ok()??;
-            serde_json::from_str::<String>(found).ok()
-        };
+        let text = |place| value_at::<String>(answer, place);
         match text("/outcome/outcome").as_deref() {
             Some("selected") => {
                 let chosen = text("/outcome/optionId");

@@ -17,7 +17,7 @@ use crate::exchange::PromptState;
 use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Message, member, resolve, text_member};
+use acp_chain_rpc::{Message, member, text_member, value_at};
 
 /// The cost of a broken session, besides its name.
 const ENTRY: usize = 128;
@@ -56,10 +56,8 @@ pub(super) fn reported(
 
 /// The id of the call that a request is about.
 fn call_of(request: &Message) -> Option<String> {
-    CALL.iter().find_map(|place| {
-        let call = resolve(request.body(), place).ok()??;
-        serde_json::from_str(call).ok()
-    })
+    CALL.iter()
+        .find_map(|place| value_at(request.body(), place))
 }
 
 /// Looks at a notification that arrives from the agent.
@@ -146,20 +144,17 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
 /// if that cannot be known.
 ///
 /// Some agents give a subagent a session of its own of which ACP never hears. If only that is named, or nothing, it
-/// belongs to the only session, or to the only one with a turn. With several turns at once, it could belong to any of them: then it has no
-/// session, as the wrong proxies would decide.
+/// belongs to the only session, or to the only one with a turn. With several turns at once, it could belong to any of
+/// them: then it has no session, as the wrong proxies would decide.
 pub(super) fn session_of(core: &Core, mcp: &Mcp, names: &[Arc<str>]) -> Option<Arc<str>> {
-    let mut all = core.sessions.begun();
-    let mut with_turn = core
-        .sessions
-        .begun()
-        .filter(|session| has_turn(core, mcp, session));
     let known = names.iter().find(|name| core.sessions.has(name));
-    // Of a session within others, ACP has ended the one that it belongs to.
-    let may_be_any = names.len() <= 1;
-    let single = || only(&mut all).or_else(|| only(&mut with_turn));
-    let single = may_be_any.then(single).flatten();
-    known.or(single).cloned()
+    // Of a session within others that are unknown, ACP has ended the one that it belongs to.
+    if known.is_some() || names.len() > 1 {
+        return known.cloned();
+    }
+    let begun = || core.sessions.begun();
+    let mut with_turn = begun().filter(|session| has_turn(core, mcp, session));
+    only(&mut begun()).or_else(|| only(&mut with_turn)).cloned()
 }
 
 fn only<T>(all: &mut impl Iterator<Item = T>) -> Option<T> {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};
 
-use acp_chain_rpc::member;
+use acp_chain_rpc::text_member;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -309,5 +309,5 @@ fn part(component: &str) -> String {
 
 /// The session named in the parameters.
 fn session(params: Option<&RawValue>) -> Option<String> {
-    serde_json::from_str(member(params?.get(), "sessionId")?).ok()
+    text_member(params?.get(), "sessionId")
 }

@@ -141,8 +141,7 @@ fn said_version(message: &Message) -> Option<String> {
     if message.kind().is_response() {
         return None;
     }
-    let said = rpc::resolve(message.body(), SAID_VERSION).ok().flatten()?;
-    serde_json::from_str(said).ok()
+    rpc::value_at(message.body(), SAID_VERSION)
 }
 
 /// The value that `Mcp-Name` must repeat.
@@ -153,7 +152,7 @@ fn said_name(message: &Message) -> Option<String> {
         "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
         _ => return None,
     };
-    serde_json::from_str(rpc::member(message.body(), member)?).ok()
+    rpc::text_member(message.body(), member)
 }
 
 #[cfg(test)]
