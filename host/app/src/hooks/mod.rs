@@ -225,12 +225,10 @@ impl HooksPlan {
         supervisor: &Supervisor,
     ) -> Result<ChainHooks<AgentHooks>, ChainError> {
         self.attach_by(command, |agent, command| {
-            let server = open(agent, supervisor)?;
-            let reports = server.begin().map_err(NoHooks::Socket)?;
-            let meta = attach(agent, command, &server, self.reads_results)?;
-            command.env.push((TOKEN.into(), reports.token().into()));
-            let is_tried = agent.is_tried();
-            Ok(AgentHooks::new(reports, agent.agent, meta, is_tried))
+            let shared = share(agent, command, supervisor, self.reads_results)?;
+            let (hooks, token) = shared.begin().map_err(NoHooks::Socket)?;
+            command.env.push((TOKEN.into(), token.into()));
+            Ok(hooks)
         })
     }
 
@@ -242,14 +240,7 @@ impl HooksPlan {
         supervisor: &Supervisor,
     ) -> Result<ChainHooks<SharedHooks>, ChainError> {
         self.attach_by(command, |agent, command| {
-            let server = open(agent, supervisor)?;
-            let session_meta = attach(agent, command, &server, self.reads_results)?;
-            Ok(SharedHooks {
-                server,
-                agent: agent.agent,
-                session_meta,
-                is_tried: agent.is_tried(),
-            })
+            share(agent, command, supervisor, self.reads_results)
         })
     }
 
@@ -365,6 +356,24 @@ fn may(proxy: &ProxyPlan, actions: Actions, method: &str) -> bool {
     component.grant.covers(actions, &subject)
 }
 
+/// Opens the socket for the hooks of this agent, and attaches them to its command. The token of a run is still to be
+/// added.
+fn share(
+    identified: &IdentifiedAgent,
+    command: &mut CommandLine,
+    supervisor: &Supervisor,
+    reads_results: bool,
+) -> Result<SharedHooks, NoHooks> {
+    let server = open(identified, supervisor)?;
+    let session_meta = attach(identified, command, &server, reads_results)?;
+    Ok(SharedHooks {
+        server,
+        agent: identified.agent,
+        session_meta,
+        is_tried: identified.is_tried(),
+    })
+}
+
 /// Opens the socket for the hooks of this agent.
 fn open(identified: &IdentifiedAgent, supervisor: &Supervisor) -> Result<Server, NoHooks> {
     let agent = identified.agent;
@@ -373,8 +382,8 @@ fn open(identified: &IdentifiedAgent, supervisor: &Supervisor) -> Result<Server,
     Server::open(dialect, Some(supervisor)).map_err(NoHooks::Socket)
 }
 
-/// Attaches the hooks of this agent to its command; a run's token is still to be added. Returns what merges into the
-/// `_meta` of requests that set up a session.
+/// Attaches the hooks of this agent to its command. Returns what merges into the `_meta` of requests that set up a
+/// session.
 fn attach(
     identified: &IdentifiedAgent,
     command: &mut CommandLine,
