@@ -1,4 +1,4 @@
-// Keeps the agent from running commands that cannot be undone, also where it asks nobody.
+// Keeps the agent from running commands that cannot be undone, also where it asks for no permission.
 import { client, defineProxy, proxyId, reject, text } from "../sdk/acp-chain.js";
 
 // Better no command than a wrong one.

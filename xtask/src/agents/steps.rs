@@ -17,7 +17,7 @@ pub enum Step {
     Exit,
     Load,
     Resume,
-    /// A tool runs, which asks nobody; the chain has seen it.
+    /// A tool runs without a question; the chain has seen it.
     Sees,
     /// The chain refuses a command.
     Refuses,

@@ -18,7 +18,7 @@ const NATIVE: &str = env!("CARGO_BIN_EXE_native-proxy");
 const GEMINI: &str = "@google/gemini-cli";
 const ONLY_ASKS: &str = "runs no hooks in ACP";
 
-/// Starts a program where nobody can write to the folders in which sockets may be.
+/// Starts a program where the user cannot write to the folders in which sockets may be.
 const UNWRITABLE: &str = r#"
     for folder in /tmp /run/user/0; do
         test ! -d "$folder" || mount -t tmpfs -o ro none "$folder" || exit 99
@@ -119,7 +119,7 @@ async fn an_agent_that_only_asks_does_not_where_no_proxy_answers() {
 }
 
 #[tokio::test]
-async fn whoever_switches_hooks_off_has_the_agent_started_as_it_is_and_is_told_nothing() {
+async fn with_hooks_off_the_agent_is_started_as_it_is_and_the_user_is_not_notified() {
     let world = World::claude();
     let manifest = denies("touch refused");
     let mut client = world.begin(&["--hooks", "off"], &manifest).await;
@@ -131,7 +131,7 @@ async fn whoever_switches_hooks_off_has_the_agent_started_as_it_is_and_is_told_n
 }
 
 #[tokio::test]
-async fn a_chain_in_which_nobody_may_see_tool_runs_attaches_nothing_and_says_nothing() {
+async fn a_chain_without_powers_over_tool_runs_attaches_nothing_and_says_nothing() {
     let world = World::claude();
     let manifest = entry("pass", "pass", "powers = ['prompts.read']");
     let mut client = world.begin(&[], &manifest).await;

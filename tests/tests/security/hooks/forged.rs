@@ -1,4 +1,4 @@
-//! Reports that are not the agent's, and a host that is gone: nothing runs that would not have run.
+//! Reports that are not the agent's, and a host that has ended: nothing runs that would not have run.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn report(session: &str, command: &str) -> Value {
 }
 
 #[tokio::test]
-async fn whoever_reports_learns_what_is_decided_and_changes_nothing() {
+async fn a_forged_report_shows_what_is_decided_and_changes_nothing() {
     let world = World::claude();
     let mut client = world.begin(REQUIRED, &denies("touch refused")).await;
     let hook = world.hook("PreToolUse");

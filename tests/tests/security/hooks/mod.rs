@@ -10,7 +10,7 @@
 //! | `attach` | when hooks are attached, to what, and what is left of them |
 //! | `projects` | the proxies of projects decide, too |
 //! | `subagents` | sessions with turns at the same time, and their subagents |
-//! | `forged` | reports that are not the agent's, and a host that is gone |
+//! | `forged` | reports that are not the agent's, and a host that has ended |
 //! | `world` | the user's folders, the agent's package, and the program in front of it |
 
 mod attach;
