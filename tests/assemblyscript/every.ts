@@ -8,6 +8,7 @@ import {
   FailurePolicy,
   Head,
   Json,
+  Keeper,
   Kinds,
   Level,
   MessageId,
@@ -55,6 +56,9 @@ let asked: MessageId = 0;
 // A request that waits for some time, and the number of that.
 let sleeper: MessageId = 0;
 let pause: MessageId = 0;
+// A request that waits for a stored value, and the number of the request for the value.
+let keeping: MessageId = 0;
+let value: MessageId = 0;
 // The call of a tool that waits, and what its caller was asked.
 let waiting: MessageId = 0;
 let caller: MessageId = 0;
@@ -135,6 +139,13 @@ export function onRequest(message: Request): Action {
     return hold();
   }
   if (method == "oversleep") return respond(shown(channel.wakeAfter(4000000).error!));
+  if (method == "load" || method == "store" || method == "remove") {
+    if (method == "load") value = channel.loadValue(Keeper.user(), "key").value;
+    if (method == "store") value = channel.storeValue(Keeper.user(), "key", 0, "stored").value;
+    if (method == "remove") value = channel.storeValue(Keeper.project("s"), "key", 0, null).value;
+    keeping = id;
+    return hold();
+  }
   if (method == "give-up") {
     held = id;
     return hold();
@@ -184,6 +195,10 @@ export function onResponse(response: Response): Action {
     const isWake = response.head.method == "wake-after" && error == null;
     settle(sleeper, isWake ? respond(object().set("woken", true)) : reject(-32050, "not woken"));
     sleeper = pause = 0;
+  } else if (id == value && keeping != 0) {
+    const name = response.head.method, isValue = name == "load-value" || name == "store-value";
+    settle(keeping, isValue && error == null ? Action.respond(response.outcome.value) : reject(-32050, "no value"));
+    keeping = value = 0;
   } else if (id == caller && waiting != 0) {
     settle(waiting, Action.respond(result("answered").done!));
     waiting = caller = 0;

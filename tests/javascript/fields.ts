@@ -1,7 +1,7 @@
 // A proxy that writes into the log of what type each value is that it gets, and passes everything on.
-import * as channel from "acp-chain:proxy/channel@0.1.1";
-import type { Action, Kinds } from "acp-chain:proxy/types@0.1.1";
-import type { Handler } from "acp-chain:proxy/handler@0.1.1";
+import * as channel from "acp-chain:proxy/channel@0.1.2";
+import type { Action, Kinds } from "acp-chain:proxy/types@0.1.2";
+import type { Handler } from "acp-chain:proxy/handler@0.1.2";
 
 const kinds: Kinds = { request: true, notification: true, response: true };
 
@@ -40,6 +40,8 @@ export const handler: Handler = {
     if (request.head.method === "session/prompt") {
       told("request", request);
       told("sent", channel.request("agent", "vendor/unknown", "null"));
+      told("loading", channel.loadValue({ tag: "user" }, "key"));
+      told("removing", channel.storeValue({ tag: "project", val: "none" }, "key", 0, null));
       told("part", channel.read(request.head.id, "/prompt"));
       told("no part", channel.read(request.head.id, "/none"));
       told("unknown message", thrown(() => channel.settle(request.head.id + 1000, { tag: "forward" })));
@@ -61,6 +63,8 @@ export const handler: Handler = {
 () => channel.settle(1n, { tag: "forward" });
 // @ts-expect-error: none is null.
 () => channel.reportProgress(1, 0.5, undefined, undefined);
+// @ts-expect-error: none is null.
+() => channel.storeValue({ tag: "user" }, "key", 0, undefined);
 // @ts-expect-error: there is no such action.
 () => channel.settle(1, { tag: "pass" });
 // @ts-expect-error: what is set is JSON text.

@@ -1,6 +1,6 @@
 // What the types of the SDK know, and what they refuse.
 import * as z from "zod";
-import { agent, client, defineProxy, discard, reject, respond, set } from "../sdk/acp-chain.js";
+import { agent, client, defineProxy, discard, reject, respond, set, values } from "../sdk/acp-chain.js";
 
 const proxy = defineProxy();
 
@@ -17,6 +17,8 @@ proxy.onResponse("session/prompt", ({ json, result, error }) =>
 client.request("fs/read_text_file", { sessionId: "s", path: "/a" }).then(({ content }) => content.length);
 client.request("vendor/any").then((result) => result.any);
 agent.notify("session/cancel", { sessionId: "s" });
+values.load({ project: "s" }, "n").then(({ value, version }) => (value?.length ?? 0) + version);
+values.store("user", "n", 0, "1").then(({ version, conflict }) => version ?? conflict.version);
 
 const input = z.object({ n: z.number(), s: z.string().default("") });
 proxy.tool("zod", { description: "", input }, ({ n, s }) => n + s.length);
@@ -47,6 +49,10 @@ defineProxy({ onFailure: "ignore" });
 client.request("fs/read_text_file", { sessionId: "s", path: 1 });
 // @ts-expect-error: its parameters are required.
 client.request("fs/read_text_file");
+// @ts-expect-error: values are texts.
+values.store("user", "n", 0, 1);
+// @ts-expect-error: there may be no value.
+values.update("user", "n", (value) => value.trim());
 // @ts-expect-error: there is no such argument.
 proxy.tool("none", { description: "", input }, ({ m }) => m);
 // @ts-expect-error: a tool says what it is for.

@@ -3,7 +3,7 @@
 
 use std::alloc::{Layout, alloc};
 
-#[unsafe(export_name = "acp-chain:proxy/handler@0.1.1#init")]
+#[unsafe(export_name = "acp-chain:proxy/handler@0.1.2#init")]
 extern "C" fn init(_config: i32, _length: i32, _saved: i32, _at: i32, _size: i32) -> i32 {
     breaks()
 }
@@ -11,7 +11,7 @@ extern "C" fn init(_config: i32, _length: i32, _saved: i32, _at: i32, _size: i32
 /// The parameters and results of the canonical ABI.
 macro_rules! never_called {
     ($($name:literal $function:ident($($param:ty)*);)*) => {$(
-        #[unsafe(export_name = concat!("acp-chain:proxy/handler@0.1.1#", $name))]
+        #[unsafe(export_name = concat!("acp-chain:proxy/handler@0.1.2#", $name))]
         extern "C" fn $function($(_: $param),*) -> i32 {
             breaks()
         }

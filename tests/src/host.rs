@@ -506,7 +506,14 @@ pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
 }
 
 /// The extensions that come with the program.
-pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
+pub const EXTENSIONS: [&str; 6] = [
+    "rules",
+    "todo",
+    "project-map",
+    "brake",
+    "permissions",
+    "redact",
+];
 
 /// The powers that one of our extensions asks for; every power for all other proxies.
 fn grant(id: &str, name: &str) -> Grant {

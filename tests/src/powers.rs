@@ -16,11 +16,14 @@ const METHODS: &[&str] = &[
     "session/of_tomorrow",
 ];
 
-/// Every power except `tools` and `user.read` (which adds to a proxy's configuration), and the methods used by tests,
-/// as keys of `[[proxy]]`.
+/// Powers that change more than what a proxy may do: `user.read` adds to its configuration, and for `values.keep` another
+/// process starts.
+const APART: &[&str] = &["tools", "user.read", "values.keep"];
+
+/// Every power except those [apart](APART), and the methods used by tests, as keys of `[[proxy]]`.
 #[must_use]
 pub fn everything() -> &'static str {
-    static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(&["tools", "user.read"]));
+    static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(APART));
     &EVERYTHING
 }
 

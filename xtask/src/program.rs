@@ -13,7 +13,14 @@ pub const PROGRAM: &str = if cfg!(windows) {
 };
 
 /// The extensions that come with the program, in the order in which they are listed.
-pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
+pub const EXTENSIONS: [&str; 6] = [
+    "rules",
+    "todo",
+    "project-map",
+    "brake",
+    "permissions",
+    "redact",
+];
 
 /// Writes a copy of the program that carries extensions.
 pub fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {

@@ -115,7 +115,7 @@ fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<Str
     Ok(text)
 }
 
-/// The powers known to this program, which may be of an earlier commit.
+/// The powers known to this program, which may be of an earlier commit; without the one for which another process starts.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -124,7 +124,8 @@ pub fn powers(program: &Path) -> Result<Vec<&'static str>> {
     let told = String::from_utf8(output.stdout)?;
     let known: HashSet<_> = told.split_whitespace().collect();
     let powers = Power::all().map(|power| power.key);
-    Ok(powers.filter(|key| known.contains(key)).collect())
+    let chosen = powers.filter(|key| known.contains(key) && *key != "values.keep");
+    Ok(chosen.collect())
 }
 
 /// A manifest of some of our proxies, with the powers that they request.

@@ -65,7 +65,7 @@ pub struct Answer(AnswerState);
 
 impl Answer {
     /// The answer to a request that was sent with this number, or that the host rejected.
-    fn to(method: &str, sent: Result<MessageId, ChannelError>) -> Self {
+    pub(crate) fn to(method: &str, sent: Result<MessageId, ChannelError>) -> Self {
         match sent {
             Ok(id) => {
                 pending::expect(id);

@@ -21,6 +21,7 @@ pub(crate) enum Change {
 mod component {
     use super::Change;
     use crate::bindings::acp_chain::proxy::channel;
+    use crate::values::Keeper;
     use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
 
     type Result<T> = std::result::Result<T, ChannelError>;
@@ -55,6 +56,19 @@ mod component {
 
     pub(crate) fn save(state: Json) -> Result<()> {
         Ok(channel::save(&String::from(state))?)
+    }
+
+    pub(crate) fn load_value(of: Keeper<'_>, key: &str) -> Result<MessageId> {
+        Ok(channel::load_value(&of.into(), key)?)
+    }
+
+    pub(crate) fn store_value(
+        of: Keeper<'_>,
+        key: &str,
+        version: u64,
+        value: Option<&str>,
+    ) -> Result<MessageId> {
+        Ok(channel::store_value(&of.into(), key, version, value)?)
     }
 
     pub(crate) fn progress(
@@ -97,6 +111,15 @@ mod component {
             Level::Error => channel::Level::Error,
         };
         channel::log(level, text);
+    }
+
+    impl From<Keeper<'_>> for channel::Keeper {
+        fn from(of: Keeper<'_>) -> Self {
+            match of {
+                Keeper::User => Self::User,
+                Keeper::Project(session) => Self::Project(session.to_owned()),
+            }
+        }
     }
 
     impl From<channel::ChannelError> for ChannelError {

@@ -88,6 +88,9 @@
 //! }
 //! ```
 //!
+//! **Values may outlast the connection**, with the power `values.keep`: the module [`values`] stores them for the user,
+//! or for a project.
+//!
 //! **A proxy may have tools for the agent**, with the feature `tools`: an `async fn` whose argument has a schema is
 //! one. The host offers them as an MCP server, under the proxy's name in the manifest, and any agent can call them;
 //! the documentation of `Tools` has the details.
@@ -155,6 +158,7 @@ mod tasks;
 pub mod testing;
 #[cfg(feature = "tools")]
 mod tools;
+pub mod values;
 mod version;
 
 pub use acp_chain_acp as acp;

@@ -2,8 +2,9 @@
 //!
 //! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out bodies of
 //! subscriptions without body, applies edits, lets a response wait for earlier held notifications, enforces powers,
-//! passes saved state to a new instance, and fails the test if an action is invalid for the message. It also calls the
-//! tools, resources and prompts that a proxy offers the agent. One host per thread at a time.
+//! passes saved state to a new instance, keeps stored values in memory, and fails the test if an action is invalid for
+//! the message. It also calls the tools, resources and prompts that a proxy offers the agent. One host per thread at a
+//! time.
 //!
 //! ```
 //! use acp_chain_proxy::testing::Host;
@@ -37,6 +38,7 @@ mod offers;
 mod powers;
 #[cfg(feature = "tools")]
 pub(crate) mod tools;
+pub(crate) mod values;
 
 use std::time::Duration;
 
@@ -132,6 +134,18 @@ impl Host {
         self.init()
     }
 
+    /// Ends the connection, and begins another one of the same user: stored values stay, saved state does not.
+    pub fn reconnect(&mut self) -> Result<(), String> {
+        forget_instance();
+        let ended = LINE.take();
+        LINE.with_borrow_mut(|line| {
+            line.grant = ended.grant;
+            line.meta = ended.meta;
+            line.values = ended.values;
+        });
+        self.init()
+    }
+
     /// The last saved state; `None` if nothing was saved since the last call.
     pub fn saved(&mut self) -> Option<Value> {
         LINE.with_borrow_mut(|line| {
@@ -167,6 +181,7 @@ impl Host {
         if held && let Err(failure) = instance::on_cancel(request) {
             line::refuse(request, &failure);
         }
+        values::respond();
     }
 
     /// Advances the clock, which ends the proxy's pauses (see [`sleep`](crate::sleep)). The clock does not advance
@@ -177,6 +192,7 @@ impl Host {
             let outcome = Ok(Json::null());
             let head = head(id, Peer::Client, "wake-after", None, &outcome);
             let _ = instance::on_response(Response { head, outcome });
+            values::respond();
         }
         LINE.with_borrow_mut(|line| line.now = until);
     }
@@ -203,6 +219,7 @@ impl Host {
         if asked.own {
             let head = head(request, asked.to, &asked.method, asked.session, &outcome);
             let _ = instance::on_response(Response { head, outcome });
+            values::respond();
             return;
         }
         let session = asked.session;
@@ -265,6 +282,7 @@ impl Host {
             | Err(failure) => line::refuse(id, &failure),
             Ok(settled) => settled.expect("the message is being handled"),
         }
+        values::respond();
         id
     }
 }

@@ -476,6 +476,27 @@ pub mod acp_chain {
                 }
             }
             impl ::core::error::Error for ChannelError {}
+            /// Whose values they are.
+            #[derive(Clone)]
+            pub enum Keeper {
+                /// The user's: the same in all projects.
+                User,
+                /// Those of the project in which the session with this id is: of the folder that its setup names.
+                Project(_rt::String),
+            }
+            impl ::core::fmt::Debug for Keeper {
+                fn fmt(
+                    &self,
+                    f: &mut ::core::fmt::Formatter<'_>,
+                ) -> ::core::fmt::Result {
+                    match self {
+                        Keeper::User => f.debug_tuple("Keeper::User").finish(),
+                        Keeper::Project(e) => {
+                            f.debug_tuple("Keeper::Project").field(e).finish()
+                        }
+                    }
+                }
+            }
             #[repr(u8)]
             #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
             pub enum Level {
@@ -544,7 +565,7 @@ pub mod acp_chain {
                     let len1 = vec1.len();
                     let ptr2 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "request"]
                         fn wit_import3(
@@ -639,7 +660,7 @@ pub mod acp_chain {
                     let len1 = vec1.len();
                     let ptr2 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "notify"]
                         fn wit_import3(
@@ -885,7 +906,7 @@ pub mod acp_chain {
                     };
                     let ptr13 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "settle"]
                         fn wit_import14(
@@ -982,7 +1003,7 @@ pub mod acp_chain {
                     let len0 = vec0.len();
                     let ptr1 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "fail"]
                         fn wit_import2(_: i64, _: *mut u8, _: usize, _: *mut u8);
@@ -1051,7 +1072,7 @@ pub mod acp_chain {
                     );
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "cancel"]
                         fn wit_import1(_: i64, _: *mut u8);
@@ -1117,7 +1138,7 @@ pub mod acp_chain {
                     );
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "wake-after"]
                         fn wit_import1(_: i32, _: *mut u8);
@@ -1188,7 +1209,7 @@ pub mod acp_chain {
                     let len0 = vec0.len();
                     let ptr1 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "read"]
                         fn wit_import2(_: i64, _: *mut u8, _: usize, _: *mut u8);
@@ -1286,7 +1307,7 @@ pub mod acp_chain {
                     let len0 = vec0.len();
                     let ptr1 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "save"]
                         fn wit_import2(_: *mut u8, _: usize, _: *mut u8);
@@ -1332,6 +1353,235 @@ pub mod acp_chain {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
+            /// Loads the value under a key of at most 256 bytes. Values outlast the connection, and belong to the extension, by
+            /// its name and where it comes from: no other proxy reads them. The response arrives at `handler.on-response`
+            /// under the returned number, with the method `load-value` and an object as the outcome: `value` is a string, or
+            /// `null` if there is none; `version` is its number, or 0; `since` is the time since which this keeper has had values
+            /// (RFC 3339), or `null` if it has none: somebody may have removed them. Requires the power `values.keep`.
+            #[allow(async_fn_in_trait)]
+            pub fn load_value(
+                of: &Keeper,
+                key: &str,
+            ) -> Result<MessageId, ChannelError> {
+                unsafe {
+                    #[repr(align(8))]
+                    struct RetArea(
+                        [::core::mem::MaybeUninit<
+                            u8,
+                        >; 16 + 2 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let mut ret_area = RetArea(
+                        [::core::mem::MaybeUninit::uninit(); 16
+                            + 2 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let (result1_0, result1_1, result1_2) = match of {
+                        Keeper::User => (0i32, ::core::ptr::null_mut(), 0usize),
+                        Keeper::Project(e) => {
+                            let vec0 = e;
+                            let ptr0 = vec0.as_ptr().cast::<u8>();
+                            let len0 = vec0.len();
+                            (1i32, ptr0.cast_mut(), len0)
+                        }
+                    };
+                    let vec2 = key;
+                    let ptr2 = vec2.as_ptr().cast::<u8>();
+                    let len2 = vec2.len();
+                    let ptr3 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
+                    unsafe extern "C" {
+                        #[link_name = "load-value"]
+                        fn wit_import4(
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                        );
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import4(
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                    ) {
+                        unreachable!()
+                    }
+                    wit_import4(
+                        result1_0,
+                        result1_1,
+                        result1_2,
+                        ptr2.cast_mut(),
+                        len2,
+                        ptr3,
+                    );
+                    let l5 = i32::from(*ptr3.add(0).cast::<u8>());
+                    let result11 = match l5 {
+                        0 => {
+                            let e = {
+                                let l6 = *ptr3.add(8).cast::<i64>();
+                                l6 as u64
+                            };
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l7 = i32::from(*ptr3.add(8).cast::<u8>());
+                                let l8 = *ptr3
+                                    .add(8 + 1 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l9 = *ptr3
+                                    .add(8 + 2 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let len10 = l9;
+                                let bytes10 = _rt::Vec::from_raw_parts(
+                                    l8.cast(),
+                                    len10,
+                                    len10,
+                                );
+                                ChannelError {
+                                    code: ErrorCode::_lift(l7 as u8),
+                                    message: _rt::string_lift(bytes10),
+                                }
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result11
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
+            /// Stores a value of at most 64 KiB under a key, or removes it, if its version is still this one (0 if there is
+            /// none). The response arrives as for `load-value`, with the method `store-value`, once the value is on disk: an
+            /// object with the new `version`, which no value under this key has had before; or, if the version is another one by
+            /// now, with the object `conflict`, which is what `load-value` would return. An error response if it cannot be
+            /// stored: the earlier value stays. Requires the power `values.keep`.
+            #[allow(async_fn_in_trait)]
+            pub fn store_value(
+                of: &Keeper,
+                key: &str,
+                version: u64,
+                value: Option<&str>,
+            ) -> Result<MessageId, ChannelError> {
+                unsafe {
+                    #[repr(align(8))]
+                    struct RetArea(
+                        [::core::mem::MaybeUninit<
+                            u8,
+                        >; 16 + 2 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let mut ret_area = RetArea(
+                        [::core::mem::MaybeUninit::uninit(); 16
+                            + 2 * ::core::mem::size_of::<*const u8>()],
+                    );
+                    let (result1_0, result1_1, result1_2) = match of {
+                        Keeper::User => (0i32, ::core::ptr::null_mut(), 0usize),
+                        Keeper::Project(e) => {
+                            let vec0 = e;
+                            let ptr0 = vec0.as_ptr().cast::<u8>();
+                            let len0 = vec0.len();
+                            (1i32, ptr0.cast_mut(), len0)
+                        }
+                    };
+                    let vec2 = key;
+                    let ptr2 = vec2.as_ptr().cast::<u8>();
+                    let len2 = vec2.len();
+                    let (result4_0, result4_1, result4_2) = match value {
+                        Some(e) => {
+                            let vec3 = e;
+                            let ptr3 = vec3.as_ptr().cast::<u8>();
+                            let len3 = vec3.len();
+                            (1i32, ptr3.cast_mut(), len3)
+                        }
+                        None => (0i32, ::core::ptr::null_mut(), 0usize),
+                    };
+                    let ptr5 = ret_area.0.as_mut_ptr().cast::<u8>();
+                    #[cfg(target_arch = "wasm32")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
+                    unsafe extern "C" {
+                        #[link_name = "store-value"]
+                        fn wit_import6(
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                            _: usize,
+                            _: i64,
+                            _: i32,
+                            _: *mut u8,
+                            _: usize,
+                            _: *mut u8,
+                        );
+                    }
+                    #[cfg(not(target_arch = "wasm32"))]
+                    unsafe extern "C" fn wit_import6(
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                        _: usize,
+                        _: i64,
+                        _: i32,
+                        _: *mut u8,
+                        _: usize,
+                        _: *mut u8,
+                    ) {
+                        unreachable!()
+                    }
+                    wit_import6(
+                        result1_0,
+                        result1_1,
+                        result1_2,
+                        ptr2.cast_mut(),
+                        len2,
+                        _rt::as_i64(&version),
+                        result4_0,
+                        result4_1,
+                        result4_2,
+                        ptr5,
+                    );
+                    let l7 = i32::from(*ptr5.add(0).cast::<u8>());
+                    let result13 = match l7 {
+                        0 => {
+                            let e = {
+                                let l8 = *ptr5.add(8).cast::<i64>();
+                                l8 as u64
+                            };
+                            Ok(e)
+                        }
+                        1 => {
+                            let e = {
+                                let l9 = i32::from(*ptr5.add(8).cast::<u8>());
+                                let l10 = *ptr5
+                                    .add(8 + 1 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<*mut u8>();
+                                let l11 = *ptr5
+                                    .add(8 + 2 * ::core::mem::size_of::<*const u8>())
+                                    .cast::<usize>();
+                                let len12 = l11;
+                                let bytes12 = _rt::Vec::from_raw_parts(
+                                    l10.cast(),
+                                    len12,
+                                    len12,
+                                );
+                                ChannelError {
+                                    code: ErrorCode::_lift(l9 as u8),
+                                    message: _rt::string_lift(bytes12),
+                                }
+                            };
+                            Err(e)
+                        }
+                        _ => _rt::invalid_enum_discriminant(),
+                    };
+                    result13
+                }
+            }
+            #[allow(unused_unsafe, clippy::all)]
             /// Reports the progress of a pending call (see `tools`, `resources`, `prompts`, `completion`).
             /// `progress` increases with each report; `total` is its final value, if known; `message` is shown
             /// to people. Has no effect if the caller did not request progress.
@@ -1369,7 +1619,7 @@ pub mod acp_chain {
                     };
                     let ptr3 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "report-progress"]
                         fn wit_import4(
@@ -1460,7 +1710,7 @@ pub mod acp_chain {
                     );
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "call-meta"]
                         fn wit_import1(_: i64, _: *mut u8);
@@ -1549,7 +1799,7 @@ pub mod acp_chain {
                     let len1 = vec1.len();
                     let ptr2 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "ask-caller"]
                         fn wit_import3(
@@ -1636,7 +1886,7 @@ pub mod acp_chain {
                     );
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "tools-changed"]
                         fn wit_import1(_: *mut u8);
@@ -1699,7 +1949,7 @@ pub mod acp_chain {
                     );
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "resources-changed"]
                         fn wit_import1(_: *mut u8);
@@ -1762,7 +2012,7 @@ pub mod acp_chain {
                     );
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "prompts-changed"]
                         fn wit_import1(_: *mut u8);
@@ -1829,7 +2079,7 @@ pub mod acp_chain {
                     let len0 = vec0.len();
                     let ptr1 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "resource-changed"]
                         fn wit_import2(_: *mut u8, _: usize, _: *mut u8);
@@ -1893,7 +2143,7 @@ pub mod acp_chain {
                     );
                     let ptr0 = ret_area.0.as_mut_ptr().cast::<u8>();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "proxy-id"]
                         fn wit_import1(_: *mut u8);
@@ -1922,7 +2172,7 @@ pub mod acp_chain {
                     let ptr0 = vec0.as_ptr().cast::<u8>();
                     let len0 = vec0.len();
                     #[cfg(target_arch = "wasm32")]
-                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.1")]
+                    #[link(wasm_import_module = "acp-chain:proxy/channel@0.1.2")]
                     unsafe extern "C" {
                         #[link_name = "log"]
                         fn wit_import1(_: i32, _: *mut u8, _: usize);
@@ -3312,41 +3562,41 @@ pub mod exports {
                 }
                 #[doc(hidden)]
                 #[macro_export]
-                macro_rules! __export_acp_chain_proxy_handler_0_1_1_cabi {
+                macro_rules! __export_acp_chain_proxy_handler_0_1_2_cabi {
                     ($ty:ident with_types_in $($path_to_types:tt)*) => {
                         const _ : () = { #[unsafe (export_name =
-                        "acp-chain:proxy/handler@0.1.1#init")] unsafe extern "C" fn
+                        "acp-chain:proxy/handler@0.1.2#init")] unsafe extern "C" fn
                         export_init(arg0 : * mut u8, arg1 : usize, arg2 : i32, arg3 : *
                         mut u8, arg4 : usize,) -> * mut u8 { unsafe {
                         $($path_to_types)*:: _export_init_cabi::<$ty > (arg0, arg1, arg2,
                         arg3, arg4) } } #[unsafe (export_name =
-                        "cabi_post_acp-chain:proxy/handler@0.1.1#init")] unsafe extern
+                        "cabi_post_acp-chain:proxy/handler@0.1.2#init")] unsafe extern
                         "C" fn _post_return_init(arg0 : * mut u8,) { unsafe {
                         $($path_to_types)*:: __post_return_init::<$ty > (arg0) } }
                         #[unsafe (export_name =
-                        "acp-chain:proxy/handler@0.1.1#on-request")] unsafe extern "C" fn
+                        "acp-chain:proxy/handler@0.1.2#on-request")] unsafe extern "C" fn
                         export_on_request(arg0 : i64, arg1 : i32, arg2 : * mut u8, arg3 :
                         usize, arg4 : i32, arg5 : * mut u8, arg6 : usize, arg7 : i64,
                         arg8 : * mut u8, arg9 : usize,) -> * mut u8 { unsafe {
                         $($path_to_types)*:: _export_on_request_cabi::<$ty > (arg0, arg1,
                         arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9) } } #[unsafe
                         (export_name =
-                        "cabi_post_acp-chain:proxy/handler@0.1.1#on-request")] unsafe
+                        "cabi_post_acp-chain:proxy/handler@0.1.2#on-request")] unsafe
                         extern "C" fn _post_return_on_request(arg0 : * mut u8,) { unsafe
                         { $($path_to_types)*:: __post_return_on_request::<$ty > (arg0) }
                         } #[unsafe (export_name =
-                        "acp-chain:proxy/handler@0.1.1#on-notification")] unsafe extern
+                        "acp-chain:proxy/handler@0.1.2#on-notification")] unsafe extern
                         "C" fn export_on_notification(arg0 : i64, arg1 : i32, arg2 : *
                         mut u8, arg3 : usize, arg4 : i32, arg5 : * mut u8, arg6 : usize,
                         arg7 : i64, arg8 : * mut u8, arg9 : usize,) -> * mut u8 { unsafe
                         { $($path_to_types)*:: _export_on_notification_cabi::<$ty >
                         (arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9) } }
                         #[unsafe (export_name =
-                        "cabi_post_acp-chain:proxy/handler@0.1.1#on-notification")]
+                        "cabi_post_acp-chain:proxy/handler@0.1.2#on-notification")]
                         unsafe extern "C" fn _post_return_on_notification(arg0 : * mut
                         u8,) { unsafe { $($path_to_types)*::
                         __post_return_on_notification::<$ty > (arg0) } } #[unsafe
-                        (export_name = "acp-chain:proxy/handler@0.1.1#on-response")]
+                        (export_name = "acp-chain:proxy/handler@0.1.2#on-response")]
                         unsafe extern "C" fn export_on_response(arg0 : i64, arg1 : i32,
                         arg2 : * mut u8, arg3 : usize, arg4 : i32, arg5 : * mut u8, arg6
                         : usize, arg7 : i64, arg8 : i32, arg9 : * mut u8, arg10 : * mut
@@ -3355,22 +3605,22 @@ pub mod exports {
                         _export_on_response_cabi::<$ty > (arg0, arg1, arg2, arg3, arg4,
                         arg5, arg6, arg7, arg8, arg9, arg10, arg11, arg12, arg13, arg14)
                         } } #[unsafe (export_name =
-                        "cabi_post_acp-chain:proxy/handler@0.1.1#on-response")] unsafe
+                        "cabi_post_acp-chain:proxy/handler@0.1.2#on-response")] unsafe
                         extern "C" fn _post_return_on_response(arg0 : * mut u8,) { unsafe
                         { $($path_to_types)*:: __post_return_on_response::<$ty > (arg0) }
                         } #[unsafe (export_name =
-                        "acp-chain:proxy/handler@0.1.1#on-cancel")] unsafe extern "C" fn
+                        "acp-chain:proxy/handler@0.1.2#on-cancel")] unsafe extern "C" fn
                         export_on_cancel(arg0 : i64,) -> * mut u8 { unsafe {
                         $($path_to_types)*:: _export_on_cancel_cabi::<$ty > (arg0) } }
                         #[unsafe (export_name =
-                        "cabi_post_acp-chain:proxy/handler@0.1.1#on-cancel")] unsafe
+                        "cabi_post_acp-chain:proxy/handler@0.1.2#on-cancel")] unsafe
                         extern "C" fn _post_return_on_cancel(arg0 : * mut u8,) { unsafe {
                         $($path_to_types)*:: __post_return_on_cancel::<$ty > (arg0) } }
                         };
                     };
                 }
                 #[doc(hidden)]
-                pub use __export_acp_chain_proxy_handler_0_1_1_cabi;
+                pub use __export_acp_chain_proxy_handler_0_1_2_cabi;
                 #[cfg_attr(target_pointer_width = "64", repr(align(8)))]
                 #[cfg_attr(target_pointer_width = "32", repr(align(4)))]
                 struct _RetArea(
@@ -3545,15 +3795,15 @@ macro_rules! __export_proxy_impl {
     };
     ($ty:ident with_types_in $($path_to_types_root:tt)*) => {
         $($path_to_types_root)*::
-        exports::acp_chain::proxy::handler::__export_acp_chain_proxy_handler_0_1_1_cabi!($ty
+        exports::acp_chain::proxy::handler::__export_acp_chain_proxy_handler_0_1_2_cabi!($ty
         with_types_in $($path_to_types_root)*:: exports::acp_chain::proxy::handler);
         const _ : () = { #[rustfmt::skip] #[cfg(target_arch = "wasm32")] #[unsafe
         (link_section =
-        "component-type:wit-bindgen:0.60.0:acp-chain:proxy@0.1.1:proxy:imports and exports")]
+        "component-type:wit-bindgen:0.60.0:acp-chain:proxy@0.1.2:proxy:imports and exports")]
         #[doc(hidden)] #[allow(clippy::octal_escapes)] pub static
-        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 2046] = *
+        __WIT_BINDGEN_COMPONENT_TYPE : [u8; 2154] = *
         b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x82\x0f\x01A\x02\x01\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xee\x0f\x01A\x02\x01\
 A\x0e\x01B%\x01s\x04\0\x04json\x03\0\0\x01m\x02\x06client\x05agent\x04\0\x04peer\
 \x03\0\x02\x01m\x03\x03any\x06client\x05agent\x04\0\x06sender\x03\0\x04\x01w\x04\
 \0\x0amessage-id\x03\0\x06\x01k\x01\x01r\x03\x04codez\x07messages\x04data\x08\x04\
@@ -3569,40 +3819,42 @@ forward\0\0\x04edit\x01\x1d\0\x07replace\x01\x01\0\x07respond\x01\x01\0\x06rejec
 t\x01\x0a\0\x07discard\0\0\x04hold\0\0\x04\0\x06action\x03\0\x1e\x01m\x03\x07res\
 tart\x06bypass\x06refuse\x04\0\x0efailure-policy\x03\0\x20\x01p\x0e\x01r\x03\x0d\
 subscriptions\"\x0aon-failure!\x05guard\x7f\x04\0\x0cregistration\x03\0#\x03\0\x1b\
-acp-chain:proxy/types@0.1.1\x05\0\x02\x03\0\0\x04json\x02\x03\0\0\x04peer\x02\x03\
-\0\0\x0amessage-id\x02\x03\0\0\x06action\x01B5\x02\x03\x02\x01\x01\x04\0\x04json\
+acp-chain:proxy/types@0.1.2\x05\0\x02\x03\0\0\x04json\x02\x03\0\0\x04peer\x02\x03\
+\0\0\x0amessage-id\x02\x03\0\0\x06action\x01B;\x02\x03\x02\x01\x01\x04\0\x04json\
 \x03\0\0\x02\x03\x02\x01\x02\x04\0\x04peer\x03\0\x02\x02\x03\x02\x01\x03\x04\0\x0a\
 message-id\x03\0\x04\x02\x03\x02\x01\x04\x04\0\x06action\x03\0\x06\x01m\x05\x06d\
 enied\x0funknown-message\x07invalid\x04full\x05other\x04\0\x0aerror-code\x03\0\x08\
-\x01r\x02\x04code\x09\x07messages\x04\0\x0dchannel-error\x03\0\x0a\x01m\x05\x05t\
-race\x05debug\x04info\x04warn\x05error\x04\0\x05level\x03\0\x0c\x01j\x01\x05\x01\
-\x0b\x01@\x03\x02to\x03\x06methods\x06params\x01\0\x0e\x04\0\x07request\x01\x0f\x01\
-j\0\x01\x0b\x01@\x03\x02to\x03\x06methods\x06params\x01\0\x10\x04\0\x06notify\x01\
-\x11\x01@\x02\x02id\x05\x06action\x07\0\x10\x04\0\x06settle\x01\x12\x01@\x02\x02\
-id\x05\x06reasons\0\x10\x04\0\x04fail\x01\x13\x01@\x01\x02id\x05\0\x10\x04\0\x06\
-cancel\x01\x14\x01@\x01\x0cmillisecondsy\0\x0e\x04\0\x0awake-after\x01\x15\x01k\x01\
-\x01j\x01\x16\x01\x0b\x01@\x02\x02id\x05\x07pointers\0\x17\x04\0\x04read\x01\x18\
-\x01@\x01\x05states\0\x10\x04\0\x04save\x01\x19\x01ku\x01ks\x01@\x04\x04call\x05\
-\x08progressu\x05total\x1a\x07message\x1b\0\x10\x04\0\x0freport-progress\x01\x1c\
-\x01j\x01\x01\x01\x0b\x01@\x01\x04call\x05\0\x1d\x04\0\x09call-meta\x01\x1e\x01@\
-\x03\x04call\x05\x06methods\x06params\x01\0\x0e\x04\0\x0aask-caller\x01\x1f\x01@\
-\0\0\x10\x04\0\x0dtools-changed\x01\x20\x04\0\x11resources-changed\x01\x20\x04\0\
-\x0fprompts-changed\x01\x20\x01@\x01\x03uris\0\x10\x04\0\x10resource-changed\x01\
-!\x01@\0\0s\x04\0\x08proxy-id\x01\"\x01@\x02\x05level\x0d\x04texts\x01\0\x04\0\x03\
-log\x01#\x03\0\x1dacp-chain:proxy/channel@0.1.1\x05\x05\x02\x03\0\0\x0cregistrat\
-ion\x02\x03\0\0\x07request\x02\x03\0\0\x0cnotification\x02\x03\0\0\x08response\x01\
-B\x1c\x02\x03\x02\x01\x01\x04\0\x04json\x03\0\0\x02\x03\x02\x01\x06\x04\0\x0creg\
-istration\x03\0\x02\x02\x03\x02\x01\x07\x04\0\x07request\x03\0\x04\x02\x03\x02\x01\
-\x08\x04\0\x0cnotification\x03\0\x06\x02\x03\x02\x01\x09\x04\0\x08response\x03\0\
-\x08\x02\x03\x02\x01\x04\x04\0\x06action\x03\0\x0a\x02\x03\x02\x01\x03\x04\0\x0a\
-message-id\x03\0\x0c\x01ks\x01j\x01\x03\x01s\x01@\x02\x06config\x01\x05saved\x0e\
-\0\x0f\x04\0\x04init\x01\x10\x01j\x01\x0b\x01s\x01@\x01\x07request\x05\0\x11\x04\
-\0\x0aon-request\x01\x12\x01@\x01\x0cnotification\x07\0\x11\x04\0\x0fon-notifica\
-tion\x01\x13\x01@\x01\x08response\x09\0\x11\x04\0\x0bon-response\x01\x14\x01j\0\x01\
-s\x01@\x01\x02id\x0d\0\x15\x04\0\x09on-cancel\x01\x16\x04\0\x1dacp-chain:proxy/h\
-andler@0.1.1\x05\x0a\x04\0\x1bacp-chain:proxy/proxy@0.1.1\x04\0\x0b\x0b\x01\0\x05\
-proxy\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-component\x070.254.\
-2\x10wit-bindgen-rust\x060.60.0";
+\x01r\x02\x04code\x09\x07messages\x04\0\x0dchannel-error\x03\0\x0a\x01q\x02\x04u\
+ser\0\0\x07project\x01s\0\x04\0\x06keeper\x03\0\x0c\x01m\x05\x05trace\x05debug\x04\
+info\x04warn\x05error\x04\0\x05level\x03\0\x0e\x01j\x01\x05\x01\x0b\x01@\x03\x02\
+to\x03\x06methods\x06params\x01\0\x10\x04\0\x07request\x01\x11\x01j\0\x01\x0b\x01\
+@\x03\x02to\x03\x06methods\x06params\x01\0\x12\x04\0\x06notify\x01\x13\x01@\x02\x02\
+id\x05\x06action\x07\0\x12\x04\0\x06settle\x01\x14\x01@\x02\x02id\x05\x06reasons\
+\0\x12\x04\0\x04fail\x01\x15\x01@\x01\x02id\x05\0\x12\x04\0\x06cancel\x01\x16\x01\
+@\x01\x0cmillisecondsy\0\x10\x04\0\x0awake-after\x01\x17\x01k\x01\x01j\x01\x18\x01\
+\x0b\x01@\x02\x02id\x05\x07pointers\0\x19\x04\0\x04read\x01\x1a\x01@\x01\x05stat\
+es\0\x12\x04\0\x04save\x01\x1b\x01@\x02\x02of\x0d\x03keys\0\x10\x04\0\x0aload-va\
+lue\x01\x1c\x01ks\x01@\x04\x02of\x0d\x03keys\x07versionw\x05value\x1d\0\x10\x04\0\
+\x0bstore-value\x01\x1e\x01ku\x01@\x04\x04call\x05\x08progressu\x05total\x1f\x07\
+message\x1d\0\x12\x04\0\x0freport-progress\x01\x20\x01j\x01\x01\x01\x0b\x01@\x01\
+\x04call\x05\0!\x04\0\x09call-meta\x01\"\x01@\x03\x04call\x05\x06methods\x06para\
+ms\x01\0\x10\x04\0\x0aask-caller\x01#\x01@\0\0\x12\x04\0\x0dtools-changed\x01$\x04\
+\0\x11resources-changed\x01$\x04\0\x0fprompts-changed\x01$\x01@\x01\x03uris\0\x12\
+\x04\0\x10resource-changed\x01%\x01@\0\0s\x04\0\x08proxy-id\x01&\x01@\x02\x05lev\
+el\x0f\x04texts\x01\0\x04\0\x03log\x01'\x03\0\x1dacp-chain:proxy/channel@0.1.2\x05\
+\x05\x02\x03\0\0\x0cregistration\x02\x03\0\0\x07request\x02\x03\0\0\x0cnotificat\
+ion\x02\x03\0\0\x08response\x01B\x1c\x02\x03\x02\x01\x01\x04\0\x04json\x03\0\0\x02\
+\x03\x02\x01\x06\x04\0\x0cregistration\x03\0\x02\x02\x03\x02\x01\x07\x04\0\x07re\
+quest\x03\0\x04\x02\x03\x02\x01\x08\x04\0\x0cnotification\x03\0\x06\x02\x03\x02\x01\
+\x09\x04\0\x08response\x03\0\x08\x02\x03\x02\x01\x04\x04\0\x06action\x03\0\x0a\x02\
+\x03\x02\x01\x03\x04\0\x0amessage-id\x03\0\x0c\x01ks\x01j\x01\x03\x01s\x01@\x02\x06\
+config\x01\x05saved\x0e\0\x0f\x04\0\x04init\x01\x10\x01j\x01\x0b\x01s\x01@\x01\x07\
+request\x05\0\x11\x04\0\x0aon-request\x01\x12\x01@\x01\x0cnotification\x07\0\x11\
+\x04\0\x0fon-notification\x01\x13\x01@\x01\x08response\x09\0\x11\x04\0\x0bon-res\
+ponse\x01\x14\x01j\0\x01s\x01@\x01\x02id\x0d\0\x15\x04\0\x09on-cancel\x01\x16\x04\
+\0\x1dacp-chain:proxy/handler@0.1.2\x05\x0a\x04\0\x1bacp-chain:proxy/proxy@0.1.2\
+\x04\0\x0b\x0b\x01\0\x05proxy\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0d\
+wit-component\x070.254.2\x10wit-bindgen-rust\x060.60.0";
         };
     };
 }
@@ -3611,12 +3863,12 @@ pub use __export_proxy_impl as export;
 #[rustfmt::skip]
 #[cfg(target_arch = "wasm32")]
 #[unsafe(
-    link_section = "component-type:wit-bindgen:0.60.0:acp-chain:proxy@0.1.1:proxy-with-all-of-its-exports-removed:encoded world"
+    link_section = "component-type:wit-bindgen:0.60.0:acp-chain:proxy@0.1.2:proxy-with-all-of-its-exports-removed:encoded world"
 )]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1707] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\x8f\x0c\x01A\x02\x01\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 1815] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xfb\x0c\x01A\x02\x01\
 A\x08\x01B%\x01s\x04\0\x04json\x03\0\0\x01m\x02\x06client\x05agent\x04\0\x04peer\
 \x03\0\x02\x01m\x03\x03any\x06client\x05agent\x04\0\x06sender\x03\0\x04\x01w\x04\
 \0\x0amessage-id\x03\0\x06\x01k\x01\x01r\x03\x04codez\x07messages\x04data\x08\x04\
@@ -3632,30 +3884,32 @@ forward\0\0\x04edit\x01\x1d\0\x07replace\x01\x01\0\x07respond\x01\x01\0\x06rejec
 t\x01\x0a\0\x07discard\0\0\x04hold\0\0\x04\0\x06action\x03\0\x1e\x01m\x03\x07res\
 tart\x06bypass\x06refuse\x04\0\x0efailure-policy\x03\0\x20\x01p\x0e\x01r\x03\x0d\
 subscriptions\"\x0aon-failure!\x05guard\x7f\x04\0\x0cregistration\x03\0#\x03\0\x1b\
-acp-chain:proxy/types@0.1.1\x05\0\x02\x03\0\0\x04json\x02\x03\0\0\x04peer\x02\x03\
-\0\0\x0amessage-id\x02\x03\0\0\x06action\x01B5\x02\x03\x02\x01\x01\x04\0\x04json\
+acp-chain:proxy/types@0.1.2\x05\0\x02\x03\0\0\x04json\x02\x03\0\0\x04peer\x02\x03\
+\0\0\x0amessage-id\x02\x03\0\0\x06action\x01B;\x02\x03\x02\x01\x01\x04\0\x04json\
 \x03\0\0\x02\x03\x02\x01\x02\x04\0\x04peer\x03\0\x02\x02\x03\x02\x01\x03\x04\0\x0a\
 message-id\x03\0\x04\x02\x03\x02\x01\x04\x04\0\x06action\x03\0\x06\x01m\x05\x06d\
 enied\x0funknown-message\x07invalid\x04full\x05other\x04\0\x0aerror-code\x03\0\x08\
-\x01r\x02\x04code\x09\x07messages\x04\0\x0dchannel-error\x03\0\x0a\x01m\x05\x05t\
-race\x05debug\x04info\x04warn\x05error\x04\0\x05level\x03\0\x0c\x01j\x01\x05\x01\
-\x0b\x01@\x03\x02to\x03\x06methods\x06params\x01\0\x0e\x04\0\x07request\x01\x0f\x01\
-j\0\x01\x0b\x01@\x03\x02to\x03\x06methods\x06params\x01\0\x10\x04\0\x06notify\x01\
-\x11\x01@\x02\x02id\x05\x06action\x07\0\x10\x04\0\x06settle\x01\x12\x01@\x02\x02\
-id\x05\x06reasons\0\x10\x04\0\x04fail\x01\x13\x01@\x01\x02id\x05\0\x10\x04\0\x06\
-cancel\x01\x14\x01@\x01\x0cmillisecondsy\0\x0e\x04\0\x0awake-after\x01\x15\x01k\x01\
-\x01j\x01\x16\x01\x0b\x01@\x02\x02id\x05\x07pointers\0\x17\x04\0\x04read\x01\x18\
-\x01@\x01\x05states\0\x10\x04\0\x04save\x01\x19\x01ku\x01ks\x01@\x04\x04call\x05\
-\x08progressu\x05total\x1a\x07message\x1b\0\x10\x04\0\x0freport-progress\x01\x1c\
-\x01j\x01\x01\x01\x0b\x01@\x01\x04call\x05\0\x1d\x04\0\x09call-meta\x01\x1e\x01@\
-\x03\x04call\x05\x06methods\x06params\x01\0\x0e\x04\0\x0aask-caller\x01\x1f\x01@\
-\0\0\x10\x04\0\x0dtools-changed\x01\x20\x04\0\x11resources-changed\x01\x20\x04\0\
-\x0fprompts-changed\x01\x20\x01@\x01\x03uris\0\x10\x04\0\x10resource-changed\x01\
-!\x01@\0\0s\x04\0\x08proxy-id\x01\"\x01@\x02\x05level\x0d\x04texts\x01\0\x04\0\x03\
-log\x01#\x03\0\x1dacp-chain:proxy/channel@0.1.1\x05\x05\x04\0;acp-chain:proxy/pr\
-oxy-with-all-of-its-exports-removed@0.1.1\x04\0\x0b+\x01\0%proxy-with-all-of-its\
--exports-removed\x03\0\0\0G\x09producers\x01\x0cprocessed-by\x02\x0dwit-componen\
-t\x070.254.2\x10wit-bindgen-rust\x060.60.0";
+\x01r\x02\x04code\x09\x07messages\x04\0\x0dchannel-error\x03\0\x0a\x01q\x02\x04u\
+ser\0\0\x07project\x01s\0\x04\0\x06keeper\x03\0\x0c\x01m\x05\x05trace\x05debug\x04\
+info\x04warn\x05error\x04\0\x05level\x03\0\x0e\x01j\x01\x05\x01\x0b\x01@\x03\x02\
+to\x03\x06methods\x06params\x01\0\x10\x04\0\x07request\x01\x11\x01j\0\x01\x0b\x01\
+@\x03\x02to\x03\x06methods\x06params\x01\0\x12\x04\0\x06notify\x01\x13\x01@\x02\x02\
+id\x05\x06action\x07\0\x12\x04\0\x06settle\x01\x14\x01@\x02\x02id\x05\x06reasons\
+\0\x12\x04\0\x04fail\x01\x15\x01@\x01\x02id\x05\0\x12\x04\0\x06cancel\x01\x16\x01\
+@\x01\x0cmillisecondsy\0\x10\x04\0\x0awake-after\x01\x17\x01k\x01\x01j\x01\x18\x01\
+\x0b\x01@\x02\x02id\x05\x07pointers\0\x19\x04\0\x04read\x01\x1a\x01@\x01\x05stat\
+es\0\x12\x04\0\x04save\x01\x1b\x01@\x02\x02of\x0d\x03keys\0\x10\x04\0\x0aload-va\
+lue\x01\x1c\x01ks\x01@\x04\x02of\x0d\x03keys\x07versionw\x05value\x1d\0\x10\x04\0\
+\x0bstore-value\x01\x1e\x01ku\x01@\x04\x04call\x05\x08progressu\x05total\x1f\x07\
+message\x1d\0\x12\x04\0\x0freport-progress\x01\x20\x01j\x01\x01\x01\x0b\x01@\x01\
+\x04call\x05\0!\x04\0\x09call-meta\x01\"\x01@\x03\x04call\x05\x06methods\x06para\
+ms\x01\0\x10\x04\0\x0aask-caller\x01#\x01@\0\0\x12\x04\0\x0dtools-changed\x01$\x04\
+\0\x11resources-changed\x01$\x04\0\x0fprompts-changed\x01$\x01@\x01\x03uris\0\x12\
+\x04\0\x10resource-changed\x01%\x01@\0\0s\x04\0\x08proxy-id\x01&\x01@\x02\x05lev\
+el\x0f\x04texts\x01\0\x04\0\x03log\x01'\x03\0\x1dacp-chain:proxy/channel@0.1.2\x05\
+\x05\x04\0;acp-chain:proxy/proxy-with-all-of-its-exports-removed@0.1.2\x04\0\x0b\
++\x01\0%proxy-with-all-of-its-exports-removed\x03\0\0\0G\x09producers\x01\x0cpro\
+cessed-by\x02\x0dwit-component\x070.254.2\x10wit-bindgen-rust\x060.60.0";
 #[inline(never)]
 #[doc(hidden)]
 pub fn __link_custom_section_describing_imports() {

@@ -74,6 +74,12 @@ pub enum Error {
         "there is no home folder to remember trusted projects in; let XDG_DATA_HOME name a folder of yours"
     )]
     NoTrust,
+    #[error(
+        "there is no home folder for what proxies store; let XDG_DATA_HOME name a folder of yours"
+    )]
+    NoState,
+    #[error("the process that has the stored values cannot be started: {0}")]
+    NoValues(io::Error),
     #[error("there is no project at {folder}: {end}")]
     NoProject { folder: String, end: String },
     #[error("you have not agreed to it; {} asks you", trust(.0))]

@@ -1,6 +1,7 @@
 //! The user's folders of this program, with their settings and extensions. There may be no home folder at all.
 
 use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -57,6 +58,14 @@ pub fn name_data(path: &Path) -> io::Result<()> {
 /// The folder of the user's data, if the command line names one.
 pub fn named_data() -> Option<&'static Path> {
     NAMED_DATA.get().map(PathBuf::as_path)
+}
+
+/// The options that name the user's settings and data on our command line, for other processes of ours.
+pub fn named() -> Vec<OsString> {
+    let option = |name: &str, path: &PathBuf| -> [OsString; 2] { [name.into(), path.into()] };
+    let settings = NAMED.get().map(|path| option("--settings", path));
+    let data = NAMED_DATA.get().map(|path| option("--data", path));
+    settings.into_iter().chain(data).flatten().collect()
 }
 
 /// The folder of installed extensions and agents, and of the user's decisions.
@@ -123,6 +132,17 @@ pub fn setups() -> Option<PathBuf> {
     data().map(|data| data.join("setup"))
 }
 
+/// What proxies have stored.
+pub fn state() -> Option<PathBuf> {
+    data().map(|data| data.join("state"))
+}
+
+/// The database of what proxies have stored.
+pub fn database() -> Result<PathBuf, Error> {
+    let folder = state().ok_or(Error::NoState)?;
+    Ok(folder.join("state.db"))
+}
+
 /// The default log file.
 pub fn log_file() -> Option<PathBuf> {
     let folders = folders()?;
@@ -151,6 +171,7 @@ pub fn check_owners() -> Result<(), Error> {
         ("installed agents", agents(), "XDG_DATA_HOME"),
         ("your decisions about projects", trust(), "XDG_DATA_HOME"),
         ("backups of configurations", setups(), "XDG_DATA_HOME"),
+        ("what proxies have stored", state(), "XDG_DATA_HOME"),
         ("the log", log_file(), "XDG_STATE_HOME"),
     ];
     let files = files.into_iter();

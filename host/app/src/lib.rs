@@ -11,6 +11,8 @@
 //! | `protected` | files that no proxy may write to |
 //! | `trace` | the file of a trace, and its socket for listeners |
 //! | `otel` | exporting a trace, from a process of its own |
+//! | `values` | stored values of proxies: whose they are, and the process that has them |
+//! | `beside` | processes of ours beside a chain |
 //! | `sign_in` | an agent's ways to sign in |
 //! | `agent` | agents by name, command or URL |
 //! | `hooks` | the agent's own hooks: which agent it is, and attaching them for one run |
@@ -24,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+mod beside;
 pub mod compile;
 pub mod dev;
 mod error;
@@ -40,6 +43,7 @@ pub mod shell;
 pub mod sign_in;
 pub mod trace;
 mod trail;
+pub mod values;
 
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use acp_chain::host::{self, Host, LoadedProxy, ProxyPlan, Ready, ReadyProxy};
 use acp_chain_channel::Failure;
 use acp_chain_conductor::native::{CommandLine, Startable, Supervisor};
-use acp_chain_conductor::{AgentHooks, Chain, ChildIo, Launch, Native, Program};
+use acp_chain_conductor::{AgentHooks, Chain, ChildIo, Launch, Native, Program, StoredValues};
 use acp_chain_manifest::{Manifest, NativeEntry, ProxyEntry, ProxyKind, User};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -15,6 +15,7 @@ use acp_chain_system::{Rights, rights};
 
 use crate::hooks::{ChainHooks, HooksPlan};
 use crate::project::{Client, Finder};
+use crate::values::ValuesPlan;
 use crate::{ChainError, Error, Report, home};
 
 /// A chain to be run.
@@ -28,6 +29,8 @@ pub struct Plan {
     pub reach: Reach,
     /// What is wanted of the agent's hooks.
     pub hooks: HooksPlan,
+    /// Whose values the proxies store.
+    pub values: ValuesPlan,
     /// How to find the projects of sessions; `None` if sessions have none.
     pub projects: Option<Finder>,
     /// The engine that loads the components; by default, a new one.
@@ -39,6 +42,9 @@ pub struct LoadedChain {
     supervisor: Option<Supervisor>,
     agent: Option<ChildIo>,
     hooks: ChainHooks<AgentHooks>,
+    values: Option<StoredValues>,
+    /// Why no values can be stored, if so.
+    lacks_values: Option<String>,
     reach: Reach,
     projects: Option<Client>,
     manifest: Manifest,
@@ -86,8 +92,8 @@ impl Plan {
         })
     }
 
-    /// Does everything that needs rights: compiles components, and starts programs. Without a supervisor, there are no
-    /// programs.
+    /// Does everything that needs rights: compiles components, and starts programs and the process that has stored
+    /// values. Without a supervisor, there are no programs.
     pub async fn load(
         mut self,
         supervisor: Option<Supervisor>,
@@ -104,6 +110,7 @@ impl Plan {
                 ..Programs::default()
             }),
         };
+        let (values, lacks_values) = self.values.begin();
         let loaded = loading.await;
         // Only now: in case of an error, no thread continues.
         let programs = started?;
@@ -123,6 +130,8 @@ impl Plan {
             supervisor,
             agent: programs.agent,
             hooks: programs.hooks,
+            values,
+            lacks_values,
             reach: self.reach,
             projects: programs.projects,
             manifest: self.manifest,
@@ -203,15 +212,16 @@ impl LoadedChain {
     pub async fn run(self) -> Result<Chain, ChainError> {
         let started = host::start(&self.manifest, self.proxies, None).await;
         let started = started.map_err(ChainError::new)?;
-        let notices = self.hooks.notice.into_iter().chain(started.notices);
+        let notices = self.hooks.notice.into_iter().chain(self.lacks_values);
         Ok(Chain {
             proxies: started.proxies,
             agent: self.agent.map(Into::into),
-            notices: notices.collect(),
+            notices: notices.chain(started.notices).collect(),
             supervisor: self.supervisor,
             reach: self.reach,
             hooks: self.hooks.hooks,
             projects: self.projects.map(|projects| Box::new(projects) as _),
+            values: self.values,
         })
     }
 }

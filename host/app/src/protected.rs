@@ -202,6 +202,7 @@ fn own() -> Vec<ProtectedFile> {
         ("installed extensions", home::extensions()),
         ("installed agents", home::agents()),
         ("your decisions about projects", home::trust()),
+        ("what proxies have stored", home::state()),
         ("the toolchains of extensions", home::toolchains()),
         ("compiled code", home::code_cache()),
     ]

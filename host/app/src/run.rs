@@ -17,6 +17,7 @@ use crate::plan::{self, Plan, check_grant, supervise};
 use crate::project::{self, Finder};
 use crate::protected::{self, NamedFiles};
 use crate::trace::{self, TraceTarget};
+use crate::values::ValuesPlan;
 use crate::{ChainError, Error, Report, home};
 
 /// What a command line says about a chain.
@@ -128,6 +129,7 @@ impl ChainOptions {
         Ok(Plan {
             reach: user.reach.or(manifest.reach),
             hooks,
+            values: ValuesPlan::new(&proxies, self.log.as_deref()),
             manifest,
             proxies,
             agent,

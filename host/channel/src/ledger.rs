@@ -69,7 +69,7 @@ pub struct Ledger {
     saved: Option<String>,
     work: Work,
     limits: Arc<Limits>,
-    grant: Arc<Grant>,
+    pub(super) grant: Arc<Grant>,
     started: bool,
 }
 
@@ -266,7 +266,7 @@ impl Ledger {
     }
 
     /// Sends a request under a new number, which is open until it is answered.
-    fn send_request(
+    pub(super) fn send_request(
         &mut self,
         effect: impl FnOnce(MessageId) -> Effect,
     ) -> Result<MessageId, ChannelError> {
@@ -457,7 +457,7 @@ impl Ledger {
         }
     }
 
-    fn may_speak(&self) -> Result<(), ChannelError> {
+    pub(super) fn may_speak(&self) -> Result<(), ChannelError> {
         if !self.started {
             return denied("nothing can be sent during init");
         }

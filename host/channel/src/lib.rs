@@ -13,6 +13,7 @@ mod failure;
 mod ledger;
 pub mod limits;
 mod offer;
+mod values;
 mod work;
 
 use std::pin::Pin;
@@ -26,6 +27,7 @@ pub use acp_chain_powers::{
 pub use failure::{Failure, Tally};
 pub use ledger::{ChannelError, Ledger};
 pub use offer::{CAPABILITIES, Change, Offer, Offers, capability};
+pub use values::Owner;
 
 use acp_chain_rpc::{self as rpc, Kind, Message};
 
@@ -183,6 +185,28 @@ pub enum Effect {
         /// The length of the pause.
         after: Duration,
     },
+    /// The proxy loads a stored value.
+    Load {
+        /// The proxy's number for its request.
+        id: MessageId,
+        /// Whose value it is.
+        of: Owner,
+        /// The key.
+        key: String,
+    },
+    /// The proxy stores a value, or removes it.
+    Store {
+        /// The proxy's number for its request.
+        id: MessageId,
+        /// Whose value it is.
+        of: Owner,
+        /// The key.
+        key: String,
+        /// The version that is replaced; 0 if there is none.
+        version: u64,
+        /// The value; `None` removes it.
+        value: Option<String>,
+    },
     /// The proxy cancels its own request, or a pause.
     Cancel {
         /// The number of the request or the pause.
@@ -223,7 +247,7 @@ pub struct Progress {
 const NOTIFICATION: usize = 256;
 
 impl Effect {
-    /// The bytes of the messages in the effect.
+    /// The bytes of the messages and values in the effect.
     fn size(&self) -> usize {
         match self {
             Self::Request { message, .. }
@@ -240,9 +264,18 @@ impl Effect {
             // Each receiver gets one.
             Self::Changed(Change::Resource(uri)) => NOTIFICATION + uri.len(),
             Self::Changed(Change::List(_)) => NOTIFICATION,
+            Self::Load { of, key, .. } => size_of_key(of, key),
+            Self::Store { of, key, value, .. } => {
+                size_of_key(of, key) + value.as_ref().map_or(0, String::len)
+            }
             Self::Settle { .. } | Self::Fail { .. } | Self::Wake { .. } | Self::Cancel { .. } => 0,
         }
     }
+}
+
+/// The bytes that say which value is meant.
+fn size_of_key(of: &Owner, key: &str) -> usize {
+    key.len() + of.session().map_or(0, |session| session.len())
 }
 
 /// The outcome of one call.

@@ -27,6 +27,7 @@ mod replay;
 mod run;
 mod serve;
 mod setup;
+mod state;
 mod test;
 #[cfg(test)]
 mod tests;
@@ -45,7 +46,7 @@ use std::process::{ExitCode, Termination};
 use clap::{Parser, Subcommand};
 
 use acp_chain_app::serve::keys;
-use acp_chain_app::{ChainError, compile, home, otel};
+use acp_chain_app::{ChainError, compile, home, otel, values};
 use acp_chain_hooks::hook;
 use acp_chain_system::{Supervisor, blocking, supervisor};
 
@@ -192,6 +193,16 @@ Exit codes:
     Inspect(inspect::Inspect),
     /// Decide whether the proxies of a project may run
     Trust(trust::Trust),
+    /// Show or remove what proxies have stored: `list`, `wipe`
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain state list
+  acp-chain state wipe redact --project .
+  acp-chain state wipe --all"
+    )]
+    State(state::State),
     /// Explain what rules decide: `explain`
     #[command(
         subcommand,
@@ -224,6 +235,9 @@ Examples:
     /// Export the trace of `acp-chain run`, which starts this, with OpenTelemetry; not for people
     #[command(hide = true)]
     ExportOtel,
+    /// Load and store the values of proxies for a running chain, which starts this; not for people
+    #[command(hide = true)]
+    KeepValues,
     /// Watch files of tokens and keys of issuers for `acp-chain serve`, which starts this; not for
     /// people
     #[command(hide = true)]
@@ -252,6 +266,7 @@ impl Command {
                 | Self::Dev(_)
                 | Self::Serve(_)
                 | Self::ExportOtel
+                | Self::KeepValues
                 | Self::WatchKeys
                 | Self::FindProjects(_)
                 | Self::ProjectChain(_)
@@ -350,6 +365,7 @@ fn dispatch() -> ExitCode {
         Command::Hook { words } => hook::main(words, blocking::connect),
         Command::Connect(connect) => report(connect.main()),
         Command::ExportOtel => code_if(otel::serve()),
+        Command::KeepValues => code_if(values::serve()),
         Command::Supervise => supervisor::main(),
         Command::Compile => code_if(compile::serve().is_ok()),
         Command::Agent(agent) => agent.main(),
@@ -362,6 +378,7 @@ fn dispatch() -> ExitCode {
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
         Command::Trust(trust) => report(trust.main()),
+        Command::State(state) => state.main(),
         Command::Setup(setup) => report(setup.main()),
         Command::FindProjects(find) => report(find.main()),
         Command::ProjectChain(chain) => chain.main(log),
@@ -434,12 +451,7 @@ fn logging(cli: &Cli) -> Vec<OsString> {
     let file = file
         .into_iter()
         .flat_map(|file| ["--log-file".into(), file.into()]);
-    let config = home::config_file().filter(|_| home::is_config_named());
-    let config = config.into_iter();
-    let config = config.flat_map(|file| ["--settings".into(), file.into()]);
-    let data = home::named_data().into_iter();
-    let data = data.flat_map(|folder| ["--data".into(), folder.into()]);
-    filter.chain(file).chain(config).chain(data).collect()
+    filter.chain(file).chain(home::named()).collect()
 }
 
 /// Whether this runs in a terminal: then a user has started it, not an editor.

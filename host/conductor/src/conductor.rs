@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, ReadFilter, programs_of};
 use super::simulated::SimulatedHooks;
+use super::values::{ValueOutcome, Values};
 use super::{AgentHooks, Chain, Exit, Project, Projects, Role, Settings, Word};
 use acp_chain_channel::limits::{FLOOD, UNREAD};
 use acp_chain_channel::{Failure, Peer};
@@ -41,6 +42,7 @@ enum Turn {
     Reported(acp_chain_hooks::server::Arrival),
     Happened(PipeEvent),
     Word(Word),
+    Value(ValueOutcome),
     Swap(Swap),
     Exited,
     More,
@@ -78,6 +80,8 @@ pub struct Conductor {
     pub(super) pipes: Pipes,
     /// Finds the projects of sessions.
     projects: Option<Box<dyn Projects>>,
+    /// The values that proxies store.
+    pub(super) values: Option<Values>,
     /// The agent's hooks.
     hooks: Option<AgentHooks>,
     /// Those of a simulated agent.
@@ -136,6 +140,9 @@ impl Conductor {
         if let Some(hooks) = &chain.hooks {
             router.attach_hooks(hooks.terms());
         }
+        if chain.values.is_some() {
+            router.keep_values();
+        }
         for notice in chain.notices {
             router.tell_user(&notice);
         }
@@ -151,6 +158,7 @@ impl Conductor {
             process,
             pipes,
             projects,
+            values: chain.values.map(Values::new),
             hooks: chain.hooks,
             simulated: settings.simulates_hooks.then(SimulatedHooks::default),
             swaps: settings.swaps,
@@ -190,7 +198,7 @@ impl Conductor {
                 let both = [Peer::Client, Peer::Agent];
                 let all_taken = self.router.most_for_natives() == 0;
                 if !is_owed
-                    && self.router.is_idle()
+                    && self.is_idle()
                     && all_taken
                     && both.iter().all(|peer| self.router.outbox(*peer).is_empty())
                 {
@@ -230,6 +238,7 @@ impl Conductor {
         let event = {
             let (client_box, agent_box, busy, arrival, mut natives) = self.router.split();
             let projects = self.projects.as_mut().map(|projects| projects.next());
+            let values = self.values.as_mut().map(Values::next);
             let hooks = self.hooks.as_mut().map(AgentHooks::next);
             let swaps = self.swaps.as_mut().map(mpsc::Receiver::recv);
             let exit = self.process.as_mut().map(Process::wait);
@@ -240,6 +249,7 @@ impl Conductor {
                     filled = self.agent.incoming.read(), if read_agent => Turn::Read(Peer::Agent, filled),
                     happened = self.pipes.next(&mut natives, &readable) => Turn::Happened(happened),
                     Some(word) = OptionFuture::from(projects) => Turn::Word(word),
+                    Some(outcome) = OptionFuture::from(values) => Turn::Value(outcome),
                     Some(report) = OptionFuture::from(hooks), if read_agent => Turn::Reported(report),
                     Some(Some(swap)) = OptionFuture::from(swaps) => Turn::Swap(swap),
                     Some(_) = OptionFuture::from(exit), if self.last_output.is_none() => Turn::Exited,
@@ -300,6 +310,7 @@ impl Conductor {
                     hooks.arrived(report, &mut self.router);
                 }
             }
+            Turn::Value(outcome) => self.value_came(outcome),
             Turn::Swap(swap) => self.router.swap(swap),
             Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
@@ -351,7 +362,28 @@ impl Conductor {
         [client, agent, self.router.taken_by_natives()]
     }
 
-    /// Carries out the router's orders about the programs of native proxies, and starts the lookups of projects.
+    /// Whether no proxy has anything to do, or waits for a stored value.
+    pub(super) fn is_idle(&self) -> bool {
+        let are_awaited = self.values.as_ref().is_some_and(Values::are_awaited);
+        self.router.is_idle() && !are_awaited
+    }
+
+    /// Gives a proxy the outcome of its request for a stored value.
+    pub(super) fn value_came(&mut self, outcome: ValueOutcome) {
+        if let Some(values) = &mut self.values {
+            values.came(outcome, &mut self.router);
+        }
+    }
+
+    /// Asks for the next stored value that a proxy has requested.
+    pub(super) fn ask_for_values(&mut self) {
+        if let Some(values) = &mut self.values {
+            values.ask(&mut self.router);
+        }
+    }
+
+    /// Carries out the router's orders about the programs of native proxies, and starts the lookups of projects and the
+    /// requests for stored values.
     pub(super) fn carry_out_orders(&mut self) {
         for order in self.router.take_orders() {
             match order {
@@ -375,6 +407,7 @@ impl Conductor {
                 projects.find(number, &cwd);
             }
         }
+        self.ask_for_values();
     }
 
     /// Handles the result of a lookup: a project, none, or the reason why the session must not begin.

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use tokio::time::{Instant, timeout};
 
 use super::Exit;
 use super::conductor::{BUDGET, Conductor};
 use super::pipes::LAST_OUTPUT;
+use super::values::Values;
 use acp_chain_channel::Peer;
 use acp_chain_process::{Process, ProcessEnd, describe};
 use acp_chain_router::HopIndex;
@@ -76,15 +78,23 @@ impl Conductor {
     /// Lets the proxies finish the messages that have arrived, for [`SETTLE`] at most.
     async fn settle(&mut self) {
         let finish = async {
-            while !self.router.is_idle() {
+            self.ask_for_values();
+            while !self.is_idle() {
                 self.router.pump(BUDGET);
+                self.ask_for_values();
                 // Proxies may never finish; the timeout needs a chance to run.
                 tokio::task::yield_now().await;
-                if !self.router.is_ready() && !self.router.is_idle() {
-                    let (_, _, busy, ..) = self.router.split();
-                    let finished = busy.await;
-                    self.router.advance(Instant::now());
-                    self.router.finished(finished);
+                if self.router.is_ready() || self.is_idle() {
+                    continue;
+                }
+                let (_, _, busy, ..) = self.router.split();
+                let values = self.values.as_mut().map(Values::next);
+                tokio::select! {
+                    finished = busy => {
+                        self.router.advance(Instant::now());
+                        self.router.finished(finished);
+                    }
+                    Some(outcome) = OptionFuture::from(values) => self.value_came(outcome),
                 }
             }
         };

@@ -17,17 +17,19 @@ mod projects;
 mod serve;
 mod simulated;
 mod start;
+mod values;
 
 pub use acp_chain_process::ChildIo;
 pub use acp_chain_recorder as trace;
 pub use acp_chain_router::{
     EndCallback, Launch, Member, Native, NativeBacklogs, Order, PATIENCE, Program, Proxy, Router,
-    Swap, Terms, losses, sign_in,
+    Swap, Terms, ValueCall, ValueRequest, losses, sign_in,
 };
 pub use hooks::AgentHooks;
 pub use projects::{Project, Projects, ProxyFactory, Word};
 pub use serve::{Exit, Settings, serve};
 pub use start::{Agent, Chain, Role, StartError};
+pub use values::StoredValues;
 
 /// Native proxies, and the agent: their processes, and the dialects of the proxy protocol.
 pub mod native {

@@ -1,6 +1,6 @@
 //! What a connection needs to start.
 
-use super::{AgentHooks, Member, Projects};
+use super::{AgentHooks, Member, Projects, StoredValues};
 use crate::native::{Dialect, Supervisor};
 use acp_chain_acp::INITIALIZE;
 use acp_chain_channel::limits::LINE;
@@ -46,6 +46,8 @@ pub struct Chain {
     pub hooks: Option<AgentHooks>,
     /// Finds further proxies for each session; if `None`, all sessions have the same proxies.
     pub projects: Option<Box<dyn Projects>>,
+    /// Where proxies store values that outlast the connection; if `None`, they cannot store any.
+    pub values: Option<StoredValues>,
 }
 
 impl std::fmt::Debug for Chain {
@@ -70,6 +72,7 @@ impl Chain {
             reach: Reach::default(),
             hooks: None,
             projects: None,
+            values: None,
         }
     }
 

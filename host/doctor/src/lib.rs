@@ -11,6 +11,7 @@
 //! | `project` | the project of the current folder, and whether it is trusted |
 //! | `chain` | the proxies |
 //! | `store` | installed extensions, and compiled code |
+//! | `values` | stored values of proxies |
 //! | `agent` | the agents: whether they start and answer |
 //! | `answer` | starts one agent, and sends it `initialize` |
 //! | `runtime` | interpreters of agents that are scripts |
@@ -30,6 +31,7 @@ mod program;
 mod project;
 mod runtime;
 mod store;
+mod values;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,12 +53,13 @@ pub use self::finding::{Finding, Remedy, State};
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The areas, in order.
-const AREAS: [(&str, Look); 8] = [
+const AREAS: [(&str, Look); 9] = [
     ("program", |doctor| Ok(program::look(doctor))),
     ("configuration", configuration::look),
     ("project", project::look),
     ("chain", chain::look),
     ("store", |doctor| Ok(store::look(doctor))),
+    ("values", values::look),
     ("agent", agent::look),
     ("editors", |doctor| Ok(editors::look(doctor))),
     ("log", log::look),

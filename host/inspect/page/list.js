@@ -249,12 +249,14 @@ export class List {
       const kind = bad ? 'bad' : marks & MARKS.changed ? 'changed' : KINDS[Math.min(what, DECISION)];
       paint.fillStyle = paint.strokeStyle = colour(kind);
       paint.lineWidth = this.way.has(row) ? 2.5 : 1.5;
-      const from = x(lane(model.from[at]));
+      const isHost = (name) => model.name(name) === 'acp-chain';
+      const beside = (name) => x(lane(name)) + width / 2;
+      const from = isHost(model.from[at]) ? beside(model.to[at]) : x(lane(model.from[at]));
       if (what > RESPONSE) {
         if (what !== BEGINS && what !== DROPPED && what !== OVER) diamond(paint, from, y);
         return;
       }
-      const towards = model.name(model.to[at]) === 'acp-chain' ? from + width / 2 : x(lane(model.to[at]));
+      const towards = isHost(model.to[at]) ? beside(model.from[at]) : x(lane(model.to[at]));
       paint.setLineDash(what === RESPONSE ? [5, 3] : []);
       arrow(paint, from, towards, y, what);
       if (marks & MARKS.changed) {

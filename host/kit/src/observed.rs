@@ -201,6 +201,8 @@ impl State {
                 Effect::Fail { id, reason } => self.settle(*id, Outcome::Refused(reason.clone())),
                 Effect::Cancel { .. }
                 | Effect::Wake { .. }
+                | Effect::Load { .. }
+                | Effect::Store { .. }
                 | Effect::Ask { .. }
                 | Effect::Progress { .. }
                 | Effect::Changed(_) => {}

@@ -67,4 +67,5 @@ pub use acp_chain_mcp as mcp;
 pub use acp_chain_project as project;
 pub use acp_chain_rpc::{self as rpc, transport, untrusted};
 pub use acp_chain_sandbox as sandbox;
+pub use acp_chain_state as state;
 pub use acp_chain_system as system;

@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, read_directories, read_grant};
 use super::terms::{LimitsTable, Wrong, read_limits};
-use super::{Context, Environment, command, extension};
+use super::{Context, Environment, Origin, command, extension};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{FailurePolicy, Grant, Registration};
 use acp_chain_extension::{Location, is_name};
@@ -50,6 +50,8 @@ pub struct NativeEntry {
 pub struct ComponentEntry {
     /// The location of the component.
     pub location: Location,
+    /// Which extension it is, whatever its version is.
+    pub origin: Origin,
     /// The table `config` as JSON text.
     pub config: String,
     /// The default limits, with the changes of the table `limits`.
@@ -297,15 +299,18 @@ impl ProxyTable {
             .as_ref()
             .and_then(|found| found.package.asks.on_failure);
         let package = found.as_ref().map(|found| &found.package);
-        let asks = package
-            .or(own_package.as_ref())
-            .map(|package| &package.asks);
+        let package = package.or(own_package.as_ref());
+        let asks = package.map(|package| &package.asks);
         let is_guard = asks.is_some_and(|asks| asks.guard);
         let guards_by = asks.into_iter().flat_map(|asks| &asks.guards_by);
         let lacks = guards_by
             .filter(|power| !grant.has(power))
             .cloned()
             .collect();
+        let origin = match &self.r#use {
+            Some(name) => Origin::installed(name.get_ref(), found.as_ref(), context.folder()),
+            None => Origin::in_file(&own, package, id),
+        };
         let location = match found {
             Some(found) => {
                 let place = |place: &str| context.place_of_config(start, place);
@@ -317,6 +322,7 @@ impl ProxyTable {
         };
         let component = ComponentEntry {
             location,
+            origin,
             config: config.to_string(),
             limits: limits.into(),
             grant: grant.into(),

@@ -35,7 +35,7 @@ pub fn least(asked: &[Subscription], granted: &Grant, tools: bool) -> Vec<&'stat
         let touched = || asked.iter().any(|asked| asked.is_touched_by(power));
         match power.key {
             "tools" => tools,
-            "user.read" => has,
+            "user.read" | "values.keep" => has,
             _ if power.needs.is_some() => has,
             _ if has => actions.intersects(Actions::SEND) || touched(),
             key => missing.contains(&key),

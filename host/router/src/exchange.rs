@@ -43,7 +43,7 @@ pub enum Stage {
     Waiting,
     /// Waiting at the agent's end for a sign of life of the agent's hooks.
     Unproven,
-    /// On its way to the far side, or at a proxy that has been called with it.
+    /// On its way to the far side, at a proxy that has been called with it, or at the host for a stored value.
     Moving,
     /// Held by a proxy, which has this number for it.
     Held(HopIndex, MessageId),

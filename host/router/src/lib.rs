@@ -24,6 +24,7 @@ mod route;
 mod routed;
 mod router;
 pub mod sign_in;
+mod stored;
 mod swap;
 mod version;
 
@@ -35,6 +36,7 @@ pub use route::{HopIndex, Place};
 pub use router::{
     FinishedWork, FirstSign, HookOutcome, HookTerms, PATIENCE, RUN, ReportNumber, Router,
 };
+pub use stored::{NOT_HERE, ValueCall, ValueRequest};
 pub use swap::{EndCallback, Swap};
 
 /// Native proxies: their programs, and the dialects of the proxy protocol.

@@ -2,8 +2,8 @@
 
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
 use acp_chain_channel::{
-    ChannelError, Decision, Delivery, Edit, FailurePolicy, Kinds, Offers, Pattern, PatternError,
-    Peer, Registration, Subscription,
+    ChannelError, Decision, Delivery, Edit, FailurePolicy, Kinds, Offers, Owner, Pattern,
+    PatternError, Peer, Registration, Subscription,
 };
 use acp_chain_rpc as rpc;
 
@@ -21,6 +21,15 @@ impl From<Peer> for wit::Peer {
         match peer {
             Peer::Client => Self::Client,
             Peer::Agent => Self::Agent,
+        }
+    }
+}
+
+impl From<wit_channel::Keeper> for Owner {
+    fn from(keeper: wit_channel::Keeper) -> Self {
+        match keeper {
+            wit_channel::Keeper::User => Self::User,
+            wit_channel::Keeper::Project(session) => Self::Project(session.into()),
         }
     }
 }

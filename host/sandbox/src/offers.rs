@@ -58,19 +58,19 @@ macro_rules! interface {
 
 interface!(
     tools,
-    "package acp-chain:host; world offer { export acp-chain:proxy/tools@0.1.1; }"
+    "package acp-chain:host; world offer { export acp-chain:proxy/tools@0.1.2; }"
 );
 interface!(
     resources,
-    "package acp-chain:host; world offer { export acp-chain:proxy/resources@0.1.1; }"
+    "package acp-chain:host; world offer { export acp-chain:proxy/resources@0.1.2; }"
 );
 interface!(
     prompts,
-    "package acp-chain:host; world offer { export acp-chain:proxy/prompts@0.1.1; }"
+    "package acp-chain:host; world offer { export acp-chain:proxy/prompts@0.1.2; }"
 );
 interface!(
     completion,
-    "package acp-chain:host; world offer { export acp-chain:proxy/completion@0.1.1; }"
+    "package acp-chain:host; world offer { export acp-chain:proxy/completion@0.1.2; }"
 );
 
 /// The offers of a component with these exports; an error if an interface differs from the host's.

@@ -130,6 +130,22 @@ impl wit_channel::Host for State {
         self.called("save", |ledger| ledger.save(state))
     }
 
+    fn load_value(&mut self, of: wit_channel::Keeper, key: String) -> CallResult<MessageId> {
+        self.called("load-value", |ledger| ledger.load_value(of.into(), &key))
+    }
+
+    fn store_value(
+        &mut self,
+        of: wit_channel::Keeper,
+        key: String,
+        version: u64,
+        value: Option<String>,
+    ) -> CallResult<MessageId> {
+        self.called("store-value", |ledger| {
+            ledger.store_value(of.into(), &key, version, value)
+        })
+    }
+
     fn report_progress(
         &mut self,
         call: MessageId,

@@ -6,7 +6,7 @@
 use semver::Version;
 
 /// The host's version.
-pub const VERSION: &str = "0.1.1";
+pub const VERSION: &str = "0.1.2";
 
 /// The prefix of the names of the package's interfaces.
 const PACKAGE: &str = "acp-chain:proxy/";

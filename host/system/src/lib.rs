@@ -18,6 +18,7 @@
 //! | `thread` | a thread's processor time | its clock | its times |
 //! | `mounts` | mount points | `/proc`, on Linux | not implemented |
 //! | `handover` | passing streams to another process of ours | descriptors over a socket | not done |
+//! | `worker` | another process of ours that works for this one | a socket | pipes |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //! | `blocking` | one of them, with the standard library alone | a socket | a named pipe |
 //!
@@ -47,6 +48,6 @@ pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
 pub use self::here::{
     blocking, descriptors, directory, files, handover, local, memory, mounts, process, rights,
-    stop, supervisor, terminal, thread, tree,
+    stop, supervisor, terminal, thread, tree, worker,
 };
 pub use self::started::StartedProgram;

@@ -9,8 +9,9 @@ mod native;
 mod projects;
 mod proxy;
 mod swaps;
+mod values;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -61,8 +62,10 @@ pub fn chain(data: &[u8]) {
         has_swaps,
         finder: has_projects.then(Finder::new),
         router: Router::new(members, None),
+        values: VecDeque::new(),
         world,
     };
+    driver.router.keep_values();
     if is_proxy {
         driver.router.set_parent(Dialect::Proxy);
     }
@@ -179,6 +182,8 @@ struct Driver {
     has_swaps: bool,
     /// Finds the projects of sessions, if they have any.
     finder: Option<Finder>,
+    /// The requests for stored values whose outcome the router waits for, by their numbers, in order.
+    values: VecDeque<u64>,
     world: World,
 }
 
@@ -216,6 +221,7 @@ impl Driver {
         self.router.pump(budget);
         self.take_out();
         self.look();
+        self.give_value();
         if !self.has_programs && !self.router.is_ready() {
             self.world.lock().model.nothing_waits_in_vain();
         }
@@ -278,6 +284,9 @@ impl Driver {
                 self.pass_one();
                 continue;
             }
+            if self.give_all_values() {
+                continue;
+            }
             let asked = [Peer::Client, Peer::Agent]
                 .into_iter()
                 .find(|peer| self.world.lock().model.is_asked(*peer));
@@ -311,6 +320,8 @@ impl Driver {
             let client = self.world.lock().model.is_asked(Peer::Client);
             if self.has_to_pass() {
                 self.pass_one();
+            } else if self.give_all_values() {
+                // What follows from them comes in the next round.
             } else if client {
                 self.answer(Peer::Client);
             } else if self.router.next_timer().is_some() {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use acp_chain_tests::host;
+use acp_chain_tests::powers;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use tempfile::TempDir;
@@ -50,6 +51,9 @@ impl Source {
     async fn run(&self, file: &str) -> Process {
         let component = self.build(file).await.unwrap();
         let manifest = host::manifest(self.0.path(), &[("it", &component, "")]).unwrap();
+        let text = fs::read_to_string(&manifest).unwrap();
+        let text = text.replace(powers::in_one_process(), powers::everything());
+        fs::write(&manifest, text).unwrap();
         let log = self.0.path().join("log");
         let options = [
             "--log-file".as_ref(),
@@ -142,6 +146,8 @@ async fn the_types_are_what_is_passed() {
         r#"save: "undefined""#,
         r#"request: {"head":{"id":"number","sender":"string","method":"string","session":"string","size":"number"},"params":"string"}"#,
         r#"sent: "number""#,
+        r#"loading: "number""#,
+        r#"removing: "number""#,
         r#"part: "string""#,
         r#"no part: "null""#,
         r#"unknown message: {"code":"unknown-message","message":"string"}"#,

@@ -1,4 +1,4 @@
-//! The installed program, with five built-in extensions, which need no network, no home and no compiler.
+//! The installed program, with six built-in extensions, which need no network, no home and no compiler.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -177,7 +177,7 @@ async fn a_home_that_cannot_be_written_to_is_enough() {
 }
 
 #[tokio::test]
-async fn the_five_ask_for_what_they_need_and_no_more() {
+async fn they_ask_for_what_they_need_and_no_more() {
     let user = User::new();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/acp-chain.toml");
     fs::copy(example, user.path("acp-chain.toml")).unwrap();
@@ -241,7 +241,7 @@ async fn info_tells_what_an_extension_is() {
     assert!(told);
     assert_eq!(facts["name"], "redact");
     assert_eq!(facts["asks"]["on-failure"], "refuse");
-    assert_eq!(facts["imports"][0], "acp-chain:proxy/types@0.1.1");
+    assert_eq!(facts["imports"][0], "acp-chain:proxy/types@0.1.2");
     assert_eq!(
         facts["size"],
         fs::metadata(component("redact")).unwrap().len()

@@ -9,12 +9,13 @@ use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
 /// Subcommands that users do not type.
-const HIDDEN: [&str; 6] = [
+const HIDDEN: [&str; 7] = [
     "supervise",
     "mcp-shim",
     "find-projects",
     "project-chain",
     "export-otel",
+    "keep-values",
     "watch-keys",
 ];
 

@@ -15,6 +15,8 @@ mod otel;
 mod project;
 mod setup;
 mod setup_elsewhere;
+mod state;
 mod told;
 mod trace;
 mod try_turn;
+mod values;

@@ -2,7 +2,7 @@
 //! beside their code.
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::InProcess;
+use acp_chain_tests::host::{EXTENSIONS, InProcess};
 
 /// A chain after an `initialize` in which the client advertises that it reads files.
 async fn chain(proxies: &[(&str, &str)]) -> InProcess {
@@ -140,8 +140,7 @@ async fn a_file_with_a_secret_is_edited_through_the_editor_and_keeps_it() {
 
 #[tokio::test]
 async fn a_prompt_over_the_limit_of_bodies_passes_all_of_them_and_is_looked_at() {
-    let all = ["rules", "todo", "project-map", "permissions", "redact"];
-    let mut chain = chain(&all.map(|name| (name, "{}"))).await;
+    let mut chain = chain(&EXTENSIONS.map(|name| (name, "{}"))).await;
     // The text can be changed up to one size, and read up to another.
     for (size, secret, expected) in [
         (

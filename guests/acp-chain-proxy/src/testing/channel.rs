@@ -8,6 +8,7 @@ use super::line::{self, LINE, OutstandingRequest, SentKind};
 pub(crate) use super::line::{fail, settle};
 pub(crate) use super::offers::{ask, changed, meta, progress};
 use super::powers;
+pub(crate) use super::values::{load_value, store_value};
 use crate::{ChannelError, Json, Level, MessageId, Peer};
 
 type Result<T> = std::result::Result<T, ChannelError>;
@@ -104,6 +105,17 @@ pub(crate) fn save(state: Json) -> Result<()> {
         line.unseen = true;
     });
     Ok(())
+}
+
+/// Whether the proxy may call a function that takes this power.
+pub(super) fn granted(power: &str) -> Result<()> {
+    may_speak()?;
+    if LINE.with_borrow(|line| line.grant().has(power)) {
+        return Ok(());
+    }
+    Err(ChannelError::Denied(format!(
+        "it lacks the power `{power}`"
+    )))
 }
 
 fn may_speak() -> Result<()> {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::calls::Calls;
 use super::message::Message;
 use super::powers;
+use super::values::Stored;
 use crate::subscription::Kind;
 use crate::{Action, ChannelError, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Peer};
 
@@ -86,6 +87,7 @@ pub(super) struct Line {
     pub(super) calls: Calls,
     /// The callers' `_meta`; `None` declares every capability.
     pub(super) meta: Option<Json>,
+    pub(super) values: Stored,
     pub(super) sent: Vec<SentMessage>,
     pub(super) log: Vec<(Level, String)>,
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Host;
 use super::calls::{CallKind, Progress};
 use super::line::{self, LINE};
+use super::{Host, channel, values as stored};
 use crate::host::Change;
 use crate::{
     Call, ChannelError, CompleteRequest, Error, ExportedProxy, GetPromptRequest, Json, MessageId,
@@ -131,6 +131,7 @@ pub(super) fn done(id: MessageId, outcome: Result<Option<Json>, Error>) -> Messa
     if let Some(outcome) = outcome.transpose() {
         LINE.with_borrow_mut(|line| line.calls.conclude(id, outcome));
     }
+    stored::respond();
     id
 }
 
@@ -144,11 +145,7 @@ pub(super) fn took(is_it: impl Fn(&Change) -> bool) -> bool {
 }
 
 pub(super) fn granted() -> Result<(), ChannelError> {
-    LINE.with_borrow(|line| match (line.open, line.grant().has("tools")) {
-        (true, true) => Ok(()),
-        (true, false) => Err(ChannelError::Denied("it lacks the power `tools`".into())),
-        (false, _) => Err(ChannelError::Denied("there are no neighbours yet".into())),
-    })
+    channel::granted("tools")
 }
 
 pub(crate) fn progress(

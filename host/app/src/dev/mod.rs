@@ -29,6 +29,7 @@ use self::developed::DevChain;
 use self::sources::Sources;
 use crate::hooks::HooksPlan;
 use crate::plan::{Plan, check_grant, supervise};
+use crate::values::ValuesPlan;
 use crate::{ChainError, Error, Report, run};
 use acp_chain::host::Host;
 use acp_chain_conductor::native::CommandLine;
@@ -206,6 +207,8 @@ impl ChainStart {
         Ok(Plan {
             reach: user.reach.or(manifest.reach),
             hooks: HooksPlan::new(None, &user, &manifest, &proxies),
+            // Those of a proxy under development are not kept.
+            values: ValuesPlan::default(),
             manifest,
             proxies,
             agent: self.agent.clone(),

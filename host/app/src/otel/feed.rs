@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use acp_chain_otel::{Settings, needed};
 use acp_chain_trace::{Line, Missed, Sink};
+
+use crate::beside;
 
 /// How many bytes may wait to be handed over.
 const WAITING: usize = 4 << 20;
@@ -40,18 +42,8 @@ enum Entry {
 impl Feed {
     /// Starts the process.
     pub fn begin(log: Option<&Path>, settings: Settings) -> io::Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
-        // The process outlives us, and must not keep our standard streams open.
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        match log {
-            Some(log) => command.arg("--log-file").arg(log),
-            // Our log goes to standard error; the process logs to the user's file.
-            None => command.env_remove("ACP_CHAIN_LOG"),
-        };
-        let child = command.arg("export-otel").spawn()?;
+        let mut command = beside::command("export-otel", log)?;
+        let child = command.stdin(Stdio::piped()).spawn()?;
         let (queue, entries) = channel();
         Ok(Self {
             child: Some(child),

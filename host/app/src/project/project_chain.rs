@@ -11,6 +11,7 @@ use crate::hooks::HooksPlan;
 use crate::plan::Plan;
 use crate::run::{self, StartFailure, written};
 use crate::trace::{self, TraceTarget};
+use crate::values::ValuesPlan;
 use crate::{ChainError, Error, Report, home};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::Trace;
@@ -35,14 +36,16 @@ pub async fn serve(
     let files = written(log.as_deref(), target.as_ref());
     let settings = Settings {
         trace: trace.map(Trace::tracer),
-        log,
+        log: log.clone(),
         sees_tool_runs: true,
         ..Settings::default()
     };
     let start = async |role| {
         // Components open files.
         descriptors::raise();
-        let loaded = plan(role, &begin, &files)?.load(None, report).await?;
+        let loaded = plan(role, &begin, &files, log.as_deref())?
+            .load(None, report)
+            .await?;
         let started = loaded.start(live.as_ref()).await;
         started.map_err(StartFailure::AfterRights)
     };
@@ -51,7 +54,12 @@ pub async fn serve(
 }
 
 /// The chain to run, if the user agreed to it.
-fn plan(role: Role, begin: &ProjectStart, files: &[PathBuf]) -> Result<Plan, ChainError> {
+fn plan(
+    role: Role,
+    begin: &ProjectStart,
+    files: &[PathBuf],
+    log: Option<&Path>,
+) -> Result<Plan, ChainError> {
     if role == Role::Agent {
         return Err(ChainError::unfit("the proxies of a project are no agent"));
     }
@@ -60,12 +68,14 @@ fn plan(role: Role, begin: &ProjectStart, files: &[PathBuf]) -> Result<Plan, Cha
         project.retain_guards();
     }
     let hooks = HooksPlan::of_project(&project.manifest, &project.proxies, &begin.hooks);
+    let values = ValuesPlan::new(&project.proxies, log).in_project(Path::new(&begin.root));
     Ok(Plan {
         manifest: project.manifest,
         proxies: project.proxies,
         agent: None,
         reach: Reach::default(),
         hooks,
+        values,
         projects: None,
         engine: None,
     })

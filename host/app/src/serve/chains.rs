@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::ServeLimits;
 use crate::hooks::{ChainHooks, SharedHooks};
 use crate::plan::{self, Plan, start_native};
-use crate::{ChainError, Report, home};
+use crate::values::{ValuesPlan, ValuesProcess};
+use crate::{ChainError, Error, Report, home};
 use acp_chain::host::{self, Host, LoadedProxy, Ready, ReadyProxy, StartedProxies};
 use acp_chain_channel::{Failure, Registration};
 use acp_chain_conductor::native::{Startable, Supervisor};
@@ -19,6 +20,7 @@ use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Gauge, Guest, Total, apart};
+use acp_chain_state::Keeper;
 use acp_chain_system::handover::Taker;
 
 use acp_chain_remote::User;
@@ -34,6 +36,8 @@ pub struct Chains {
     /// The chain of all other users.
     others: Template,
     total: Arc<Total>,
+    /// The client of the process that has the stored values, if a proxy stores some.
+    keeper: Option<Keeper>,
 }
 
 /// Everything needed to start a chain, loaded once.
@@ -43,6 +47,8 @@ struct Template {
     agent: Agent,
     /// The agent's hooks, and what users are told of them before their first prompt.
     hooks: ChainHooks<SharedHooks>,
+    /// Whose values the proxies store.
+    values: ValuesPlan,
     manifest: Manifest,
     /// The proxies of the manifest, in order, to be started for each chain.
     proxies: Vec<Proxy>,
@@ -124,6 +130,7 @@ impl Chains {
             routes: loaded,
             others: load(others, hooks_of_others).await?,
             total,
+            keeper: None,
         })
     }
 
@@ -134,6 +141,12 @@ impl Chains {
         for template in routes.chain([&mut self.others]) {
             template.check().await?;
         }
+        Ok(())
+    }
+
+    /// Lets proxies store values in this process. Must be called within the runtime that serves the chains.
+    pub fn store_values(&mut self, process: ValuesProcess) -> Result<(), Error> {
+        self.keeper = Some(process.keeper()?);
         Ok(())
     }
 
@@ -155,7 +168,8 @@ impl Chains {
         let mut routes = self.routes.iter();
         let route = routes.find(|(route, _)| route.fits(&user.name, &user.groups));
         let template = route.map_or(&self.others, |(_, template)| template);
-        template.chain(user).await.map_err(|error| error.error)
+        let chain = template.chain(user, self.keeper.as_ref());
+        chain.await.map_err(|error| error.error)
     }
 }
 
@@ -232,6 +246,7 @@ impl Template {
             reach: plan.reach,
             agent,
             hooks,
+            values: plan.values,
             manifest: plan.manifest,
             proxies,
             sleep_after,
@@ -258,14 +273,18 @@ impl Template {
         Ok(())
     }
 
-    async fn chain(&self, user: &User) -> Result<Chain, ChainError> {
+    async fn chain(&self, user: &User, keeper: Option<&Keeper>) -> Result<Chain, ChainError> {
         let ChainHooks { hooks, notice, .. } = &self.hooks;
         let begun = hooks.as_ref().map(SharedHooks::begin).transpose();
         let (hooks, token) = begun.map_err(ChainError::new)?.unzip();
         let agent = self.agent.start(token)?;
-        let started = self.proxies(Some(user)).await?;
+        // Without authentication, users have no name.
+        let named = Some(user).filter(|user| !user.name.is_empty());
+        let started = self.proxies(named).await?;
+        let name = named.map(|user| &*user.name);
         Ok(Chain {
             proxies: started.proxies,
+            values: keeper.map(|keeper| self.values.stored(keeper.clone(), name)),
             notices: notice.iter().cloned().chain(started.notices).collect(),
             supervisor: Some(self.supervisor.clone()),
             reach: self.reach,
@@ -275,8 +294,6 @@ impl Template {
     }
 
     async fn proxies(&self, user: Option<&User>) -> Result<StartedProxies, ChainError> {
-        // Without authentication, users have no name.
-        let user = user.filter(|user| !user.name.is_empty());
         let user = user.map(|user| json!({"name": user.name, "groups": user.groups}).to_string());
         let user: Option<Arc<str>> = user.map(Into::into);
         let ready = self.proxies.iter().filter_map(|Proxy { entry, code }| {

@@ -34,6 +34,7 @@ use self::chains::Chains;
 use self::keys::KeysFeed;
 use crate::plan::{Plan, supervise};
 use crate::run::ChainOptions;
+use crate::values::ValuesProcess;
 use crate::{ChainError, Report, otel, trace};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::Trace;
@@ -101,7 +102,7 @@ pub fn open(
             of_chain.unwrap_or_default(),
         ),
     };
-    let proxies = plans.flat_map(|plan: &Plan| &plan.proxies);
+    let proxies = plans.clone().flat_map(|plan: &Plan| &plan.proxies);
     let directories = proxies.map(|proxy| proxy.directories.clone()).collect();
     let tls = set.gate.tls.as_ref();
     let tls = tls.map(|tls| tls::load(&tls.cert, &tls.key, tls.client_ca.as_deref()));
@@ -127,6 +128,7 @@ pub fn open(
     let trace = trace::open(options.target.as_ref()).map_err(ChainError::misuse)?;
     let live = trace.as_ref().and_then(trace::live_folder);
     let tracer = otel::exported(trace, propagates, log.as_deref()).map(Trace::tracer);
+    let values = ValuesProcess::start(plans.map(|plan| &plan.values))?;
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
     let runtime = crate::runtime()?;
@@ -146,6 +148,7 @@ pub fn open(
         access,
         tracer,
         chains,
+        values,
         drain: set.limits.drain,
         program,
         log,

@@ -18,6 +18,7 @@ use super::chains::Chains;
 use super::keys::KeysFeed;
 use super::numbers::{self, Agents};
 use crate::plan::give_up_rights;
+use crate::values::ValuesProcess;
 use crate::{ChainError, Report};
 use acp_chain_conductor as chain;
 use acp_chain_conductor::trace::Tracer;
@@ -43,6 +44,8 @@ pub struct OpenServer {
     /// Outlives the runtime, so that everything until its end is written.
     pub(super) tracer: Option<Tracer>,
     pub(super) chains: Chains,
+    /// The process that has the stored values of all users, if a proxy stores some.
+    pub(super) values: Option<ValuesProcess>,
     /// How long turns may go on when a stop is requested.
     pub(super) drain: Duration,
     pub(super) program: PathBuf,
@@ -66,6 +69,10 @@ impl OpenServer {
             .build()
             .map_err(ChainError::new)?;
         runtime.block_on(chains.check())?;
+        if let Some(values) = self.values {
+            let _on_it = runtime.enter();
+            chains.store_values(values)?;
+        }
         let (access, writer) = self.access.unzip();
         if let Some(writer) = writer {
             writer.begin().map_err(ChainError::new)?;

@@ -4,7 +4,7 @@
 //
 // It allocates nothing, since memory may be exhausted.
 
-@external("acp-chain:proxy/channel@0.1.1", "log")
+@external("acp-chain:proxy/channel@0.1.2", "log")
 declare function log(level: i32, text: usize, length: usize): void;
 
 /** The maximum number of characters that are logged of the message, and of the file. */

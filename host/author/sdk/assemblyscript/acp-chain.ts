@@ -36,6 +36,7 @@ export {
   ErrorCode,
   FailurePolicy,
   Head,
+  Keeper,
   Kinds,
   Level,
   MessageId,

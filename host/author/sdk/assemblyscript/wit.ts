@@ -331,6 +331,38 @@ export class ChannelError {
   ) {}
 }
 
+export enum KeeperTag {
+  User,
+  Project,
+}
+
+/** Whose values they are. */
+export class Keeper {
+  project: string | null = null;
+
+  constructor(readonly tag: KeeperTag) {}
+
+  /** The user's: the same in all projects. */
+  static user(): Keeper {
+    return new Keeper(KeeperTag.User);
+  }
+
+  /** Those of the project in which the session with this id is: of the folder that its setup names. */
+  static project(value: string): Keeper {
+    const it = new Keeper(KeeperTag.Project);
+    it.project = value;
+    return it;
+  }
+
+  /** Puts it where the host reads it. */
+  put(at: usize): void {
+    store<u8>(at, <u8>this.tag);
+    if (this.tag == KeeperTag.Project) {
+      abi.storeBlock(at + 4, abi.putText(this.project!));
+    }
+  }
+}
+
 export enum Level {
   Trace,
   Debug,
@@ -339,55 +371,61 @@ export enum Level {
   Error,
 }
 
-@external("acp-chain:proxy/channel@0.1.1", "request")
+@external("acp-chain:proxy/channel@0.1.2", "request")
 declare function host_request(a0: usize, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "notify")
+@external("acp-chain:proxy/channel@0.1.2", "notify")
 declare function host_notify(a0: usize, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "settle")
+@external("acp-chain:proxy/channel@0.1.2", "settle")
 declare function host_settle(a0: u64, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize, a6: usize, a7: usize, a8: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "fail")
+@external("acp-chain:proxy/channel@0.1.2", "fail")
 declare function host_fail(a0: u64, a1: usize, a2: usize, a3: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "cancel")
+@external("acp-chain:proxy/channel@0.1.2", "cancel")
 declare function host_cancel(a0: u64, a1: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "wake-after")
+@external("acp-chain:proxy/channel@0.1.2", "wake-after")
 declare function host_wake_after(a0: usize, a1: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "read")
+@external("acp-chain:proxy/channel@0.1.2", "read")
 declare function host_read(a0: u64, a1: usize, a2: usize, a3: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "save")
+@external("acp-chain:proxy/channel@0.1.2", "save")
 declare function host_save(a0: usize, a1: usize, a2: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "report-progress")
+@external("acp-chain:proxy/channel@0.1.2", "load-value")
+declare function host_load_value(a0: usize, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize): void;
+
+@external("acp-chain:proxy/channel@0.1.2", "store-value")
+declare function host_store_value(a0: usize, a1: usize, a2: usize, a3: usize, a4: usize, a5: u64, a6: usize, a7: usize, a8: usize, a9: usize): void;
+
+@external("acp-chain:proxy/channel@0.1.2", "report-progress")
 declare function host_report_progress(a0: u64, a1: f64, a2: usize, a3: f64, a4: usize, a5: usize, a6: usize, a7: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "call-meta")
+@external("acp-chain:proxy/channel@0.1.2", "call-meta")
 declare function host_call_meta(a0: u64, a1: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "ask-caller")
+@external("acp-chain:proxy/channel@0.1.2", "ask-caller")
 declare function host_ask_caller(a0: u64, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "tools-changed")
+@external("acp-chain:proxy/channel@0.1.2", "tools-changed")
 declare function host_tools_changed(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "resources-changed")
+@external("acp-chain:proxy/channel@0.1.2", "resources-changed")
 declare function host_resources_changed(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "prompts-changed")
+@external("acp-chain:proxy/channel@0.1.2", "prompts-changed")
 declare function host_prompts_changed(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "resource-changed")
+@external("acp-chain:proxy/channel@0.1.2", "resource-changed")
 declare function host_resource_changed(a0: usize, a1: usize, a2: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "proxy-id")
+@external("acp-chain:proxy/channel@0.1.2", "proxy-id")
 declare function host_proxy_id(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.1", "log")
+@external("acp-chain:proxy/channel@0.1.2", "log")
 declare function host_log(a0: usize, a1: usize, a2: usize): void;
 
 /**
@@ -556,6 +594,67 @@ export namespace channel {
     const at = abi.take(16);
     host_save(text1, text1Length, at);
     const given: ChannelError | null = load<u8>(at) != 0 ? new ChannelError(<ErrorCode>load<u8>(at, 4), abi.textAt(load<usize>(at, 8), load<usize>(at, 12))) : null;
+    abi.release(mark);
+    return given;
+  }
+
+  /**
+   * Loads the value under a key of at most 256 bytes. Values outlast the connection, and belong to the extension, by
+   * its name and where it comes from: no other proxy reads them. The response arrives at `handler.on-response`
+   * under the returned number, with the method `load-value` and an object as the outcome: `value` is a string, or
+   * `null` if there is none; `version` is its number, or 0; `since` is the time since which this keeper has had values
+   * (RFC 3339), or `null` if it has none: somebody may have removed them. Requires the power `values.keep`.
+   */
+  export function loadValue(whose: Keeper, key: string): abi.Result<MessageId, ChannelError> {
+    const mark = abi.mark();
+    let case1: usize = 0;
+    let case2: usize = 0;
+    if (whose.tag == KeeperTag.Project) {
+      const text3 = abi.putText(whose.project!);
+      const text3Length = abi.length;
+      case1 = text3;
+      case2 = text3Length;
+    }
+    const text4 = abi.putText(key);
+    const text4Length = abi.length;
+    const at = abi.take(24);
+    host_load_value(<usize>whose.tag, case1, case2, text4, text4Length, at);
+    const given: abi.Result<MessageId, ChannelError> = load<u8>(at) == 0 ? abi.ok<MessageId, ChannelError>(load<u64>(at, 8)) : abi.err<MessageId, ChannelError>(new ChannelError(<ErrorCode>load<u8>(at, 8), abi.textAt(load<usize>(at, 12), load<usize>(at, 16))));
+    abi.release(mark);
+    return given;
+  }
+
+  /**
+   * Stores a value of at most 64 KiB under a key, or removes it, if its version is still this one (0 if there is
+   * none). The response arrives as for `load-value`, with the method `store-value`, once the value is on disk: an
+   * object with the new `version`, which no value under this key has had before; or, if the version is another one by
+   * now, with the object `conflict`, which is what `load-value` would return. An error response if it cannot be
+   * stored: the earlier value stays. Requires the power `values.keep`.
+   */
+  export function storeValue(whose: Keeper, key: string, version: u64, value: string | null): abi.Result<MessageId, ChannelError> {
+    const mark = abi.mark();
+    let case1: usize = 0;
+    let case2: usize = 0;
+    if (whose.tag == KeeperTag.Project) {
+      const text3 = abi.putText(whose.project!);
+      const text3Length = abi.length;
+      case1 = text3;
+      case2 = text3Length;
+    }
+    const text4 = abi.putText(key);
+    const text4Length = abi.length;
+    const part5 = value;
+    let case6: usize = 0;
+    let case7: usize = 0;
+    if (part5 != null) {
+      const text8 = abi.putText(part5);
+      const text8Length = abi.length;
+      case6 = text8;
+      case7 = text8Length;
+    }
+    const at = abi.take(24);
+    host_store_value(<usize>whose.tag, case1, case2, text4, text4Length, version, <usize>(part5 != null), case6, case7, at);
+    const given: abi.Result<MessageId, ChannelError> = load<u8>(at) == 0 ? abi.ok<MessageId, ChannelError>(load<u64>(at, 8)) : abi.err<MessageId, ChannelError>(new ChannelError(<ErrorCode>load<u8>(at, 8), abi.textAt(load<usize>(at, 12), load<usize>(at, 16))));
     abi.release(mark);
     return given;
   }

@@ -135,6 +135,46 @@ export function sleep(milliseconds: number): Promise<void>;
 
 /** Saves a value, replacing the previous one; `onStart` receives it if the proxy breaks and is restarted. */
 export function save(value: unknown): void;
+
+/** Whose values: the user's, which are the same in all projects, or those of the project in which this session is. */
+export type Keeper = "user" | { readonly project: string };
+
+/** A value, as it was loaded. */
+export interface StoredValue {
+  /** The text; `undefined` if there is no value under the key. */
+  readonly value: string | undefined;
+  /** The version of the value, which no other value under its key has had; 0 if there is none. */
+  readonly version: number;
+  /**
+   * The time since which the keeper has had values (RFC 3339); `undefined` if it has none. A proxy that remembers an
+   * earlier time sees that somebody has removed them.
+   */
+  readonly since: string | undefined;
+}
+
+/** The new version, 0 of a removed value; or the value that another connection has stored since this one was loaded. */
+export type StoreOutcome =
+  | { readonly version: number; readonly conflict?: undefined }
+  | { readonly version?: undefined; readonly conflict: StoredValue };
+
+/**
+ * Values that outlast the connection, with the power `values.keep`: texts under keys. The promises reject like those of
+ * requests; then the earlier value stays.
+ */
+export const values: {
+  /** Loads the value under a key of at most 256 bytes. */
+  load(of: Keeper, key: string): Promise<StoredValue>;
+  /**
+   * Stores a value of at most 64 KiB, or removes it (`undefined`), if its version is still this one: 0 if there is
+   * none.
+   */
+  store(of: Keeper, key: string, version: number, value: string | undefined): Promise<StoreOutcome>;
+  /**
+   * Loads a value, changes it, and stores it; again with the new value if another connection has stored one meanwhile,
+   * so `change` may be called up to 8 times. Returns the value that is now stored; its `since` is from before the change.
+   */
+  update(of: Keeper, key: string, change: (value: string | undefined) => string | undefined): Promise<StoredValue>;
+};
 /** The name of the proxy in the manifest. The proxy may set `acp-chain/` and this name in `_meta`. */
 export function proxyId(): string;
 /** Notifies the agent that the list of tools has changed. */

@@ -5,6 +5,7 @@ import * as wit from "./wit.js";
 
 export { Cancelled, ChannelError, RpcError } from "./errors.js";
 export { defineProxy } from "./proxy.js";
+export * as values from "./values.js";
 export {
   promptsChanged, proxyId, reject, remove, replace, resourceChanged, resourcesChanged, respond, save, set, toolsChanged,
 } from "./wit.js";

@@ -8,7 +8,7 @@
  * The host parses only the envelope of a message: its kind, method and session. The body is
  * passed as JSON text, whatever version or extension of the protocol it belongs to.
  */
-declare module "acp-chain:proxy/types@0.1.1" {
+declare module "acp-chain:proxy/types@0.1.2" {
   /** JSON text (UTF-8). */
   export type Json = string;
 
@@ -184,14 +184,14 @@ declare module "acp-chain:proxy/types@0.1.1" {
  * The powers granted in the user's manifest determine which messages a proxy may read, change (and
  * at which places), reject, drop, hold, answer, or send. Without a power it receives no message.
  */
-declare module "acp-chain:proxy/channel@0.1.1" {
-  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
+declare module "acp-chain:proxy/channel@0.1.2" {
+  export type Json = import("acp-chain:proxy/types@0.1.2").Json;
 
-  export type Peer = import("acp-chain:proxy/types@0.1.1").Peer;
+  export type Peer = import("acp-chain:proxy/types@0.1.2").Peer;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.2").MessageId;
 
-  export type Action = import("acp-chain:proxy/types@0.1.1").Action;
+  export type Action = import("acp-chain:proxy/types@0.1.2").Action;
 
   /** Why a call had no effect. */
   export type ErrorCode =
@@ -213,6 +213,13 @@ declare module "acp-chain:proxy/channel@0.1.1" {
     /** The reason, for people. */
     message: string;
   }
+
+  /** Whose values they are. */
+  export type Keeper =
+    /** The user's: the same in all projects. */
+    | { tag: "user" }
+    /** Those of the project in which the session with this id is: of the folder that its setup names. */
+    | { tag: "project"; val: string };
 
   export type Level =
     | "trace"
@@ -278,6 +285,26 @@ declare module "acp-chain:proxy/channel@0.1.1" {
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
   export function save(state: string): void;
+
+  /**
+   * Loads the value under a key of at most 256 bytes. Values outlast the connection, and belong to the extension, by
+   * its name and where it comes from: no other proxy reads them. The response arrives at `handler.on-response`
+   * under the returned number, with the method `load-value` and an object as the outcome: `value` is a string, or
+   * `null` if there is none; `version` is its number, or 0; `since` is the time since which this keeper has had values
+   * (RFC 3339), or `null` if it has none: somebody may have removed them. Requires the power `values.keep`.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function loadValue(of: Keeper, key: string): MessageId;
+
+  /**
+   * Stores a value of at most 64 KiB under a key, or removes it, if its version is still this one (0 if there is
+   * none). The response arrives as for `load-value`, with the method `store-value`, once the value is on disk: an
+   * object with the new `version`, which no value under this key has had before; or, if the version is another one by
+   * now, with the object `conflict`, which is what `load-value` would return. An error response if it cannot be
+   * stored: the earlier value stays. Requires the power `values.keep`.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function storeValue(of: Keeper, key: string, version: number, value: string | null): MessageId;
 
   /**
    * Reports the progress of a pending call (see `tools`, `resources`, `prompts`, `completion`).
@@ -350,20 +377,20 @@ declare module "acp-chain:proxy/channel@0.1.1" {
  * unchanged instead if the failure policy is `bypass`, or if no power lets the proxy decide about
  * it.
  */
-declare module "acp-chain:proxy/handler@0.1.1" {
-  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
+declare module "acp-chain:proxy/handler@0.1.2" {
+  export type Json = import("acp-chain:proxy/types@0.1.2").Json;
 
-  export type Registration = import("acp-chain:proxy/types@0.1.1").Registration;
+  export type Registration = import("acp-chain:proxy/types@0.1.2").Registration;
 
-  export type Request = import("acp-chain:proxy/types@0.1.1").Request;
+  export type Request = import("acp-chain:proxy/types@0.1.2").Request;
 
-  export type Notification = import("acp-chain:proxy/types@0.1.1").Notification;
+  export type Notification = import("acp-chain:proxy/types@0.1.2").Notification;
 
-  export type Response = import("acp-chain:proxy/types@0.1.1").Response;
+  export type Response = import("acp-chain:proxy/types@0.1.2").Response;
 
-  export type Action = import("acp-chain:proxy/types@0.1.1").Action;
+  export type Action = import("acp-chain:proxy/types@0.1.2").Action;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.2").MessageId;
 
   export interface Handler {
     /**
@@ -399,8 +426,8 @@ declare module "acp-chain:proxy/handler@0.1.1" {
 }
 
 /** What the interfaces below share: the agent calls a function of the proxy. */
-declare module "acp-chain:proxy/calls@0.1.1" {
-  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
+declare module "acp-chain:proxy/calls@0.1.2" {
+  export type Json = import("acp-chain:proxy/types@0.1.2").Json;
 
   /** The outcome of a call. */
   export type Outcome =
@@ -419,14 +446,14 @@ declare module "acp-chain:proxy/calls@0.1.1" {
  * The host declares it in every session, over a transport that the agent supports, and speaks MCP
  * on behalf of the proxy.
  */
-declare module "acp-chain:proxy/tools@0.1.1" {
-  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
+declare module "acp-chain:proxy/tools@0.1.2" {
+  export type Json = import("acp-chain:proxy/types@0.1.2").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.2").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.2").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.2").Outcome;
 
   export interface Catalog {
     /** How to use the tools together, for the model (MCP `instructions`). */
@@ -471,14 +498,14 @@ declare module "acp-chain:proxy/tools@0.1.1" {
 }
 
 /** Optional: resources, which the agent reads by their URIs. */
-declare module "acp-chain:proxy/resources@0.1.1" {
-  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
+declare module "acp-chain:proxy/resources@0.1.2" {
+  export type Json = import("acp-chain:proxy/types@0.1.2").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.2").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.2").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.2").Outcome;
 
   export interface Catalog {
     /** How to use the resources, for the model. Appended to the instructions of `tools.list-tools`. */
@@ -525,14 +552,14 @@ declare module "acp-chain:proxy/resources@0.1.1" {
 }
 
 /** Optional: prompts, from which the user chooses. */
-declare module "acp-chain:proxy/prompts@0.1.1" {
-  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
+declare module "acp-chain:proxy/prompts@0.1.2" {
+  export type Json = import("acp-chain:proxy/types@0.1.2").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.2").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.2").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.2").Outcome;
 
   export interface PromptCall {
     /** The number under which a pending call is settled. */
@@ -562,14 +589,14 @@ declare module "acp-chain:proxy/prompts@0.1.1" {
 }
 
 /** Optional: completion of the arguments of prompts, and of the variables of resource templates. */
-declare module "acp-chain:proxy/completion@0.1.1" {
-  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
+declare module "acp-chain:proxy/completion@0.1.2" {
+  export type Json = import("acp-chain:proxy/types@0.1.2").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.2").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.2").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.2").Outcome;
 
   export interface CompletionCall {
     /** The number under which a pending call is settled. */

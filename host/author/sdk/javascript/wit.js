@@ -1,18 +1,18 @@
 // @ts-check
 // The adapter to the WIT: the functions of the host, and the exports. No other file uses the names of the WIT.
 
-import * as channel from "acp-chain:proxy/channel@0.1.1";
+import * as channel from "acp-chain:proxy/channel@0.1.2";
 import { ChannelError, RpcError } from "./errors.js";
 import { json } from "./json.js";
 
-/** @import { Action, Change, Edit, RpcError as RawError, Head, Peer, Subscription } from "acp-chain:proxy/types@0.1.1" */
-/** @import { ChannelError as RawChannelError, Level } from "acp-chain:proxy/channel@0.1.1" */
-/** @import { Handler } from "acp-chain:proxy/handler@0.1.1" */
-/** @import { Outcome } from "acp-chain:proxy/calls@0.1.1" */
-/** @import { Tools } from "acp-chain:proxy/tools@0.1.1" */
-/** @import { Resources } from "acp-chain:proxy/resources@0.1.1" */
-/** @import { Prompts } from "acp-chain:proxy/prompts@0.1.1" */
-/** @import { Completion } from "acp-chain:proxy/completion@0.1.1" */
+/** @import { Action, Change, Edit, RpcError as RawError, Head, Peer, Subscription } from "acp-chain:proxy/types@0.1.2" */
+/** @import { ChannelError as RawChannelError, Keeper, Level } from "acp-chain:proxy/channel@0.1.2" */
+/** @import { Handler } from "acp-chain:proxy/handler@0.1.2" */
+/** @import { Outcome } from "acp-chain:proxy/calls@0.1.2" */
+/** @import { Tools } from "acp-chain:proxy/tools@0.1.2" */
+/** @import { Resources } from "acp-chain:proxy/resources@0.1.2" */
+/** @import { Prompts } from "acp-chain:proxy/prompts@0.1.2" */
+/** @import { Completion } from "acp-chain:proxy/completion@0.1.2" */
 
 /**
  * Log lines from before the start, when there is no host; undefined once the proxy has started.
@@ -74,6 +74,17 @@ export const cancel = asked(channel.cancel);
 export const wakeAfter = asked(channel.wakeAfter);
 export const read = asked((/** @type {number} */ id, /** @type {string} */ pointer) => channel.read(id, name(pointer)));
 export const save = asked((/** @type {unknown} */ state) => channel.save(json(state)));
+/** @typedef {"user" | { project: string }} Of */
+/** @type {(of: Of) => Keeper} */
+const keeper = (of) => (of === "user" ? { tag: "user" } : { tag: "project", val: name(of.project) });
+export const loadValue = asked((/** @type {Of} */ of, /** @type {string} */ key) =>
+  channel.loadValue(keeper(of), name(key)));
+export const storeValue = asked((
+  /** @type {Of} */ of,
+  /** @type {string} */ key,
+  /** @type {number} */ version,
+  /** @type {string | null} */ value,
+) => channel.storeValue(keeper(of), name(key), version, value === null ? null : name(value)));
 export const progress = asked((
   /** @type {number} */ call,
   /** @type {number} */ progress,

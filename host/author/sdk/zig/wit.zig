@@ -166,7 +166,7 @@ pub const types = struct {
 /// The powers granted in the user's manifest determine which messages a proxy may read, change (and
 /// at which places), reject, drop, hold, answer, or send. Without a power it receives no message.
 pub const channel = struct {
-    const interface = "acp-chain:proxy/channel@0.1.1";
+    const interface = "acp-chain:proxy/channel@0.1.2";
 
     pub const Json = types.Json;
 
@@ -194,6 +194,14 @@ pub const channel = struct {
         code: ErrorCode,
         /// The reason, for people.
         message: []const u8,
+    };
+
+    /// Whose values they are.
+    pub const Keeper = union(enum) {
+        /// The user's: the same in all projects.
+        user,
+        /// Those of the project in which the session with this id is: of the folder that its setup names.
+        project: []const u8,
     };
 
     pub const Level = enum {
@@ -252,6 +260,24 @@ pub const channel = struct {
     /// gets it after a failure. It is deleted when the connection ends.
     pub fn save(state: []const u8) Result(void, ChannelError) {
         return abi.call(interface, "save", Result(void, ChannelError), .{state});
+    }
+
+    /// Loads the value under a key of at most 256 bytes. Values outlast the connection, and belong to the extension, by
+    /// its name and where it comes from: no other proxy reads them. The response arrives at `handler.on-response`
+    /// under the returned number, with the method `load-value` and an object as the outcome: `value` is a string, or
+    /// `null` if there is none; `version` is its number, or 0; `since` is the time since which this keeper has had values
+    /// (RFC 3339), or `null` if it has none: somebody may have removed them. Requires the power `values.keep`.
+    pub fn loadValue(of: Keeper, key: []const u8) Result(MessageId, ChannelError) {
+        return abi.call(interface, "load-value", Result(MessageId, ChannelError), .{ of, key });
+    }
+
+    /// Stores a value of at most 64 KiB under a key, or removes it, if its version is still this one (0 if there is
+    /// none). The response arrives as for `load-value`, with the method `store-value`, once the value is on disk: an
+    /// object with the new `version`, which no value under this key has had before; or, if the version is another one by
+    /// now, with the object `conflict`, which is what `load-value` would return. An error response if it cannot be
+    /// stored: the earlier value stays. Requires the power `values.keep`.
+    pub fn storeValue(of: Keeper, key: []const u8, version: u64, value: ?[]const u8) Result(MessageId, ChannelError) {
+        return abi.call(interface, "store-value", Result(MessageId, ChannelError), .{ of, key, version, value });
     }
 
     /// Reports the progress of a pending call (see `tools`, `resources`, `prompts`, `completion`).
@@ -319,7 +345,7 @@ pub const channel = struct {
 /// unchanged instead if the failure policy is `bypass`, or if no power lets the proxy decide about
 /// it.
 pub const handler = struct {
-    const interface = "acp-chain:proxy/handler@0.1.1";
+    const interface = "acp-chain:proxy/handler@0.1.2";
 
     pub const Json = types.Json;
 
@@ -408,7 +434,7 @@ pub const calls = struct {
 /// The host declares it in every session, over a transport that the agent supports, and speaks MCP
 /// on behalf of the proxy.
 pub const tools = struct {
-    const interface = "acp-chain:proxy/tools@0.1.1";
+    const interface = "acp-chain:proxy/tools@0.1.2";
 
     pub const Json = types.Json;
 
@@ -465,7 +491,7 @@ pub const tools = struct {
 
 /// Optional: resources, which the agent reads by their URIs.
 pub const resources = struct {
-    const interface = "acp-chain:proxy/resources@0.1.1";
+    const interface = "acp-chain:proxy/resources@0.1.2";
 
     pub const Json = types.Json;
 
@@ -522,7 +548,7 @@ pub const resources = struct {
 
 /// Optional: prompts, from which the user chooses.
 pub const prompts = struct {
-    const interface = "acp-chain:proxy/prompts@0.1.1";
+    const interface = "acp-chain:proxy/prompts@0.1.2";
 
     pub const Json = types.Json;
 
@@ -568,7 +594,7 @@ pub const prompts = struct {
 
 /// Optional: completion of the arguments of prompts, and of the variables of resource templates.
 pub const completion = struct {
-    const interface = "acp-chain:proxy/completion@0.1.1";
+    const interface = "acp-chain:proxy/completion@0.1.2";
 
     pub const Json = types.Json;
 

@@ -100,7 +100,11 @@ fn core(of: WasmType) -> Result<&'static str> {
 }
 
 fn camel(name: &str) -> String {
-    name.to_lower_camel_case()
+    match name {
+        // A keyword, which names no parameter.
+        "of" => "whose".to_owned(),
+        name => name.to_lower_camel_case(),
+    }
 }
 
 fn docs(docs: &Docs, indent: &str) -> String {

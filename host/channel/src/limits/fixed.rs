@@ -275,6 +275,36 @@ fixed! {
     "hook names" HOOK_NAMES: usize as Count = 1 << 14;
         "sessions and calls, each, of which it is remembered that their hooks have reported",
         past it "the oldest is forgotten, as if its hook had been silent".
+
+    /// The longest key of a stored value, in bytes: a name, a session's id or a digest.
+    "stored key" STORED_KEY: usize as Size = 256;
+        "the key of a value that a proxy stores", past it "the request fails".
+
+    /// The longest stored value, in bytes: it is sent and written as a whole.
+    "stored value" STORED_VALUE: usize as Size = 64 * KIB;
+        "a value that a proxy stores", past it "it is not stored; the earlier value stays".
+
+    /// How many values one proxy may store for one user or project.
+    "stored values" STORED_VALUES: u64 as Count = 4096;
+        "values that a proxy has stored, for each user and project", past it "the same".
+
+    /// How many bytes one proxy may store for one user or project: no proxy takes what all have.
+    "stored bytes" STORED_BYTES: u64 as Size = 4 * MIB as u64;
+        "bytes of those values and their keys; each takes 64 bytes more", past it "the same".
+
+    /// How many proxies may have stored values, each counted for every user and project: all of them are looked
+    /// through for what they take together.
+    "stored for" STORED_FOR: u64 as Count = 8192;
+        "proxies that have stored values, each counted for every user and project", past it "the same".
+
+    /// How many bytes all proxies may store: the database is read as a whole when it is opened, to find damage.
+    "stored in all" STORED_IN_ALL: u64 as Size = 64 * MIB as u64;
+        "bytes of all stored values and their keys", past it "the same".
+
+    /// How many requests about stored values wait at once: they take milliseconds, unless a disk hangs.
+    "stored waiting" STORED_WAITING: usize as Count = 256;
+        "requests about stored values that wait for the database, of all chains of a process",
+        past it "the request fails".
 }
 
 /// The longest URI of a resource, in bytes.

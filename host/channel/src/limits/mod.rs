@@ -137,7 +137,8 @@ limits! {
     "emitted-bytes" emitted_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
         "bytes of those messages", past it "the call gets `full`".
     "in-flight" in_flight: usize as Size = 64 * MIB, up to 512 * MIB;
-        "bytes of what it sent or changed that wait for other proxies", past it "it breaks".
+        "bytes of what it sent or changed that wait for other proxies, and of values that it is loading or storing",
+        past it "it breaks".
     "behind" behind: usize as Size = 16 * MIB, up to 256 * MIB;
         "bytes that wait behind a notification that it holds", past it "it breaks".
     "log" log: usize as Size = MIB, up to 64 * MIB;

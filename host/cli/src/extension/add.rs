@@ -15,7 +15,14 @@ use acp_chain_fetch::Fetched;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Our extensions. Their names, and those of all other built-in extensions, are reserved.
-const OURS: [&str; 5] = ["permissions", "project-map", "redact", "rules", "todo"];
+const OURS: [&str; 6] = [
+    "brake",
+    "permissions",
+    "project-map",
+    "redact",
+    "rules",
+    "todo",
+];
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -16,7 +16,7 @@ use super::stop::Stop;
 use crate::observed::Observations;
 use crate::transcript::wire::{self, REST, RESTART, Wire};
 use acp_chain_channel::{FailurePolicy, Offers, Outcome, Peer};
-use acp_chain_conductor::Member;
+use acp_chain_conductor::{Member, StoredValues};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
 use acp_chain_sandbox::Guest;
@@ -78,7 +78,9 @@ impl Play {
         let proxy = started.map_err(Stop::DoesNotStart)?;
         let registration = &proxy.registration;
         let (offers, is_guard) = (registration.offers, registration.guard);
-        let [client, agent] = wire::serve(vec![Member::from(proxy)]);
+        let values = StoredValues::in_memory([&*proxy.name]);
+        let values = values.map_err(|error| Finding::failure(error.to_string()))?;
+        let [client, agent] = wire::serve(vec![Member::from(proxy)], values);
         Ok(Self {
             client,
             agent,

@@ -24,6 +24,19 @@ pub enum Act {
     Restarts(String, Option<JsonPattern>),
     /// `PROXY logs: …`: the proxy should have logged a matching line.
     Logs(String, JsonPattern),
+    /// `PROXY has stored …`: the proxy has stored these values in another connection.
+    HasStored(ValuesOf, JsonPattern),
+    /// `PROXY stores: …`: by now, the proxy should have stored matching values.
+    Stores(ValuesOf, JsonPattern),
+}
+
+/// Which stored values are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValuesOf {
+    /// The id of the proxy.
+    pub proxy: String,
+    /// The folder of the project; `None` for the values of the user.
+    pub folder: Option<String>,
 }
 
 /// A message that an end sends or receives.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::act::{Act, Call, Kind, Said};
+use super::act::{Act, Call, Kind, Said, ValuesOf};
 use super::names::Names;
 use super::pattern::JsonPattern;
 use acp_chain_channel::Peer;
@@ -100,6 +100,12 @@ impl Script {
             start: 0,
             steps: steps.collect(),
         }
+    }
+
+    /// The position of the first step that does not say what a proxy has stored.
+    pub(super) fn beginning(&self) -> usize {
+        let has_stored = |step: &&Step| matches!(step.act, Act::HasStored(..));
+        self.steps.iter().take_while(has_stored).count()
     }
 
     /// The text above the steps: the chain, as in a manifest.
@@ -202,6 +208,13 @@ fn read_step(text: &str) -> Result<Act, WrongBelow> {
             };
             return Ok(Act::Restarts(proxy.to_owned(), saved));
         }
+        (proxy, "has") if word(behind).0 == "stored" => {
+            return values(text, proxy, word(behind).1, Act::HasStored);
+        }
+        (proxy, "stores:") => return values(text, proxy, behind, Act::Stores),
+        (proxy, "stores") if word(behind).0 == "in" => {
+            return values(text, proxy, behind, Act::Stores);
+        }
         (proxy, "logs:") => return Ok(Act::Logs(proxy.to_owned(), read_json(text, behind)?)),
         _ => {}
     }
@@ -234,7 +247,7 @@ fn read_step(text: &str) -> Result<Act, WrongBelow> {
             Err(here(format!(
                 "`{other}` does not begin a line; a line is `client: …`, `client gets: …`, `agent: …`, `agent gets: …`, \
                  `agent calls: …`, `session NAME`, `after TIME`, `PROXY fails`, `PROXY restarts`, `PROXY logs: …`, \
-                 or a comment after `#`"
+                 `PROXY has stored …`, `PROXY stores: …`, or a comment after `#`"
             )))
         }
     }
@@ -277,6 +290,32 @@ fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result
         _ => Some(read_json(text, json)?),
     };
     Ok(act(end, Said { kind, name, body }))
+}
+
+/// Parses stored values: `{…}`, or `in FOLDER {…}`, where a colon may follow the folder.
+fn values(
+    text: &str,
+    proxy: &str,
+    rest: &str,
+    act: fn(ValuesOf, JsonPattern) -> Act,
+) -> Result<Act, WrongBelow> {
+    let (folder, json) = match word(rest) {
+        ("in", behind) => {
+            let (folder, json) = word(behind);
+            (Some(folder.strip_suffix(':').unwrap_or(folder)), json)
+        }
+        _ => (None, rest),
+    };
+    let values = read_json(text, json)?;
+    if !values.is_object() {
+        let what = "stored values are an object with a member for each key, such as `{\"key\": \"value\"}`";
+        return Err((0, what.to_owned()));
+    }
+    let of = ValuesOf {
+        proxy: proxy.to_owned(),
+        folder: folder.map(str::to_owned),
+    };
+    Ok(act(of, values))
 }
 
 /// Parses `NAME SERVER/TOOL {…}`, or `NAME SERVER METHOD {…}`.
@@ -349,6 +388,6 @@ impl Act {
     /// Whether the step is an expectation, not an action.
     #[must_use]
     pub fn is_expected(&self) -> bool {
-        matches!(self, Self::Gets(..) | Self::Logs(..))
+        matches!(self, Self::Gets(..) | Self::Logs(..) | Self::Stores(..))
     }
 }

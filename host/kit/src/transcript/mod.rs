@@ -21,11 +21,12 @@ mod play;
 mod print;
 mod recorded;
 mod say;
+mod stored;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wire;
 
-pub use act::{Act, Kind, Said};
+pub use act::{Act, Kind, Said, ValuesOf};
 pub use format::{LONGEST, Script, Step, Wrong};
 pub use json::Json;
 pub use outcome::{Difference, Played};

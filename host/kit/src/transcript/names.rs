@@ -49,6 +49,11 @@ impl Names {
                 self.capture(Some(text));
                 Ok(())
             }
+            Act::HasStored(_, values) => self.check_sendable(values),
+            Act::Stores(_, values) => {
+                self.capture(Some(values));
+                Ok(())
+            }
             Act::After(_) | Act::Fails(_) => Ok(()),
         }
     }

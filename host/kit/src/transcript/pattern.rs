@@ -63,6 +63,21 @@ impl JsonPattern {
         (is_word && members.len() == 2).then(|| (name, Self(arguments.clone())))
     }
 
+    /// Whether it is the pattern of an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        matches!(self.0, Json::Object(_))
+    }
+
+    /// The names of the members, if it is the pattern of an object.
+    pub fn members(&self) -> impl Iterator<Item = &String> {
+        let members = match &self.0 {
+            Json::Object(members) => Some(members.keys()),
+            _ => None,
+        };
+        members.into_iter().flatten()
+    }
+
     /// Whether it contains `[..]`.
     #[must_use]
     pub fn is_open(&self) -> bool {

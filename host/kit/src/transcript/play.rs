@@ -9,7 +9,7 @@ use std::time::Duration;
 use acp_chain_acp::Life;
 use tokio::time::sleep;
 
-use super::act::{Act, Kind};
+use super::act::{Act, Kind, ValuesOf};
 use super::deadline::{Deadline, LONGEST};
 use super::ends::{End, Received};
 use super::format::Script;
@@ -20,9 +20,10 @@ use super::pattern::Captures;
 use super::wire::{self, Blocked, REST};
 use crate::observed::Observations;
 use acp_chain_channel::{FailurePolicy, Peer};
-use acp_chain_conductor::Member;
+use acp_chain_conductor::{Member, StoredValues};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_sandbox::Guest;
+use acp_chain_state::StateError;
 
 /// The error if the chain does not become idle.
 const NO_REST: &str = "the chain does not become idle: its proxies keep sending messages";
@@ -85,6 +86,9 @@ pub enum PlayError {
     /// The runtime does not start.
     #[error("1: the runtime does not start: {0}")]
     Runtime(std::io::Error),
+    /// Values cannot be kept in memory.
+    #[error("1: values cannot be stored: {0}")]
+    Values(StateError),
 }
 
 /// Plays a transcript against a chain.
@@ -107,6 +111,8 @@ pub(super) struct Player<'a> {
     pub(super) client: End,
     pub(super) agent: End,
     pub(super) watches: BTreeMap<String, Observations>,
+    /// The values that proxies have stored.
+    pub(super) values: StoredValues,
     pub(super) captures: Captures,
     /// The MCP servers announced to the agent: their ids by name.
     pub(super) servers: BTreeMap<String, String>,
@@ -162,7 +168,9 @@ impl<'a> Player<'a> {
         if !setup.is_as_written {
             members.sort_by_key(Member::is_guard);
         }
-        let [client, agent] = wire::serve(members).map(End::new);
+        let names = members.iter().map(Member::name);
+        let values = StoredValues::in_memory(names).map_err(PlayError::Values)?;
+        let [client, agent] = wire::serve(members, values.clone()).map(End::new);
         let steps = script.steps.iter();
         let taken = steps.filter_map(|step| match &step.act {
             Act::Gets(end, said) => Some((*end, said.name.clone()?)),
@@ -173,6 +181,7 @@ impl<'a> Player<'a> {
             client,
             agent,
             watches,
+            values,
             captures: Captures::new(),
             servers: BTreeMap::new(),
             calls: HashSet::new(),
@@ -206,6 +215,7 @@ impl<'a> Player<'a> {
             while steps.get(at).is_some_and(|step| step.act.is_expected()) {
                 at += 1;
             }
+            self.compare_stored(start..at).await;
             let outcomes = self.compare(start..at);
             let log = self.log.since(logged);
             logged += log.len();
@@ -225,6 +235,7 @@ impl<'a> Player<'a> {
 
     /// Plays `initialize` and the setup of a session, unless the transcript has them.
     async fn set_up(&mut self) -> Result<(), Stop> {
+        self.put_first().await?;
         let mut acts = self.script.steps.iter().map(|step| &step.act);
         let first =
             acts.find(|act| matches!(act, Act::Says(..) | Act::Session(..) | Act::Calls(_)));
@@ -342,7 +353,11 @@ impl<'a> Player<'a> {
 /// An error if a step names an unknown proxy.
 fn check_names(script: &Script, watches: &BTreeMap<String, Observations>) -> Result<(), PlayError> {
     let unknown = script.steps.iter().find_map(|step| match &step.act {
-        Act::Fails(proxy) | Act::Restarts(proxy, _) | Act::Logs(proxy, _) => {
+        Act::Fails(proxy)
+        | Act::Restarts(proxy, _)
+        | Act::Logs(proxy, _)
+        | Act::HasStored(ValuesOf { proxy, .. }, _)
+        | Act::Stores(ValuesOf { proxy, .. }, _) => {
             (!watches.contains_key(proxy)).then(|| (step.line, quote(proxy, MAX_QUOTE)))
         }
         _ => None,

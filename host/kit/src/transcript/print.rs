@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use super::act::{Act, Call, Kind, Said};
+use super::act::{Act, Call, Kind, Said, ValuesOf};
 
 impl Said {
     /// The text of the message, laid out to follow `used` characters on the line.
@@ -36,6 +36,13 @@ fn word(method: &str) -> String {
     } else {
         word
     }
+}
+
+/// The folder of a project whose values are meant.
+fn in_folder(of: &ValuesOf) -> String {
+    of.folder
+        .as_ref()
+        .map_or_else(String::new, |folder| format!(" in {folder}"))
 }
 
 /// Writes a step without a final line feed.
@@ -77,6 +84,14 @@ impl Display for Act {
                 write!(f, "{head}{}", saved.lay_out(head.len()))
             }
             Self::Logs(proxy, text) => write!(f, "{proxy} logs: {text}"),
+            Self::HasStored(of, values) => {
+                let head = format!("{} has stored{} ", of.proxy, in_folder(of));
+                write!(f, "{head}{}", values.lay_out(head.len()))
+            }
+            Self::Stores(of, values) => {
+                let head = format!("{} stores{}: ", of.proxy, in_folder(of));
+                write!(f, "{head}{}", values.lay_out(head.len()))
+            }
         }
     }
 }

@@ -27,7 +27,11 @@ impl Player<'_> {
             Act::After(time) => sleep(*time).await,
             Act::Fails(proxy) => self.watch(proxy)?.fail_next(),
             Act::Restarts(proxy, saved) => self.restarts(at, proxy, saved.as_ref()).await?,
-            Act::Gets(..) | Act::Logs(..) => {}
+            // The first lines of a transcript say what there is before anything is played.
+            Act::HasStored(of, values) if at >= self.script.beginning() => {
+                self.put(of, values).await?;
+            }
+            Act::HasStored(..) | Act::Gets(..) | Act::Logs(..) | Act::Stores(..) => {}
         }
         self.rest().await;
         Ok(())
@@ -158,7 +162,7 @@ fn failed() -> Json {
 }
 
 /// The error about a message that [`JsonPattern::fill`] cannot fill.
-fn cannot_be_sent() -> Stop {
+pub(super) fn cannot_be_sent() -> Stop {
     Stop(
         "a `<name>` in this step has no value, because the message that should capture it did not match; or the message \
          is too long"

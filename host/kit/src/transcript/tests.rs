@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::act::{Act, Call, Kind, Said};
+use super::act::{Act, Call, Kind, Said, ValuesOf};
 use super::format::Script;
 use super::json::Json;
 use super::pattern::JsonPattern;
@@ -36,6 +36,10 @@ shout fails
 shout restarts
 shout restarts with {"count": 1}
 client gets: error {"code": -32700}
+shout has stored {"seen": "1"}
+shout has stored in /a {"seen": {"count": 1}}
+shout stores: {"seen": "<seen>", "more": null}
+shout stores in /a: {"seen": "<seen>"}
 "#;
 
 fn acts(text: &str) -> Vec<Act> {
@@ -50,7 +54,7 @@ fn every_line_is_printed_as_it_is_written() {
         script.head(),
         "# A comment, and a head.\n[[proxy]]\npath = \"shout.wasm\"\n"
     );
-    assert_eq!(script.steps.len(), 18);
+    assert_eq!(script.steps.len(), 22);
     for step in &script.steps {
         let written = &ALL[step.place.clone()];
         let on_one_line = written.replace("\n  ", "").replace("\n}", "}");
@@ -132,6 +136,19 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
             "1: `now`: a proxy `restarts`, or `restarts with` its saved state",
         ),
         ("client: a\u{1b}[2J b", "1: `a\\u{1b}[2J` is not a name"),
+        (
+            "x has stored [1]",
+            "1: stored values are an object with a member for each key",
+        ),
+        (
+            "x has stored {\"k\": \"[..]\"}",
+            "1: `[..]` matches anything, and so cannot be sent",
+        ),
+        (
+            "x stores in /a: {",
+            "1: this is not JSON: EOF while parsing an object",
+        ),
+        ("x stores {}", "1: `x` does not begin a line; a line is "),
     ] {
         let wrong = Script::read(text).unwrap_err().to_string();
         assert!(wrong.starts_with(told), "{text}: {wrong}");
@@ -160,6 +177,11 @@ fn object() -> impl Strategy<Value = JsonPattern> + Clone {
     members.prop_map(|members| JsonPattern::of(Json::Object(members.into_iter().collect())))
 }
 
+fn values_of() -> impl Strategy<Value = ValuesOf> {
+    let folder = prop::option::of("/[a-z/]{0,9}");
+    (name(), folder).prop_map(|(proxy, folder)| ValuesOf { proxy, folder })
+}
+
 fn act() -> impl Strategy<Value = Act> {
     let end = || prop_oneof![Just(Peer::Client), Just(Peer::Agent)];
     let said = |kind, name, body| Said { kind, name, body };
@@ -183,6 +205,8 @@ fn act() -> impl Strategy<Value = Act> {
         (0..100_000_000_u64).prop_map(|time| Act::After(Duration::from_millis(time))),
         (name(), prop::option::of(object())).prop_map(|(name, saved)| Act::Restarts(name, saved)),
         name().prop_map(Act::Fails),
+        (values_of(), object()).prop_map(|(of, values)| Act::HasStored(of, values)),
+        (values_of(), object()).prop_map(|(of, values)| Act::Stores(of, values)),
     ]
 }
 

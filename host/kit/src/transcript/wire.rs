@@ -17,7 +17,7 @@ use crate::observed::{Observations, ObservedSource};
 use acp_chain_channel::limits::LINE;
 use acp_chain_channel::{Failure, FailurePolicy};
 use acp_chain_conductor::{
-    self as chain, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms,
+    self as chain, Chain, ChildIo, Member, Proxy, Settings, StartError, StoredValues, Terms,
 };
 use acp_chain_rpc::transport::{LineReader, Transport};
 use acp_chain_rpc::{self as rpc, Id, Message, code};
@@ -82,12 +82,15 @@ pub async fn start(
 }
 
 /// Serves a chain in a new task. Returns the client's and the agent's end.
-pub fn serve(members: Vec<Member>) -> [Wire; 2] {
+pub fn serve(members: Vec<Member>, values: StoredValues) -> [Wire; 2] {
     let (client, clients) = Wire::new();
     let (agent, agents) = Wire::new();
     let (reader, writer) = split(clients);
     let (output, input) = split(agents);
-    let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
+    let mut chain = Some(Chain {
+        values: Some(values),
+        ..Chain::new(members, ChildIo::over(output, input))
+    });
     let start = async move |_| {
         chain.take().ok_or_else(|| StartError {
             message: "this chain starts once".to_owned(),

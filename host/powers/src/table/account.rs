@@ -1,4 +1,4 @@
-//! Powers over the setup of sessions, their settings, and your account with the agent.
+//! Powers over the setup of sessions, their settings, your account with the agent, and what is kept for you.
 
 use super::{ALTER, change, cover, decide, errors, exchange, partly, read, send, updates};
 use crate::Peer::{Agent, Client};
@@ -273,5 +273,10 @@ powers! {
     "user.read": Medium, because "all that it sees can be attributed to you";
         it "learns your name and your groups, where chains are served to many users", by
         // The user is part of the configuration, not of messages.
+        &[];
+
+    "values.keep": Low, because "no other proxy reads them, and you can remove them";
+        it "keeps values that outlast the connection: up to 4 MiB for you and for each project", by
+        // They are no messages.
         &[];
 }

@@ -16,6 +16,8 @@ pub enum Item {
     Cancel(MessageId),
     /// A pause that the proxy requested is over.
     Wake(MessageId),
+    /// The outcome of the proxy's request for a stored value. No other message waits for it.
+    Outcome(Routed),
     /// A message was held for too long.
     Expired(MessageId),
 }
@@ -101,7 +103,7 @@ impl Hop {
     pub fn messages(&self) -> impl Iterator<Item = &Routed> {
         self.inbox.items.iter().filter_map(|item| match item {
             Item::Message(routed) => Some(routed),
-            Item::Cancel(_) | Item::Wake(_) | Item::Expired(_) => None,
+            Item::Cancel(_) | Item::Wake(_) | Item::Outcome(_) | Item::Expired(_) => None,
         })
     }
 

@@ -50,46 +50,26 @@ impl Hop {
     /// Takes out the part of a version, to be called; `None` if the proxy cannot be called, or has no such version.
     #[inline]
     pub fn take_part(&mut self, version: Version) -> Option<Box<dyn Part>> {
+        let Phase::Idle(at_work) = &mut self.phase else {
+            return None;
+        };
         if version != self.versions.current {
-            return self.take_retired(version);
+            let mut all = self.versions.retired.iter_mut();
+            let retired = all.find(|retired| retired.version == version)?;
+            let at_work = std::mem::replace(at_work, retired.part.take()?);
+            self.versions.called = Some((version, at_work));
         }
         match std::mem::replace(&mut self.phase, Phase::Busy) {
             Phase::Idle(part) => Some(part),
-            other => {
-                self.phase = other;
-                None
-            }
-        }
-    }
-
-    #[cold]
-    fn take_retired(&mut self, version: Version) -> Option<Box<dyn Part>> {
-        let at_work = self.take_part(self.versions.current)?;
-        match self.retired_mut(version).and_then(|one| one.part.take()) {
-            Some(retired) => {
-                self.versions.called = Some((version, at_work));
-                Some(retired)
-            }
-            None => {
-                self.phase = Phase::Idle(at_work);
-                None
-            }
+            _ => None,
         }
     }
 
     /// Takes back a part that was called. Returns its version.
     #[inline]
     pub fn put_back(&mut self, part: Box<dyn Part>) -> Version {
-        if self.versions.called.is_some() {
-            return self.put_back_retired(part);
-        }
-        self.phase = Phase::Idle(part);
-        self.versions.current
-    }
-
-    #[cold]
-    fn put_back_retired(&mut self, part: Box<dyn Part>) -> Version {
         let Some((version, at_work)) = self.versions.called.take() else {
+            self.phase = Phase::Idle(part);
             return self.versions.current;
         };
         self.phase = Phase::Idle(at_work);
@@ -248,13 +228,9 @@ impl Hop {
     /// Drops replaced versions that have finished their work.
     #[inline]
     pub fn dismiss(&mut self) {
-        if !self.versions.retired.is_empty() {
-            self.dismiss_retired();
+        if self.versions.retired.is_empty() {
+            return;
         }
-    }
-
-    #[cold]
-    fn dismiss_retired(&mut self) {
         let mut retired = std::mem::take(&mut self.versions.retired);
         retired.retain(|one| one.part.is_none() || self.has_unfinished(one.version));
         self.versions.retired = retired;
@@ -265,15 +241,7 @@ impl Hop {
     /// their end.
     #[inline]
     pub fn awaiting(&self, routed: &Routed) -> Option<Version> {
-        if self.versions.retired.is_empty() {
-            return None;
-        }
-        self.awaiting_retired(routed)
-    }
-
-    #[cold]
-    fn awaiting_retired(&self, routed: &Routed) -> Option<Version> {
-        if !routed.is_response() {
+        if self.versions.retired.is_empty() || !routed.is_response() {
             return None;
         }
         let waits_for = |version| {

@@ -85,7 +85,7 @@ fn hand_over(core: &mut Core, mcp: &mut Mcp, exchange: &Exchange, routed: &Route
             if exchange.life == Life::Prompts && *peer == Peer::Client {
                 core.note_answered(exchange, &routed.message);
             }
-            let instead = setup::read_answer(core, *peer, exchange, &routed.message);
+            let instead = setup::read_answer(core, *peer, exchange, routed);
             let message = instead.as_ref().unwrap_or(&routed.message);
             let edge = core.edge(*peer);
             edge.open.remove(id);

@@ -28,6 +28,7 @@ use crate::native::Dialect;
 use crate::native_peer::{NativePeer, Order};
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
+use crate::stored::ValueRequest;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT, Quantity};
 use acp_chain_channel::{Failure, MessageId, Peer};
@@ -96,6 +97,10 @@ pub(super) struct Core {
     /// The proof that the agent's hooks work, if it has any.
     pub proof: Option<Box<Proof>>,
     pub reads: Reads,
+    /// Whether proxies may store values.
+    pub keeps_values: bool,
+    /// The requests of proxies for stored values that are yet to be taken.
+    pub values: VecDeque<ValueRequest>,
     pub losses: Losses,
     /// The turns of the client that go on after their prompts are answered, by the client's name of the session.
     pub turns: Turns<Arc<str>, Turn>,
@@ -135,6 +140,8 @@ impl Core {
             hooks: Hooks::default(),
             proof: None,
             reads: Reads::default(),
+            keeps_values: false,
+            values: VecDeque::new(),
             losses: Losses::default(),
             turns: Turns::new(),
             version: 1,

@@ -12,7 +12,7 @@ use super::mcp::Mcp;
 use super::steps::Step;
 use super::{
     Router, answers, effects, failure, intake, native, out, pauses, projects, reads, signs, sleep,
-    swaps, waiting, way, withdraw, work,
+    swaps, values, waiting, way, withdraw, work,
 };
 use crate::Swap;
 use crate::clock::Timer;
@@ -21,7 +21,7 @@ use crate::member::Member;
 use crate::route::HopIndex;
 use acp_chain_channel::{Event, Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
-use acp_chain_rpc::{Error, Id, MalformedLine, Message};
+use acp_chain_rpc::{Error, Id, MalformedLine, Message, code};
 
 /// How many messages a proxy may handle before the next proxy's turn.
 pub const RUN: usize = 16;
@@ -77,6 +77,7 @@ impl Router {
                 }
             }
             Item::Wake(id) => work::call_again(core, mcp, index, id),
+            Item::Outcome(routed) => answers::arrived(core, mcp, routed),
             Item::Expired(id) => failure::expire(core, index, id),
             Item::Message(routed) if routed.requester == Some(index) => {
                 answers::arrived(core, mcp, routed);
@@ -187,6 +188,15 @@ impl Router {
     pub fn refuse_session(&mut self, number: u64, why: String) {
         let error = projects::refusal(&why);
         self.with(|core, _| projects::found(core, number, Err(error)));
+    }
+
+    /// Receives the outcome of a request for a stored value, by its number: JSON text, or why it has failed.
+    pub fn receive_value(&mut self, number: u64, outcome: Result<&str, &str>) {
+        let message = match outcome {
+            Ok(result) => Message::result(result),
+            Err(why) => Message::error(&Error::new(code::INTERNAL_ERROR, why)),
+        };
+        self.with(|core, _| values::receive(core, number, message));
     }
 
     /// Receives a message from one end; a parent's messages come from the client's end.

@@ -5,11 +5,12 @@ use super::cancel::new_cancel;
 use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{CallEffects, Step};
-use super::{failure, pauses, reads, setup, verdict, withdraw};
+use super::{failure, pauses, reads, setup, values, verdict, withdraw};
 use crate::labels::Labels;
 use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
+use crate::stored::ValueCall;
 use acp_chain_channel::{Effect, MessageId, Peer};
 use acp_chain_rpc::{Error, Message, code};
 
@@ -50,6 +51,19 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>) {
             }
         }
         Effect::Wake { id, after } => pauses::ask(core, index, id, after),
+        Effect::Load { id, of, key } => {
+            values::ask(core, index, id, &of, key, ValueCall::Load);
+        }
+        Effect::Store {
+            id,
+            of,
+            key,
+            version,
+            value,
+        } => {
+            let call = ValueCall::Store { version, value };
+            values::ask(core, index, id, &of, key, call);
+        }
     }
     core.steps.push(Step::Effects(did));
 }

@@ -19,6 +19,7 @@
 //! native     native proxies
 //! reads      files that proxies read
 //! pauses     proxies that are called again after a while
+//! values     values that proxies load and store
 //! withdraw   cancelled requests
 //! projects   projects whose proxies join
 //! reports    decisions about tool runs
@@ -82,6 +83,7 @@ mod swaps;
 mod trace;
 mod turns;
 mod user;
+mod values;
 mod verdict;
 mod waiting;
 mod way;
@@ -112,6 +114,7 @@ use super::losses::Loss;
 use super::member::Member;
 use super::native_peer::Order;
 use super::route::{HopIndex, Place};
+use super::stored::ValueRequest;
 use crate::native::Dialect;
 use crate::native::Supervisor;
 use acp_chain_channel::Peer;
@@ -286,6 +289,19 @@ impl Router {
         self.core.lookups.are_on = true;
         self.core.lookups.are_required = are_required;
         self.core.sessions.are_apart = true;
+    }
+
+    /// Lets proxies store values: their requests are then among [`Router::take_value_request`]. Called before the first
+    /// message; otherwise such requests fail.
+    pub fn keep_values(&mut self) {
+        self.core.keeps_values = true;
+        // A value may be that of a session's project.
+        self.core.sessions.are_apart = true;
+    }
+
+    /// Takes the next request for a stored value. Its outcome is given to [`Router::receive_value`].
+    pub fn take_value_request(&mut self) -> Option<ValueRequest> {
+        self.core.values.pop_front()
     }
 
     /// Notes that the agent has hooks, which must prove that they work. Called before the first message.

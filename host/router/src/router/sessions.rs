@@ -46,6 +46,8 @@ struct OpenSession {
     route: Route,
     /// The session with which this one ends, if the agent announced this one as its child.
     parent: Option<Arc<str>>,
+    /// Its working directory, as its setup names it.
+    cwd: Option<Arc<str>>,
     _charge: Charge,
 }
 
@@ -98,6 +100,13 @@ impl Sessions {
         self.setups.route(&name).or_else(begun)
     }
 
+    /// The working directory of the session with this name on this side, as its setup names it.
+    pub fn folder(&self, side: Peer, session: &Arc<str>) -> Option<Arc<str>> {
+        let name = (side, session.clone());
+        let begun = || self.own.get(&name)?.cwd.clone();
+        self.setups.folder(&name).or_else(begun)
+    }
+
     /// Whether the agent has a session of this name, or is setting one up.
     pub fn has(&self, session: &Arc<str>) -> bool {
         self.known(Peer::Agent, session).is_some()
@@ -125,15 +134,24 @@ impl Sessions {
             .unwrap_or(session)
     }
 
-    /// Notes that a session begins, with the route of the request that set it up. Returns whether there is room for it.
-    pub fn begin(&mut self, side: Peer, session: &Arc<str>, route: &Route) -> bool {
+    /// Notes that a session begins, with the route and the working directory of the request that set it up. Returns
+    /// whether there is room for it.
+    pub fn begin(
+        &mut self,
+        side: Peer,
+        session: &Arc<str>,
+        route: &Route,
+        cwd: Option<Arc<str>>,
+    ) -> bool {
         if route.is(&self.main) && !self.are_apart {
             return true;
         }
         self.are_apart = true;
         // Children from an earlier setup had the earlier route.
         self.forget_children(session, |child| !child.route.is(route));
-        self.keep(side, session, route, None)
+        // A setup need not repeat the folder.
+        let cwd = cwd.or_else(|| self.folder(side, session));
+        self.keep(side, session, route, cwd, None)
     }
 
     fn keep(
@@ -141,14 +159,17 @@ impl Sessions {
         side: Peer,
         session: &Arc<str>,
         route: &Route,
+        cwd: Option<Arc<str>>,
         parent: Option<Arc<str>>,
     ) -> bool {
-        let Some(charge) = self.kept.charge(ENTRY + session.len()) else {
+        let names = session.len() + cwd.as_ref().map_or(0, |cwd| cwd.len());
+        let Some(charge) = self.kept.charge(ENTRY + names) else {
             return false;
         };
         let begun = OpenSession {
             route: route.clone(),
             parent,
+            cwd,
             _charge: charge,
         };
         self.own.insert((side, session.clone()), begun);
@@ -166,12 +187,13 @@ impl Sessions {
         }
         // A child of a child ends with the outermost session.
         let of = self.own.get(&(Peer::Agent, parent.clone()));
+        let cwd = self.folder(Peer::Agent, &parent);
         let root = of.and_then(|begun| begun.parent.clone()).unwrap_or(parent);
         for side in [Peer::Agent, Peer::Client] {
             let known = self.own.get(&(side, child.clone()));
             if known.is_none_or(|begun| begun.parent.is_some()) {
                 // A child for which there is no room takes the main route, like any unknown session.
-                self.keep(side, &child, route, Some(root.clone()));
+                self.keep(side, &child, route, cwd.clone(), Some(root.clone()));
             }
         }
     }
@@ -252,7 +274,7 @@ mod tests {
     fn a_session_without_a_route_of_its_own_takes_the_main_route() {
         let mut sessions = Sessions::new(2, &Account::new(OPEN_KEPT));
         let main = sessions.route(Peer::Client, Peer::Agent, None);
-        assert!(sessions.begin(Peer::Client, &"s".into(), &main));
+        assert!(sessions.begin(Peer::Client, &"s".into(), &main, None));
         assert!(
             sessions
                 .route(Peer::Client, Peer::Agent, Some(&"s".into()))
@@ -265,7 +287,7 @@ mod tests {
     fn a_session_has_its_route_under_each_sides_name_until_it_ends() {
         let mut sessions = Sessions::new(2, &Account::new(OPEN_KEPT));
         let (own, name) = (Route::new([1]), "s".into());
-        assert!(sessions.begin(Peer::Client, &name, &own));
+        assert!(sessions.begin(Peer::Client, &name, &own, None));
         assert!(
             sessions
                 .route(Peer::Client, Peer::Agent, Some(&name))
@@ -294,7 +316,8 @@ mod tests {
     fn sessions_with_routes_of_their_own_are_bounded() {
         let mut sessions = Sessions::new(2, &Account::new(1000));
         let own = Route::new([1]);
-        let fits = (0..10).filter(|n| sessions.begin(Peer::Client, &n.to_string().into(), &own));
+        let fits =
+            (0..10).filter(|n| sessions.begin(Peer::Client, &n.to_string().into(), &own, None));
         assert_eq!(fits.count(), 7);
     }
 }

@@ -54,13 +54,17 @@ fn open(core: &mut Core, routed: &Routed, provider: Provider) {
             (Peer::Agent, repeated_by(core, index, &routed.message))
         }
     };
-    let (route, mut cwd) = (routed.route.clone(), cwd(&routed.message));
-    if let Some(exchange) = core.exchanges.get_mut(number) {
-        // Used only to distinguish setups in different folders.
-        cwd = cwd.filter(|cwd| exchange.may_grow(cwd.len()));
-    }
+    let cwd = folder(core, number, &routed.message);
+    let route = routed.route.clone();
     core.sessions.setups.open(number, repeats, route, cwd);
     name(core, side, routed);
+}
+
+/// The working directory that a setup request names, charged to the request; `None` if there is no room for it.
+fn folder(core: &mut Core, number: ExchangeId, request: &Message) -> Option<Arc<str>> {
+    let cwd = cwd(request)?;
+    let has_room = core.exchanges.get_mut(number)?.may_grow(cwd.len());
+    has_room.then(|| cwd.into())
 }
 
 /// Notes a side's name for a session that is being set up.
@@ -83,7 +87,7 @@ pub(super) fn repeated_by(core: &Core, index: HopIndex, own: &Message) -> Option
     let setups = &core.sessions.setups;
     let repeated = setups.repeated();
     let best = all.min_by_key(|(number, _)| {
-        let is_other = setups.cwd(*number) != cwd.as_deref();
+        let is_other = setups.cwd(*number).map(|cwd| &**cwd) != cwd.as_deref();
         (is_other, repeated.contains(number), *number)
     });
     best.map(|(number, _)| number)
@@ -121,7 +125,9 @@ pub(super) fn leaves_to_agent(
 
 #[cold]
 fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Result<Option<Message>, Error> {
-    if core.sessions.are_apart {
+    if let Some(number) = routed.exchange.filter(|_| core.sessions.are_apart) {
+        let cwd = folder(core, number, &routed.message);
+        core.sessions.setups.note_cwd(number, cwd);
         name(core, Peer::Agent, routed);
     }
     let declared = mcp.declare(core, routed);
@@ -188,8 +194,9 @@ pub(super) fn answered(
         }
         _ => {
             let session = session_of(exchange, session, &message);
+            let cwd = sessions.setups.cwd(number).cloned();
             if let Some(session) = &session
-                && !sessions.begin(Peer::Agent, session, &exchange.route)
+                && !sessions.begin(Peer::Agent, session, &exchange.route, cwd)
             {
                 return too_many();
             }
@@ -229,8 +236,9 @@ pub(super) fn read_answer(
     core: &mut Core,
     peer: Peer,
     exchange: &Exchange,
-    answer: &Message,
+    routed: &Routed,
 ) -> Option<Message> {
+    let answer = &routed.message;
     if !exchange.life.is_boundary() || !is_done(exchange.life, core.version(), answer) {
         return None;
     }
@@ -249,7 +257,10 @@ pub(super) fn read_answer(
         core.sessions.end(peer, &session);
         return None;
     }
-    let has_room = core.sessions.begin(peer, &session, &exchange.route);
+    let sessions = &mut core.sessions;
+    let number = routed.exchange;
+    let cwd = number.and_then(|number| sessions.setups.cwd(number).cloned());
+    let has_room = sessions.begin(peer, &session, &exchange.route, cwd);
     (!has_room).then(too_many)
 }
 

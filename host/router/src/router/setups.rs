@@ -30,7 +30,7 @@ struct Setup {
     /// The first request of the chain of repetitions; the request itself if it repeats none.
     root: ExchangeId,
     /// The session's working directory.
-    cwd: Option<String>,
+    cwd: Option<Arc<str>>,
     /// The names of the session.
     names: Vec<Name>,
 }
@@ -38,6 +38,7 @@ struct Setup {
 struct EarlySession {
     setup: ExchangeId,
     route: Route,
+    cwd: Option<Arc<str>>,
     _charge: Charge,
 }
 
@@ -48,7 +49,7 @@ impl Setups {
         number: ExchangeId,
         repeats: Option<ExchangeId>,
         route: Route,
-        cwd: Option<String>,
+        cwd: Option<Arc<str>>,
     ) {
         let root = repeats.map_or(number, |other| self.root(other));
         let setup = Setup {
@@ -68,9 +69,10 @@ impl Setups {
     /// Notes a side's name for the session of a request, until the client's own request is answered.
     pub fn name(&mut self, number: ExchangeId, name: Name, charge: Charge) {
         let root = self.root(number);
-        let Some(route) = self.open.get(&number).map(|setup| setup.route.clone()) else {
+        let Some(Setup { route, cwd, .. }) = self.open.get(&number) else {
             return;
         };
+        let (route, cwd) = (route.clone(), cwd.clone());
         let Some(setup) = self.open.get_mut(&root) else {
             return;
         };
@@ -81,6 +83,7 @@ impl Setups {
         self.named.entry(name).or_default().push(EarlySession {
             setup: root,
             route,
+            cwd,
             _charge: charge,
         });
     }
@@ -91,6 +94,11 @@ impl Setups {
         early.last().map(|early| &early.route)
     }
 
+    /// The working directory of a session that is being set up under this name.
+    pub fn folder(&self, name: &Name) -> Option<Arc<str>> {
+        self.named.get(name)?.last()?.cwd.clone()
+    }
+
     /// The common route of all open setups, if there is one.
     pub fn common(&self) -> Option<&Route> {
         let mut routes = self.open.values().map(|setup| &setup.route);
@@ -99,8 +107,15 @@ impl Setups {
     }
 
     /// The working directory of the session that a request sets up.
-    pub fn cwd(&self, number: ExchangeId) -> Option<&str> {
-        self.open.get(&number)?.cwd.as_deref()
+    pub fn cwd(&self, number: ExchangeId) -> Option<&Arc<str>> {
+        self.open.get(&number)?.cwd.as_ref()
+    }
+
+    /// Notes the working directory with which a request reaches the agent: a proxy may have changed it.
+    pub fn note_cwd(&mut self, number: ExchangeId, cwd: Option<Arc<str>>) {
+        if let Some(setup) = self.open.get_mut(&number) {
+            setup.cwd = cwd;
+        }
     }
 
     /// The requests that others repeat.

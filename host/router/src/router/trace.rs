@@ -85,8 +85,11 @@ impl Core {
             (Some(MessageState::Queued(since)), Some(Place::Hop(_))) => Some(since.elapsed()),
             _ => None,
         };
+        // What a requester gets at its own place comes from the host.
+        let is_hosts = routed.requester.is_some() && to == Some(from);
+        let sender = if is_hosts { HOST } else { part(from) };
         let event = Event::Crossed {
-            from: part(from).to_owned(),
+            from: sender.to_owned(),
             to: to.map_or(HOST, part).to_owned(),
             id: exchange.and_then(|exchange| own_id(&exchange.origin).cloned()),
             about: about(routed),

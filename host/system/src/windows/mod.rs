@@ -16,3 +16,4 @@ pub mod supervisor;
 pub mod terminal;
 pub mod thread;
 pub mod tree;
+pub mod worker;

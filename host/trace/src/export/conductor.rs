@@ -103,8 +103,8 @@ pub fn conductor(lines: &mut dyn Iterator<Item = Line>, to: &mut dyn Write) -> i
             }
         };
         let names = match line.crossed() {
-            // A message that the host replaces crosses twice.
-            Some((_, HOST, _)) | None => continue,
+            // A message that the host replaces crosses twice; stored values are not of the protocol.
+            Some((_, HOST, _) | (HOST, _, _)) | None => continue,
             Some((from, to, _)) => [component(from), component(to)],
         };
         let Some(event) = event(line, seconds(now.saturating_sub(start)), names) else {

@@ -6,6 +6,7 @@
 
 mod breaks;
 mod step;
+mod stored;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -75,6 +76,9 @@ impl Does {
                     return Ok(Action::Respond(json!(self.counted.get()).into()));
                 }
                 Step::RespondUser => return Ok(Action::Respond(self.config.user.clone().into())),
+                Step::LoadValue => return stored::load(body).await,
+                Step::StoreValue => return stored::store(body).await,
+                Step::CountValue => return stored::count(body).await,
                 Step::Log(text) => log(Level::Info, text),
                 Step::Tell(sent) => {
                     if let Err(error) = sent.peer().notify(&sent.method, &sent.params) {

@@ -16,6 +16,12 @@ pub(crate) enum Step {
     RespondCount,
     /// Answers with the configured user.
     RespondUser,
+    /// Loads a value, and answers with it.
+    LoadValue,
+    /// Stores a value, and answers with what became of it.
+    StoreValue,
+    /// Adds one to a value, and answers with it.
+    CountValue,
     /// Logs this text.
     Log(String),
     /// Sends a notification, and logs a failure.

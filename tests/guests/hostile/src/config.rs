@@ -75,6 +75,8 @@ modes! {
     HoldNotifications,
     /// Saves `count` times `size` bytes.
     Save,
+    /// Stores and loads values of `size` bytes as often as permitted, and again with each outcome.
+    StoreForEver,
     /// Subscribes to `count` methods.
     Subscribe,
 

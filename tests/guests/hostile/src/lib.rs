@@ -16,6 +16,7 @@ mod grant;
 mod memory;
 mod message;
 mod size;
+mod stored;
 mod tally;
 mod text;
 mod time;
@@ -106,8 +107,10 @@ fn at_start(config: &Config, saved: Option<&str>) -> Result<Vec<String>, String>
 
 fn meet(message: Message) -> Result<Action, String> {
     let config = CONFIG.with_borrow(Config::clone);
-    if message.head.method == "wake-after" {
-        return Ok(time::compute_and_wake_soon());
+    match &*message.head.method {
+        "wake-after" => return Ok(time::compute_and_wake_soon()),
+        "load-value" | "store-value" => return Ok(stored::again(config.size)),
+        _ => {}
     }
     let attacked = match config.mode {
         Mode::SpinOverNobodys => None,
@@ -153,6 +156,7 @@ fn attack(config: &Config, message: &Message) -> Result<Action, String> {
         Mode::Hold => Action::Hold,
         Mode::HoldNotifications if message.kind == Kind::Notification => Action::Hold,
         Mode::Save if message.is_prompt() => flood::save(count, size),
+        Mode::StoreForEver if message.is_prompt() => stored::flood(size),
 
         Mode::Huge if message.is_prompt() => size::everywhere(id, size),
         Mode::Send if message.is_prompt() => size::send(size),

@@ -2,6 +2,7 @@
 
 use crate::bindings::acp_chain::proxy::channel::{self, Level};
 use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, MessageId, Peer, RpcError};
+use crate::stored;
 use crate::tally::Tally;
 
 /// A text of that many bytes.
@@ -45,6 +46,7 @@ pub(crate) fn everywhere(id: MessageId, size: usize) -> Action {
     tally.count(channel::notify(Peer::Client, &text, "{}"));
     tally.count(channel::notify(Peer::Agent, "_hostile/huge", &text));
     tally.count(channel::save(&text));
+    stored::everywhere(&text, &mut tally);
     for action in [
         Action::Reject(error(&text)),
         Action::Replace(text.clone()),

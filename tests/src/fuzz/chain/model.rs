@@ -89,6 +89,8 @@ struct Hop {
     held: HashMap<MessageId, Tag>,
     /// The proxy's open requests.
     asked: HashMap<MessageId, Tag>,
+    /// The proxy's open requests for stored values.
+    values: HashSet<MessageId>,
 }
 
 fn index(peer: Peer) -> usize {
@@ -114,6 +116,7 @@ impl Model {
             version: 0,
             held: HashMap::new(),
             asked: HashMap::new(),
+            values: HashSet::new(),
         });
         self.hops.len() - 1
     }
@@ -280,6 +283,24 @@ impl Model {
         }
     }
 
+    pub fn asks_for_value(&mut self, hop: usize, id: MessageId) {
+        self.hops[hop].values.insert(id);
+    }
+
+    /// A proxy receives the outcome of its request for a stored value.
+    pub fn gets_value(&mut self, hop: usize, id: MessageId) {
+        let was_open = self.hops[hop].values.remove(&id);
+        assert!(was_open, "an outcome comes once, and only to the requester");
+    }
+
+    /// An instance of a proxy ends with these requests for stored values. Returns whether one was open.
+    pub fn loses_values(&mut self, hop: usize, ids: &HashSet<MessageId>) -> bool {
+        let open = &mut self.hops[hop].values;
+        let before = open.len();
+        open.retain(|id| !ids.contains(id));
+        open.len() < before
+    }
+
     /// A proxy breaks, on this message if any.
     pub fn breaks(&mut self, hop: usize, at: Option<Tag>) {
         self.hops[hop].broke += 1;
@@ -288,6 +309,7 @@ impl Model {
             self.fails_on(hop, tag);
             self.known(tag).in_line = false;
         }
+        self.hops[hop].values.clear();
         let asked: Vec<_> = self.hops[hop].asked.drain().map(|(_, tag)| tag).collect();
         self.withdrawn.extend(&asked);
         self.orphaned.extend(asked);
@@ -495,6 +517,7 @@ impl Model {
         assert_eq!(self.waits, [HashMap::new(), HashMap::new()]);
         for hop in &self.hops {
             assert!(hop.asked.is_empty(), "a proxy waits for {:?}", hop.asked);
+            assert!(hop.values.is_empty(), "a proxy waits for a value");
         }
     }
 

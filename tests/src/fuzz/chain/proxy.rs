@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use acp_chain::channel::{
     Call, Decision, Delivery, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId,
-    Offers, Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting,
+    Offers, Outcome, Owner, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting,
     Subscription, Tally,
 };
 use acp_chain::limits::Limits;
@@ -47,6 +47,7 @@ impl Script {
                 is_broken: false,
                 held: HashSet::new(),
                 asked: HashSet::new(),
+                values: HashSet::new(),
                 ledger,
             }),
             registration: Registration {
@@ -89,6 +90,8 @@ struct ScriptedProxy {
     held: HashSet<MessageId>,
     /// The open requests of this instance.
     asked: HashSet<MessageId>,
+    /// The open requests of this instance for stored values.
+    values: HashSet<MessageId>,
     ledger: Ledger,
 }
 
@@ -137,7 +140,8 @@ impl Drop for ScriptedProxy {
     fn drop(&mut self) {
         let (held, asked) = (self.held.drain(), self.asked.drain());
         let mut world = self.world.lock();
-        let had_something = world.model.is_gone(self.hop, held, asked);
+        let mut had_something = world.model.is_gone(self.hop, held, asked);
+        had_something |= world.model.loses_values(self.hop, &self.values);
         let may_be_ended = self.is_broken || world.model.may_be_ended(self.hop, self.version);
         drop(world);
         assert!(
@@ -175,6 +179,17 @@ impl ScriptedProxy {
                 }
                 self.act_by_the_way();
                 self.decide(delivery, tag)
+            }
+            Event::Answer(delivery) if delivery.method.ends_with("-value") => {
+                self.ledger.answered(delivery.id);
+                let is_own = self.values.remove(&delivery.id);
+                assert!(is_own, "another version has asked");
+                self.world.lock().model.gets_value(self.hop, delivery.id);
+                if self.choose(16) == 1 {
+                    return self.break_at(None);
+                }
+                self.act_by_the_way();
+                Outcome::Told
             }
             Event::Answer(delivery) => {
                 self.ledger.answered(delivery.id);
@@ -215,7 +230,7 @@ impl ScriptedProxy {
         Outcome::Broke(Failure::new("trap"))
     }
 
-    /// Sends a message, settles a held one, or cancels a request of its own.
+    /// Sends a message, settles a held one, cancels a request of its own, or loads or stores a value.
     fn act_by_the_way(&mut self) {
         match self.choose(8) {
             1 => self.send(Kind::Notification),
@@ -238,8 +253,26 @@ impl ScriptedProxy {
                     self.world.lock().model.withdraws(tag);
                 }
             }
+            6 => self.keep(),
             _ => {}
         }
+    }
+
+    /// Loads or stores a value of the user, or of a session's project.
+    fn keep(&mut self) {
+        let of = match self.choose(3) {
+            0 => Owner::User,
+            session => Owner::Project(format!("s{session}").into()),
+        };
+        let id = if self.choose(2) == 0 {
+            self.ledger.load_value(of, "k")
+        } else {
+            let value = Some("v".to_owned());
+            self.ledger.store_value(of, "k", 1, value)
+        };
+        let id = id.expect("permitted");
+        self.values.insert(id);
+        self.world.lock().model.asks_for_value(self.hop, id);
     }
 
     fn send(&mut self, kind: Kind) {

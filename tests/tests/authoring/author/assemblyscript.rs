@@ -25,8 +25,8 @@ async fn every() -> Project {
     for (from, to) in [
         ("assemblyscript/every.ts", "assembly/proxy.ts"),
         ("assemblyscript/package.json", "package.json"),
-        ("released/0.1.1/world.wit", "wit/world.wit"),
-        ("released/0.1.1/every.transcript", "tests/every.transcript"),
+        ("released/0.1.2/world.wit", "wit/world.wit"),
+        ("released/0.1.2/every.transcript", "tests/every.transcript"),
         (
             "assemblyscript/fields.transcript",
             "tests/fields.transcript",

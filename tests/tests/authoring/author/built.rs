@@ -13,10 +13,10 @@ async fn a_build_says_what_it_made_as_json_too() {
     let said = project.acp_chain(&["build"], ".").await;
     for expected in [
         "tried 0.1.0\n  Allows the agent what only reads, without asking you\n",
-        "made for version 0.1.1 of the interface\n",
+        "made for version 0.1.2 of the interface\n",
         "(permissions.read)\n      its author says: to see what the agent asks your permission for\n",
         "It cannot\n  reach files, the network, programs",
-        "It imports acp-chain:proxy/types@0.1.1, acp-chain:proxy/channel@0.1.1\n",
+        "It imports acp-chain:proxy/types@0.1.2, acp-chain:proxy/channel@0.1.2\n",
         "It is in WORLD/tried/build/tried.wasm\n",
     ] {
         assert!(said.out.contains(expected), "{said:?}\nlacks\n{expected}");
@@ -27,7 +27,7 @@ async fn a_build_says_what_it_made_as_json_too() {
         .await;
     let facts: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(facts["name"], NAME);
-    assert_eq!(facts["interface"], "0.1.1");
+    assert_eq!(facts["interface"], "0.1.2");
     assert_eq!(facts["file"], "WORLD/tried/build/tried.wasm");
     let size = fs::metadata(project.path("build/tried.wasm"))
         .unwrap()

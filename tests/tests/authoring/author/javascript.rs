@@ -63,6 +63,11 @@ async fn a_prompt_waits_for_a_turn_of_the_proxys_own() {
 }
 
 #[tokio::test]
+async fn values_are_stored_and_loaded_and_no_change_is_lost() {
+    plays("stored", "prompt").await;
+}
+
+#[tokio::test]
 async fn what_fails_is_told_with_its_place_in_the_source() {
     let project = plays("errors", "tools").await;
     let transcript = "[[proxy]]\npath = '../build/tried.wasm'\nconfig.fail = true\n---\n";
@@ -92,7 +97,7 @@ async fn tools_that_nobody_would_call_are_told() {
     let project = project("reference", "tools").await;
     project.change("wit/world.wit", "tool-proxy", "proxy");
     let expected = "acp-chain: src/proxy.ts: it exports `tools`, and the world in wit/world.wit does not: write \
-                    `include acp-chain:proxy/tool-proxy@0.1.1;` into it\n";
+                    `include acp-chain:proxy/tool-proxy@0.1.2;` into it\n";
     assert_eq!(project.refused().await, expected);
 
     project.change("src/proxy.ts", "{ handler, tools }", "{ handler }");
@@ -111,7 +116,9 @@ async fn tools_that_nobody_would_call_are_told() {
 #[tokio::test]
 async fn messages_and_arguments_are_typed_by_their_methods_and_schemas() {
     let project = project("reference", "tools").await;
-    for name in ["values", "errors", "tools", "turn", "typed", "offers"] {
+    for name in [
+        "values", "errors", "tools", "turn", "typed", "offers", "stored",
+    ] {
         let source = format!("{name}.ts");
         fs::copy(ours(&source), project.path("src").join(source)).unwrap();
     }

@@ -95,7 +95,7 @@ impl Project {
 
     /// Makes the component export these worlds in place of `tool-proxy`.
     pub fn serves(&self, worlds: &[&str]) {
-        let worlds = worlds.join("@0.1.1;\n  include acp-chain:proxy/");
+        let worlds = worlds.join("@0.1.2;\n  include acp-chain:proxy/");
         self.change("wit/world.wit", "tool-proxy", &worlds);
     }
 

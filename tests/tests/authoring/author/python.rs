@@ -48,7 +48,7 @@ async fn the_sdk_keeps_its_promises_in_the_host() {
     let head = format!("[[proxy]]\npath = '{component}'\nconfig = {{ fail = 'luck' }}\n---\n");
     fs::write(project.path("tests/it.transcript"), head).unwrap();
     let said = project.acp_chain(&["test"], ".").await;
-    let place = "ValueError: no luck (proxy.py:32, in fail)";
+    let place = "ValueError: no luck (proxy.py:33, in fail)";
     assert!(!said.is_success && said.err.contains(place), "{said:?}");
 }
 

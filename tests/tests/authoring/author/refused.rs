@@ -347,13 +347,13 @@ async fn a_proxy_for_another_version_of_the_interface_is_refused() {
     let wit = "wit/deps/acp-chain-proxy/proxy.wit";
     project.change(
         wit,
-        "package acp-chain:proxy@0.1.1;",
+        "package acp-chain:proxy@0.1.2;",
         "package acp-chain:proxy@0.0.9;",
     );
-    project.change("wit/world.wit", "@0.1.1", "@0.0.9");
+    project.change("wit/world.wit", "@0.1.2", "@0.0.9");
     let said = project.refused().await;
     let expected = "the result is not a proxy: it is made for version 0.0.9 of the interface acp-chain:proxy, and \
-                    this is version 0.1.1; take its SDK and its interface (`acp-chain sdk`)\n";
+                    this is version 0.1.2; take its SDK and its interface (`acp-chain sdk`)\n";
     assert!(said.ends_with(expected), "{said}");
 }
 

@@ -166,7 +166,7 @@ fn a_configuration_that_is_wrong_hides_nothing_else() {
             .filter(|finding| finding["area"] == area);
         of_area.all(|finding| finding["state"] == "fine")
     };
-    for area in ["program", "store", "agent", "editors", "log"] {
+    for area in ["program", "store", "values", "agent", "editors", "log"] {
         assert!(is_fine(area), "{area}: {found:#?}");
     }
 }

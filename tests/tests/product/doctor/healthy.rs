@@ -26,6 +26,7 @@ fn on_a_healthy_machine_everything_is_fine_and_nothing_is_written() {
         "project",
         "chain",
         "store",
+        "values",
         "agent",
         "editors",
         "log",

@@ -4,3 +4,4 @@ mod agents;
 mod broken;
 mod healthy;
 mod user;
+mod values;

@@ -66,7 +66,7 @@ fn an_extension_is_added_and_removed_and_the_rest_of_the_manifest_stays() {
     assert_eq!(agreed.digest, digest(&file));
     assert_eq!(agreed.version.as_deref(), Some("1.2.0"));
     assert_eq!(agreed.powers, ["prompts.read"]);
-    assert_eq!(agreed.wit, "0.1.1");
+    assert_eq!(agreed.wit, "0.1.2");
     assert_eq!(agreed.source.to_string(), file.display().to_string());
     assert_eq!(world.components().len(), 1);
 

@@ -58,7 +58,7 @@ async fn what_is_no_component_is_told_apart() {
         (b"\0asm\x0d\0\x01\0\xff", "the component is not valid: "),
         (
             COMPONENT,
-            "the component does not export `acp-chain:proxy/handler@0.1.1`; it exports nothing",
+            "the component does not export `acp-chain:proxy/handler@0.1.2`; it exports nothing",
         ),
     ] {
         Project::with_component(bytes)
@@ -91,7 +91,7 @@ async fn a_component_of_another_version_is_told_both_versions() {
         importing("acp-chain:proxy/channel@0.2.0"),
         exporting("acp-chain:proxy/handler@0.2.0"),
     ] {
-        let why = "the component is made for `acp-chain:proxy@0.2.0`, and this host has 0.1.1: rebuild it";
+        let why = "the component is made for `acp-chain:proxy@0.2.0`, and this host has 0.1.2: rebuild it";
         Project::with_component(&component)
             .has_its_component_refused(why)
             .await;
@@ -101,9 +101,9 @@ async fn a_component_of_another_version_is_told_both_versions() {
 #[tokio::test]
 async fn a_component_without_the_handler_is_told_what_it_exports() {
     let project = Project::with_component(&exporting("vendor:some/thing"));
-    let why = "the component does not export `acp-chain:proxy/handler@0.1.1`; it exports `vendor:some/thing`";
+    let why = "the component does not export `acp-chain:proxy/handler@0.1.2`; it exports `vendor:some/thing`";
     project.has_its_component_refused(why).await;
-    let project = Project::with_component(&exporting("acp-chain:proxy/handler@0.1.1"));
+    let project = Project::with_component(&exporting("acp-chain:proxy/handler@0.1.2"));
     project
         .has_its_component_refused("the component does not fit the host's interface: ")
         .await;

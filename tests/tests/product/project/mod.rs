@@ -12,4 +12,5 @@ mod run;
 mod sessions;
 mod signed;
 mod trust;
+mod values;
 pub mod world;

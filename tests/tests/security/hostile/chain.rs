@@ -105,7 +105,9 @@ pub async fn start(folder: &Folder, row: &Row, policy: Policy) -> Process {
         "--log-file".as_ref(),
         log.as_ref(),
     ];
-    let command = host::run_with(options, folder.agent());
+    let mut command = host::run_with(options, folder.agent());
+    // The values that proxies store are not those of the tests' user.
+    command.env("XDG_DATA_HOME", folder.0.path());
     let mut client = Process::start("client", &Transcript::new(), command).expect("the program");
     client.wire = client.wire.answering(answers);
     client

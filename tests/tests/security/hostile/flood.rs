@@ -5,6 +5,9 @@ use hostile::Mode;
 
 use crate::hostile::row::{Answer, Fate, PROMPT, QUIET, Row, Step, withstands};
 
+/// The powers to see a prompt, and to store values.
+const VALUES: &str = "powers = ['prompts.read', 'values.keep']";
+
 const HELD_SHORTLY: &str = "hold-time = '300 ms'";
 
 withstands! {
@@ -112,6 +115,12 @@ withstands! {
         .config("count = 100\nsize = 2_000_000")
         .peak(QUIET + 16)
         .report(&["save: full 100"]);
+
+    it_stores_and_loads_values_for_ever: Row::guest(Mode::StoreForEver)
+        .config("size = 65_536")
+        .grant(VALUES)
+        .peak(QUIET + 96)
+        .report(&["store: full 2, ok 1024"]);
 
     it_saves_all_the_time: Row::guest(Mode::Save)
         .config("count = 1000\nsize = 1_000_000")

@@ -55,6 +55,10 @@ withstands! {
         .grant("powers = ['prompts.read', 'answers.change']")
         .also(|aftermath| assert_eq!(aftermath.texts(ATTACKED).concat(), "attacked"));
 
+    it_stores_values_without_the_power: Row::guest(Mode::StoreForEver)
+        .grant("powers = ['prompts.read']")
+        .report(&["store: denied 2"]);
+
     it_does_not_see_what_it_may_not: Row::guest(Mode::Spin)
         .grant("powers = ['answers.read']")
         .also(|aftermath| assert!(!aftermath.log.contains("Spin meets session/prompt")));

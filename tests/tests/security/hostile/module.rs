@@ -36,7 +36,7 @@ const WASI: &str = "
 package test:hostile;
 
 world hostile {
-  include acp-chain:proxy/proxy@0.1.1;
+  include acp-chain:proxy/proxy@0.1.2;
   import wasi:cli/stdout@0.2.0;
   import wasi:clocks/monotonic-clock@0.2.0;
 }
@@ -126,10 +126,10 @@ impl Module {
         // that is at 1024.
         format!(
             r#"(module $hostile
-  (import "acp-chain:proxy/channel@0.1.1" "log" (func $log (param i32 i32 i32)))
-  (import "acp-chain:proxy/channel@0.1.1" "notify"
+  (import "acp-chain:proxy/channel@0.1.2" "log" (func $log (param i32 i32 i32)))
+  (import "acp-chain:proxy/channel@0.1.2" "notify"
     (func $notify (param i32 i32 i32 i32 i32 i32)))
-  (import "acp-chain:proxy/channel@0.1.1" "save" (func $save (param i32 i32 i32)))
+  (import "acp-chain:proxy/channel@0.1.2" "save" (func $save (param i32 i32 i32)))
   {imports}
   (memory (export "memory") {pages} {pages})
   (data (i32.const 128) "\00\00\00\00\00\04\00\00\01\00\00\00\01")
@@ -143,31 +143,31 @@ impl Module {
     (global.set $free (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
     (global.get $free)
     (global.set $free (i32.add (global.get $free) (local.get $size))))
-  (func $init (export "acp-chain:proxy/handler@0.1.1#init")
+  (func $init (export "acp-chain:proxy/handler@0.1.2#init")
     (param i32 i32 i32 i32 i32) (result i32)
     {init}
     (i32.const 128))
   (func $attack (result i32)
     {attack})
-  (func $on_request (export "acp-chain:proxy/handler@0.1.1#on-request")
+  (func $on_request (export "acp-chain:proxy/handler@0.1.2#on-request")
     (param i64 i32 i32 i32) (param $has_session i32) (param i32) (param $session_length i32)
     (param i64 i32 i32) (result i32)
     (if (i32.and (local.get $has_session)
                  (i32.eq (local.get $session_length) (i32.const {length})))
       (then (return (call $attack))))
     (i32.const 0))
-  (func (export "cabi_post_acp-chain:proxy/handler@0.1.1#on-request") (param i32)
+  (func (export "cabi_post_acp-chain:proxy/handler@0.1.2#on-request") (param i32)
     {post_return}
     (global.set $free (i32.const 4096)))
-  (func (export "acp-chain:proxy/handler@0.1.1#on-notification")
+  (func (export "acp-chain:proxy/handler@0.1.2#on-notification")
     (param i64 i32 i32 i32 i32 i32 i32 i64 i32 i32) (result i32)
     (global.set $free (i32.const 4096))
     (i32.const 0))
-  (func (export "acp-chain:proxy/handler@0.1.1#on-response")
+  (func (export "acp-chain:proxy/handler@0.1.2#on-response")
     (param i64 i32 i32 i32 i32 i32 i32 i64 i32 i32 i32 i32 i32 i32 i32) (result i32)
     (global.set $free (i32.const 4096))
     (i32.const 0))
-  (func (export "acp-chain:proxy/handler@0.1.1#on-cancel") (param i64) (result i32)
+  (func (export "acp-chain:proxy/handler@0.1.2#on-cancel") (param i64) (result i32)
     (i32.const 0)))"#
         )
     }

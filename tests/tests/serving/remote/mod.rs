@@ -17,6 +17,7 @@ mod served;
 mod sleep;
 mod strangers;
 mod streams;
+mod values;
 mod watch;
 mod websocket;
 mod wire;

@@ -19,10 +19,10 @@ fn a_component_that_imports_the_channel_alone_has_tools() {
     // In any order: a linker merges the worlds of a proxy as it finds them.
     let imports = BTreeSet::from_iter(component.imports(&engine));
     let expected = [
-        "acp-chain:proxy/types@0.1.1",
-        "acp-chain:proxy/channel@0.1.1",
+        "acp-chain:proxy/types@0.1.2",
+        "acp-chain:proxy/channel@0.1.2",
         // Only types.
-        "acp-chain:proxy/calls@0.1.1",
+        "acp-chain:proxy/calls@0.1.2",
     ];
     assert_eq!(imports, expected.map(str::to_owned).into());
     assert_eq!(component.offers().to_string(), "tools");

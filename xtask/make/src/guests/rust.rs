@@ -33,6 +33,11 @@ pub fn build(
             .push((guest, file));
     }
     for (triple, guests) in targets {
+        let imports = if triple.contains("wasi") {
+            Imports::Wasi
+        } else {
+            Imports::Channel
+        };
         progress.step(&format!("proxies in Rust for {triple}"), |step| {
             target::add(progress, step, triple)?;
             let flags = FEATURES.map(str::to_owned).into_iter().chain(remap());
@@ -58,7 +63,7 @@ pub fn build(
                 } else {
                     Some(&*guest.folder)
                 };
-                encode(workspace, &module, file, project)
+                encode(workspace, &module, file, project, imports)
             })
         })?;
     }
@@ -75,12 +80,13 @@ fn remap() -> Option<String> {
     ))
 }
 
-/// Turns a module into a component, or with a project into an extension.
+/// Turns a module into a component, or with a project into an extension that may import this.
 fn encode(
     workspace: &Workspace,
     module: &Path,
     component: &Path,
     project: Option<&Path>,
+    imports: Imports,
 ) -> Result<()> {
     let mut stamp = Stamp::new(workspace, component).on_path(module)?;
     let package = project.map(Project::read).transpose()?;
@@ -90,7 +96,7 @@ fn encode(
     }
     super::encode(module, component)?;
     if let Some(project) = project {
-        super::package(component, Imports::Channel, project)?;
+        super::package(component, imports, project)?;
     }
     stamp.set()
 }

@@ -18,6 +18,7 @@ that awaits answers: its message is then held, and other messages are handled me
 
 The types of the messages are in `acp_chain.acp`, for `if TYPE_CHECKING:`."""
 
+from . import values
 from ._actions import Action, Edit, discard, put, reject, remove, replace, respond, text
 from ._call import Call
 from ._messages import Message, Notification, Request, Response, RpcError
@@ -69,4 +70,5 @@ __all__ = [
     "sleep",
     "text",
     "tools_changed",
+    "values",
 ]

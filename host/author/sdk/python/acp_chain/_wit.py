@@ -108,6 +108,8 @@ cancel = _raising(channel.cancel)
 wake_after = _raising(channel.wake_after)
 read = _raising(channel.read)
 save = _raising(channel.save)
+_load_value = _raising(channel.load_value)
+_store_value = _raising(channel.store_value)
 _progress = _raising(channel.report_progress)
 meta = _raising(channel.call_meta)
 tools_changed = _raising(channel.tools_changed)
@@ -135,6 +137,18 @@ def request(to: Sender, method: str, params: str) -> int:
 
 def notify(to: Sender, method: str, params: str) -> None:
     _notify(_PEERS[to], method, params)
+
+
+def load_value(project: Optional[str], key: str) -> int:
+    return _load_value(_keeper(project), key)
+
+
+def store_value(project: Optional[str], key: str, version: int, value: Optional[str]) -> int:
+    return _store_value(_keeper(project), key, version, value)
+
+
+def _keeper(project: Optional[str]) -> channel.Keeper:
+    return channel.Keeper_User() if project is None else channel.Keeper_Project(checked(project))
 
 
 def sender(head: Head) -> Sender:

@@ -19,7 +19,7 @@ CALLS: list[tuple[Any, ...]] = []
 def play(name):
     def call(*args):
         CALLS.append((name, *args))
-        if name in ("request", "ask_caller", "wake_after"):
+        if name in ("request", "ask_caller", "wake_after", "load_value", "store_value"):
             return 100 + len(CALLS)
         if name == "call_meta":
             return '{"a":1}'
@@ -35,6 +35,8 @@ for name in (
     "fail",
     "cancel",
     "wake_after",
+    "load_value",
+    "store_value",
     "save",
     "report_progress",
     "call_meta",
@@ -43,7 +45,20 @@ for name in (
     play(name)
 
 import acp_chain  # noqa: E402
-from acp_chain import Call, Cancelled, Proxy, RpcError, agent, client, gather, put, reject, respond, sleep  # noqa: E402
+from acp_chain import (  # noqa: E402
+    Call,
+    Cancelled,
+    Proxy,
+    RpcError,
+    agent,
+    client,
+    gather,
+    put,
+    reject,
+    respond,
+    sleep,
+    values,
+)
 from acp_chain import _schema  # noqa: E402
 from acp_chain._resources import Resource  # noqa: E402
 
@@ -292,6 +307,80 @@ class Waiting(Played):
         self.answer(102, Err(types.RpcError(9, "no", None)))
         self.assertEqual(called("cancel"), [(101,)])
         self.assertEqual(called("settle"), [(1, types.Action_Respond("9"))])
+
+
+class Values(Played):
+    def setUp(self):
+        super().setUp()
+        self.result = None
+
+    def run_handler(self, make, *answers):
+        """Runs a coroutine in a handler, whose requests get these answers."""
+
+        @self.proxy.on_request("m")
+        async def handler(message):
+            self.result = await make()
+
+        self.start()
+        self.request()
+        for answer in answers:
+            self.answer(100 + len(CALLS), Ok(json.dumps(answer)) if isinstance(answer, dict) else answer)
+
+    def test_a_value_is_loaded(self):
+        self.run_handler(lambda: values.load("user", "k"), {"value": "a", "version": 3, "since": "2026"})
+        self.assertEqual(self.result, values.Value("a", 3, "2026"))
+        self.assertEqual(called("load_value"), [(channel.Keeper_User(), "k")])
+
+    def test_a_value_of_a_project_is_stored(self):
+        self.run_handler(lambda: values.store(values.Project("s"), "k", 3, "b"), {"version": 4})
+        self.assertEqual(self.result, 4)
+        self.assertEqual(called("store_value"), [(channel.Keeper_Project("s"), "k", 3, "b")])
+
+    def test_another_value_is_a_conflict(self):
+        other = {"conflict": {"value": None, "version": 0, "since": None}}
+        self.run_handler(lambda: values.store("user", "k", 3, None), other)
+        self.assertEqual(self.result, values.Value(None, 0, None))
+
+    def test_an_update_begins_again_with_another_value(self):
+        def add(value):
+            return str(int(value or 0) + 1)
+
+        self.run_handler(
+            lambda: values.update("user", "k", add),
+            {"value": None, "version": 0, "since": None},
+            {"conflict": {"value": "5", "version": 8, "since": "2026"}},
+            {"version": 9},
+        )
+        self.assertEqual(self.result, values.Value("6", 9, "2026"))
+        self.assertEqual([call[1:] for call in called("store_value")], [("k", 0, "1"), ("k", 8, "6")])
+
+    def test_an_update_gives_up_after_eight_conflicts(self):
+        loaded = {"value": "a", "version": 1, "since": "2026"}
+        self.run_handler(lambda: values.update("user", "k", lambda value: "b"), loaded, *[{"conflict": loaded}] * 8)
+        [(_, reason)] = called("fail")
+        self.assertIn("'k' is not stored: other connections have changed it 8 times (-32603)", reason)
+
+    def test_an_unchanged_value_is_not_stored(self):
+        loaded = {"value": "a", "version": 1, "since": "2026"}
+        self.run_handler(lambda: values.update("user", "k", lambda value: value), loaded)
+        self.assertEqual(self.result, values.Value("a", 1, "2026"))
+        self.assertEqual(called("store_value"), [])
+
+    def test_a_failure_is_raised(self):
+        self.run_handler(lambda: values.load("user", "k"), Err(types.RpcError(-32603, "the disk is full", None)))
+        [(_, reason)] = called("fail")
+        self.assertIn("RpcError: the disk is full (-32603)", reason)
+
+    def test_what_keeps_no_values_and_what_is_no_text_is_an_error(self):
+        for make, expected in [
+            (lambda: values.load("us", "k"), 'use "user" or values.Project'),
+            (lambda: values.load(values.Project("\ud800"), "k"), "UnicodeEncodeError"),
+            (lambda: values.store("user", "k", 0, "\ud800"), "UnicodeEncodeError"),
+        ]:
+            with self.assertRaises(Err) as raised:
+                self.run_handler(make)
+            self.assertIn(expected, raised.exception.value)
+            self.proxy = Proxy()
 
 
 class Point(TypedDict):

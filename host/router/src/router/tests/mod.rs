@@ -21,6 +21,7 @@ mod sessions;
 mod sleep;
 mod swaps;
 mod turns;
+mod values;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -93,7 +93,7 @@ fn a_request_of_a_proxy_in_a_session_with_another_route_is_refused() {
     });
     let mut router = Router::new(vec![asks], None);
     let (name, own) = ("s".into(), Route::new([]));
-    assert!(router.core.sessions.begin(Peer::Agent, &name, &own));
+    assert!(router.core.sessions.begin(Peer::Agent, &name, &own, None));
     client(&mut router, r#"{"jsonrpc":"2.0","method":"t"}"#);
     let got = taken(&answers);
     assert_eq!(got.len(), 1);

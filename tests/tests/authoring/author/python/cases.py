@@ -22,6 +22,7 @@ from acp_chain import (
     respond,
     sleep,
     text,
+    values,
 )
 
 proxy = Proxy(instructions="Use them one by one.")
@@ -42,6 +43,20 @@ def start(config, saved):
 async def on_pause(message):
     await sleep(0.5)
     return respond("late")
+
+
+@proxy.on_request("test/count")
+async def on_count(message):
+    of = values.Project(message.params["project"])
+    count = await values.update(of, "count", lambda count: str(int(count or 0) + 1))
+    return respond(count.value)
+
+
+@proxy.on_request("test/store")
+async def on_store(message):
+    match await values.store(values.Project(message.params["project"]), "count", 0, None):
+        case values.Value(value=value):
+            return respond(value)
 
 
 @proxy.on_request("test/fail")

@@ -1,0 +1,48 @@
+//! Commands about what proxies have stored: one file each, and their common parts.
+
+mod list;
+mod wipe;
+
+use std::process::ExitCode;
+
+use crate::report;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_state::Namespace;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum State {
+    /// List the proxies that have stored values: for whom, how many, and since when
+    List(list::List),
+    /// Remove stored values
+    Wipe(wipe::Wipe),
+}
+
+impl State {
+    pub fn main(self) -> ExitCode {
+        match self {
+            Self::List(list) => report(list.main()),
+            Self::Wipe(wipe) => report(wipe.main()),
+        }
+    }
+}
+
+/// Whose values they are, in words.
+fn owner(namespace: &Namespace) -> String {
+    let user = match &namespace.user {
+        Some(user) => format!("the user {} of a server", quote(user, MAX_QUOTE)),
+        None => "you".to_owned(),
+    };
+    match &namespace.project {
+        Some(project) => {
+            let project = project.display().to_string();
+            format!("{user}, in {}", quote(&project, MAX_QUOTE))
+        }
+        None => format!("{user}, in every project"),
+    }
+}
+
+/// A number of values, in words.
+fn values(count: u64) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} value{s}")
+}

@@ -1,0 +1,112 @@
+//! `acp-chain state wipe`: removes what proxies have stored.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::{owner, values};
+use crate::Result;
+use crate::extension::consent::agrees;
+use acp_chain_app::home;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_state::{Database, Filter, StateError, Summary};
+
+#[derive(Debug, clap::Args)]
+pub struct Wipe {
+    #[command(flatten)]
+    what: What,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Which values are removed.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+struct What {
+    /// The extension whose values they are
+    #[arg(value_name = "EXTENSION")]
+    extension: Option<String>,
+    /// The folder of the project to which they belong
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
+    /// Everything; a database that is damaged is replaced by an empty one
+    #[arg(long, conflicts_with_all = ["extension", "project"])]
+    all: bool,
+}
+
+impl Wipe {
+    pub fn main(self) -> Result<ExitCode> {
+        home::check_owners()?;
+        let path = home::database()?;
+        let found = match Database::find(&path) {
+            Err(error) if self.what.all && error.needs_reset() => {
+                return self.reset(&path, &error);
+            }
+            found => found?,
+        };
+        let filter = self.what.filter();
+        let summaries = match &found {
+            Some(database) => database.namespaces()?,
+            None => Vec::new(),
+        };
+        let chosen: Vec<_> = summaries
+            .iter()
+            .filter(|summary| filter.matches(&summary.namespace))
+            .collect();
+        let (Some(mut database), false) = (found, chosen.is_empty()) else {
+            say!("There are no such values; `acp-chain state list` shows what there is.");
+            return Ok(ExitCode::SUCCESS);
+        };
+        chosen.into_iter().for_each(print);
+        if !self.is_agreed()? {
+            return Ok(ExitCode::FAILURE);
+        }
+        let removed = database.wipe(&filter)?;
+        say!("{} removed.", values(removed.values));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Replaces a database that cannot be read.
+    fn reset(&self, path: &Path, error: &StateError) -> Result<ExitCode> {
+        say!("{error}");
+        if !self.is_agreed()? {
+            return Ok(ExitCode::FAILURE);
+        }
+        Database::reset(path)?;
+        say!("All that proxies had stored is removed.");
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn is_agreed(&self) -> Result<bool> {
+        let is_agreed = agrees(self.yes, "Remove these values for good?")?;
+        if !is_agreed {
+            say!("Nothing was changed.");
+        }
+        Ok(is_agreed)
+    }
+}
+
+impl What {
+    fn filter(&self) -> Filter {
+        Filter {
+            extension: self.extension.clone(),
+            project: self.project.as_deref().map(root),
+        }
+    }
+}
+
+/// The folder of a project as it is stored. One that no longer exists has no other name.
+fn root(folder: &Path) -> PathBuf {
+    let root = folder.canonicalize();
+    root.or_else(|_| std::path::absolute(folder))
+        .unwrap_or_else(|_| folder.to_owned())
+}
+
+fn print(summary: &Summary) {
+    say!(
+        "{}, for {}: {}",
+        quote(&summary.namespace.extension, MAX_QUOTE),
+        owner(&summary.namespace),
+        values(summary.count)
+    );
+}
