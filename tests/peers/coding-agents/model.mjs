@@ -4,7 +4,7 @@
 // follows it, and the body.
 //
 // A prompt says what the model does: `[[text]]` answers with a text, `[[shell]]` calls the agent's shell,
-// `[[shell COMMAND]]` with this command, `[[read PATH]]` calls what reads a file, `[[subagent KIND COMMAND]]` has a
+// `[[shell COMMAND]]` with this command, `[[loop COMMAND]]` again and again, `[[read PATH]]` calls what reads a file, `[[subagent KIND COMMAND]]` has a
 // subagent of this kind (`-`: of none) call its shell, `[[probe]]` and `[[add]]` call the tools of the MCP server
 // `probe`, `[[todo]]` calls that of `todo`, and `[[hold]]` begins an answer that has no end. After the result of a tool
 // comes a text that says whether MARK was in it. A request without tools, as for a title, gets a text.
@@ -20,6 +20,8 @@ const REQUESTS = process.argv[2];
 const MARK = "mark-42";
 // What it prints is not in it.
 const COMMAND = "printf 'mark-%d' 42";
+// Enough to be called a loop.
+const MOST_CALLS = 30;
 const SCRIPT = /\[\[(\w+)(?: (.*?))?\]\]/g;
 const SHELL =
   /^(bash|shell|shell_command|exec_command|run_shell_command|run_commands?|execute|launch-process)$/i;
@@ -59,6 +61,7 @@ const tasks = { tasks: [{ text: MARK }] };
 // By the words of a prompt, with what follows them: the calls, of which the first whose tool is on offer is made.
 const CALLS = {
   shell: (command) => [shell(command)],
+  loop: (command) => [shell(command)],
   // Some agents read files by their shell.
   read: (path) => [read(path), shell(`cat ${path}`)],
   subagent(rest) {
@@ -86,21 +89,22 @@ function input({ schema }, values) {
   return { ...known, ...Object.fromEntries(rest.map((name) => [name, empty(properties[name])])) };
 }
 
-// What a conversation asks for last, and the result of the tool that was called for it.
+// What a conversation asks for last, the result of the tool that was called for it, and the number of all results.
 function state({ items }) {
   const scripts = items.map(({ user }) => [...(user ?? "").matchAll(SCRIPT)].at(-1));
   const at = scripts.findLastIndex(Boolean);
   const [, word, rest] = scripts[at] ?? [];
-  const result = items.slice(at + 1).find((item) => item.result !== undefined)?.result;
-  return { word, rest, result };
+  const results = items.slice(at + 1).filter((item) => item.result !== undefined);
+  return { word, rest, result: results[0]?.result, number: results.length };
 }
 
 // What the model does: `text`, `call` with `input`, or `hold`.
-function decide({ tools }, { word, rest, result }) {
+function decide({ tools }, { word, rest, result, number }) {
   if (tools.length === 0) return { text: "A title" };
   if (word === "hold") return { hold: true };
-  if (result?.includes(MARK)) return { text: `The tool said ${MARK}.` };
-  if (result !== undefined) return { text: `The tool said: ${result.slice(0, 1000)}` };
+  const goesOn = word === "loop" && number < MOST_CALLS;
+  if (!goesOn && result?.includes(MARK)) return { text: `The tool said ${MARK}.` };
+  if (!goesOn && result !== undefined) return { text: `The tool said: ${result.slice(0, 1000)}` };
   if (!(word in CALLS)) return { text: "All is well." };
   const calls = CALLS[word](rest);
   for (const { fits, values } of calls) {

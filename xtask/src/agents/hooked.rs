@@ -46,6 +46,17 @@ pub struct Hooked {
     pub fails: &'static [Step],
 }
 
+impl Hooked {
+    /// What the manifest says of its hooks.
+    pub fn mode(&self) -> &'static str {
+        if self.only_asks {
+            "best-effort"
+        } else {
+            "required"
+        }
+    }
+}
+
 /// All of them, in the order of the table.
 pub const HOOKED: [Hooked; 13] = [
     CLAUDE,
@@ -159,6 +170,9 @@ pub const HOOKED: [Hooked; 13] = [
             Step::HidesFile,
             Step::HidesOutput,
             Step::HidesFailure,
+            // It is stopped too early: its calls are counted more than once.
+            Step::StopsLoop,
+            Step::KeepsBudget,
             Step::HooksOff,
         ],
         ..ANY

@@ -16,13 +16,14 @@ pub const BEGIN_HOOKS: &str = "<!-- by cargo xtask agents --hooks -->\n";
 const END: &str = "<!-- end -->";
 
 /// The columns of the table of hooks, with the steps that must work.
-const HOOKS: [(&str, &[Step]); 6] = [
+const HOOKS: [(&str, &[Step]); 7] = [
     ("sees", &[Step::Sees]),
     ("refuses", &[Step::Refuses]),
     ("changes", &[Step::Changes]),
     ("hides results", &[Step::HidesFile, Step::HidesOutput]),
     ("hides failed commands", &[Step::HidesFailure]),
     ("subagents", &[Step::Subagent]),
+    ("brake", &[Step::StopsLoop, Step::KeepsBudget]),
 ];
 
 /// What acp-chain and our extension add.
@@ -329,7 +330,7 @@ mod tests {
             }];
             let table = hooks_table(&rows);
             assert!(
-                table.ends_with(&format!("| – | – | – | {sign} | – | – |\n")),
+                table.ends_with(&format!("| – | – | – | {sign} | – | – | – |\n")),
                 "{table}"
             );
             let [broken, better] = unexpected(&rows);

@@ -31,6 +31,10 @@ pub enum Step {
     HidesFailure,
     /// The chain refuses a command of a subagent.
     Subagent,
+    /// `brake` stops a loop of the same call.
+    StopsLoop,
+    /// `brake` keeps a day's budget over two connections.
+    KeepsBudget,
     /// A hook of the user's own still runs.
     OwnHook,
     /// The user's settings are as they were.
@@ -78,6 +82,8 @@ impl Step {
             Self::HidesOutput => "hides output",
             Self::HidesFailure => "hides failed commands",
             Self::Subagent => "subagents",
+            Self::StopsLoop => "stops a loop",
+            Self::KeepsBudget => "a day's budget",
             Self::OwnHook => "the user's own hook",
             Self::Settings => "the user's settings",
             Self::HooksOff => "hooks off",

@@ -1,5 +1,6 @@
-//! One agent takes all steps; in `hooks`, with its hooks attached.
+//! One agent takes all steps; in `hooks`, with its hooks attached, and in `brake`, with limits.
 
+mod brake;
 pub mod hooks;
 
 use std::fs::File;

@@ -13,7 +13,7 @@ use acp_chain_acp::{BEFORE_TOOL, PERMISSION, PROMPT};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{CALLED, Record, Trial, mode, turn};
+use super::{CALLED, Record, Trial, brake, mode, turn};
 use crate::agents::hooked::{Hooked, OWN, PERMISSIVE};
 use crate::agents::places::{Place, Side};
 use crate::agents::roster::{Agent, Launch};
@@ -86,7 +86,9 @@ fn steps(agent: &Agent, hooked: &Hooked, place: &mut Place) -> Result<Vec<Outcom
         Outcome::of(Step::OwnHook, own, "it has not run".into()),
         Outcome::of(Step::Settings, changed.is_empty(), changed.join(", ")),
     ]);
+    let record = brake::steps(hooked, place, &launch, record)?;
 
+    write_chain(hooked, place)?;
     (hooked.disable)(place, &mut launch)?;
     let mut trial = Trial::connect(place, &launch, "unhooked", record)?;
     trial.greet()?;
@@ -120,13 +122,8 @@ fn write_chain(hooked: &Hooked, place: &Place) -> Result<()> {
     let rules = json!([{"decision": "deny", "command": "touch *forbidden*"}]);
     let permissions = json!({"use": "permissions", "config": {"rules": rules}});
     let redact = json!({"use": "redact"});
-    let mode = if hooked.only_asks {
-        "best-effort"
-    } else {
-        "required"
-    };
     let manifest = json!({
-        "agent": {"hooks": mode},
+        "agent": {"hooks": hooked.mode()},
         "proxy": [does, permissions, redact],
     });
     fs::write(place.chain(), toml::to_string(&manifest)?)?;
@@ -182,7 +179,7 @@ impl Trial<'_> {
     }
 
     /// Takes a turn in a session of its own, in which the agent asks for nothing.
-    fn take_turn(&mut self, script: &str) -> Result<Answer> {
+    pub(super) fn take_turn(&mut self, script: &str) -> Result<Answer> {
         let (session, opened) = self.open()?;
         let is_permissive = |id: &Value| id.as_str().is_some_and(|id| PERMISSIVE.contains(&id));
         if let Some((method, mut params)) = mode(&opened, |id, _| is_permissive(id)) {

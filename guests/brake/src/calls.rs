@@ -1,0 +1,179 @@
+//! The tool calls of a turn: which of them are counted, and how often the same one was made, or failed.
+//!
+//! A call is counted once: when a hook of the agent reports it, or, without hooks, when the agent first mentions it.
+//! Where hooks tell no ids, calls that were mentioned before the first report are counted twice.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
+
+use acp_chain_proxy::{Head, Json};
+
+use crate::config::Repeats;
+use crate::words::plural;
+
+/// The maximum number of calls of a turn that are told apart, and of different inputs.
+const MOST: usize = 4096;
+/// Where agents put the exit code of a command that they call completed.
+const EXIT_CODES: [&str; 3] = ["exit_code", "exitCode", "metadata/exit"];
+
+/// What a message says of a call. Texts are hashes, which are never stored.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Call {
+    id: Option<u64>,
+    input: Option<u64>,
+    title: Option<u64>,
+    /// Whether it has failed, if it has ended.
+    has_failed: Option<bool>,
+}
+
+impl Call {
+    /// Reads the call at a place of a message.
+    pub(crate) fn read(head: &Head, at: &str) -> Self {
+        let text = |name: &str| head.read::<String>(&format!("{at}/{name}"));
+        let kind = text("kind");
+        let input: Option<Json> = head.read(&format!("{at}/rawInput"));
+        let given = input.filter(|input| !["null", "{}"].contains(&&*input.spelling()));
+        let exits_with_failure = |place: &&str| {
+            let code = head.read::<i64>(&format!("{at}/rawOutput/{place}"));
+            code.is_some_and(|code| code != 0)
+        };
+        Self {
+            id: text("toolCallId").map(|id| hash(&id)),
+            input: given.map(|input| hash(&(&kind, &*input.spelling()))),
+            title: text("title").map(|title| hash(&(&kind, title))),
+            has_failed: match &*text("status").unwrap_or_default() {
+                "completed" => Some(EXIT_CODES.iter().any(exits_with_failure)),
+                "failed" => Some(true),
+                _ => None,
+            },
+        }
+    }
+
+    /// The call that a permission request is about, in either version of the protocol.
+    pub(crate) fn of_question(head: &Head) -> Self {
+        let places = ["/toolCall", "/subject/toolCall", "/subject"];
+        let mut calls = places.into_iter().map(|at| Self::read(head, at));
+        calls.find(|call| call.id.is_some()).unwrap_or_default()
+    }
+}
+
+/// The calls of a turn.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    by_id: BTreeMap<u64, Known>,
+    /// By what makes two calls the same: the input, or else the title.
+    repeated: BTreeMap<u64, Repeated>,
+}
+
+/// A call with an id.
+#[derive(Debug, Default)]
+struct Known {
+    what: Option<u64>,
+    title: Option<u64>,
+    is_counted: bool,
+    /// Whether it is counted among those that are the same.
+    is_made: bool,
+    has_failed: bool,
+}
+
+/// How often a call was made, and has failed since it succeeded; and how often the limits on that were raised.
+#[derive(Debug, Default)]
+struct Repeated {
+    numbers: [u64; 2],
+    raises: [u64; 2],
+}
+
+/// Something that has happened too often.
+#[derive(Clone, Debug)]
+pub(crate) struct Repetition {
+    pub(crate) text: String,
+    what: u64,
+    kind: usize,
+}
+
+impl Calls {
+    /// Takes note of an update or a permission request. Returns how many calls it adds to those that were made, if a
+    /// limit may be reached.
+    pub(crate) fn mention(&mut self, call: &Call, counts: bool) -> Option<u64> {
+        let id = call.id?;
+        let added = u64::from(counts && !self.by_id.contains_key(&id));
+        let known = bounded(&mut self.by_id, id);
+        known.is_counted |= added > 0;
+        known.title = known.title.or(call.title);
+        known.what = known.what.or(call.input);
+        if call.has_failed.is_some() {
+            known.what = known.what.or(known.title);
+        }
+        let mut may_repeat = false;
+        if let Some(what) = known.what {
+            let repeated = bounded(&mut self.repeated, what);
+            if known.is_counted && !mem::replace(&mut known.is_made, true) {
+                repeated.numbers[0] += 1;
+                may_repeat = true;
+            }
+            if call.has_failed == Some(false) {
+                (repeated.numbers[1], repeated.raises[1]) = (0, 0);
+            }
+            if call.has_failed == Some(true) && !mem::replace(&mut known.has_failed, true) {
+                repeated.numbers[1] += 1;
+                may_repeat = true;
+            }
+        }
+        (added > 0 || may_repeat).then_some(added)
+    }
+
+    /// Takes note of a call that a hook reports. Returns whether it was counted before: when the agent mentioned it, or
+    /// by an earlier report, since a call whose input is changed is reported again.
+    pub(crate) fn report(&mut self, call: &Call) -> bool {
+        let mut unnamed = Known::default();
+        let named = call.id.map(|id| bounded(&mut self.by_id, id));
+        let known = named.unwrap_or(&mut unnamed);
+        known.what = known.what.or(call.input).or(call.title);
+        if let Some(what) = known.what
+            && !mem::replace(&mut known.is_made, true)
+        {
+            bounded(&mut self.repeated, what).numbers[0] += 1;
+        }
+        mem::replace(&mut known.is_counted, true)
+    }
+
+    /// Something that has happened too often: one more call than allowed, or the last failure that is allowed.
+    pub(crate) fn repetition(&self, rules: &Repeats) -> Option<Repetition> {
+        self.repeated.iter().find_map(|(what, repeated)| {
+            let limits = [rules.same_call, rules.same_failure];
+            let is_over = |kind: &usize| {
+                let raises = repeated.raises[*kind] + 1;
+                let cap = limits[*kind].and_then(|limit| limit.max(1).checked_mul(raises));
+                cap.is_some_and(|cap| repeated.numbers[*kind] + (*kind as u64) > cap)
+            };
+            let kind = (0..2).find(is_over)?;
+            let times = plural(repeated.numbers[kind], "time");
+            let verb = ["was made", "has failed"][kind];
+            Some(Repetition {
+                text: format!("the same call {verb} {times} in this turn"),
+                what: *what,
+                kind,
+            })
+        })
+    }
+
+    /// Raises the limit on this repetition by its own amount.
+    pub(crate) fn raise(&mut self, repetition: &Repetition) {
+        bounded(&mut self.repeated, repetition.what).raises[repetition.kind] += 1;
+    }
+}
+
+/// The entry of a key. Past the limit, another is evicted.
+fn bounded<V: Default>(map: &mut BTreeMap<u64, V>, key: u64) -> &mut V {
+    if map.len() >= MOST && !map.contains_key(&key) {
+        map.pop_first();
+    }
+    map.entry(key).or_default()
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,95 @@
+//! The sessions of a connection, and what is counted in each.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use crate::account::Account;
+use crate::calls::Calls;
+use crate::usage::Usage;
+
+/// The number of sessions past which those without a turn are forgotten.
+const MOST: usize = 512;
+
+/// A session. What is not saved is lost if the proxy breaks: questions, and which calls a turn has made.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Session {
+    pub(crate) turn: Account,
+    pub(crate) total: Account,
+    pub(crate) usage: Usage,
+    /// How many prompts the agent works on.
+    prompts: u32,
+    /// Whether there was a prompt on this connection.
+    pub(crate) was_prompted: bool,
+    /// Why the turn was stopped, until it ends.
+    pub(crate) halted: Option<String>,
+    /// What the next prompt is answered with.
+    pub(crate) owed: Option<String>,
+    #[serde(skip)]
+    pub(crate) calls: Calls,
+    /// Locked while a limit is looked at, or the user is asked about it. What can wait does so. Another one when a turn
+    /// ends: what follows does not wait for the answer to an old question.
+    #[serde(skip)]
+    pub(crate) gate: Arc<Mutex<()>>,
+}
+
+impl Session {
+    pub(crate) fn has_turn(&self) -> bool {
+        self.prompts > 0
+    }
+
+    /// Whether a limit is being looked at.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.gate.try_lock().is_err()
+    }
+
+    /// A prompt arrives. Unless a turn goes on, a new one begins.
+    pub(crate) fn prepare(&mut self) {
+        if !self.has_turn() {
+            self.turn = Account::default();
+            self.end(0);
+        }
+    }
+
+    /// The agent begins to work on a prompt, or by itself.
+    pub(crate) fn begin(&mut self) {
+        self.was_prompted = true;
+        self.prompts = self.prompts.saturating_add(1);
+    }
+
+    /// The agent has ended its work on so many prompts.
+    pub(crate) fn end(&mut self, prompts: u32) {
+        self.prompts = self.prompts.saturating_sub(prompts);
+        if !self.has_turn() {
+            self.calls = Calls::default();
+            self.halted = None;
+            self.gate = Arc::default();
+        }
+    }
+}
+
+/// The sessions of a connection, by their ids.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Sessions(RefCell<BTreeMap<String, Session>>);
+
+impl Sessions {
+    /// Looks at a session, which is added if it is new.
+    pub(crate) fn with<T>(&self, id: &str, look: impl FnOnce(&mut Session) -> T) -> T {
+        let mut sessions = self.0.borrow_mut();
+        if sessions.len() >= MOST && !sessions.contains_key(id) {
+            sessions.retain(|_, other| other.has_turn());
+        }
+        look(sessions.entry(id.to_owned()).or_default())
+    }
+
+    /// The sessions that have a turn.
+    pub(crate) fn with_turns(&self) -> Vec<String> {
+        let sessions = self.0.borrow();
+        let running = sessions.iter().filter(|(_, session)| session.has_turn());
+        running.map(|(id, _)| id.clone()).collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! The same call again and again.
+
+use super::*;
+
+fn host_with(repeats: &Value) -> Host {
+    let mut host = host(json!({ "turn": {}, "repeats": repeats }));
+    begin(&mut host);
+    host
+}
+
+/// The agent ends a call.
+fn ended(host: &mut Host, id: &str, status: &str) {
+    let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status });
+    super::update(host, &update);
+}
+
+#[test]
+fn the_same_call_runs_as_often_as_it_may() {
+    let mut host = host_with(&json!({ "same-call": 3 }));
+    for number in 0..3 {
+        report(&mut host, Some(&format!("c{number}")), "make");
+        // Another input.
+        run(&mut host, number + 10);
+    }
+    assert_eq!(seen(&mut host).passed.len(), 6);
+    let again = report(&mut host, Some("c3"), "make");
+    let asked = question(&mut host);
+    let title: String = asked.get("/toolCall/title").expect("a title");
+    assert!(
+        title.contains("the same call was made 4 times in this turn"),
+        "{title}"
+    );
+    answer(&mut host, &asked, "go-on");
+    assert_eq!(seen(&mut host).passed, [again]);
+    for number in 4..6 {
+        report(&mut host, Some(&format!("c{number}")), "make");
+    }
+    assert_eq!(seen(&mut host).passed.len(), 2);
+    report(&mut host, Some("c6"), "make");
+    question(&mut host);
+}
+
+#[test]
+fn calls_without_ids_are_told_apart_by_their_inputs() {
+    let mut host = host_with(&json!({ "same-call": 2, "action": "stop" }));
+    for command in ["a", "b", "a", "b"] {
+        report(&mut host, None, command);
+    }
+    assert_eq!(seen(&mut host).passed.len(), 4);
+    report(&mut host, None, "a");
+    let after = seen(&mut host);
+    assert_eq!((after.refused.len(), after.stops), (1, 1), "{after:?}");
+}
+
+#[test]
+fn the_same_call_is_found_without_hooks_once_its_input_is_known() {
+    let mut host = host_with(&json!({ "same-call": 2, "action": "stop" }));
+    for number in 0..3 {
+        let id = format!("c{number}");
+        let begun = json!({
+            "sessionUpdate": "tool_call", "toolCallId": id, "title": "Bash", "rawInput": {},
+        });
+        update(&mut host, &begun);
+        assert_eq!(seen(&mut host).stops, 0);
+        let known = json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": id, "rawInput": { "command": "make" },
+        });
+        update(&mut host, &known);
+    }
+    let after = seen(&mut host);
+    assert_eq!(after.stops, 1, "{after:?}");
+    assert!(
+        after.told.contains("the same call was made 3 times"),
+        "{after:?}"
+    );
+}
+
+#[test]
+fn a_call_that_fails_again_and_again_stops_the_turn() {
+    let mut host = host_with(&json!({ "same-failure": 2, "action": "stop" }));
+    for number in 0..2 {
+        let id = format!("c{number}");
+        report(&mut host, Some(&id), "make");
+        assert_eq!(seen(&mut host).stops, 0);
+        ended(&mut host, &id, "failed");
+        // Said twice, and counted once.
+        ended(&mut host, &id, "failed");
+    }
+    let after = seen(&mut host);
+    assert_eq!(after.stops, 1, "{after:?}");
+    assert!(
+        after.told.contains("the same call has failed 2 times"),
+        "{after:?}"
+    );
+}
+
+#[test]
+fn a_call_that_succeeds_in_between_does_not() {
+    let mut host = host_with(&json!({ "same-failure": 2, "action": "stop" }));
+    for (number, status) in ["failed", "completed", "failed"].into_iter().enumerate() {
+        let id = format!("c{number}");
+        report(&mut host, Some(&id), "make");
+        ended(&mut host, &id, status);
+    }
+    assert_eq!(seen(&mut host).stops, 0);
+}
+
+#[test]
+fn a_command_that_is_completed_with_an_exit_code_has_failed() {
+    let mut host = host_with(&json!({ "same-failure": 1, "action": "stop" }));
+    report(&mut host, Some("c"), "make");
+    let completed = |output: Value| {
+        json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed",
+            "rawOutput": output,
+        })
+    };
+    update(&mut host, &completed(json!({ "exit_code": 0 })));
+    assert_eq!(seen(&mut host).stops, 0);
+    update(&mut host, &completed(json!({ "metadata": { "exit": 2 } })));
+    assert_eq!(seen(&mut host).stops, 1);
+}
+
+#[test]
+fn another_turn_begins_to_count_again() {
+    let mut host = host(json!({ "repeats": { "same-call": 1, "action": "stop" } }));
+    for number in 0..3 {
+        let turn = begin(&mut host);
+        report(&mut host, Some(&format!("c{number}")), "make");
+        assert_eq!(seen(&mut host).passed.len(), 1);
+        end(&mut host, turn);
+        seen(&mut host);
+    }
+}
