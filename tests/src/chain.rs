@@ -25,8 +25,8 @@ pub struct Chain {
     folder: TempDir,
 }
 
-/// A proxy's entry in the manifest; `terms` are further keys. The proxy gets every power, unless `terms` has
-/// `powers` or `methods`.
+/// A proxy's entry in the manifest; `terms` are further keys. The proxy gets the powers of
+/// [`powers::in_one_process`], unless `terms` has `powers` or `methods`.
 #[must_use]
 pub fn entry(id: &str, component: &str, terms: &str) -> String {
     let path = host::component(component);
@@ -35,7 +35,7 @@ pub fn entry(id: &str, component: &str, terms: &str) -> String {
     let granted = if names("powers") || names("methods") {
         ""
     } else {
-        powers::everything()
+        powers::in_one_process()
     };
     format!("[[proxy]]\nid = {id:?}\npath = '{path}'\n{granted}{terms}\n")
 }

@@ -301,13 +301,13 @@ pub fn passes(folder: &Path, count: usize) -> io::Result<PathBuf> {
 }
 
 /// Writes a manifest with these proxies, each an id, a component and the content of its
-/// `[proxy.config]`. The proxies get every power, and are not restarted.
+/// `[proxy.config]`. The proxies get the powers of [`powers::in_one_process`], and are not restarted.
 ///
 /// # Errors
 /// If the manifest cannot be written.
 pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<PathBuf> {
     let mut text = String::new();
-    let granted = powers::everything();
+    let granted = powers::in_one_process();
     for (id, path, config) in proxies {
         let path = path.display();
         let _ = write!(

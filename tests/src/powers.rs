@@ -16,15 +16,21 @@ const METHODS: &[&str] = &[
     "session/of_tomorrow",
 ];
 
-/// Powers that change more than what a proxy may do: `user.read` adds to its configuration, and for `values.keep` another
-/// process starts.
-const APART: &[&str] = &["tools", "user.read", "values.keep"];
-
-/// Every power except those [apart](APART), and the methods used by tests, as keys of `[[proxy]]`.
+/// Every power except those that change more than what a proxy may do (`tools` adds to the requests that set up sessions,
+/// and `user.read` to its configuration), and the methods used by tests, as keys of `[[proxy]]`.
 #[must_use]
 pub fn everything() -> &'static str {
-    static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(APART));
+    static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(&["tools", "user.read"]));
     &EVERYTHING
+}
+
+/// [`everything`] for which the program starts no process of its own: not `values.keep`. The chains of most tests have
+/// these, since some count processes, and all wait for them.
+#[must_use]
+pub fn in_one_process() -> &'static str {
+    static IN_ONE_PROCESS: LazyLock<String> =
+        LazyLock::new(|| all_but(&["tools", "user.read", "values.keep"]));
+    &IN_ONE_PROCESS
 }
 
 /// Every power except these, and the methods used by tests, as keys of `[[proxy]]`.

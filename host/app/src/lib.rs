@@ -7,6 +7,7 @@
 //! | `dev` | builds a project whenever its sources change, and swaps the result into the running chain |
 //! | `project` | projects of sessions: found, and run in processes of their own |
 //! | `run` | a chain as a command line describes it, for one client |
+//! | `dry_run` | what is taken from proxies before a dry run |
 //! | `plan` | the steps until a chain runs: planned, loaded, started |
 //! | `protected` | files that no proxy may write to |
 //! | `trace` | the file of a trace, and its socket for listeners |
@@ -29,6 +30,7 @@ pub mod agent;
 mod beside;
 pub mod compile;
 pub mod dev;
+mod dry_run;
 mod error;
 pub mod home;
 pub mod hooks;

@@ -31,6 +31,8 @@ pub struct Plan {
     pub hooks: HooksPlan,
     /// Whose values the proxies store.
     pub values: ValuesPlan,
+    /// Whether nothing that proxies do has an effect.
+    pub is_dry_run: bool,
     /// How to find the projects of sessions; `None` if sessions have none.
     pub projects: Option<Finder>,
     /// The engine that loads the components; by default, a new one.
@@ -45,6 +47,7 @@ pub struct LoadedChain {
     values: Option<StoredValues>,
     /// Why no values can be stored, if so.
     lacks_values: Option<String>,
+    is_dry_run: bool,
     reach: Reach,
     projects: Option<Client>,
     manifest: Manifest,
@@ -132,6 +135,7 @@ impl Plan {
             hooks: programs.hooks,
             values,
             lacks_values,
+            is_dry_run: self.is_dry_run,
             reach: self.reach,
             projects: programs.projects,
             manifest: self.manifest,
@@ -222,6 +226,7 @@ impl LoadedChain {
             hooks: self.hooks.hooks,
             projects: self.projects.map(|projects| Box::new(projects) as _),
             values: self.values,
+            is_dry_run: self.is_dry_run,
         })
     }
 }

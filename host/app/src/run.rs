@@ -12,6 +12,7 @@ use acp_chain_rpc::transport::Transport;
 use acp_chain_system::descriptors;
 
 use crate::agent::AgentChoice;
+use crate::dry_run;
 use crate::hooks::HooksPlan;
 use crate::plan::{self, Plan, check_grant, supervise};
 use crate::project::{self, Finder};
@@ -40,6 +41,8 @@ pub struct ChainOptions {
     pub log: Option<PathBuf>,
     /// Further files that no proxy may write to, each with its description.
     pub protected: Vec<(&'static str, PathBuf)>,
+    /// Whether proxies are only called, and nothing that they do has an effect.
+    pub is_dry_run: bool,
     /// The log arguments, for programs of ours that this starts.
     pub logging: Vec<OsString>,
     /// The settings that an editor's command line names.
@@ -103,8 +106,11 @@ impl ChainOptions {
     /// The plan of the chain in this role.
     pub fn plan(&self, role: Role) -> Result<Plan, ChainError> {
         home::check_owners()?;
-        let (user, manifest) = self.read()?;
+        let (user, mut manifest) = self.read()?;
         check_grant(&manifest, &user)?;
+        if self.is_dry_run {
+            dry_run::confine(&mut manifest)?;
+        }
         let proxies = self.open(&manifest)?;
         let agent = match role {
             Role::Agent => Some(self.command(&manifest)?),
@@ -126,10 +132,15 @@ impl ChainOptions {
         if projects.is_some() {
             hooks = hooks.with_projects(&user)?;
         }
+        let mut values = ValuesPlan::new(&proxies, self.log.as_deref());
+        if self.is_dry_run {
+            values = values.in_dry_run();
+        }
         Ok(Plan {
             reach: user.reach.or(manifest.reach),
             hooks,
-            values: ValuesPlan::new(&proxies, self.log.as_deref()),
+            values,
+            is_dry_run: self.is_dry_run,
             manifest,
             proxies,
             agent,
@@ -142,7 +153,10 @@ impl ChainOptions {
     fn has_projects(&self) -> bool {
         // Without a home folder, no project can be trusted.
         let may_be_trusted = home::trust().is_some();
-        may_be_trusted && !self.no_project && (self.manifest.is_none() || self.project.is_some())
+        may_be_trusted
+            && !self.no_project
+            && !self.is_dry_run
+            && (self.manifest.is_none() || self.project.is_some())
     }
 
     /// How to find projects, and the files that their proxies may not write to.

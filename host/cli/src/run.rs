@@ -26,6 +26,7 @@ Examples:
   acp-chain run --with redact --connect https://agents.example/acp
   acp-chain run --manifest acp-chain.toml
   acp-chain run --trace trace.jsonl -- claude-agent-acp
+  acp-chain run --dry-run --with permissions -- claude-agent-acp
 
 In a terminal:
   it hands the terminal to the agent, without proxies, and refuses if that would leave out some that you named or have in
@@ -54,6 +55,10 @@ pub struct Run {
     /// stricter
     #[arg(long, value_name = "MODE")]
     hooks: Option<HooksMode>,
+    /// Let proxies do nothing: each sees its messages, which go on unchanged, and at the end of a turn you are told what they
+    /// would have done. Projects' proxies do not run
+    #[arg(long, conflicts_with = "project")]
+    dry_run: bool,
     #[command(flatten)]
     pub trace: TraceArgs,
     #[command(flatten)]
@@ -102,6 +107,7 @@ impl Run {
             no_project: self.no_project,
             agent: self.agent.choice(),
             hooks: self.hooks,
+            is_dry_run: self.dry_run,
             logging: self.logging.clone(),
             ..ChainOptions::default()
         }

@@ -126,8 +126,10 @@ impl Conductor {
         if settings.tells_of_unused_tools {
             router.tell_of_unused_tools();
         }
-        // A parent has its own routes for the sessions of its client.
-        let projects = chain.projects.filter(|_| role == Role::Agent);
+        // A parent has its own routes for the sessions of its client. The proxies of a project are in a process, which
+        // no dry run keeps from acting.
+        let has_projects = role == Role::Agent && !chain.is_dry_run;
+        let projects = chain.projects.filter(|_| has_projects);
         if let Role::Proxy(dialect) = role {
             router.set_parent(dialect);
             if settings.sees_tool_runs {
@@ -142,6 +144,9 @@ impl Conductor {
         }
         if chain.values.is_some() {
             router.keep_values();
+        }
+        if chain.is_dry_run {
+            router.set_dry_run();
         }
         for notice in chain.notices {
             router.tell_user(&notice);

@@ -48,6 +48,9 @@ pub struct Chain {
     pub projects: Option<Box<dyn Projects>>,
     /// Where proxies store values that outlast the connection; if `None`, they cannot store any.
     pub values: Option<StoredValues>,
+    /// Whether proxies are only called, and nothing that they do has an effect; the trace and the user are told what
+    /// they would have done. All proxies must be components, and no session gets those of a project.
+    pub is_dry_run: bool,
 }
 
 impl std::fmt::Debug for Chain {
@@ -73,6 +76,7 @@ impl Chain {
             hooks: None,
             projects: None,
             values: None,
+            is_dry_run: false,
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use acp_chain_router::{NOT_HERE, Router, ValueCall, ValueRequest};
-use acp_chain_state::{Keeper, KeeperError, Loaded, Namespace, StateError, StoreOutcome};
+use acp_chain_state::{Keeper, KeeperError, Loaded, Namespace, StoreOutcome};
 
 /// What a proxy is told if the values cannot be used: the reason names files.
 const UNAVAILABLE: &str = "stored values cannot be used now; acp-chain's log says why";
@@ -26,12 +26,8 @@ pub struct StoredValues {
 }
 
 impl StoredValues {
-    /// Values of these proxies in memory, which are lost with the last clone of this: for tests and simulations. Must
-    /// be called within a runtime of tokio.
-    ///
-    /// # Errors
-    /// If the engine of the database reports one.
-    pub fn in_memory<'p>(proxies: impl IntoIterator<Item = &'p str>) -> Result<Self, StateError> {
+    /// Values of these proxies that no extension has: for tests and simulations, with `Keeper::in_memory`.
+    pub fn apart<'p>(keeper: Keeper, proxies: impl IntoIterator<Item = &'p str>) -> Self {
         let namespace = |proxy: &str| Namespace {
             extension: proxy.to_owned(),
             source: "in memory".to_owned(),
@@ -39,12 +35,12 @@ impl StoredValues {
             project: None,
         };
         let proxies = proxies.into_iter();
-        Ok(Self {
-            keeper: Keeper::in_memory()?,
+        Self {
+            keeper,
             namespaces: proxies
                 .map(|proxy| (proxy.to_owned(), namespace(proxy)))
                 .collect(),
-        })
+        }
     }
 
     /// The owner of a proxy's values: the user, or the project with this folder; `None` if the proxy has none.

@@ -4,7 +4,7 @@
 // Invariant: adding or removing rows does not move the visible ones.
 
 import { html, nothing, render } from './vendor/lit-html.js';
-import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, OVER, RESPONSE, STATE } from './model.js';
+import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, OVER, RESPONSE, STATE, WOULD, WOULDS } from './model.js';
 import { bytes, clean, number, short, span, timeOfDay } from './words.js';
 
 const ROW = 24;
@@ -207,6 +207,7 @@ export class List {
     if (what === COUNTS) return html`<b>${part}</b> made calls that were ${model.callsOf(at)}`;
     if (what === DROPPED) return `${number(model.size[at])} lines are missing here`;
     if (what === STATE) return html`<b>${part}</b> ${model.stateOf(at)}`;
+    if (what === WOULD) return html`<b>${part}</b> would ${WOULDS[model.to[at]]} <span class="quiet">${method}</span>`;
     const connection = model.connections[model.connection[at]];
     const proxies = connection?.proxies.map((name) => short(clean(name), 40)).join(', ');
     if (what === OVER) return html`<b>ends</b>${model.whose(at)}`;

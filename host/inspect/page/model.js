@@ -14,10 +14,13 @@ export const BEGINS = 5;
 export const DROPPED = 6;
 export const STATE = 7;
 export const OVER = 8;
+export const WOULD = 9;
 
-export const KINDS = ['request', 'notification', 'response', 'decision', 'calls', 'begin', 'missing', 'state', 'end'];
+export const KINDS = ['request', 'notification', 'response', 'decision', 'calls', 'begin', 'missing', 'state', 'end', 'would'];
 
 export const DECISIONS = ['?', 'forward', 'change', 'refuse', 'answer', 'discard', 'hold', 'fail', 'expire'];
+/** What a proxy would have done, in a dry run. */
+export const WOULDS = ['?', 'change', 'refuse', 'answer', 'discard', 'hold', 'fail', 'expire', 'send'];
 const [FORWARD, REFUSE, ANSWER, HOLD, FAIL, EXPIRE] = [1, 3, 4, 6, 7, 8];
 
 /** The marks of rows; each is a value of `status:`. */
@@ -350,6 +353,7 @@ export class Model {
     if (what === OVER) return `a connection ends${this.whose(at)}`;
     if (what === DROPPED) return `${this.size[at]} lines are missing here`;
     if (what === STATE) return `${from} ${this.stateOf(at)}`;
+    if (what === WOULD) return `${from} would ${WOULDS[this.to[at]]} ${method}`;
     return `${from} made calls that were ${this.callsOf(at)}`;
   }
 

@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 
 use acp_chain_acp::PROMPT;
-use acp_chain_trace::{Decision, Kind, Line, State};
+use acp_chain_trace::{Decision, Kind, Line, State, Would};
 use serde::Deserialize;
 
 /// The number of columns, in the order of `model.js`.
@@ -32,6 +32,8 @@ fn what(line: &Line) -> u8 {
         7
     } else if line.is_end() {
         8
+    } else if line.would.is_some() {
+        9
     } else {
         4
     }
@@ -48,6 +50,20 @@ fn decision(decision: Decision) -> i64 {
         Decision::Fail => 7,
         Decision::Expire => 8,
         Decision::Unknown => 0,
+    }
+}
+
+fn would(would: Would) -> i64 {
+    match would {
+        Would::Change => 1,
+        Would::Refuse => 2,
+        Would::Answer => 3,
+        Would::Discard => 4,
+        Would::Hold => 5,
+        Would::Fail => 6,
+        Would::Expire => 7,
+        Would::Send => 8,
+        Would::Unknown => 0,
     }
 }
 
@@ -77,9 +93,10 @@ pub struct Numbers {
 /// The row of a line. Missing values are -1.
 pub fn row(number: usize, line: &Line, names: &Numbers) -> [i64; COLUMNS] {
     let count = |count: Option<u64>| count.map_or(-1, |count| i64::try_from(count).unwrap_or(-1));
-    let to = match line.decided() {
-        Some((_, decided)) => decision(decided),
-        None => i64::from(names.to),
+    let to = match (line.decided(), line.would) {
+        (Some((_, decided)), _) => decision(decided),
+        (None, Some(spared)) => would(spared),
+        (None, None) => i64::from(names.to),
     };
     [
         i64::try_from(number).unwrap_or(-1),

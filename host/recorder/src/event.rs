@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use acp_chain_channel::Tally;
 use acp_chain_rpc::{Id, Kind, Message};
-use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, State, VERSION};
+use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, State, VERSION, Would};
 
 /// The cost of keeping an event, besides its contents.
 const ENTRY: usize = 256;
@@ -62,6 +62,17 @@ pub enum Event {
         /// Why the host decided.
         why: Option<String>,
     },
+    /// A proxy would have done something, in a dry run.
+    Spared {
+        /// The id of the proxy.
+        proxy: String,
+        /// What it would have done.
+        would: Would,
+        /// What it is about: the proxy's own message, if it would have sent one.
+        about: About,
+        /// Why it would have failed.
+        why: Option<String>,
+    },
     /// A proxy changed its state.
     Became {
         /// The id of the proxy.
@@ -93,7 +104,7 @@ impl Event {
     pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Crossed { about, message, .. } => about.cost() + message.cost(),
-            Self::Decided { about, .. } => about.cost(),
+            Self::Decided { about, .. } | Self::Spared { about, .. } => about.cost(),
             Self::Refused { about, .. } => about.as_ref().map_or(ENTRY, About::cost),
             Self::Became { .. } => ENTRY,
         }
@@ -141,6 +152,17 @@ impl Event {
                 held: held.and_then(micros),
                 proxy: Some(proxy),
                 decision: Some(decision),
+                why,
+                ..about.line()
+            },
+            Self::Spared {
+                proxy,
+                would,
+                about,
+                why,
+            } => Line {
+                proxy: Some(proxy),
+                would: Some(would),
                 why,
                 ..about.line()
             },

@@ -38,7 +38,7 @@ use std::time::{Duration, SystemTime};
 use acp_chain_live::{Acceptor, Offer, letters};
 use acp_chain_trace::{Ids, Sink};
 
-pub use acp_chain_trace::{Decision, Role, State};
+pub use acp_chain_trace::{Decision, Role, State, Would};
 pub use event::Beginning;
 pub use event::{About, Event};
 pub use file::TraceFile;

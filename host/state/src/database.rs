@@ -129,6 +129,24 @@ impl Database {
         journal(path).exists()
     }
 
+    /// Copies the database at an absolute path, if there is one, into a folder, and returns the path there: what is
+    /// stored in the copy leaves the database as it is.
+    pub fn copy(path: &Path, folder: &Path) -> Result<PathBuf, StateError> {
+        let copy = folder.join("state.db");
+        if let Some(database) = Self::find(path)? {
+            let file = Builder::new().prefix(".unfinished-").tempfile_in(folder);
+            let unfinished = file.map_err(at(folder))?.into_temp_path();
+            // The engine takes no other paths.
+            let name = unfinished.to_str();
+            let name = name.ok_or_else(|| at(folder)(io::ErrorKind::InvalidInput.into()))?;
+            let copied = database.connection.execute("VACUUM INTO ?1", (name,));
+            copied.map_err(|error| Fault::from(error).at(path))?;
+            let named = unfinished.persist_noclobber(&copy);
+            named.map_err(|failed| at(&copy)(failed.error))?;
+        }
+        Ok(copy)
+    }
+
     /// Replaces whatever is at this path by an empty database, also while other processes have it open.
     pub fn reset(path: &Path) -> Result<(), StateError> {
         if exists(path)? {

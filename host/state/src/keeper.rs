@@ -1,5 +1,8 @@
 //! The host's side: requests to the process that has the database.
 
+#[cfg(feature = "database")]
+mod in_memory;
+
 use std::collections::HashMap;
 use std::future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,13 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::database::Database;
-use crate::error::StateError;
 use crate::limits::{LimitError, check};
 use crate::namespace::Namespace;
-use crate::protocol::{Answer, Call, LINE, Reply, Request, line, parse};
-use crate::service;
-use crate::values::{Loaded, StoreOutcome};
+use crate::protocol::{Answer, Call, LINE, Loaded, Reply, Request, StoreOutcome, line, parse};
 
 /// How many requests may wait for their answers.
 const WAITING: usize = acp_chain_channel::limits::STORED_WAITING;
@@ -70,26 +69,6 @@ impl Keeper {
             ended.answers.clear();
         });
         Self { lines, open }
-    }
-
-    /// Has no values yet, and loses them when the last clone of this is dropped: for tests and simulations. Must be
-    /// called within a runtime of tokio.
-    ///
-    /// # Errors
-    /// If the engine of the database reports one.
-    pub fn in_memory() -> Result<Self, StateError> {
-        let mut database = Database::in_memory()?;
-        let (lines, mut unsent) = mpsc::channel::<Vec<u8>>(WAITING);
-        let open = Arc::<Mutex<Open>>::default();
-        let waiting = Arc::clone(&open);
-        tokio::spawn(async move {
-            while let Some(line) = unsent.recv().await {
-                if let Ok(Some(Request { id, call })) = parse(&line) {
-                    hand_over(&waiting, id, service::answer(&mut database, call));
-                }
-            }
-        });
-        Ok(Self { lines, open })
     }
 
     /// Loads the value under a key. The request is sent before this returns, in the order of calls.

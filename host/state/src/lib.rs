@@ -4,12 +4,17 @@
 //! |---|---|
 //! | `namespace` | whose values they are |
 //! | `limits` | how much fits |
+//! | `protocol` | the lines between the host and the process that has the database |
+//! | `keeper` | the host's side |
+//!
+//! The rest is built with the feature `database`: a host that asks another process needs no engine.
+//!
+//! | file | what it is |
+//! |---|---|
 //! | `database` | the file: found, created, checked, reset |
 //! | `values` | loading and storing a value |
 //! | `inventory` | what there is, and removing it |
-//! | `protocol` | the lines between the host and the process that has the database |
-//! | `service` | that process |
-//! | `keeper` | the host's side |
+//! | `service` | the process that has the database |
 //! | `error` | why something is not loaded or stored |
 //!
 //! Invariants:
@@ -21,24 +26,33 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "database")]
 mod database;
+#[cfg(feature = "database")]
 mod error;
+#[cfg(feature = "database")]
 mod inventory;
 mod keeper;
 mod limits;
 mod namespace;
 mod protocol;
+#[cfg(feature = "database")]
 mod service;
+#[cfg(feature = "database")]
 mod values;
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, unix, feature = "database"))]
 mod tests;
 
+#[cfg(feature = "database")]
 pub use self::database::Database;
+#[cfg(feature = "database")]
 pub use self::error::StateError;
+#[cfg(feature = "database")]
 pub use self::inventory::{Filter, Removed, Summary};
 pub use self::keeper::{Keeper, KeeperError};
 pub use self::limits::LimitError;
 pub use self::namespace::Namespace;
+pub use self::protocol::{Loaded, StoreOutcome};
+#[cfg(feature = "database")]
 pub use self::service::serve;
-pub use self::values::{Loaded, StoreOutcome};

@@ -11,9 +11,6 @@ use crate::namespace::Namespace;
 /// The longest text that a namespace consists of, in bytes.
 pub const NAME: usize = 4096;
 
-/// What a value counts beside its text and its key, in bytes: about what its row takes.
-pub const ROW: u64 = 64;
-
 /// A limit that would be exceeded. Nothing was changed. The text is for the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
@@ -56,11 +53,6 @@ pub enum LimitError {
         Quantity::Size.show(STORED_IN_ALL)
     )]
     All,
-}
-
-/// What a value counts.
-pub fn size(key: &str, value: &str) -> u64 {
-    ROW + key.len() as u64 + value.len() as u64
 }
 
 /// Whether a value, or the removal of one, can be stored at all.

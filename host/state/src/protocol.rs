@@ -3,6 +3,7 @@
 //! Answers may come in any order.
 
 use std::io;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,6 @@ use acp_chain_channel::limits::{STORED_KEY, STORED_VALUE};
 
 use crate::limits::{LimitError, NAME};
 use crate::namespace::Namespace;
-use crate::values::{Loaded, StoreOutcome};
 
 /// The longest line, in bytes. A byte of a text takes six at most, as `\u0000`.
 pub const LINE: usize = 1 << 20;
@@ -60,6 +60,30 @@ pub enum Answer {
     Limit(LimitError),
     /// The database cannot be used, or has no values of this namespace, for this reason.
     Unavailable(String),
+}
+
+/// A value as it was loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// The value; `None` if there is none under the key.
+    pub value: Option<String>,
+    /// Its version; 0 if there is none.
+    pub version: u64,
+    /// When the first value of the namespace was stored; `None` if that has not been, or the user has removed all.
+    pub since: Option<SystemTime>,
+}
+
+/// What became of a value that was to be stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoreOutcome {
+    /// It is stored, or removed.
+    Stored {
+        /// Its version; 0 if it is removed.
+        version: u64,
+    },
+    /// Nothing was changed: the version is not the expected one. Has the value that there is.
+    Conflict(Loaded),
 }
 
 /// A value as a line.

@@ -3,38 +3,17 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
-use serde::{Deserialize, Serialize};
 
 use acp_chain_channel::limits::{STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_VALUES};
 
 use crate::database::{Database, now};
 use crate::error::{Fault, StateError};
-use crate::limits::{LimitError, check, size};
+use crate::limits::{LimitError, check};
 use crate::namespace::Namespace;
+use crate::protocol::{Loaded, StoreOutcome};
 
-/// A value as it was loaded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loaded {
-    /// The value; `None` if there is none under the key.
-    pub value: Option<String>,
-    /// Its version; 0 if there is none.
-    pub version: u64,
-    /// When the first value of the namespace was stored; `None` if that has not been, or the user has removed all.
-    pub since: Option<SystemTime>,
-}
-
-/// What became of a value that was to be stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StoreOutcome {
-    /// It is stored, or removed.
-    Stored {
-        /// Its version; 0 if it is removed.
-        version: u64,
-    },
-    /// Nothing was changed: the version is not the expected one. Has the value that there is.
-    Conflict(Loaded),
-}
+/// What a value counts beside its text and its key, in bytes: about what its row takes.
+const ROW: u64 = 64;
 
 const LOAD: &str = "
 SELECT entries.value, entries.version, namespaces.since
@@ -138,6 +117,11 @@ fn store(
     };
     transaction.commit()?;
     Ok(StoreOutcome::Stored { version: stored })
+}
+
+/// What a value counts.
+pub(crate) fn size(key: &str, value: &str) -> u64 {
+    ROW + key.len() as u64 + value.len() as u64
 }
 
 /// A time of the database.

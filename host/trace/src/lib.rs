@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 pub use diff::{Difference, Run, Side, Turn, diff, is_id, is_time};
 pub use findings::{Finding, Findings};
 pub use ids::Ids;
-pub use line::{Decision, Kind, Line, Role, State, VERSION};
+pub use line::{Decision, Kind, Line, Role, State, VERSION, Would};
 pub use missed::Missed;
 pub use read::{Reader, TraceError};
 pub use sink::Sink;

@@ -12,6 +12,7 @@ pub const VERSION: u32 = 1;
 /// - `ended`: a connection has ended.
 /// - `from` and `to`: a message crosses from the part of the chain that last handled it to the next that sees it.
 /// - `proxy` and `decision`: a proxy's decision about a message.
+/// - `proxy` and `would`: what a proxy would have done, in a dry run.
 /// - `proxy` and the counts: a proxy exceeded its rights.
 /// - `proxy` and `state`: a proxy's new state.
 /// - `dropped`: the number of lines missing here.
@@ -75,11 +76,14 @@ pub struct Line {
     /// The kind of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The proxy that decided, or exceeded its rights.
+    /// The proxy that decided, would have done something, or exceeded its rights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+    /// What the proxy would have done, in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would: Option<Would>,
     /// The number of the message within its connection, the same on all hops, however proxies change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<u64>,
@@ -199,6 +203,31 @@ named! {
         /// The proxy held the message for too long.
         Expire = "expire",
         /// A decision of a later version.
+        #[serde(other)]
+        Unknown = "unknown",
+    }
+}
+
+named! {
+    /// What a proxy would have done in a dry run, in which messages pass it unchanged.
+    Would {
+        /// It would have changed the message.
+        Change = "change",
+        /// It would have answered the request with an error.
+        Refuse = "refuse",
+        /// It would have answered the request.
+        Answer = "answer",
+        /// It would have dropped the notification.
+        Discard = "discard",
+        /// It would have postponed its decision.
+        Hold = "hold",
+        /// It would have failed on the message, see `why`.
+        Fail = "fail",
+        /// It would have held the message for too long.
+        Expire = "expire",
+        /// It would have sent a message of its own.
+        Send = "send",
+        /// Something that a later version knows.
         #[serde(other)]
         Unknown = "unknown",
     }

@@ -116,6 +116,7 @@ fn a_program_that_hosts_chains_builds_nothing_that_only_ours_needs() {
         "notify",
         "ratatui",
         "reqwest",
+        "rusqlite",
     ] {
         assert!(!names.contains(ours), "{ours}");
     }

@@ -7,6 +7,7 @@ mod batches;
 mod bridge;
 mod broken;
 mod cancel;
+mod dry_run;
 mod embedded;
 mod extensions;
 mod failure;

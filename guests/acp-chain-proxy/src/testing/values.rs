@@ -144,11 +144,11 @@ fn request(
     outcome: impl FnOnce(&mut Stored) -> JsonValue,
 ) -> Result<MessageId, ChannelError> {
     channel::granted("values.keep")?;
+    check_lengths(key, value)?;
     let id = line::next_id();
     LINE.with_borrow_mut(|line| {
         let stored = &mut line.values;
-        let refusal = stored.refusal.clone().or_else(|| too_long(key, value));
-        let response = match refusal {
+        let response = match stored.refusal.clone() {
             Some(reason) => Err(Error::new(Error::INTERNAL, reason)),
             None => Ok(outcome(stored).into()),
         };
@@ -157,12 +157,16 @@ fn request(
     Ok(id)
 }
 
-fn too_long(key: &str, value: Option<&str>) -> Option<String> {
+/// The real host does not send a request whose key or value is too long.
+fn check_lengths(key: &str, value: Option<&str>) -> Result<(), ChannelError> {
     if key.len() > LONGEST_KEY {
-        return Some(format!("the key is longer than {LONGEST_KEY} bytes"));
+        let why = format!("the key of a stored value may have {LONGEST_KEY} B");
+        return Err(ChannelError::Invalid(why));
     }
-    let is_too_long = value.is_some_and(|value| value.len() > LONGEST_VALUE);
-    is_too_long.then(|| format!("the value is longer than {LONGEST_VALUE} bytes"))
+    if value.is_some_and(|value| value.len() > LONGEST_VALUE) {
+        return Err(ChannelError::Full);
+    }
+    Ok(())
 }
 
 /// Sends the proxy the responses that are due.

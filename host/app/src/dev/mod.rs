@@ -209,6 +209,7 @@ impl ChainStart {
             hooks: HooksPlan::new(None, &user, &manifest, &proxies),
             // Those of a proxy under development are not kept.
             values: ValuesPlan::default(),
+            is_dry_run: false,
             manifest,
             proxies,
             agent: self.agent.clone(),

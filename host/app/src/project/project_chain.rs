@@ -76,6 +76,7 @@ fn plan(
         reach: Reach::default(),
         hooks,
         values,
+        is_dry_run: false,
         projects: None,
         engine: None,
     })

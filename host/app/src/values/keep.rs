@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use acp_chain_state::Namespace;
+use acp_chain_state::{Database, Namespace};
 
 use super::folders::Folders;
 use super::{SUBCOMMAND, Start};
@@ -23,9 +23,18 @@ fn keep() -> Result<(), Error> {
     let path = home::database()?;
     let mut requests = io::stdin().lock();
     let start = read_start(&mut requests)?;
+    // Removed with the copy at the end.
+    let folder = start.is_dry_run.then(tempfile::tempdir).transpose();
+    let folder = folder.map_err(Error::Io)?;
+    let database = match &folder {
+        Some(folder) => Database::copy(&path, folder.path()).map_err(io::Error::other),
+        None => Ok(path),
+    };
     let folders = Folders::new();
-    let served = acp_chain_state::serve(requests, io::stdout(), &path, |namespace| {
-        resolve(&start, &folders, namespace)
+    let served = database.and_then(|path| {
+        acp_chain_state::serve(requests, io::stdout(), &path, |namespace| {
+            resolve(&start, &folders, namespace)
+        })
     });
     served.map_err(Error::Io)
 }

@@ -33,6 +33,9 @@ const POWER: &str = "values.keep";
 struct Start {
     /// Names of extensions, and where they come from.
     extensions: Vec<(String, String)>,
+    /// Whether what is stored is lost at the end: the process then uses a copy of the database.
+    #[serde(default)]
+    is_dry_run: bool,
 }
 
 impl Start {

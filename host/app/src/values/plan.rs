@@ -20,6 +20,8 @@ pub struct ValuesPlan {
     namespaces: HashMap<String, Namespace>,
     /// Our log, where the process logs, too.
     log: Option<PathBuf>,
+    /// Whether what they store is lost at the end.
+    is_dry_run: bool,
 }
 
 /// A process that has the database, before the first request.
@@ -38,6 +40,16 @@ impl ValuesPlan {
         Self {
             namespaces: namespaces.collect(),
             log: log.map(Path::to_owned),
+            is_dry_run: false,
+        }
+    }
+
+    /// The same in a dry run, in which proxies store into a copy.
+    #[must_use]
+    pub fn in_dry_run(self) -> Self {
+        Self {
+            is_dry_run: true,
+            ..self
         }
     }
 
@@ -88,10 +100,11 @@ impl ValuesProcess {
     pub fn start<'p>(
         plans: impl IntoIterator<Item = &'p ValuesPlan>,
     ) -> Result<Option<Self>, Error> {
-        let mut log = None;
+        let (mut log, mut is_dry_run) = (None, false);
         let mut extensions = BTreeSet::new();
         for plan in plans {
             log = log.or(plan.log.as_deref());
+            is_dry_run |= plan.is_dry_run;
             let owner = |one: &Namespace| (one.extension.clone(), one.source.clone());
             extensions.extend(plan.namespaces.values().map(owner));
         }
@@ -102,6 +115,7 @@ impl ValuesProcess {
         home::database()?;
         let start = Start {
             extensions: extensions.into_iter().collect(),
+            is_dry_run,
         };
         let started = begin(&start, log).map_err(Error::NoValues)?;
         Ok(Some(Self(started)))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Result;
-use acp_chain_trace::{Decision, Kind, Line, State};
+use acp_chain_trace::{Decision, Kind, Line, State, Would};
 use console::{measure_text_width, style};
 
 use super::each;
@@ -86,6 +86,8 @@ fn text(line: &Line, are_several: bool) -> Option<String> {
         (route, message(line, kind))
     } else if let Some((proxy, decision)) = line.decided() {
         (name(proxy), decided(line, decision))
+    } else if let (Some(proxy), Some(would)) = (&line.proxy, line.would) {
+        (name(proxy), spared(line, would))
     } else if let (Some(proxy), Some(state)) = (&line.proxy, line.state) {
         (name(proxy), became(line, state))
     } else if line.version.is_some() {
@@ -160,6 +162,18 @@ fn decided(line: &Line, decision: Decision) -> String {
     });
     let took = [took(line.worked, "worked"), took(line.held, "held")].concat();
     format!("{decision}{request} {method}{took}{why}")
+}
+
+fn spared(line: &Line, would: Would) -> String {
+    let method = name(line.method.as_deref().unwrap_or_default());
+    let request = line
+        .request
+        .map_or(String::new(), |number| format!(" {number}"));
+    let would = style(format!("would {}", would.as_str())).yellow();
+    let why = line.why.as_deref().map_or(String::new(), |why| {
+        format!(": {}", Untrusted::within(why, BODY))
+    });
+    format!("{would}{request} {method}{why}")
 }
 
 fn became(line: &Line, state: State) -> String {

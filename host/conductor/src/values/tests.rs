@@ -98,13 +98,17 @@ fn stores() -> Proxy {
     }
 }
 
+fn in_memory<const COUNT: usize>(proxies: [&str; COUNT]) -> StoredValues {
+    StoredValues::apart(Keeper::in_memory().unwrap(), proxies)
+}
+
 #[tokio::test]
 async fn a_proxy_gets_the_outcome_of_its_request() {
     let (client, from_client) = duplex(LINE);
     let (agent, from_agent) = duplex(LINE);
     let (output, input) = split(from_agent);
     let mut chain = Some(Chain {
-        values: Some(StoredValues::in_memory(["stores"]).unwrap()),
+        values: Some(in_memory(["stores"])),
         ..Chain::new(vec![stores().into()], ChildIo::over(output, input))
     });
     let start = async move |_| Ok(chain.take().expect("it starts once"));
@@ -165,7 +169,7 @@ fn a_time_that_cannot_be_written_is_left_out() {
 
 #[tokio::test]
 async fn a_project_has_a_namespace_beside_that_of_the_user() {
-    let stored = StoredValues::in_memory(["one"]).unwrap();
+    let stored = in_memory(["one"]);
     let user = stored.namespace("one", None).unwrap();
     let project = stored.namespace("one", Some("/p")).unwrap();
     assert_eq!(
@@ -181,7 +185,7 @@ async fn a_project_has_a_namespace_beside_that_of_the_user() {
 #[tokio::test]
 async fn a_proxy_is_not_told_which_file_is_damaged() {
     let mut router = Router::new(Vec::<Member>::new(), None);
-    let mut values = Values::new(StoredValues::in_memory([]).unwrap());
+    let mut values = Values::new(in_memory([]));
     let error = KeeperError::Unavailable("/home/me/state.db is damaged".to_owned());
     assert_eq!(values.why(&error, &mut router), UNAVAILABLE);
     let ended = values.why(&KeeperError::Gone, &mut router);

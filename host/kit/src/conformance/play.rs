@@ -20,6 +20,7 @@ use acp_chain_conductor::{Member, StoredValues};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
 use acp_chain_sandbox::Guest;
+use acp_chain_state::Keeper;
 
 /// The maximum number of messages before the chain must become idle.
 const MOST: usize = 20_000;
@@ -78,8 +79,9 @@ impl Play {
         let proxy = started.map_err(Stop::DoesNotStart)?;
         let registration = &proxy.registration;
         let (offers, is_guard) = (registration.offers, registration.guard);
-        let values = StoredValues::in_memory([&*proxy.name]);
-        let values = values.map_err(|error| Finding::failure(error.to_string()))?;
+        let keeper = Keeper::in_memory();
+        let keeper = keeper.map_err(|error| Finding::failure(error.to_string()))?;
+        let values = StoredValues::apart(keeper, [&*proxy.name]);
         let [client, agent] = wire::serve(vec![Member::from(proxy)], values);
         Ok(Self {
             client,

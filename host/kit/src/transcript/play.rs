@@ -23,7 +23,7 @@ use acp_chain_channel::{FailurePolicy, Peer};
 use acp_chain_conductor::{Member, StoredValues};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_sandbox::Guest;
-use acp_chain_state::StateError;
+use acp_chain_state::{Keeper, StateError};
 
 /// The error if the chain does not become idle.
 const NO_REST: &str = "the chain does not become idle: its proxies keep sending messages";
@@ -169,7 +169,8 @@ impl<'a> Player<'a> {
             members.sort_by_key(Member::is_guard);
         }
         let names = members.iter().map(Member::name);
-        let values = StoredValues::in_memory(names).map_err(PlayError::Values)?;
+        let keeper = Keeper::in_memory().map_err(PlayError::Values)?;
+        let values = StoredValues::apart(keeper, names);
         let [client, agent] = wire::serve(members, values.clone()).map(End::new);
         let steps = script.steps.iter();
         let taken = steps.filter_map(|step| match &step.act {

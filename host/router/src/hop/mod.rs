@@ -152,6 +152,12 @@ impl Hop {
         &self.terms
     }
 
+    /// Makes the proxy one that offers nothing, and whose failures harm no message: for a dry run.
+    pub fn disregard(&mut self) {
+        self.registration.offers = Offers::default();
+        self.terms.on_failure = FailurePolicy::Bypass;
+    }
+
     /// Removes all powers.
     #[cfg(test)]
     pub fn disarm(&mut self) {

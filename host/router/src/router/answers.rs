@@ -84,6 +84,7 @@ fn hand_over(core: &mut Core, mcp: &mut Mcp, exchange: &Exchange, routed: &Route
         Origin::Edge(peer, id) => {
             if exchange.life == Life::Prompts && *peer == Peer::Client {
                 core.note_answered(exchange, &routed.message);
+                core.note_dry_answer(exchange);
             }
             let instead = setup::read_answer(core, *peer, exchange, routed);
             let message = instead.as_ref().unwrap_or(&routed.message);

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::busy::BusyProxy;
 use super::cancel::with_request_id;
+use super::deeds::Deeds;
 use super::exchanges::Exchanges;
 use super::hooks::Hooks;
 use super::joined::JoinedProxies;
@@ -97,6 +98,8 @@ pub(super) struct Core {
     /// The proof that the agent's hooks work, if it has any.
     pub proof: Option<Box<Proof>>,
     pub reads: Reads,
+    /// What proxies would have done, in a dry run.
+    pub deeds: Option<Box<Deeds>>,
     /// Whether proxies may store values.
     pub keeps_values: bool,
     /// The requests of proxies for stored values that are yet to be taken.
@@ -140,6 +143,7 @@ impl Core {
             hooks: Hooks::default(),
             proof: None,
             reads: Reads::default(),
+            deeds: None,
             keeps_values: false,
             values: VecDeque::new(),
             losses: Losses::default(),

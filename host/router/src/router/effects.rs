@@ -5,7 +5,7 @@ use super::cancel::new_cancel;
 use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{CallEffects, Step};
-use super::{failure, pauses, reads, setup, values, verdict, withdraw};
+use super::{dry_run, failure, pauses, reads, setup, values, verdict, withdraw};
 use crate::labels::Labels;
 use crate::losses::Loss;
 use crate::route::HopIndex;
@@ -20,8 +20,24 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>) {
         return mcp.router(core).component_asks(did.hop, did.asks);
     };
     let index = did.hop;
+    let carried_out = if core.is_dry_run() {
+        dry_run::spared(core, index, effect)
+    } else {
+        Some(effect)
+    };
+    if let Some(effect) = carried_out {
+        carry_out(core, mcp, &mut did, effect);
+    }
+    core.steps.push(Step::Effects(did));
+}
+
+fn carry_out(core: &mut Core, mcp: &mut Mcp, did: &mut CallEffects, effect: Effect) {
+    let index = did.hop;
     match effect {
         Effect::Ask { id, call, message } => did.asks.push((id, call, message)),
+        Effect::Request { id, to, message } if core.is_dry_run() => {
+            refuse(core, index, id, to, &message, &dry_run::error());
+        }
         Effect::Request { id, to, message } if is_mcp(message.method()) => {
             speak_mcp(core, mcp, index, Some(id), to, &message);
         }
@@ -65,12 +81,13 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<CallEffects>) {
             values::ask(core, index, id, &of, key, call);
         }
     }
-    core.steps.push(Step::Effects(did));
 }
 
 fn ask(core: &mut Core, mcp: &mut Mcp, index: HopIndex, id: MessageId, to: Peer, message: Message) {
     let Some((route, at)) = core.route_of_own(index, to, &message) else {
-        return refuse(core, index, id, to, &message);
+        let text = format!("acp-chain: {}", not_of_session(&message));
+        let error = Error::new(code::INVALID_PARAMS, text);
+        return refuse(core, index, id, to, &message, &error);
     };
     let Some(number) = core.open_own(index, id, to, &route, &message) else {
         return;
@@ -94,18 +111,23 @@ fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message) {
     core.steps.push(Step::Send(routed));
 }
 
-/// Answers a proxy's own request in a session with another route with an error.
-fn refuse(core: &mut Core, index: HopIndex, id: MessageId, to: Peer, message: &Message) {
+/// Answers a proxy's own request with an error, without sending it.
+fn refuse(
+    core: &mut Core,
+    index: HopIndex,
+    id: MessageId,
+    to: Peer,
+    message: &Message,
+    error: &Error,
+) {
     let (route, at) = core.default_route(index);
     if let Some(number) = core.open_own(index, id, to, &route, message) {
-        let text = format!("acp-chain: {}", not_of_session(message));
-        let error = Error::new(code::INVALID_PARAMS, text);
         // The error starts at the next position, so no other proxy sees it.
         let next = match to {
             Peer::Client => at - 1,
             Peer::Agent => at + 1,
         };
-        core.steps.answer_at(number, next, Message::error(&error));
+        core.steps.answer_at(number, next, Message::error(error));
     }
 }
 

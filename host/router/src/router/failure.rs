@@ -145,7 +145,7 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
 /// Takes a message from a proxy that held it for too long.
 pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId) {
     let Some(held) = core.take_held(index, id) else {
-        return;
+        return core.expire_spared(index, id);
     };
     let (mut routed, version) = (held.routed, held.version);
     core.hops[index].take_away(version, id);

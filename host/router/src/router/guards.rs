@@ -11,6 +11,7 @@ use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_channel::subject;
+use acp_chain_recorder::Would;
 use acp_chain_rpc::{Error, Message, aside, canonical, code, is_unclear_update};
 
 /// Admits a message to a proxy. If the proxy is a guard and the message is ambiguous, the message is refused; a
@@ -27,6 +28,10 @@ pub(super) fn admit(
     let Err(why) = aside(length, || judge(core, index, &mut routed)) else {
         return ControlFlow::Continue(routed);
     };
+    if core.is_dry_run() {
+        core.note_spared(index, &routed, Would::Refuse, Some(&why));
+        return ControlFlow::Continue(routed);
+    }
     let name = core.hops[index].name();
     let method =
         acp_chain_rpc::untrusted::quote(&routed.method, acp_chain_rpc::untrusted::MAX_QUOTE);

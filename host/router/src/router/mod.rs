@@ -29,6 +29,7 @@
 //! mcp        MCP over ACP
 //! waiting    messages that wait at a proxy
 //! guards     rejects ambiguous messages at guards
+//! dry_run    what proxies do has no effect
 //! user       notices for the user
 //! turns      turns that the client stops
 //! scope      elicitations that name a request
@@ -37,6 +38,7 @@
 //! exchanges  the open requests
 //! sessions   the sessions that have begun, and their routes
 //! notices    notices that wait for the user's turn
+//! deeds      what proxies would have done in a dry run
 //! steps      the stack of steps
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
@@ -53,7 +55,9 @@ mod busy;
 mod calls;
 mod cancel;
 mod core;
+mod deeds;
 mod drive;
+mod dry_run;
 mod effects;
 mod exchanges;
 mod failure;
@@ -170,6 +174,12 @@ impl Router {
     /// Notifies the user of tools to which the agent does not connect.
     pub fn tell_of_unused_tools(&mut self) {
         self.mcp.tells_unused = true;
+    }
+
+    /// Makes this a dry run: proxies are called as always, and nothing that they do has an effect. Called before the
+    /// first message, and only where all proxies are components: a program sends its messages itself.
+    pub fn set_dry_run(&mut self) {
+        self.core.set_dry_run();
     }
 
     /// Names the log in notices.

@@ -4,12 +4,13 @@ use std::num::NonZeroU64;
 use std::time::Instant;
 
 use super::core::Core;
+use super::deeds::DeedObject;
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::route::{HopIndex, Place};
 use crate::routed::{MessageState, Routed};
 use acp_chain_acp::Life;
 use acp_chain_channel::{Action, Part, Tally};
-use acp_chain_recorder::{About, Decision, Event, HOST, Recorder, State};
+use acp_chain_recorder::{About, Decision, Event, HOST, Recorder, State, Would};
 use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 
 /// The member of a request's parameters that names its span (RFD meta-propagation).
@@ -174,6 +175,32 @@ impl Core {
             about: about(routed),
             worked,
             held,
+            why: why.map(str::to_owned),
+        };
+        self.record(event);
+    }
+
+    /// Records what a proxy would have done in a dry run.
+    pub(super) fn trace_deed(
+        &mut self,
+        index: HopIndex,
+        would: Would,
+        object: &DeedObject,
+        why: Option<&str>,
+    ) {
+        if !self.is_traced() {
+            return;
+        }
+        let about = About {
+            message: object.message,
+            request: object.request,
+            method: object.method.clone(),
+            session: object.session.clone(),
+        };
+        let event = Event::Spared {
+            proxy: self.hops[index].name().to_owned(),
+            would,
+            about,
             why: why.map(str::to_owned),
         };
         self.record(event);

@@ -91,6 +91,7 @@ impl Core {
             && let Some(session) = message.session()
         {
             self.turns.end(session);
+            self.tell_deeds(session);
         }
     }
 

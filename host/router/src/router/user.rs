@@ -125,23 +125,28 @@ impl Core {
             return;
         };
         for text in self.notices.take() {
-            let update = if are_notices {
-                json!({
-                    "sessionUpdate": "notice",
-                    "severity": "warning",
-                    "title": format!("acp-chain: {text}"),
-                })
-            } else {
-                json!({
-                    "sessionUpdate": "agent_message_chunk",
-                    "messageId": self.notices.next_id(),
-                    "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
-                })
-            };
-            let params = json!({ "sessionId": &*session, "update": update });
-            let message = Message::notification(UPDATE, &params.to_string());
-            self.send(Peer::Client, &message, None);
+            self.show_notice(&session, &text);
         }
+    }
+
+    /// Sends a notice in a session. In version 1, a turn must be open there.
+    pub(super) fn show_notice(&mut self, session: &str, text: &str) {
+        let update = if self.turns.acknowledges() {
+            json!({
+                "sessionUpdate": "notice",
+                "severity": "warning",
+                "title": format!("acp-chain: {text}"),
+            })
+        } else {
+            json!({
+                "sessionUpdate": "agent_message_chunk",
+                "messageId": self.notices.next_id(),
+                "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
+            })
+        };
+        let params = json!({ "sessionId": session, "update": update });
+        let message = Message::notification(UPDATE, &params.to_string());
+        self.send(Peer::Client, &message, None);
     }
 
     /// The session of the latest open turn, in version 1.

@@ -7,7 +7,7 @@ use super::busy::{BusyProxy, FinishedWork, Work, WorkResult};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{CallEffects, Step};
-use super::{failure, native, pauses, sleep, swaps, verdict, waiting};
+use super::{dry_run, failure, native, pauses, sleep, swaps, verdict, waiting};
 use crate::native_peer::Order;
 use crate::route::{HopIndex, Target};
 use crate::routed::Routed;
@@ -218,7 +218,12 @@ pub(super) fn conclude(core: &mut Core, mcp: &mut Mcp, index: HopIndex, outcome:
     if let Some(failure) = hop.take_ending() {
         return core.steps.push(Step::Break(index, failure.into()));
     }
-    match (outcome, hop.take_in_hand()) {
+    let decided = if core.is_dry_run() {
+        dry_run::decided(core, index, outcome)
+    } else {
+        outcome
+    };
+    match (decided, core.hops[index].take_in_hand()) {
         (Outcome::Decided(action), Some((id, routed))) => {
             verdict::act(core, mcp, index, id, routed, action);
         }

@@ -17,7 +17,8 @@ use acp_chain_channel::limits::{
 };
 
 use super::*;
-use crate::limits::{NAME, size};
+use crate::limits::NAME;
+use crate::values::size;
 
 /// The path of a database in a folder; its own folder is missing.
 fn path(folder: &TempDir) -> PathBuf {
@@ -323,6 +324,25 @@ fn all_proxies_together_are_bounded() {
     database.connection.execute(many, (STORED_FOR,)).unwrap();
     assert_eq!(database.exceeds(&one, "k", ""), LimitError::Namespaces);
     database.put(&two, "k", Some("v"));
+}
+
+#[test]
+fn what_is_stored_in_a_copy_leaves_the_database_as_it_is() {
+    let (folder, mut database) = database();
+    let one = of("one");
+    database.put(&one, "k", Some("v"));
+    let found = database.load(&one, "k").unwrap();
+    let aside = tempfile::tempdir().unwrap();
+    let copied = Database::copy(&path(&folder), aside.path()).unwrap();
+    assert!(copied.starts_with(aside.path()));
+    let mut copy = open(&copied);
+    assert_eq!(copy.load(&one, "k").unwrap(), found);
+    assert!(copy.put(&one, "k", Some("w")) > found.version);
+    assert_eq!(database.load(&one, "k").unwrap(), found);
+    // Of none, there is no copy, and the first value creates it.
+    let empty = tempfile::tempdir().unwrap();
+    let none = Database::copy(&path(&empty), aside.path().join("none").as_path());
+    assert!(!none.unwrap().exists());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::world::{Client, World, pair};
+use super::world::{AGENT, Client, World, pair};
 
 /// How often each of two clients counts.
 const COUNTS: u64 = 20;
@@ -30,6 +30,29 @@ async fn a_value_outlasts_the_connection_with_its_version() {
     let params = json!({ "key": "k", "version": version });
     second.does("test/store", params).await;
     assert_eq!(second.load().await, (None, 0));
+    second.finish().await;
+}
+
+#[tokio::test]
+async fn a_dry_run_leaves_all_values_as_they_are() {
+    let world = World::new();
+    let manifest = world.chain("chain.toml", &world.component("one.wasm"));
+    let mut first = world.begin(&manifest).await;
+    let version = first.store(0, "v").await;
+    first.finish().await;
+
+    let mut command = world.command("run");
+    command.arg("--dry-run").arg("--manifest").arg(&manifest);
+    command.args(["--", AGENT]);
+    let mut dry = Client::of(command).await;
+    let params = json!({ "key": "k", "version": version, "value": "w" });
+    let id = dry.ask("test/store", &params);
+    // Of the agent, which knows no such request.
+    assert!(dry.0.wire.response(&id).await.error.is_some());
+    dry.finish().await;
+
+    let mut second = world.begin(&manifest).await;
+    assert_eq!(second.load().await, (Some("v".to_owned()), version));
     second.finish().await;
 }
 

@@ -1,6 +1,7 @@
 //! The router's guarantees, on exact lines. Proxies are scripts; the ends are their outboxes.
 
 mod cancel;
+mod dry_run;
 mod failure;
 mod guards;
 mod hooks;
