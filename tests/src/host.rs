@@ -506,11 +506,12 @@ pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
 }
 
 /// The extensions that come with the program.
-pub const EXTENSIONS: [&str; 6] = [
+pub const EXTENSIONS: [&str; 7] = [
     "rules",
     "todo",
     "project-map",
     "brake",
+    "two-of-three",
     "permissions",
     "redact",
 ];

@@ -13,11 +13,12 @@ pub const PROGRAM: &str = if cfg!(windows) {
 };
 
 /// The extensions that come with the program, in the order in which they are listed.
-pub const EXTENSIONS: [&str; 6] = [
+pub const EXTENSIONS: [&str; 7] = [
     "rules",
     "todo",
     "project-map",
     "brake",
+    "two-of-three",
     "permissions",
     "redact",
 ];

@@ -11,6 +11,7 @@ use acp_chain_proxy::acp::{CANCEL, PERMISSION};
 use acp_chain_proxy::{Action, Error, Peer, Version, debug, id, info, save, warn};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::sync::Mutex;
 
 use crate::account::{Account, Limits, Measure, OnLimit, Period};
 use crate::calls::Call;
@@ -113,10 +114,11 @@ impl Brake {
             }
             account.take_call(limits)
         };
+        let turn = self.gate(session);
         match self.pass(session, check).await {
             Ok(()) => Action::Forward,
             Err(why) => {
-                self.halt(session, &why, false);
+                self.halt(session, &turn, &why, false);
                 refuse(&why)
             }
         }
@@ -129,14 +131,15 @@ impl Brake {
         session: &str,
         check: impl Fn(&mut Account, &Limits) -> Option<Measure>,
     ) -> Result<(), String> {
-        let gate = self.with(session, |session| Arc::clone(&session.gate));
+        let gate = self.gate(session);
         let _alone = gate.lock().await;
         if let Some(why) = self.with(session, |session| session.halted.clone()) {
             return Err(why);
         }
         let repeats = &self.config.repeats;
         while let Some(found) = self.with(session, |session| session.calls.repetition(repeats)) {
-            self.resolve(session, repeats.action, &found.text).await?;
+            self.resolve(session, &gate, repeats.action, &found.text)
+                .await?;
             self.with(session, |session| session.calls.raise(&found));
         }
         for period in Period::ALL {
@@ -147,7 +150,8 @@ impl Brake {
             };
             while let Some((measure, reached)) = self.change(period, session, look).await?.flatten()
             {
-                self.resolve(session, limits.action, &reached).await?;
+                self.resolve(session, &gate, limits.action, &reached)
+                    .await?;
                 let raise = |account: &mut Account| account.raise(measure, limits);
                 self.change(period, session, raise).await?;
             }
@@ -180,12 +184,18 @@ impl Brake {
     }
 
     /// Acts on a limit that is reached. An error if the agent may not go on.
-    async fn resolve(&self, session: &str, action: OnLimit, reached: &str) -> Result<(), String> {
+    async fn resolve(
+        &self,
+        session: &str,
+        turn: &Arc<Mutex<()>>,
+        action: OnLimit,
+        reached: &str,
+    ) -> Result<(), String> {
         match action {
             OnLimit::Tell => self.tell(session, reached),
             OnLimit::Ask if self.ask(session, reached).await => {}
             OnLimit::Ask | OnLimit::Stop => {
-                self.halt(session, reached, action == OnLimit::Stop);
+                self.halt(session, turn, reached, action == OnLimit::Stop);
                 return Err(reached.to_owned());
             }
         }
@@ -201,10 +211,17 @@ impl Brake {
         answer.is_ok_and(|answer| words::is_yes(&answer))
     }
 
-    /// Stops a turn, once. Where the user was not asked, the next prompt is answered with the reason.
-    pub(crate) fn halt(&self, session: &str, why: &str, is_owed: bool) {
+    /// The gate of the current turn.
+    pub(crate) fn gate(&self, session: &str) -> Arc<Mutex<()>> {
+        self.with(session, |session| Arc::clone(&session.gate))
+    }
+
+    /// Stops the turn of this gate, once: a late answer stops no other one. Where the user was not asked, the next prompt
+    /// is answered with the reason.
+    pub(crate) fn halt(&self, session: &str, turn: &Arc<Mutex<()>>, why: &str, is_owed: bool) {
         let halts = self.with(session, |session| {
-            let halts = session.has_turn() && session.halted.is_none();
+            let is_same = Arc::ptr_eq(&session.gate, turn);
+            let halts = is_same && session.has_turn() && session.halted.is_none();
             if halts {
                 let owed = format!("the last turn was stopped, as {why}; send it again");
                 session.halted = Some(why.to_owned());

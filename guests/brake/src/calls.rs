@@ -1,7 +1,7 @@
 //! The tool calls of a turn: which of them are counted, and how often the same one was made, or failed.
 //!
 //! A call is counted once: when a hook of the agent reports it, or, without hooks, when the agent first mentions it.
-//! Where hooks tell no ids, calls that were mentioned before the first report are counted twice.
+//! Where hooks tell no ids, a report is about a call with the same input that was mentioned and not reported.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,13 +25,14 @@ pub(crate) struct Call {
     title: Option<u64>,
     /// Whether it has failed, if it has ended.
     has_failed: Option<bool>,
+    /// Whether the agent shows it for the first time, by its own account.
+    is_new: bool,
 }
 
 impl Call {
     /// Reads the call at a place of a message.
     pub(crate) fn read(head: &Head, at: &str) -> Self {
         let text = |name: &str| head.read::<String>(&format!("{at}/{name}"));
-        let kind = text("kind");
         let input: Option<Json> = head.read(&format!("{at}/rawInput"));
         let given = input.filter(|input| !["null", "{}"].contains(&&*input.spelling()));
         let exits_with_failure = |place: &&str| {
@@ -40,13 +41,15 @@ impl Call {
         };
         Self {
             id: text("toolCallId").map(|id| hash(&id)),
-            input: given.map(|input| hash(&(&kind, &*input.spelling()))),
-            title: text("title").map(|title| hash(&(&kind, title))),
+            // Without the kind, which updates of a call need not repeat.
+            input: given.map(|input| hash(&&*input.spelling())),
+            title: text("title").map(|title| hash(&title)),
             has_failed: match &*text("status").unwrap_or_default() {
                 "completed" => Some(EXIT_CODES.iter().any(exits_with_failure)),
                 "failed" => Some(true),
                 _ => None,
             },
+            is_new: text("sessionUpdate").as_deref() == Some("tool_call"),
         }
     }
 
@@ -74,7 +77,16 @@ struct Known {
     is_counted: bool,
     /// Whether it is counted among those that are the same.
     is_made: bool,
-    has_failed: bool,
+    /// Whether a hook has reported it.
+    is_reported: bool,
+    /// Whether it has failed, if it has ended. Some agents give the id of such a call to another one.
+    has_failed: Option<bool>,
+}
+
+impl Known {
+    fn has_ended(&self) -> bool {
+        self.has_failed.is_some()
+    }
 }
 
 /// How often a call was made, and has failed since it succeeded; and how often the limits on that were raised.
@@ -97,9 +109,15 @@ impl Calls {
     /// limit may be reached.
     pub(crate) fn mention(&mut self, call: &Call, counts: bool) -> Option<u64> {
         let id = call.id?;
+        let is_over = call.has_failed.is_some();
+        if call.is_new && !is_over && self.by_id.get(&id).is_some_and(Known::has_ended) {
+            self.by_id.remove(&id);
+        }
         let added = u64::from(counts && !self.by_id.contains_key(&id));
         let known = bounded(&mut self.by_id, id);
         known.is_counted |= added > 0;
+        let fails = call.has_failed == Some(true) && known.has_failed != Some(true);
+        known.has_failed = known.has_failed.max(call.has_failed);
         known.title = known.title.or(call.title);
         known.what = known.what.or(call.input);
         if call.has_failed.is_some() {
@@ -115,7 +133,7 @@ impl Calls {
             if call.has_failed == Some(false) {
                 (repeated.numbers[1], repeated.raises[1]) = (0, 0);
             }
-            if call.has_failed == Some(true) && !mem::replace(&mut known.has_failed, true) {
+            if fails {
                 repeated.numbers[1] += 1;
                 may_repeat = true;
             }
@@ -127,8 +145,13 @@ impl Calls {
     /// by an earlier report, since a call whose input is changed is reported again.
     pub(crate) fn report(&mut self, call: &Call) -> bool {
         let mut unnamed = Known::default();
-        let named = call.id.map(|id| bounded(&mut self.by_id, id));
+        let id = call.id.or_else(|| self.unreported(call));
+        let named = id.map(|id| bounded(&mut self.by_id, id));
         let known = named.unwrap_or(&mut unnamed);
+        if known.has_ended() {
+            *known = Known::default();
+        }
+        known.is_reported = true;
         known.what = known.what.or(call.input).or(call.title);
         if let Some(what) = known.what
             && !mem::replace(&mut known.is_made, true)
@@ -136,6 +159,17 @@ impl Calls {
             bounded(&mut self.repeated, what).numbers[0] += 1;
         }
         mem::replace(&mut known.is_counted, true)
+    }
+
+    /// The call that the agent has mentioned and that this report, which names no id, is about.
+    fn unreported(&self, call: &Call) -> Option<u64> {
+        let what = call.input.or(call.title)?;
+        let mut mentioned = self
+            .by_id
+            .iter()
+            .filter(|(_, known)| known.what == Some(what));
+        let found = mentioned.find(|(_, known)| !known.is_reported && !known.has_ended())?;
+        Some(*found.0)
     }
 
     /// Something that has happened too often: one more call than allowed, or the last failure that is allowed.

@@ -82,6 +82,7 @@ impl Brake {
     fn spend(self: &Rc<Self>, session: &str, added: Amounts) {
         let (brake, session) = (Rc::clone(self), session.to_owned());
         spawn(async move {
+            let turn = brake.gate(&session);
             let mut outcome = brake.count(&session, &added).await;
             let has_turn = brake.has_turn(&session);
             let check = |account: &mut Account, limits: &Limits| {
@@ -92,7 +93,7 @@ impl Brake {
                 outcome = brake.pass(&session, check).await;
             }
             if let Err(why) = outcome {
-                brake.halt(&session, &why, false);
+                brake.halt(&session, &turn, &why, false);
             }
         });
     }

@@ -3,30 +3,19 @@
 //!
 //! See the README for the rules and their limits.
 
-mod call;
-mod command;
-mod directory;
-mod fold;
-mod glob;
-mod input;
-mod line;
-mod name;
-mod object;
-mod pattern;
-mod place;
-mod protected;
-mod reading;
 mod reports;
-mod request;
 mod rule;
 mod runs;
-mod title;
-mod turns;
-mod verdict;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 
+use acp_chain_calls::command::{self, Commands};
+use acp_chain_calls::directory::Directory;
+use acp_chain_calls::mention::{MOST_MENTIONS, mentions};
+use acp_chain_calls::place::Place;
+use acp_chain_calls::request::PermissionRequest;
+use acp_chain_calls::title::LogTitle;
+use acp_chain_calls::turns::Turns;
 use acp_chain_proxy::acp::{BEFORE_TOOL, CANCEL, ELICITATION, PERMISSION, PROMPT, UPDATE};
 use acp_chain_proxy::{
     Action, Configure, FailurePolicy, Json, Notification, Peer, Proxy, Request, Response, Result,
@@ -35,17 +24,9 @@ use acp_chain_proxy::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use call::Call;
-use command::Commands;
-use directory::Directory;
-use place::Place;
 use reports::{ClientView, Reports, Ruling};
-use request::PermissionRequest;
-use rule::{Case, Decision, Entry, Rule};
+use rule::{Case, Decision, Entry, Rule, Verdict};
 use runs::AllowedRuns;
-use title::LogTitle;
-use turns::Turns;
-use verdict::Verdict;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -358,37 +339,6 @@ impl Permissions {
         Some((ruling, outcome))
     }
 }
-
-/// Possible paths beside those that the call declares: words of its commands and titles, and texts of its input. They
-/// can cause a denial or a question, never an approval.
-fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
-    let words = commands.iter().flat_map(|commands| &commands.words);
-    let texts = words.clone().chain(&call.input.texts).map(String::as_str);
-    // A word may itself be a command.
-    let separators = |c: char| c.is_whitespace() || ";&|<>".contains(c);
-    let titles = call
-        .titles
-        .iter()
-        .chain(words)
-        .flat_map(|line| line.split(separators));
-    let quotes = ['`', '\'', '"', '(', ')', ',', ';'];
-    let mentioned = texts.chain(titles.map(|word| word.trim_matches(quotes)));
-    // `--file=.env`, `HEAD:.env`, `@.env`
-    let parts = mentioned.flat_map(|text| {
-        let behind = text.match_indices(['=', ':', '@']);
-        behind.map(|(at, _)| &text[at + 1..]).chain([text])
-    });
-    let is_path = |text: &&str| {
-        let fits = text.len() <= LONGEST_PATH && !text.contains('\n');
-        fits && text.contains(char::is_alphanumeric)
-    };
-    parts.filter(is_path).map(str::to_owned).collect()
-}
-
-/// The longest text that is taken for a path, in bytes.
-const LONGEST_PATH: usize = 4096;
-/// How many texts of a request are taken for paths. Whether further ones are paths is unknown.
-const MOST_MENTIONS: usize = 8192;
 
 export!(Permissions);
 

@@ -6,11 +6,11 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use acp_chain_calls::turns::hash;
 use acp_chain_proxy::{Head, Json, Peer, Version, debug, id, mark};
 use serde_json::{Value, json};
 
 use crate::rule::Decision;
-use crate::turns::hash;
 
 /// How many shown calls are remembered.
 const MOST_SHOWN: usize = 1024;

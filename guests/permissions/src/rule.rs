@@ -3,16 +3,25 @@
 //! In doubt the user is asked. An allowing rule must match the whole call, by its exact spelling; a denying or asking
 //! rule matches if any part of the call does, in any possible meaning for a file system.
 
+use acp_chain_calls::call::Call;
+use acp_chain_calls::command::{Commands, Pattern};
+use acp_chain_calls::directory::Directory;
+use acp_chain_calls::fold::{fold, is_ignorable};
+use acp_chain_calls::glob::Glob;
+use acp_chain_calls::place::Place;
+use acp_chain_calls::verdict::Match;
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
-use crate::call::Call;
-use crate::command::{Commands, Pattern};
-use crate::directory::Directory;
-use crate::fold::{fold, is_ignorable};
-use crate::glob::Glob;
-use crate::place::Place;
-use crate::verdict::{Match, Verdict};
+/// Whether a rule matches a call.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Yes,
+    /// It may match, so the user is asked. With the reason.
+    Maybe(String),
+    /// With the reason.
+    No(String),
+}
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -7,14 +7,15 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
+use acp_chain_calls::request::PermissionRequest;
+use acp_chain_calls::title;
 use acp_chain_proxy::acp::PERMISSION;
 use acp_chain_proxy::{Action, Error, Json, Peer, Request, Result, Version, debug, id, info};
 use serde_json::{Value, json};
 
 use crate::reports::{self, Ruling};
-use crate::request::PermissionRequest;
 use crate::rule::Decision;
-use crate::{Judged, Judgement, Permissions, title};
+use crate::{Judged, Judgement, Permissions};
 
 /// The maximum number of allowed runs. Past it, the oldest is forgotten.
 const MOST: usize = 256;

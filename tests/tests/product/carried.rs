@@ -1,4 +1,4 @@
-//! The installed program, with six built-in extensions, which need no network, no home and no compiler.
+//! The installed program, with seven built-in extensions, which need no network, no home and no compiler.
 
 use std::ffi::OsStr;
 use std::fs;

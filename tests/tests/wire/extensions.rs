@@ -140,7 +140,10 @@ async fn a_file_with_a_secret_is_edited_through_the_editor_and_keeps_it() {
 
 #[tokio::test]
 async fn a_prompt_over_the_limit_of_bodies_passes_all_of_them_and_is_looked_at() {
-    let mut chain = chain(&EXTENSIONS.map(|name| (name, "{}"))).await;
+    // Nothing is stored here, and so `two-of-three` would let no prompt pass.
+    let others = EXTENSIONS.iter().filter(|name| **name != "two-of-three");
+    let proxies: Vec<_> = others.map(|name| (*name, "{}")).collect();
+    let mut chain = chain(&proxies).await;
     // The text can be changed up to one size, and read up to another.
     for (size, secret, expected) in [
         (

@@ -53,6 +53,23 @@ fn calls_without_ids_are_told_apart_by_their_inputs() {
 }
 
 #[test]
+fn a_call_that_is_shown_before_a_hook_reports_it_without_an_id_is_counted_once() {
+    let mut host = host_with(&json!({ "same-call": 2, "action": "stop" }));
+    let shown = json!({
+        "sessionUpdate": "tool_call_update", "toolCallId": "c0", "status": "pending",
+        "rawInput": { "command": "a" },
+    });
+    super::update(&mut host, &shown);
+    report(&mut host, None, "a");
+    ended(&mut host, "c0", "completed");
+    report(&mut host, None, "a");
+    assert_eq!(seen(&mut host).passed.len(), 2);
+    report(&mut host, None, "a");
+    let after = seen(&mut host);
+    assert_eq!((after.refused.len(), after.stops), (1, 1), "{after:?}");
+}
+
+#[test]
 fn the_same_call_is_found_without_hooks_once_its_input_is_known() {
     let mut host = host_with(&json!({ "same-call": 2, "action": "stop" }));
     for number in 0..3 {
@@ -131,4 +148,18 @@ fn another_turn_begins_to_count_again() {
         end(&mut host, turn);
         seen(&mut host);
     }
+}
+
+#[test]
+fn an_id_that_the_agent_gives_again_is_another_call() {
+    let mut host = host_with(&json!({ "same-call": 3 }));
+    for _ in 0..3 {
+        report(&mut host, Some("call_0"), "make");
+        // Reported again, as some proxy has changed it: the same call.
+        report(&mut host, Some("call_0"), "make");
+        ended(&mut host, "call_0", "completed");
+    }
+    assert_eq!(seen(&mut host).passed.len(), 6);
+    report(&mut host, Some("call_0"), "make");
+    question(&mut host);
 }

@@ -95,3 +95,29 @@ fn an_old_question_does_not_hold_the_next_turn() {
     mention(&mut host, 3);
     assert!(seen(&mut host).questions.is_empty());
 }
+
+#[test]
+fn an_id_that_the_agent_gives_again_is_counted_again() {
+    let mut host = host(json!({ "turn": { "tool-calls": 2, "action": "stop" } }));
+    begin(&mut host);
+    let done =
+        json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed" });
+    for stops in [0, 0, 1] {
+        mention(&mut host, 1);
+        update(&mut host, &done);
+        assert_eq!(seen(&mut host).stops, stops);
+    }
+}
+
+#[test]
+fn a_no_after_the_turn_stops_no_other_turn() {
+    let mut host = host(json!({ "turn": { "tool-calls": 1 } }));
+    let first = begin(&mut host);
+    run(&mut host, 1);
+    run(&mut host, 2);
+    let asked = question(&mut host);
+    end(&mut host, first);
+    begin(&mut host);
+    answer(&mut host, &asked, "stop");
+    assert_eq!(seen(&mut host).stops, 0);
+}

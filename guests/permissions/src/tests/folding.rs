@@ -1,10 +1,9 @@
 //! Folding covers at least everything that file systems consider equal.
 
+use acp_chain_calls::fold::fold;
 use caseless::default_case_fold_str;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
-
-use crate::fold::fold;
 
 #[test]
 fn every_character_folds_like_its_case_folding_and_its_forms() {

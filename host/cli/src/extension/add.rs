@@ -15,13 +15,14 @@ use acp_chain_fetch::Fetched;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Our extensions. Their names, and those of all other built-in extensions, are reserved.
-const OURS: [&str; 6] = [
+const OURS: [&str; 7] = [
     "brake",
     "permissions",
     "project-map",
     "redact",
     "rules",
     "todo",
+    "two-of-three",
 ];
 
 #[derive(Debug, clap::Args)]

@@ -1,0 +1,353 @@
+//! The programs that the commands of a tool call run, as far as their text shows.
+//!
+//! Agents put a command into different members; all of them are examined. An ambiguous command is never allowed:
+//! another shell, a text that hides a part, a title that differs from the command.
+
+mod pattern;
+mod programs;
+mod runs;
+mod script;
+mod word;
+
+pub use pattern::Pattern;
+
+use std::collections::BTreeSet;
+
+use crate::call::Call;
+use crate::directory::Directory;
+use crate::line::Line;
+use crate::place::Place;
+use crate::verdict::Match;
+
+use pattern::DEEPEST;
+use programs::{MOVERS, SHELLS};
+use runs::base;
+use script::{Script, SimpleCommand};
+use word::Word;
+
+/// What a call runs.
+pub struct Commands {
+    simple: Vec<SimpleCommand>,
+    /// The words of all commands, and the files of redirections.
+    pub words: Vec<String>,
+    /// The files of redirections.
+    pub files: Vec<String>,
+    /// Why other programs may run.
+    unclear: Option<&'static str>,
+    /// Why no rule may allow it.
+    doubt: Option<String>,
+}
+
+/// Titles that name the tool.
+const TOOLS: &[&str] = &[
+    "bash",
+    "command",
+    "execute",
+    "execute command",
+    "exec_command",
+    "launch-process",
+    "local_shell",
+    "powershell",
+    "run command",
+    "run_command",
+    "run_commands",
+    "run_shell_command",
+    "shell",
+    "shell_command",
+    "terminal",
+];
+
+impl Commands {
+    /// `None` for a call that is not about a command.
+    pub fn of(call: &Call, directory: Option<&Directory>) -> Option<Self> {
+        let executes = call.kinds.contains("execute");
+        let lines = if call.input.lines.is_empty() && executes {
+            by_title(call)
+        } else {
+            call.input.lines.clone()
+        };
+        if lines.is_empty() && !executes && !call.input.is_odd {
+            return None;
+        }
+        let windows = directory.is_some_and(Directory::is_windows);
+        let mut script = Script::default();
+        for line in &lines {
+            script.run(read(line, windows), &[]);
+        }
+        let unclear = if call.input.is_odd {
+            Some("its input cannot be read")
+        } else if lines.is_empty() {
+            Some("it names no command")
+        } else {
+            script
+                .unclear
+                .then_some("a part of the command cannot be read")
+        };
+        let moved = call
+            .input
+            .directories
+            .iter()
+            .any(|given| !is_session(given, directory));
+        let doubt = other_title(call)
+            .map(|title| format!("its title {title:?} differs from the command"))
+            .or_else(|| elsewhere(call, directory).map(|given| format!("it runs in {given:?}")))
+            .or_else(|| {
+                script
+                    .has_variables
+                    .then(|| "its input has variables".to_owned())
+            })
+            .or_else(|| {
+                script
+                    .outside(directory, moved)
+                    .map(|file| format!("it opens {file:?}"))
+            });
+        let words = script.commands.iter().flat_map(SimpleCommand::texts);
+        let files: Vec<_> = script.files.into_iter().map(|file| file.text).collect();
+        Some(Self {
+            words: words.chain(files.iter().cloned()).collect(),
+            files,
+            simple: script.commands,
+            unclear,
+            doubt,
+        })
+    }
+
+    /// The first file that a redirection opens, other than the streams of the command.
+    pub fn opened(&self) -> Option<&str> {
+        let mut files = self.files.iter().map(String::as_str);
+        files.find(|file| !is_stream(file))
+    }
+
+    /// Where the commands change the directory to, in order; `None` where the text does not show it, as with `cd -`.
+    pub fn moves(&self) -> impl Iterator<Item = Option<&str>> {
+        let movers = self.simple.iter().filter(|command| command.moves());
+        movers.map(|command| {
+            let to = command.words.get(1).filter(|_| command.words.len() == 2)?;
+            let is_shown = to.exact && !to.text.starts_with(['-', '+']);
+            is_shown.then_some(&*to.text)
+        })
+    }
+
+    pub fn count(&self) -> usize {
+        self.simple.len()
+    }
+
+    /// Why no rule may allow it.
+    pub fn doubt(&self) -> Option<&str> {
+        self.unclear.or(self.doubt.as_deref())
+    }
+
+    /// Marks the commands that these patterns allow. Returns one that is left.
+    pub fn cover(&self, patterns: &[Pattern], covered: &mut [bool]) -> Option<String> {
+        for (command, is_covered) in self.simple.iter().zip(&mut *covered) {
+            *is_covered = *is_covered || pattern::allow(patterns, command, DEEPEST);
+        }
+        let mut left = self
+            .simple
+            .iter()
+            .zip(covered)
+            .filter(|(_, is_covered)| !**is_covered);
+        left.next()
+            .map(|(command, _)| command.texts().collect::<Vec<_>>().join(" "))
+    }
+
+    /// Whether one of the patterns matches something that the call runs.
+    pub fn meet(&self, patterns: &[Pattern]) -> Match {
+        let unclear = Match::perhaps(self.unclear.is_some());
+        let met = self
+            .simple
+            .iter()
+            .map(|command| pattern::meet(patterns, command, DEEPEST));
+        met.fold(unclear, Match::max)
+    }
+}
+
+impl SimpleCommand {
+    /// Whether it changes the directory of those that follow.
+    fn moves(&self) -> bool {
+        let program = self.words.first();
+        program.is_some_and(|word| MOVERS.contains(&base(&word.text)))
+    }
+
+    fn texts(&self) -> impl Iterator<Item = String> {
+        let assignments = self
+            .assignments
+            .iter()
+            .map(|(name, value)| format!("{name}={}", value.text));
+        assignments.chain(self.words.iter().map(|word| word.text.clone()))
+    }
+}
+
+impl Script {
+    /// Whether the text shows every program that runs, with all of its words.
+    fn is_plain(&self) -> bool {
+        !self.unclear && !self.has_variables
+    }
+
+    /// A file outside of the session's directory that a redirection opens, or one that a rule has to name.
+    fn outside(&self, directory: Option<&Directory>, moved: bool) -> Option<&str> {
+        let moved = moved || self.commands.iter().any(SimpleCommand::moves);
+        let inside = |file: &&Word| {
+            let absolute = file.text.starts_with('/');
+            file.exact
+                && (is_stream(&file.text)
+                    || ((absolute || !moved) && directory.is_some_and(|own| own.has(&file.text))))
+        };
+        self.files
+            .iter()
+            .find(|file| !inside(file))
+            .map(|file| &*file.text)
+    }
+}
+
+/// Whether a redirection to this path reaches no file.
+fn is_stream(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr")
+}
+
+fn read(line: &Line, windows: bool) -> Script {
+    let plain = |text: &str| {
+        text.chars()
+            .all(|c| c.is_ascii_alphanumeric() || " _./:=,@+-".contains(c))
+    };
+    match line {
+        // Of PowerShell and cmd, only commands that mean the same in every shell.
+        Line::Text(text) if windows && !plain(text) => Script::unclear(),
+        Line::Text(text) => Script::read(text),
+        Line::List(words) => {
+            let program = words.first().map(|word| base(word).to_lowercase());
+            let other = matches!(
+                program.as_deref(),
+                None | Some("cmd" | "powershell" | "pwsh")
+            );
+            Script {
+                unclear: other,
+                commands: vec![SimpleCommand::of(
+                    words.iter().map(|word| Word::exact(word)).collect(),
+                )],
+                ..Script::default()
+            }
+        }
+    }
+}
+
+/// The command in the titles, for agents that state it nowhere else.
+fn by_title(call: &Call) -> Vec<Line> {
+    let titles = call.titles.iter().map(|title| bare(title));
+    let commands = titles.filter(|title| !is_tool(title));
+    commands.map(|title| Line::Text(title.to_owned())).collect()
+}
+
+fn bare(title: &str) -> &str {
+    let title = title.trim();
+    let quoted = title
+        .strip_prefix('`')
+        .and_then(|title| title.strip_suffix('`'));
+    quoted.filter(|inner| !inner.contains('`')).unwrap_or(title)
+}
+
+/// The newest title, or the command, if the title only names the tool.
+pub fn title(call: &Call) -> Option<&str> {
+    let title = call.titles.last().map(String::as_str);
+    let command = match call.input.lines.last() {
+        Some(Line::Text(text)) => Some(&**text),
+        Some(line @ Line::List(_)) => line.script(),
+        None => None,
+    };
+    let says_more = title.is_none_or(|title| is_tool(bare(title)));
+    command.filter(|_| says_more).or(title)
+}
+
+fn is_tool(title: &str) -> bool {
+    TOOLS.contains(&&*title.to_lowercase())
+}
+
+/// A title that is neither the command, nor a name of the tool, nor another text of the input.
+fn other_title(call: &Call) -> Option<&str> {
+    if call.input.lines.is_empty() {
+        return None;
+    }
+    let fits = |title: &&str| {
+        let given = one_line(title);
+        is_tool(bare(title))
+            || call.input.texts.iter().any(|text| one_line(text) == given)
+            || call
+                .input
+                .lines
+                .iter()
+                .any(|line| line.is_in(bare(title), &call.input.texts))
+    };
+    call.titles
+        .iter()
+        .map(String::as_str)
+        .find(|title| !fits(title))
+}
+
+impl Line {
+    /// The script, if the program is a shell.
+    fn script(&self) -> Option<&str> {
+        let Self::List(words) = self else {
+            return None;
+        };
+        let program = words.first().filter(|_| words.len() > 2)?;
+        let script = words.last().filter(|_| SHELLS.contains(&base(program)));
+        script.map(String::as_str)
+    }
+
+    /// Whether a title is this line, with no more than a few words of the agent around it, such as ``Run `ls` ``.
+    fn is_in(&self, title: &str, texts: &BTreeSet<String>) -> bool {
+        let own = match self {
+            Self::Text(text) => one_line(text),
+            Self::List(words) => one_line(&words.join(" ")),
+        };
+        let script = self.script().map(one_line);
+        let title = one_line(title);
+        [Some(own), script].into_iter().flatten().any(|own| {
+            let cut = title.strip_suffix('…').or(title.strip_suffix("..."));
+            let is_cut = cut.is_some_and(|cut| cut.len() >= SHORTEST_CUT && own.starts_with(cut));
+            let (before, behind) = title.split_once(&*own).unwrap_or_default();
+            let is_word = |text: &str| {
+                text.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+            };
+            let is_label = before.strip_suffix(": ").is_some_and(is_word) && behind.is_empty();
+            let is_quoted = before.strip_suffix(" `").is_some_and(is_word) && behind == "`";
+            let description = behind
+                .strip_prefix(" (")
+                .and_then(|behind| behind.strip_suffix(')'));
+            let is_described = before.is_empty()
+                && description
+                    .is_some_and(|given| texts.iter().any(|text| one_line(text) == given));
+            title == own || is_cut || is_label || is_quoted || is_described
+        })
+    }
+}
+
+/// How much of a command a shortened title has to show, in bytes.
+const SHORTEST_CUT: usize = 16;
+
+fn one_line(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Whether a working directory is the session's.
+fn is_session(given: &str, directory: Option<&Directory>) -> bool {
+    directory.is_some_and(|own| {
+        let place = Place::of(&own.join(given), directory).exact;
+        place
+            .is_some_and(|exact| own.contains(&exact.root, &exact.names) == Some(exact.names.len()))
+    })
+}
+
+/// A working directory that is neither the session's nor below it.
+fn elsewhere<'c>(call: &'c Call, directory: Option<&Directory>) -> Option<&'c str> {
+    let inside = |given: &&String| {
+        is_session(given, directory) || directory.is_some_and(|own| own.has(given))
+    };
+    call.input
+        .directories
+        .iter()
+        .find(|given| !inside(given))
+        .map(String::as_str)
+}

@@ -1,0 +1,201 @@
+//! A pattern for simple commands, word by word: `git log *`.
+
+use super::runs::{Runs, base};
+use super::script::{Script, SimpleCommand, is_name};
+use super::word::Word;
+use crate::pattern::{Pattern as Glob, Token};
+use crate::verdict::Match;
+
+/// How deep programs that run others are followed.
+pub(super) const DEEPEST: usize = 8;
+
+pub struct Pattern {
+    assignments: Vec<(String, Glob)>,
+    words: Vec<Glob>,
+    /// Whether any further words may follow: a last word `*`.
+    rest: bool,
+}
+
+impl Pattern {
+    pub fn new(text: &str) -> Result<Self, String> {
+        let wrong = |why: &str| format!("`command` has `{text}`; {why}");
+        let words = split(text).map_err(wrong)?;
+        let assignments: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
+        let mut words: Vec<_> = words
+            .into_iter()
+            .skip(assignments.len())
+            .map(Glob::of)
+            .collect();
+        let rest = words.pop_if(|word| word.is_any()).is_some();
+        if assignments.is_empty() && words.is_empty() && !rest {
+            return Err(wrong(
+                "it is empty; write the words of a command, such as `git log *`",
+            ));
+        }
+        Ok(Self {
+            assignments,
+            words,
+            rest,
+        })
+    }
+
+    /// Whether it matches every command.
+    pub fn is_any(&self) -> bool {
+        self.rest && self.words.is_empty()
+    }
+
+    /// Whether it matches a command letter by letter. Its wildcards never stand for these words.
+    fn allows(&self, command: &SimpleCommand, pinned: &[usize]) -> bool {
+        let named = |(name, value): &(String, Word)| {
+            let mut own = self.assignments.iter();
+            value.exact && own.any(|(own, glob)| own == name && glob.matches(&value.text))
+        };
+        let word = |at: usize, word: &Word| match self.words.get(at) {
+            Some(glob) if pinned.contains(&at) => glob.literal().as_ref() == Some(&word.text),
+            Some(glob) => glob.matches(&word.text),
+            None => self.rest && !pinned.contains(&at),
+        };
+        let mut words = command.words.iter().enumerate();
+        !command.more
+            && command.assignments.iter().all(named)
+            && command.words.len() >= self.words.len()
+            && words.all(|(at, given)| given.exact && word(at, given))
+    }
+
+    /// Whether it matches a command, however that is spelt.
+    fn meets(&self, command: &SimpleCommand) -> Match {
+        let mut met = Match::Yes;
+        for (name, glob) in &self.assignments {
+            let values = command.assignments.iter().filter(|(own, _)| own == name);
+            let value = values.map(|(_, value)| meets(glob, value)).max();
+            met = met.min(value.unwrap_or(Match::No));
+        }
+        for (at, glob) in self.words.iter().enumerate() {
+            let word = match command.words.get(at) {
+                Some(word) if at == 0 => meets_program(glob, word),
+                Some(word) => meets(glob, word),
+                None if command.more => Match::Maybe,
+                None => Match::No,
+            };
+            met = met.min(word);
+            // A word that is not exact may stand for any number of words.
+            if command.words.get(at).is_none_or(|word| !word.exact) {
+                return met;
+            }
+        }
+        let behind = command.words.get(self.words.len());
+        met.min(match behind {
+            _ if self.rest => Match::Yes,
+            Some(word) if word.exact => Match::No,
+            None if !command.more => Match::Yes,
+            _ => Match::Maybe,
+        })
+    }
+}
+
+/// Whether these patterns allow all that a simple command runs.
+pub(super) fn allow(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> bool {
+    let runs = Runs::of(command);
+    let by_name = !runs.likely.unclear
+        && patterns
+            .iter()
+            .any(|pattern| pattern.allows(command, &runs.pinned));
+    let Some(only) = runs.only.filter(|_| !by_name && depth > 0) else {
+        return by_name;
+    };
+    let mut all = Script::default();
+    all.run(only, &command.assignments);
+    all.is_plain()
+        && !all.commands.is_empty()
+        && all.files.is_empty()
+        && all
+            .commands
+            .iter()
+            .all(|command| allow(patterns, command, depth - 1))
+}
+
+/// Whether one of these patterns matches something that a simple command runs.
+pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
+    let own = patterns.iter().map(|pattern| pattern.meets(command)).max();
+    let own = own.unwrap_or(Match::No);
+    if own == Match::Yes {
+        return own;
+    }
+    if depth == 0 {
+        return Match::Maybe;
+    }
+    let runs = Runs::of(command);
+    let unclear = Match::perhaps(runs.likely.unclear);
+    let mut likely = Script::default();
+    likely.run(runs.likely, &command.assignments);
+    let likely = likely
+        .commands
+        .iter()
+        .map(|command| meet(patterns, command, depth - 1));
+    let perhaps = runs.perhaps.iter().flat_map(|command| {
+        patterns
+            .iter()
+            .map(|pattern| pattern.meets(command).min(Match::Maybe))
+    });
+    likely.chain(perhaps).fold(own.max(unclear), Match::max)
+}
+
+/// Whether a pattern for a word matches it, however it is spelt.
+fn meets(glob: &Glob, word: &Word) -> Match {
+    if word.exact {
+        Match::sure(glob.matches_folded(&word.text))
+    } else {
+        Match::Maybe
+    }
+}
+
+/// Whether a pattern for a program matches it, in any directory if the pattern names none.
+fn meets_program(glob: &Glob, word: &Word) -> Match {
+    meets(glob, word).max(meets(glob, &Word::exact(base(&word.text))))
+}
+
+/// The name and the value, if a pattern is for an assignment.
+fn assignment(tokens: &[Token]) -> Option<(String, Glob)> {
+    let sign = tokens
+        .iter()
+        .position(|token| matches!(token, Token::One('=')))?;
+    let name = Glob::of(tokens[..sign].to_vec()).literal()?;
+    let value = Glob::of(tokens[sign + 1..].to_vec());
+    is_name(&name).then_some((name, value))
+}
+
+/// The words of a pattern. Quotes and `\` are a shell's; a quoted `*` is a character.
+fn split(text: &str) -> Result<Vec<Vec<Token>>, &'static str> {
+    const UNCLOSED: &str = "there is a quote without its end";
+    let mut words = Vec::new();
+    let mut word: Option<Vec<Token>> = None;
+    let mut rest = text.chars();
+    let mut quote = None;
+    while let Some(c) = rest.next() {
+        if quote.is_none() && c.is_whitespace() {
+            words.extend(word.take());
+            continue;
+        }
+        let tokens = word.get_or_insert_default();
+        match (c, quote) {
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            ('\\', None | Some('"')) => {
+                tokens.push(Token::One(rest.next().ok_or("it ends with a `\\`")?));
+            }
+            ('*', None) => tokens.push(Token::Some),
+            (';' | '&' | '|' | '<' | '>' | '(' | ')' | '`' | '$', None) => {
+                return Err(
+                    "it is one program and its words: write a pattern for each command, and quote such characters",
+                );
+            }
+            (c, _) => tokens.push(Token::One(c)),
+        }
+    }
+    words.extend(word);
+    if quote.is_some() {
+        Err(UNCLOSED)
+    } else {
+        Ok(words)
+    }
+}

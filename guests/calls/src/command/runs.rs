@@ -1,0 +1,277 @@
+//! The programs that a simple command runs beside, or instead of, its own program.
+
+use super::programs::{
+    EVALUATORS, FEEDERS, OF_GIT, PREFIXES, RUNNING, SETTERS, SHELLS, TAKING, TRANSPARENT, WRITING,
+};
+use super::script::{Script, SimpleCommand, assigned};
+use super::word::Word;
+
+#[derive(Default)]
+pub struct Runs {
+    /// The words that an allowing rule has to spell out: no `*` matches them.
+    pub pinned: Vec<usize>,
+    /// The script that it runs, if it has no other effect.
+    pub only: Option<Script>,
+    /// The script that it most likely runs, or an equivalent one.
+    pub likely: Script,
+    /// The commands that it may run by other readings of its options.
+    pub perhaps: Vec<SimpleCommand>,
+}
+
+/// How many words of a program that runs others are examined.
+const MOST_WORDS: usize = 64;
+/// The maximum number of commands in the options of one program.
+const MOST_COMMANDS: usize = 8;
+
+impl Runs {
+    pub fn of(command: &SimpleCommand) -> Self {
+        let mut runs = Self::default();
+        let words = &command.words[..];
+        let Some((program, arguments)) = words.split_first() else {
+            return runs;
+        };
+        let name = base(&program.text);
+        let takes_prefix = TRANSPARENT.contains(&name) || PREFIXES.contains(&name);
+        match name {
+            _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
+            _ if SHELLS.contains(&name) => runs.shell(name, words),
+            _ if takes_prefix => runs.prefix(name, words),
+            "eval" => runs.eval(arguments),
+            "git" => runs.git(words),
+            _ if SETTERS.contains(&name) => runs.pinned = (0..words.len()).collect(),
+            _ => {}
+        }
+        if name == "trap" {
+            runs.texts(&arguments[..arguments.len().min(1)]);
+        }
+        if EVALUATORS.contains(&name) {
+            let evaluates =
+                |word: &Word| word.text.len() > 1 && word.text.contains(['$', '`', '[']);
+            runs.likely.unclear |= arguments.iter().any(evaluates);
+        }
+        runs.options(name, words);
+        runs
+    }
+
+    /// `sh -c SCRIPT`, or `sh FILE`. Without either it reads commands from its input.
+    fn shell(&mut self, name: &str, words: &[Word]) {
+        let is_option = |word: &&Word| word.text.starts_with(['-', '+']) && word.text.len() > 1;
+        let options: Vec<_> = words[1..].iter().take_while(is_option).collect();
+        let is_plain = |word: &&Word| {
+            word.text
+                .trim_start_matches('-')
+                .chars()
+                .all(|c| "celux".contains(c))
+        };
+        let has_script = options
+            .iter()
+            .any(|word| word.text.contains('c') && !word.text.starts_with("--"));
+        let operand = words.get(options.len() + 1);
+        self.pinned = (0..words.len().min(options.len() + 2)).collect();
+        match operand {
+            Some(script) if has_script && name != "fish" => {
+                self.likely = Script::read(&script.text);
+                let only = script.exact && options.len() == 1 && options.iter().all(is_plain);
+                self.only = only.then(|| self.likely.clone());
+                // An option may take this word, so that the next is the script.
+                self.likely.unclear |= !only;
+            }
+            Some(_) if !has_script && options.iter().all(is_plain) => {}
+            _ => self.likely.unclear = true,
+        }
+    }
+
+    fn eval(&mut self, arguments: &[Word]) {
+        let texts: Vec<_> = arguments.iter().map(|word| &*word.text).collect();
+        let text = texts.join(" ");
+        let exact = arguments.iter().all(|word| word.exact);
+        self.pinned = (0..=arguments.len()).collect();
+        self.likely = Script::read(&text);
+        self.only = exact.then(|| self.likely.clone());
+        self.likely.unclear |= !exact;
+    }
+
+    /// Programs such as `env`, `sudo` and `xargs`.
+    fn prefix(&mut self, name: &str, words: &[Word]) {
+        let plain = plain_prefix(name, words).filter(|_| TRANSPARENT.contains(&name));
+        let at = plain.unwrap_or_else(|| likely_prefix(name, words));
+        let (before, behind) = words.split_at(at.min(words.len()));
+        let command = SimpleCommand {
+            assignments: before[1..]
+                .iter()
+                .filter_map(|word| assigned(&word.text))
+                .collect(),
+            words: behind.to_vec(),
+            more: FEEDERS.contains(&name),
+        };
+        self.pinned = (0..words.len().min(at + 1)).collect();
+        self.likely.unclear = behind.is_empty() && !TRANSPARENT.contains(&name);
+        self.likely.commands.push(command.clone());
+        let other = |from: usize| SimpleCommand {
+            words: words[from..].to_vec(),
+            ..command.clone()
+        };
+        self.perhaps = (1..words.len())
+            .filter(|from| *from != at)
+            .map(other)
+            .collect();
+        // `env -S`, `watch`, `ssh` and `su -c` hand a text to a shell.
+        self.texts(&words[1..]);
+        let exact = plain.is_some() && before.iter().all(|word| word.exact);
+        self.only = exact.then(|| Script {
+            commands: vec![command],
+            ..Script::default()
+        });
+    }
+
+    /// Skips the options in front of git's subcommand, of which `-c` runs any program.
+    fn git(&mut self, words: &[Word]) {
+        let at = git_action(words);
+        self.pinned = (1..at.min(words.len())).collect();
+        if at > 1 && at < words.len() {
+            let plain = [&words[..1], &words[at..]].concat();
+            self.likely.commands.push(SimpleCommand::of(plain));
+        }
+    }
+
+    fn options(&mut self, name: &str, words: &[Word]) {
+        let action = match name {
+            "git" => words.get(git_action(words)),
+            _ => None,
+        };
+        let full = action.map(|action| format!("{name} {}", action.text));
+        let of = |table: &'static [(&str, &[&str])]| {
+            let own = table
+                .iter()
+                .filter(|(program, _)| *program == name || Some(*program) == full.as_deref());
+            own.flat_map(|(_, options)| *options)
+        };
+        let mut count = 0;
+        for (at, word) in words.iter().enumerate().skip(1) {
+            if of(WRITING).any(|option| is_option(&word.text, option)) {
+                self.pinned.push(at);
+            }
+            if !of(RUNNING).any(|option| is_option(&word.text, option)) {
+                continue;
+            }
+            count += 1;
+            if count > MOST_COMMANDS {
+                return self.hide_all(words);
+            }
+            let behind = &words[at + 1..];
+            let end = behind
+                .iter()
+                .position(|word| matches!(&*word.text, ";" | "+"));
+            let command = &behind[..end.unwrap_or(behind.len())];
+            self.pinned.extend(at..=at + command.len());
+            let known = |word: &Word| {
+                if word.text.contains("{}") {
+                    Word::unknown()
+                } else {
+                    word.clone()
+                }
+            };
+            self.likely.commands.push(SimpleCommand {
+                words: command.iter().map(known).collect(),
+                more: true,
+                ..SimpleCommand::default()
+            });
+            self.texts(&words[at..]);
+        }
+    }
+
+    /// Marks the programs that it runs as unknown.
+    fn hide_all(&mut self, words: &[Word]) {
+        *self = Self {
+            pinned: (0..words.len()).collect(),
+            likely: Script::unclear(),
+            ..Self::default()
+        };
+    }
+
+    /// Words that a program may hand to a shell.
+    fn texts(&mut self, words: &[Word]) {
+        for word in words {
+            let text = match word.text.split_once('=') {
+                Some((option, text)) if option.starts_with('-') => text,
+                _ => &word.text,
+            };
+            if text.contains(|c: char| c.is_whitespace() || ";&|".contains(c)) {
+                self.likely.run(Script::read(text), &[]);
+            }
+        }
+    }
+}
+
+/// The position of the program behind `env`, `nice` and the like, if the meaning of all options is certain.
+fn plain_prefix(name: &str, words: &[Word]) -> Option<usize> {
+    let text = |at: usize| words.get(at).map(|word| &*word.text);
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let at = match name {
+        "env" => {
+            1 + words[1..]
+                .iter()
+                .take_while(|word| assigned(&word.text).is_some())
+                .count()
+        }
+        "nice" if text(1) == Some("-n") => 3,
+        "time" if text(1) == Some("-p") => 2,
+        "timeout" if text(1).is_some_and(is_number) => 2,
+        "timeout" => return None,
+        "stdbuf" => {
+            1 + words[1..]
+                .iter()
+                .take_while(|word| matches!(word.text.as_bytes(), [b'-', b'i' | b'o' | b'e', _]))
+                .count()
+        }
+        _ => 1,
+    };
+    text(at)
+        .filter(|program| !program.starts_with('-'))
+        .map(|_| at)
+}
+
+/// The likely position of the program: behind options, assignments and numbers, and for `ssh` behind the host.
+fn likely_prefix(name: &str, words: &[Word]) -> usize {
+    let taking = TAKING.iter().find(|(program, _)| *program == name);
+    let taking = taking.map_or("", |(_, letters)| letters);
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let text = &*word.text;
+        let takes =
+            matches!(text.as_bytes(), [b'-', letter] if taking.contains(char::from(*letter)));
+        let is_own = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        if !is_own && assigned(text).is_none() {
+            break;
+        }
+        at += 1 + usize::from(takes);
+    }
+    at + usize::from(name == "ssh")
+}
+
+/// The position of git's subcommand.
+fn git_action(words: &[Word]) -> usize {
+    let mut at = 1;
+    while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
+        at += 1 + usize::from(OF_GIT.contains(&&*word.text));
+    }
+    at
+}
+
+/// Whether a word is this option, also with its value in the same word, or abbreviated like GNU's and git's long
+/// options.
+fn is_option(word: &str, option: &str) -> bool {
+    let is_long = option.starts_with("--");
+    let is_short = option.len() == 2 && option.starts_with('-') && !is_long;
+    let name = word.split('=').next().unwrap_or(word);
+    word == option
+        || (is_short && word.starts_with(option))
+        || (is_long && name.len() > 3 && option.starts_with(name))
+}
+
+/// The name of a program, without its directory and a `.exe`.
+pub fn base(program: &str) -> &str {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let stem = name.strip_suffix(".exe").or(name.strip_suffix(".EXE"));
+    stem.filter(|stem| !stem.is_empty()).unwrap_or(name)
+}

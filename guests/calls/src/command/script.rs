@@ -1,0 +1,302 @@
+//! A command line, parsed as a POSIX shell or bash would. Syntax that the two interpret differently, or that hides a
+//! part, makes the line unclear; nothing is guessed.
+
+use rable::{Node, NodeKind};
+
+use super::word::{Word, is_subscript_with_blanks};
+
+/// The longest command line that is read, in bytes.
+const LONGEST: usize = 64 * 1024;
+
+/// The maximum number of nested constructs. The parser recurses for each.
+const MOST_OPENINGS: usize = 48;
+
+/// The maximum number of simple commands. A line with more is unclear.
+const MOST_COMMANDS: usize = 1024;
+
+/// The commands of a command line, and the files of its redirections.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    pub commands: Vec<SimpleCommand>,
+    /// The files of redirections.
+    pub files: Vec<Word>,
+    /// Whether programs may run that are not among the commands.
+    pub unclear: bool,
+    /// Whether the text of some input depends on variables.
+    pub has_variables: bool,
+}
+
+/// A simple command (POSIX.1-2024, Shell Command Language, 2.9.1), without its redirections.
+#[derive(Clone, Debug, Default)]
+pub struct SimpleCommand {
+    pub assignments: Vec<(String, Word)>,
+    pub words: Vec<Word>,
+    /// Whether the program gets further words that are not in the text.
+    pub more: bool,
+}
+
+impl SimpleCommand {
+    pub fn of(words: Vec<Word>) -> Self {
+        Self {
+            words,
+            ..Self::default()
+        }
+    }
+}
+
+impl Script {
+    pub fn unclear() -> Self {
+        Self {
+            unclear: true,
+            ..Self::default()
+        }
+    }
+
+    pub fn read(text: &str) -> Self {
+        let odd = |c: char| {
+            (c.is_control() && !matches!(c, '\n' | '\t'))
+                || c == char::REPLACEMENT_CHARACTER
+                || (!c.is_ascii() && c.is_whitespace())
+        };
+        // The parser recurses for each of these, too.
+        let separators = text.matches([';', '&', '|']).count();
+        let is_deep = openings(text) > MOST_OPENINGS || separators > MOST_COMMANDS;
+        if text.len() > LONGEST || text.contains(odd) || is_deep {
+            return Self::unclear();
+        }
+        let mut script = Self::default();
+        match rable::parse(text, false) {
+            Ok(nodes) => script.add_all(&nodes),
+            Err(_) => script.unclear = true,
+        }
+        script.bound();
+        script
+    }
+
+    /// Adds the commands of a script that this one runs, with these assignments.
+    pub fn run(&mut self, script: Self, assignments: &[(String, Word)]) {
+        self.unclear |= script.unclear;
+        self.has_variables |= script.has_variables;
+        self.files.extend(script.files);
+        let with = |mut command: SimpleCommand| {
+            command.assignments.splice(..0, assignments.iter().cloned());
+            command
+        };
+        self.commands.extend(script.commands.into_iter().map(with));
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        self.unclear |= self.commands.len() > MOST_COMMANDS;
+        self.commands.truncate(MOST_COMMANDS);
+    }
+
+    fn add_all<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) {
+        for node in nodes {
+            self.add(node);
+        }
+    }
+
+    fn add(&mut self, node: &Node) {
+        match &node.kind {
+            NodeKind::Command {
+                assignments,
+                words,
+                redirects,
+            } => self.add_command(assignments, words, redirects),
+            NodeKind::Pipeline { commands, .. } => self.add_all(commands),
+            NodeKind::List { items } => self.add_all(items.iter().map(|item| &item.command)),
+            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => self.add(pipeline),
+            NodeKind::If {
+                condition,
+                then_body,
+                else_body,
+                redirects,
+            } => {
+                let parts = [&**condition, &**then_body].into_iter();
+                self.add_all(parts.chain(else_body.as_deref()).chain(redirects));
+            }
+            NodeKind::While {
+                condition,
+                body,
+                redirects,
+            }
+            | NodeKind::Until {
+                condition,
+                body,
+                redirects,
+            } => self.add_all([&**condition, &**body].into_iter().chain(redirects)),
+            NodeKind::For {
+                var,
+                words,
+                body,
+                redirects,
+            } => {
+                // A loop assigns: `for PATH in …`.
+                let values = words.iter().flatten().map(|word| self.word(word));
+                let assignments = values.map(|value| (var.clone(), value)).collect();
+                self.commands.push(SimpleCommand {
+                    assignments,
+                    ..SimpleCommand::default()
+                });
+                self.add_all([&**body].into_iter().chain(redirects));
+            }
+            NodeKind::Case {
+                word,
+                patterns,
+                redirects,
+            } => {
+                let cases = patterns.iter().flat_map(|case| &case.patterns);
+                for word in [&**word].into_iter().chain(cases) {
+                    self.word(word);
+                }
+                self.add_all(patterns.iter().flat_map(|case| &case.body));
+                self.add_all(redirects);
+            }
+            NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
+                self.add_all([&**body].into_iter().chain(redirects));
+            }
+            NodeKind::Redirect {
+                op,
+                target,
+                varfd: None,
+                ..
+            } => self.add_redirection(op, target),
+            NodeKind::HereDoc {
+                delimiter,
+                content,
+                quoted,
+                complete,
+                ..
+            } => {
+                let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                self.unclear |= !complete || delimiter.is_empty() || !delimiter.chars().all(plain);
+                self.unclear |= !quoted && hides_commands(content);
+                self.has_variables |= !quoted && content.contains('$');
+            }
+            NodeKind::Empty | NodeKind::Comment { .. } => {}
+            // Syntax of bash only: another shell runs other commands for the same text.
+            NodeKind::Function { body, .. }
+            | NodeKind::Coproc { command: body, .. }
+            | NodeKind::ForArith { body, .. }
+            | NodeKind::Select { body, .. } => {
+                self.unclear = true;
+                self.add(body);
+            }
+            _ => self.unclear = true,
+        }
+    }
+
+    fn add_command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node]) {
+        let mut command = SimpleCommand::default();
+        for assignment in assignments {
+            command.assignments.extend(self.assignment(assignment));
+        }
+        command.words = words.iter().map(|word| self.word(word)).collect();
+        self.add_all(redirects);
+        // Where `&>` is unknown, the command ends at the `&`, and words behind the file are another.
+        let both = |node: &&Node| matches!(&node.kind, NodeKind::Redirect { op, .. } if op.starts_with('&'));
+        let both = redirects.iter().filter(both);
+        let ends = both.map(|node| node.span.start).min();
+        self.unclear |= ends.is_some_and(|end| words.iter().any(|word| word.span.start > end));
+        if !command.words.is_empty() || !command.assignments.is_empty() {
+            self.commands.push(command);
+        }
+    }
+
+    fn add_redirection(&mut self, op: &str, target: &Node) {
+        let word = self.word(target);
+        let duplicates = matches!(op, ">&" | "<&")
+            && (word.text == "-" || word.text.chars().all(|c| c.is_ascii_digit()));
+        if op == "<<<" {
+            self.has_variables |= !word.exact;
+        } else if !duplicates {
+            self.files.push(word);
+        }
+    }
+
+    /// An assignment; `None` if it is not one in every shell (`a+=b`, `a[1]=b`).
+    fn assignment(&mut self, node: &Node) -> Option<(String, Word)> {
+        let NodeKind::Word { value, .. } = &node.kind else {
+            self.unclear = true;
+            return None;
+        };
+        self.word(node);
+        let split = value.split_once('=');
+        let assignment = split.filter(|(name, _)| is_name(name));
+        self.unclear |= assignment.is_none();
+        // A `~` at the start of the value, too, stands for a directory.
+        assignment.map(|(name, value)| (name.to_owned(), Word::of_script(value)))
+    }
+
+    fn word(&mut self, node: &Node) -> Word {
+        let NodeKind::Word { value, parts, .. } = &node.kind else {
+            self.unclear = true;
+            return Word::unknown();
+        };
+        let word = Word::of_script(value);
+        self.unclear |= is_subscript_with_blanks(value);
+        if !word.exact {
+            for part in parts {
+                self.add_part(part);
+            }
+        }
+        word
+    }
+
+    /// Adds the commands that a part of a word runs.
+    fn add_part(&mut self, part: &Node) {
+        match &part.kind {
+            NodeKind::CommandSubstitution { command, .. }
+            | NodeKind::ProcessSubstitution { command, .. } => self.add(command),
+            NodeKind::WordLiteral { value } | NodeKind::BraceExpansion { content: value } => {
+                self.unclear |= hides_commands(value);
+            }
+            NodeKind::ParamExpansion { param, op, arg } => {
+                // An index is calculated, and `@P` evaluates what the variable holds.
+                let hides = |text: &String| hides_commands(text) || text.contains(['@', '[']);
+                let is_special = param.len() == 1;
+                self.unclear |= !is_special && hides(param);
+                self.unclear |= [op, arg].into_iter().flatten().any(hides);
+            }
+            NodeKind::ParamLength { param } => self.unclear |= hides_commands(param),
+            NodeKind::AnsiCQuote { .. } => {}
+            _ => self.unclear = true,
+        }
+    }
+}
+
+/// The number of opening brackets and keywords, quoted or not.
+fn openings(text: &str) -> usize {
+    const KEYWORDS: &[&str] = &[
+        "!", "case", "coproc", "do", "elif", "else", "for", "function", "if", "select", "then",
+        "time", "until", "while",
+    ];
+    let words = text.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+    let keywords = words.filter(|word| KEYWORDS.contains(word)).count();
+    let signs = ["(", "`", "${", "$[", "[[", "{ ", "{\t", "{\n"];
+    let signs = signs.iter().map(|sign| text.matches(sign).count());
+    keywords + signs.sum::<usize>()
+}
+
+/// Whether a text has the beginning of a substitution that runs commands.
+fn hides_commands(text: &str) -> bool {
+    ["`", "$(", "${", "$[", "<(", ">("]
+        .iter()
+        .any(|start| text.contains(start))
+}
+
+/// Whether a variable may have this name.
+pub fn is_name(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether a word sets a variable, for a program that takes such words.
+pub fn assigned(text: &str) -> Option<(String, Word)> {
+    let (name, value) = text.split_once('=')?;
+    is_name(name).then(|| (name.to_owned(), Word::exact(value)))
+}

@@ -1,0 +1,131 @@
+//! A word of a command line, and whether a shell expands it.
+
+use crate::fold::is_ignorable;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    /// Without quotes; expansions stand as they are written.
+    pub text: String,
+    /// Whether every shell expands it to exactly this text, as one word.
+    pub exact: bool,
+}
+
+impl Word {
+    pub fn exact(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            exact: !text.chars().any(is_hidden),
+        }
+    }
+
+    pub fn unknown() -> Self {
+        Self {
+            text: String::new(),
+            exact: false,
+        }
+    }
+
+    /// Removes the quotes of a word of a script (POSIX.1-2024, Shell Command Language, 2.2). Shells disagree about
+    /// `$'…'`, braces, and `=` or a bracket at the start: such words are not exact.
+    pub fn of_script(raw: &str) -> Self {
+        let mut word = Self::exact("");
+        let mut rest = raw.chars();
+        let mut before = None;
+        while let Some(c) = rest.next() {
+            match c {
+                '\'' => word.single_quoted(&mut rest),
+                '"' => word.double_quoted(&mut rest),
+                '\\' => match rest.next() {
+                    Some('\n') => {}
+                    Some(c) => word.push(c),
+                    None => word.exact = false,
+                },
+                _ => {
+                    word.exact &= is_literal(c, before, rest.as_str());
+                    word.push(c);
+                }
+            }
+            before = Some(c);
+        }
+        word
+    }
+
+    fn push(&mut self, c: char) {
+        self.text.push(c);
+        self.exact &= !is_hidden(c);
+    }
+
+    fn single_quoted(&mut self, rest: &mut std::str::Chars) {
+        for c in rest {
+            match c {
+                '\'' => return,
+                c => self.push_quoted(c),
+            }
+        }
+        self.exact = false;
+    }
+
+    fn double_quoted(&mut self, rest: &mut std::str::Chars) {
+        while let Some(c) = rest.next() {
+            match (c, rest.as_str().chars().next()) {
+                ('"', _) => return,
+                ('\\', Some(next @ ('$' | '`' | '"' | '\\' | '\n'))) => {
+                    rest.next();
+                    if next != '\n' {
+                        self.push_quoted(next);
+                    }
+                }
+                ('$', Some('"' | ' ' | '|' | ')' | '/' | '.' | ',')) => self.push_quoted('$'),
+                ('$' | '`', _) => {
+                    self.exact = false;
+                    self.push_quoted(c);
+                }
+                _ => self.push_quoted(c),
+            }
+        }
+        self.exact = false;
+    }
+
+    fn push_quoted(&mut self, c: char) {
+        self.text.push(c);
+        self.exact &= matches!(c, '\n' | '\t') || !is_hidden(c);
+    }
+}
+
+/// Whether a word has a bracket outside of quotes, and blanks behind it: the parser takes it for the index of an array, which
+/// reaches beyond blanks and lines to the next bracket or to the end, where a shell begins another word or command.
+pub fn is_subscript_with_blanks(raw: &str) -> bool {
+    let mut quoted = Word::exact("");
+    let mut rest = raw.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => drop(rest.next()),
+            '\'' => quoted.single_quoted(&mut rest),
+            '"' => quoted.double_quoted(&mut rest),
+            '[' => return rest.as_str().contains(char::is_whitespace),
+            // Substitutions are parsed separately.
+            '(' | '`' => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a character outside of quotes stands for itself.
+fn is_literal(c: char, before: Option<char>, rest: &str) -> bool {
+    match c {
+        '`' | '*' | '?' | '(' | ')' | '<' | '>' => false,
+        '$' => rest.is_empty(),
+        '[' => !rest.contains(']'),
+        '{' => !(rest.contains('}') && (rest.contains(',') || rest.contains(".."))),
+        '~' => !matches!(before, None | Some('=' | ':')),
+        // Of zsh: the path of a program.
+        '=' => before.is_some(),
+        c => c.is_ascii() || !c.is_whitespace(),
+    }
+}
+
+/// Characters that a reader does not see, or that some shell drops.
+fn is_hidden(c: char) -> bool {
+    c.is_control() || c == char::REPLACEMENT_CHARACTER || is_ignorable(c)
+}

@@ -1,0 +1,144 @@
+//! The raw input of a tool (`rawInput`), whose form depends on the agent. Only members that commonly hold a command are
+//! read as one; other texts can only cause denials and questions.
+
+use std::collections::BTreeSet;
+
+use crate::line::Line;
+use crate::object::{Object, Reader};
+
+/// The longest input that is examined, in bytes.
+const LONGEST: usize = 1024 * 1024;
+/// The maximum size of its commands, in bytes. Anything beyond makes it odd.
+const MOST_LINES: usize = 128 * 1024;
+/// The maximum size of its texts, in bytes.
+const MOST_TEXTS: usize = 32 * 1024;
+/// The longest of these texts, in bytes.
+const LONGEST_TEXT: usize = 4096;
+/// The maximum depth of these texts in the input.
+const DEEPEST_TEXT: usize = 8;
+
+/// Members with a command: a text for a shell, or a program and its arguments.
+const COMMANDS: &[&str] = &["command", "cmd", "script"];
+/// Members with several commands.
+const LISTS: &[&str] = &["commands"];
+/// Members with the arguments of a program.
+const ARGUMENTS: &[&str] = &["args", "arguments"];
+/// Members with the working directory of a command.
+const DIRECTORIES: &[&str] = &[
+    "cwd",
+    "workdir",
+    "working_directory",
+    "workingDirectory",
+    "directory",
+    "dir_path",
+];
+/// Members with additions to its environment.
+const ENVIRONMENTS: &[&str] = &["env", "environment"];
+
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    pub lines: Vec<Line>,
+    pub directories: BTreeSet<String>,
+    /// The texts that are one line.
+    pub texts: BTreeSet<String>,
+    /// Whether commands may have been missed.
+    pub is_odd: bool,
+    /// Whether it has anything.
+    pub is_given: bool,
+}
+
+impl Input {
+    pub fn merge(&mut self, json: &str) {
+        self.is_given |= !matches!(json, "{}" | "[]" | "\"\"");
+        if json.len() > LONGEST {
+            self.is_odd = true;
+            return;
+        }
+        // Names of members may differ only in case here, as those of environments do.
+        for text in Reader::default().every_text(json, DEEPEST_TEXT) {
+            self.add_text(text);
+        }
+        let mut reader = Reader::default();
+        match json.as_bytes().first() {
+            Some(b'{') => self.merge_members(json, &mut reader),
+            Some(b'"') => match reader.text(json) {
+                Some(text) if text.starts_with('{') => self.merge_members(&text, &mut reader),
+                text => self.add_lines(text.map(Line::Text)),
+            },
+            _ => {}
+        }
+        self.is_odd |= reader.unclear;
+    }
+
+    fn merge_members(&mut self, json: &str, reader: &mut Reader) {
+        let input = reader.object(json);
+        for name in DIRECTORIES {
+            self.directories.extend(reader.texts(&input, name));
+        }
+        let arguments = members(&input, ARGUMENTS, reader);
+        for command in members(&input, COMMANDS, reader) {
+            let is_list = command.starts_with('[');
+            let words = if is_list {
+                reader.texts_of(command)
+            } else {
+                reader.text(command).into_iter().collect()
+            };
+            let more = arguments.iter().flat_map(|list| reader.texts_of(list));
+            let words: Vec<_> = words.into_iter().chain(more).collect();
+            self.add_lines(match &words[..] {
+                [text] if !is_list && arguments.is_empty() => Some(Line::Text(text.clone())),
+                _ => Some(Line::List(words)),
+            });
+        }
+        for commands in members(&input, LISTS, reader) {
+            let commands = reader.texts_of(commands).into_iter();
+            self.add_lines(commands.map(Line::Text));
+        }
+        let is_set = |set: &str| !matches!(set, "{}" | "[]");
+        reader.unclear |= members(&input, ENVIRONMENTS, reader)
+            .into_iter()
+            .any(is_set);
+    }
+
+    /// Merges the earlier input of the same call.
+    pub fn add(&mut self, known: &Self) {
+        self.add_lines(known.lines.iter().cloned());
+        self.directories.extend(known.directories.iter().cloned());
+        for text in &known.texts {
+            self.add_text(text.clone());
+        }
+        self.is_odd |= known.is_odd;
+        self.is_given |= known.is_given;
+    }
+
+    pub fn add_lines(&mut self, lines: impl IntoIterator<Item = Line>) {
+        for line in lines {
+            let size: usize = self.lines.iter().chain([&line]).map(Line::size).sum();
+            if size > MOST_LINES {
+                self.is_odd = true;
+            } else if !self.lines.contains(&line) {
+                self.lines.push(line);
+            }
+        }
+    }
+
+    fn add_text(&mut self, text: String) {
+        let kept: usize = self.texts.iter().map(String::len).sum();
+        let fits = text.len() <= LONGEST_TEXT && kept + text.len() <= MOST_TEXTS;
+        if fits && !text.contains('\n') {
+            self.texts.insert(text);
+        }
+    }
+
+    /// Its approximate size, in bytes.
+    pub fn size(&self) -> usize {
+        let texts = self.texts.iter().chain(&self.directories);
+        let lines = self.lines.iter().map(Line::size);
+        texts.map(String::len).chain(lines).sum()
+    }
+}
+
+fn members<'a>(input: &Object<'a>, names: &[&str], reader: &mut Reader) -> Vec<&'a str> {
+    let names = names.iter();
+    names.flat_map(|name| reader.all(input, name)).collect()
+}

@@ -1,0 +1,54 @@
+//! Texts of a call that may be paths.
+
+use std::collections::BTreeSet;
+
+use crate::call::Call;
+use crate::command::Commands;
+use crate::line::Line;
+
+/// Characters that end a name in scripts of other languages, and that names of files seldom have.
+const SELDOM: &[char] = &[
+    '\'', '"', '`', '(', ')', '[', ']', '{', '}', '<', '>', '|', ';', '&', ',', '=', ':', '@',
+];
+
+/// The longest text that is taken for a path, in bytes.
+const LONGEST_PATH: usize = 4096;
+/// How many texts of a call are taken for paths. Whether further ones are paths is unknown.
+pub const MOST_MENTIONS: usize = 8192;
+
+/// Possible paths beside those that the call declares: words of its commands and titles, and texts of its input. They
+/// can cause a denial or a question, never an approval.
+pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
+    let words = commands.iter().flat_map(|commands| &commands.words);
+    let texts = words.clone().chain(&call.input.texts).map(String::as_str);
+    // A word may itself be a command.
+    let separators = |c: char| c.is_whitespace() || ";&|<>".contains(c);
+    let titles = call
+        .titles
+        .iter()
+        .chain(words)
+        .flat_map(|line| line.split(separators));
+    let quotes = ['`', '\'', '"', '(', ')', ',', ';'];
+    let mentioned = texts.chain(titles.map(|word| word.trim_matches(quotes)));
+    // `--file=.env`, `HEAD:.env`, `@.env`
+    let parts = mentioned.flat_map(|text| {
+        let behind = text.match_indices(['=', ':', '@']);
+        behind.map(|(at, _)| &text[at + 1..]).chain([text])
+    });
+    parts.filter(is_path).map(str::to_owned).collect()
+}
+
+/// What the whole texts of commands name, whatever the language: `open('.env')`, also in a here-document. Like mentions,
+/// these can cause a denial or a question.
+pub fn fragments(call: &Call) -> BTreeSet<&str> {
+    let lines = call.input.lines.iter().flat_map(Line::texts);
+    let texts = lines.chain(&call.titles);
+    let is_end = |c: char| c.is_whitespace() || SELDOM.contains(&c);
+    let parts = texts.flat_map(|text| text.split(is_end));
+    parts.filter(is_path).collect()
+}
+
+fn is_path(text: &&str) -> bool {
+    let fits = text.len() <= LONGEST_PATH && !text.contains('\n');
+    fits && text.contains(char::is_alphanumeric)
+}

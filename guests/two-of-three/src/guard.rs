@@ -1,0 +1,387 @@
+//! The decisions: whether a prompt, a call or a result passes, and what the user is asked before.
+//!
+//! Invariants: a label is stored before what brings it passes; what cannot be stored does not pass. Only one of a
+//! session is decided at a time, so that no two calls side by side make it three.
+
+use std::cell::Cell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_chain_calls::directory::Directory;
+use acp_chain_calls::title::LogTitle;
+use acp_chain_calls::turns::Turns;
+use acp_chain_proxy::acp::CANCEL;
+use acp_chain_proxy::{Action, Error, Json, Peer, Version, debug, id, info, save, warn};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::sync::Mutex;
+
+use crate::config::Resumed;
+use crate::judge::{Effects, Judge, key};
+use crate::label::{Label, Labels};
+use crate::ledger::{self, Record};
+use crate::secret::Secrets;
+use crate::session::{Session, Sessions};
+use crate::setups::{History, Setups};
+
+/// What a later instance gets.
+#[derive(Default, Deserialize, Serialize)]
+pub(crate) struct State {
+    pub(crate) version: Cell<Version>,
+    /// Whether a hook has reported a call. Then only hooks report calls.
+    pub(crate) has_hooks: Cell<bool>,
+    /// The number of the last question.
+    pub(crate) questions: Cell<u64>,
+    pub(crate) setups: Setups,
+    pub(crate) sessions: Sessions,
+}
+
+pub(crate) struct Guard {
+    pub(crate) judge: Judge,
+    pub(crate) secrets: Secrets,
+    pub(crate) find_secrets: bool,
+    pub(crate) resumed: Resumed,
+    pub(crate) least_time: Duration,
+    pub(crate) state: State,
+    /// The calls of agents without hooks.
+    pub(crate) turns: Turns,
+}
+
+/// The names of a call, as hashes: with its input, and without.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallName([u64; 2]);
+
+impl CallName {
+    /// The name of the call at a place; `None` if it has no id.
+    pub(crate) fn of(params: &Json, at: &str) -> Option<Self> {
+        let id: String = params.at(&format!("{at}/toolCallId"))?;
+        let input: Option<Json> = params.at(&format!("{at}/rawInput"));
+        let input = input.map(|input| input.to_string());
+        Some(Self([hash(&(&id, input)), Self::by_id(&id)]))
+    }
+
+    /// With its input.
+    pub(crate) fn exact(self) -> u64 {
+        self.0[0]
+    }
+
+    /// A call of which something else is remembered than that it may run. `by_id` is its name without input.
+    pub(crate) fn marked(by_id: u64, mark: &str) -> u64 {
+        hash(&(by_id, mark))
+    }
+
+    pub(crate) fn by_id(id: &str) -> u64 {
+        hash(&id)
+    }
+}
+
+/// The mark of a call that was refused.
+pub(crate) const REFUSED: &str = "refused";
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Guard {
+    /// Decides about a call that can wait. An error says why it must not run.
+    pub(crate) async fn run(
+        &self,
+        session: &str,
+        name: Option<CallName>,
+        effects: &Effects,
+    ) -> Result<(), String> {
+        let gate = self.with(session, |own| Arc::clone(&own.gate));
+        let _alone = gate.lock().await;
+        if let Some(why) = self.with(session, |own| own.halted.clone()) {
+            return Err(why);
+        }
+        self.prepare(session).await?;
+        let brings = self.with_files(session, effects).await?;
+        let is_again =
+            name.is_some_and(|name| self.with(session, |own| own.has_decided(name.exact())));
+        if !is_again {
+            let taken = self
+                .take(session, &brings, &effects.title, Some(&gate))
+                .await;
+            if taken.is_err()
+                && let Some(name) = name
+            {
+                self.with(session, |own| {
+                    own.decide(CallName::marked(name.0[1], REFUSED));
+                });
+            }
+            taken?;
+        }
+        for hash in name.into_iter().flat_map(|name| name.0) {
+            self.with(session, |own| own.decide(hash));
+        }
+        self.note_writes(session, effects).await
+    }
+
+    /// Takes labels, after a question if that makes it three, or is one more act outside when there are three.
+    /// With the gate of a turn, an answer after that turn is none.
+    async fn take(
+        &self,
+        session: &str,
+        brings: &Labels,
+        what: &str,
+        turn: Option<&Arc<Mutex<()>>>,
+    ) -> Result<(), String> {
+        let before = self.labels(session);
+        let (mut held, mut is_allowed) = (before.clone(), false);
+        loop {
+            let mut all = held.clone();
+            all.join(brings);
+            if !is_allowed && makes_three(&held, brings) {
+                let text = Self::three(&held, brings, what);
+                self.ask(session, &format!("{text}. Allow it?")).await?;
+                is_allowed = true;
+                let own = self.with(session, |own| Arc::clone(&own.gate));
+                if turn.is_some_and(|turn| !Arc::ptr_eq(turn, &own)) {
+                    return Err("the turn has ended".to_owned());
+                }
+            }
+            if all != held {
+                self.store(session, &all, |prompts| prompts).await?;
+            }
+            // What was found meanwhile: by a call that could not wait, or on another connection.
+            let more = self.labels(session).without(&all);
+            if more.is_empty() {
+                self.show(session, &before);
+                return Ok(());
+            }
+            held.join(&more);
+        }
+    }
+
+    /// Says what makes it three, and where each label came from.
+    pub(crate) fn three(held: &Labels, brings: &Labels, what: &str) -> String {
+        let more = brings.without(held);
+        let sources = held.sources();
+        if more.is_empty() {
+            return format!(
+                "{what} acts outside once more, in a session that holds {held}: {sources}"
+            );
+        }
+        let new = more.sources();
+        if held.is_empty() {
+            return format!("{what} brings all three: {new}");
+        }
+        format!("{what} makes it three. It brings {new}. The session holds {held}: {sources}")
+    }
+
+    /// What a call brings, with the files that were written under A.
+    pub(crate) async fn with_files(
+        &self,
+        session: &str,
+        effects: &Effects,
+    ) -> Result<Labels, String> {
+        let mut brings = effects.brings.clone();
+        let has_text = self.labels(session).has(Label::A) || brings.has(Label::A);
+        if !has_text && (effects.reads_any || !effects.reads.is_empty()) {
+            let files = ledger::files(session).await.map_err(unstored)?;
+            if let Some(file) = files.read_by(effects) {
+                let source = format!("{}, written under A", LogTitle(Some(file)));
+                brings.add(&[Label::A], &source);
+            }
+        }
+        Ok(brings)
+    }
+
+    /// Files that are written under A are text from outside for later sessions.
+    pub(crate) async fn note_writes(&self, session: &str, effects: &Effects) -> Result<(), String> {
+        if effects.writes.is_empty() || !self.labels(session).has(Label::A) {
+            return Ok(());
+        }
+        let add = |files: &mut ledger::Files| {
+            for path in &effects.writes {
+                files.add(path);
+            }
+        };
+        ledger::change_files(session, add).await.map_err(unstored)
+    }
+
+    /// Decides about a result before the agent's model reads it. `kind` is that of a secret in it.
+    pub(crate) async fn result(
+        &self,
+        session: &str,
+        title: &str,
+        kind: &str,
+    ) -> Result<(), String> {
+        let gate = self.with(session, |own| Arc::clone(&own.gate));
+        let _alone = gate.lock().await;
+        self.prepare(session).await?;
+        let source = format!("{kind} in the result of {title}");
+        let brings = Labels::of(&[Label::B], &source);
+        let what = format!("the result of {title}");
+        self.take(session, &brings, &what, Some(&gate)).await
+    }
+
+    /// Decides about a prompt, and counts it.
+    pub(crate) async fn admit(&self, session: &str, effects: &Effects) -> Result<(), String> {
+        let gate = self.with(session, |own| Arc::clone(&own.gate));
+        let _alone = gate.lock().await;
+        self.prepare(session).await?;
+        let brings = self.with_files(session, effects).await?;
+        self.take(session, &brings, "this prompt", None).await?;
+        let labels = self.labels(session);
+        let more = |prompts: u64| prompts.saturating_add(1);
+        self.store(session, &labels, more).await
+    }
+
+    /// Loads what is stored of a session, and stores what is not. An error says why nothing may go on.
+    pub(crate) async fn prepare(&self, session: &str) -> Result<(), String> {
+        let (is_loaded, is_unstored) = self.with(session, |own| (own.is_loaded, own.is_unstored));
+        let held = self.labels(session);
+        if is_loaded && is_unstored {
+            return self.store(session, &held, |prompts| prompts).await;
+        }
+        if !is_loaded {
+            let begun = self.beginning(session).await?;
+            let mut labels = held.clone();
+            labels.join(&begun.labels);
+            let known = |prompts: u64| prompts.max(begun.prompts);
+            self.store(session, &labels, known).await?;
+            self.show(session, &held);
+        }
+        Ok(())
+    }
+
+    /// What a session holds when it is first used on this connection.
+    async fn beginning(&self, session: &str) -> Result<Record, String> {
+        let setups = &self.state.setups;
+        let history = setups.history(session);
+        let (parent, replayed) = match &history {
+            History::Of { parent, replayed } => (&**parent, *replayed),
+            History::New | History::Unknown => (session, 0),
+        };
+        let found = ledger::load(session, parent).await.map_err(unstored)?;
+        let is_forked = parent != session && self.state.sessions.is_loaded(parent);
+        let went_on = match (&history, &found) {
+            (History::New, _) => false,
+            (History::Unknown, _) | (_, None) => true,
+            (History::Of { .. }, Some(_)) if is_forked => false,
+            (History::Of { .. }, Some(record)) if replayed == 0 => {
+                record.prompts > 0 && self.resumed == Resumed::Unknown
+            }
+            (History::Of { .. }, Some(record)) => replayed > record.prompts,
+        };
+        let mut record = found.unwrap_or_default();
+        if is_forked {
+            // Some of them may not be stored yet, or in another project.
+            record.labels.join(&self.labels(parent));
+        }
+        if self.judge.is_untrusted(setups.cwd(session).as_deref()) {
+            let source = "the project, which is not trusted";
+            record.labels.add(&[Label::A], source);
+        }
+        if went_on {
+            let source = "what may have happened in the session without this proxy";
+            record.labels.add(&[Label::A, Label::B], source);
+        }
+        if !record.labels.has(Label::A) {
+            let files = ledger::files(session).await.map_err(unstored)?;
+            let home = key("", self.directory(session).as_ref());
+            if let Some(file) = files.instructions(&home) {
+                let shown = LogTitle(Some(file));
+                let source = format!("{shown}, written under A, which agents read by themselves");
+                record.labels.add(&[Label::A], &source);
+            }
+        }
+        record.prompts = record.prompts.max(replayed);
+        Ok(record)
+    }
+
+    /// Stores labels of a session beside those that are stored, and changes the number of its prompts.
+    async fn store(
+        &self,
+        session: &str,
+        labels: &Labels,
+        prompts: impl Fn(u64) -> u64,
+    ) -> Result<(), String> {
+        let change = |record: &mut Record| {
+            record.labels.join(labels);
+            record.prompts = prompts(record.prompts);
+        };
+        let record = ledger::change(session, change).await.map_err(unstored)?;
+        self.with(session, |own| {
+            own.labels.join(&record.labels);
+            // What was found meanwhile is stored next time.
+            own.is_unstored = !own.labels.without(&record.labels).is_empty();
+            own.is_loaded = true;
+        });
+        self.keep();
+        Ok(())
+    }
+
+    /// Stops a turn, once.
+    pub(crate) fn halt(&self, session: &str, why: &str) {
+        let halts = self.with(session, |own| {
+            let halts = own.has_turn() && own.halted.is_none();
+            if halts {
+                own.halted = Some(why.to_owned());
+            }
+            halts
+        });
+        if halts {
+            self.tell(session, &format!("the turn is stopped: {why}"));
+            if let Err(error) = Peer::Agent.notify(CANCEL, json!({ "sessionId": session })) {
+                warn!("the turn cannot be stopped: {error}");
+            }
+            self.keep();
+        }
+    }
+
+    /// Shows the labels of a session, and where those came from that it did not hold before.
+    pub(crate) fn show(&self, session: &str, before: &Labels) {
+        let labels = self.labels(session);
+        let new = labels.without(before);
+        if !new.is_empty() {
+            self.tell(session, &format!("{labels} {}", new.sources()));
+        }
+    }
+
+    pub(crate) fn labels(&self, session: &str) -> Labels {
+        self.with(session, |own| own.labels.clone())
+    }
+
+    pub(crate) fn directory(&self, session: &str) -> Option<Directory> {
+        Directory::of(&self.state.setups.cwd(session)?)
+    }
+
+    pub(crate) fn with<T>(&self, session: &str, look: impl FnOnce(&mut Session) -> T) -> T {
+        self.state.sessions.with(session, look)
+    }
+
+    pub(crate) fn tell(&self, session: &str, text: &str) {
+        info!("{text}");
+        if let Err(error) = self.state.version.get().tell(session, text) {
+            debug!("the user was not notified: {error}");
+        }
+    }
+
+    pub(crate) fn keep(&self) {
+        if let Err(error) = save(&self.state) {
+            warn!("the state is not saved; if the proxy breaks, sessions hold A and B: {error}");
+        }
+    }
+}
+
+/// Whether labels make it three, or add an act outside to three.
+pub(crate) fn makes_three(held: &Labels, brings: &Labels) -> bool {
+    let mut all = held.clone();
+    all.join(brings);
+    all.are_three() && (!held.are_three() || brings.has(Label::C))
+}
+
+pub(crate) fn unstored(error: String) -> String {
+    format!("the labels of the session cannot be stored: {error}")
+}
+
+/// Refuses a request, as invalid (JSON-RPC §5.1).
+pub(crate) fn refuse(why: &str) -> Action {
+    Action::Reject(Error::new(-32600, format!("{}: {why}", id())))
+}

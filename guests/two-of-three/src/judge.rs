@@ -1,0 +1,267 @@
+//! What a call brings: which labels, from the files that it reads, the commands that it runs, and its tool.
+//!
+//! Invariant: what cannot be read, or is not known, brings labels. Nothing is taken for local in doubt.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use acp_chain_calls::call::Call;
+use acp_chain_calls::command::{self, Commands, Pattern};
+use acp_chain_calls::directory::Directory;
+use acp_chain_calls::fold::fold;
+use acp_chain_calls::glob::Glob;
+use acp_chain_calls::place::Place;
+use acp_chain_calls::title::LogTitle;
+use acp_chain_proxy::path;
+
+use crate::config::Server;
+use crate::label::{Label, Labels};
+use crate::places::bases;
+
+/// The kinds of an agent's own tools.
+const KNOWN: &[&str] = &[
+    "delete",
+    "edit",
+    "execute",
+    "fetch",
+    "move",
+    "read",
+    "search",
+    "switch_mode",
+    "think",
+];
+
+/// What the user says of commands, tools, places and servers.
+pub(crate) struct Judge {
+    pub(crate) local: Vec<Pattern>,
+    pub(crate) local_tools: Vec<String>,
+    pub(crate) private: Vec<Glob>,
+    pub(crate) untrusted: Vec<Glob>,
+    pub(crate) servers: BTreeMap<String, Server>,
+    /// Whether a command that is not proved local, or an unknown tool, counts as reading private places.
+    pub(crate) assume_private: bool,
+}
+
+/// What a call does, as far as its text shows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Effects {
+    pub(crate) brings: Labels,
+    /// The files and folders that it may read, see [`key`].
+    pub(crate) reads: BTreeSet<String>,
+    /// Whether it may read any file of the project.
+    pub(crate) reads_any: bool,
+    pub(crate) writes: BTreeSet<String>,
+    /// The title of the call, safe to show.
+    pub(crate) title: String,
+}
+
+impl Judge {
+    /// The effects of a call. `server` is the MCP server of its tool, if it is known.
+    pub(crate) fn effects(
+        &self,
+        call: &Call,
+        server: Option<&str>,
+        directory: Option<&Directory>,
+    ) -> Effects {
+        let title = LogTitle(command::title(call)).to_string();
+        let mut effects = Effects {
+            title,
+            ..Effects::default()
+        };
+        if call.unclear {
+            let source = format!("{}, which cannot be read", effects.title);
+            effects.brings.add(&Label::ALL, &source);
+        }
+        let commands = Commands::of(call, directory);
+        let titles = call.titles.iter().filter(|_| server.is_none());
+        let in_titles = titles.filter_map(|title| server_in(title));
+        // A title may be a command.
+        let in_titles = in_titles.filter(|_| !call.kinds.contains("execute"));
+        let servers: BTreeSet<&str> = server.into_iter().chain(in_titles).collect();
+        for name in &servers {
+            self.add_server(name, &mut effects);
+        }
+        if servers.is_empty() {
+            self.add_tool(call, commands.as_ref(), directory, &mut effects);
+        }
+        self.add_places(call, commands.as_ref(), directory, &mut effects);
+        effects
+    }
+
+    /// Whether all of a project is text from outside.
+    pub(crate) fn is_untrusted(&self, cwd: Option<&str>) -> bool {
+        match cwd {
+            Some(cwd) => meets(&self.untrusted, cwd, Directory::of(cwd).as_ref()),
+            None => !self.untrusted.is_empty(),
+        }
+    }
+
+    fn add_server(&self, name: &str, effects: &mut Effects) {
+        let server = self.servers.get(name).copied().unwrap_or_default();
+        let source = format!("the MCP server {}", LogTitle(Some(name)));
+        let brought = [
+            (Label::A, !server.trusted),
+            (Label::B, server.private),
+            (Label::C, !server.local),
+        ];
+        for (label, _) in brought.into_iter().filter(|(_, is_brought)| *is_brought) {
+            effects.brings.add(&[label], &source);
+        }
+    }
+
+    fn add_tool(
+        &self,
+        call: &Call,
+        commands: Option<&Commands>,
+        directory: Option<&Directory>,
+        effects: &mut Effects,
+    ) {
+        if let Some(commands) = commands {
+            self.add_commands(call, commands, directory, effects);
+        }
+        let mut kinds: BTreeSet<&str> = call.all_kinds().collect();
+        if kinds.is_empty() {
+            kinds.insert("other");
+        }
+        let is_known = |kind: &&str| KNOWN.contains(kind);
+        if !kinds.iter().all(is_known) {
+            self.add_likely_server(call, effects);
+        }
+        for kind in kinds {
+            match kind {
+                "execute" | "read" | "switch_mode" | "think" => {}
+                "search" => effects.reads_any = true,
+                "edit" | "delete" | "move" => add_writes(call, directory, effects),
+                "fetch" => effects.bring_outside("the network, by"),
+                _ if self.is_local_tool(call) => {}
+                _ => {
+                    effects.bring_outside("an unknown tool,");
+                    self.add_assumed(effects);
+                }
+            }
+        }
+    }
+
+    /// A tool of unknown kind may be one of a private server, under another spelling: `SERVER_TOOL`.
+    fn add_likely_server(&self, call: &Call, effects: &mut Effects) {
+        let titles: Vec<_> = call.titles.iter().map(|title| letters(title)).collect();
+        let is_likely = |name: &str| titles.iter().any(|title| title.contains(&letters(name)));
+        let mut private = self.servers.iter().filter(|(_, server)| server.private);
+        if let Some((name, _)) = private.find(|(name, _)| is_likely(name)) {
+            let source = format!("what may be the MCP server {}", LogTitle(Some(name)));
+            effects.brings.add(&[Label::B], &source);
+        }
+    }
+
+    fn is_local_tool(&self, call: &Call) -> bool {
+        let mut titles = call.titles.iter();
+        !call.titles.is_empty() && titles.all(|title| self.local_tools.contains(title))
+    }
+
+    /// What is not known may read private places without naming them.
+    fn add_assumed(&self, effects: &mut Effects) {
+        if self.assume_private {
+            let source = format!("what {} may read", effects.title);
+            effects.brings.add(&[Label::B], &source);
+        }
+    }
+
+    /// A command that is not proved local may read from outside, and act there.
+    fn add_commands(
+        &self,
+        call: &Call,
+        commands: &Commands,
+        directory: Option<&Directory>,
+        effects: &mut Effects,
+    ) {
+        effects.reads_any = true;
+        let bases = bases(call, Some(commands), directory);
+        for file in &commands.files {
+            effects.write(file, directory);
+            for base in &bases {
+                effects.write(&base.join(file), directory);
+            }
+        }
+        let goes_out = |to: Option<&str>| to.is_none_or(|to| !holds(directory, to));
+        let mut covered = vec![false; commands.count()];
+        let is_local = if call.input.lines.is_empty() && call.input.is_given {
+            // Its title may say anything.
+            self.is_local_tool(call)
+        } else {
+            commands.doubt().is_none()
+                && !commands.moves().any(goes_out)
+                && commands.cover(&self.local, &mut covered).is_none()
+        };
+        if !is_local {
+            effects.bring_outside("a command that is not proved local,");
+            self.add_assumed(effects);
+        }
+    }
+}
+
+impl Effects {
+    /// A file outside of the project is text from outside anyway, and `/dev/null` is none.
+    fn write(&mut self, file: &str, directory: Option<&Directory>) {
+        if holds(directory, file) {
+            self.writes.insert(key(file, directory));
+        }
+    }
+
+    /// Reads from outside, and acts there.
+    fn bring_outside(&mut self, by: &str) {
+        let source = format!("{by} {}", self.title);
+        self.brings.add(&[Label::A, Label::C], &source);
+    }
+}
+
+/// The changes of files. Names that start programs count as outside, as none of the project may be meant.
+fn add_writes(call: &Call, directory: Option<&Directory>, effects: &mut Effects) {
+    for path in &call.paths {
+        effects.write(path, directory);
+    }
+    let is_inside = |path: &&String| directory.is_some_and(|own| own.has(path));
+    let outside = call.paths.iter().find(|path| !is_inside(path));
+    let source = match outside {
+        Some(path) => format!("the change of {}", LogTitle(Some(path))),
+        None if call.paths.is_empty() => format!("{}, which names no file", effects.title),
+        None => return,
+    };
+    effects.brings.add(&[Label::C], &source);
+}
+
+/// The MCP server in a title that is a tool's name, `mcp__SERVER__TOOL`, and nothing else.
+fn server_in(title: &str) -> Option<&str> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let name = Some(title).filter(|title| title.chars().all(is_name))?;
+    let (server, _) = name.strip_prefix("mcp__")?.split_once("__")?;
+    Some(server)
+}
+
+/// A name as far as all spellings of it have it in common.
+fn letters(name: &str) -> String {
+    let folded = fold(name);
+    folded.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+pub(crate) fn holds(directory: Option<&Directory>, path: &str) -> bool {
+    directory.is_some_and(|own| own.holds(path))
+}
+
+/// Whether a glob matches a path in any of its meanings.
+pub(crate) fn meets<'g>(
+    globs: impl IntoIterator<Item = &'g Glob>,
+    path: &str,
+    directory: Option<&Directory>,
+) -> bool {
+    let place = Place::of(path, directory);
+    let mut globs = globs.into_iter();
+    globs.any(|glob| {
+        let mut readings = place.readings.iter();
+        readings.any(|reading| glob.meets(reading, directory))
+    })
+}
+
+/// The form of a path by which files are compared, whatever file systems make of case. Links are not followed.
+pub(crate) fn key(file: &str, directory: Option<&Directory>) -> String {
+    let whole = directory.map_or_else(|| file.to_owned(), |own| own.join(file));
+    fold(&path::normal(&whole))
+}

@@ -1,0 +1,188 @@
+//! What cannot wait: calls that an agent without hooks begins without a question, their results, and the ends of turns.
+//!
+//! Labels that such a call brings are held at once. One that makes it three has begun, so its turn is stopped.
+
+use std::rc::Rc;
+
+use acp_chain_proxy::{Head, Json, Response, Version, read, spawn};
+
+use crate::guard::{CallName, Guard, REFUSED, makes_three};
+use crate::handlers::session;
+use crate::judge::Effects;
+use crate::label::{Label, Labels};
+use crate::session::Session;
+
+impl Guard {
+    /// Takes note of an update.
+    pub(crate) fn updated(self: &Rc<Self>, head: &Head) {
+        let session = session(head);
+        let kind: String = head.read("/update/sessionUpdate").unwrap_or_default();
+        self.state.setups.on_update(session, &kind, head);
+        let has_hooks = self.state.has_hooks.get();
+        if !has_hooks {
+            self.turns.on_update(head);
+        }
+        match &*kind {
+            // An old session is replayed outside of turns.
+            "tool_call" | "tool_call_update" if !has_hooks && self.has_turn(session) => {
+                self.mentioned(session, head);
+            }
+            "tool_call" | "tool_call_update" if has_hooks => self.fetched(session, head),
+            "state_update" => self.changed_state(session, head),
+            _ => {}
+        }
+    }
+
+    /// Takes note of the answer to a prompt.
+    pub(crate) fn answered(&self, response: &Response) {
+        self.turns.on_answer(response);
+        if self.state.version.get() == Version::V1 || response.ends_turn() {
+            self.with(session(&response.head), |own| own.end(1));
+            self.keep();
+        }
+    }
+
+    /// What the agent has read through the editor.
+    pub(crate) fn read_by_editor(self: &Rc<Self>, head: &Head) {
+        let body = read(head.id, "").ok().flatten();
+        if let Some(body) = body.filter(|_| !self.state.has_hooks.get()) {
+            let effects = Effects {
+                brings: self.secrets_in(session(head), &body, "what the agent reads"),
+                title: "what the agent reads".to_owned(),
+                ..Effects::default()
+            };
+            self.found(session(head), effects);
+        }
+    }
+
+    fn has_turn(&self, session: &str) -> bool {
+        self.with(session, |own| own.has_turn())
+    }
+
+    /// Version 2: the agent begins to work, or has ended all of its work.
+    fn changed_state(&self, session: &str, head: &Head) {
+        let is_idle = head.is_idle();
+        if self.state.version.get() == Version::V1 || is_idle != self.has_turn(session) {
+            return;
+        }
+        if is_idle {
+            self.with(session, |own| own.end(u32::MAX));
+        } else {
+            self.with(session, Session::begin);
+        }
+        self.keep();
+    }
+
+    /// The agent mentions a call that has begun.
+    fn mentioned(self: &Rc<Self>, session: &str, head: &Head) {
+        let status: Option<String> = head.read("/update/status");
+        let has_failed = status.as_deref() == Some("failed");
+        let has_begun = status.is_some_and(|status| status != "pending");
+        let Some(id) = head
+            .read::<String>("/update/toolCallId")
+            .filter(|_| has_begun)
+        else {
+            return;
+        };
+        let call = self.turns.call(session, &id);
+        let directory = self.directory(session);
+        let mut effects = self.judge.effects(&call, None, directory.as_ref());
+        // It was decided about before it began, or did not run: agents show a call that was refused as failed.
+        let name = CallName::by_id(&id);
+        let was_refused = self.with(session, |own| {
+            own.has_decided(CallName::marked(name, REFUSED))
+        });
+        if self.with(session, |own| own.has_decided(name)) || (was_refused && has_failed) {
+            effects = Effects {
+                title: effects.title,
+                ..Effects::default()
+            };
+        }
+        if let Some(update) = read(head.id, "/update").ok().flatten() {
+            let source = format!("what is shown of {}", effects.title);
+            let secrets = self.secrets_in(session, &update, &source);
+            effects.brings.join(&secrets);
+        }
+        self.found(session, effects);
+    }
+
+    /// A call at the model's provider has no hook, but is shown. It may fetch what anybody has written.
+    fn fetched(self: &Rc<Self>, session: &str, head: &Head) {
+        let text = |name: &str| head.read::<String>(&format!("/update/{name}"));
+        let Some(id) = text("toolCallId").filter(|_| self.has_turn(session)) else {
+            return;
+        };
+        let name = CallName::by_id(&id);
+        let mark = CallName::marked(name, "fetch");
+        let is_fetch = text("kind").as_deref() == Some("fetch")
+            || text("rawInput/type").as_deref() == Some("webSearch");
+        if is_fetch {
+            self.with(session, |own| own.decide(mark));
+        }
+        let is_done = text("status").as_deref() == Some("completed");
+        let is_new = self.with(session, |own| {
+            own.has_decided(mark) && !own.has_decided(name)
+        });
+        if is_done && is_new {
+            let title = "a tool of the model's provider".to_owned();
+            let all = Labels::of(&[Label::A, Label::C], &title);
+            let effects = Effects {
+                brings: all.without(&self.labels(session)),
+                title,
+                ..Effects::default()
+            };
+            self.found(session, effects);
+        }
+    }
+
+    fn secrets_in(&self, session: &str, body: &Json, source: &str) -> Labels {
+        if self.labels(session).has(Label::B) {
+            return Labels::default();
+        }
+        let found = self.secrets.find(&body.spelling(), self.find_secrets);
+        found.map_or_else(Labels::default, |kind| {
+            Labels::of(&[Label::B], &format!("{kind} in {source}"))
+        })
+    }
+
+    /// Holds what was found, and stores it after the current call.
+    fn found(self: &Rc<Self>, session: &str, effects: Effects) {
+        let reads = effects.reads_any || !effects.reads.is_empty();
+        if effects.brings.is_empty() && !reads && effects.writes.is_empty() {
+            return;
+        }
+        let held = self.labels(session);
+        self.add(session, &effects.brings);
+        let (guard, session) = (Rc::clone(self), session.to_owned());
+        spawn(async move {
+            if let Err(why) = guard.follow(&session, &effects, &held).await {
+                guard.halt(&session, &why);
+            }
+        });
+    }
+
+    /// Stores what a call has brought. An error if its turn must not go on.
+    async fn follow(&self, session: &str, effects: &Effects, held: &Labels) -> Result<(), String> {
+        self.prepare(session).await?;
+        let brings = self.with_files(session, effects).await?;
+        self.add(session, &brings);
+        self.prepare(session).await?;
+        self.show(session, held);
+        self.note_writes(session, effects).await?;
+        // What the session held before is known only now.
+        let mut before = self.labels(session).without(&brings);
+        before.join(held);
+        if makes_three(&before, &brings) {
+            let why = Self::three(&before, &brings, &effects.title);
+            return Err(format!("{why}; it could not be held"));
+        }
+        Ok(())
+    }
+
+    fn add(&self, session: &str, brings: &Labels) {
+        self.with(session, |own| {
+            own.is_unstored |= !brings.without(&own.labels).is_empty();
+            own.labels.join(brings);
+        });
+    }
+}

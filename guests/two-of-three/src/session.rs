@@ -1,0 +1,98 @@
+//! The sessions of a connection.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use crate::label::Labels;
+
+/// The number of sessions past which those without a turn are forgotten. What is stored of them stays.
+const MOST: usize = 256;
+/// How many marks of calls are kept in a turn.
+const MOST_CALLS: usize = 1024;
+
+/// A session. What is not saved is lost if the proxy breaks.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Session {
+    pub(crate) labels: Labels,
+    /// Whether the labels that are stored are among these.
+    pub(crate) is_loaded: bool,
+    /// Whether there are labels that are not stored.
+    pub(crate) is_unstored: bool,
+    /// How many prompts the agent works on.
+    prompts: u32,
+    /// Why the turn was stopped, until it ends.
+    pub(crate) halted: Option<String>,
+    /// The calls of the turn that were decided about, as hashes, the oldest first.
+    #[serde(skip)]
+    decided: VecDeque<u64>,
+    /// Locked while a call is decided, or the user is asked about it. Another one when a turn ends: what follows does
+    /// not wait for the answer to an old question.
+    #[serde(skip)]
+    pub(crate) gate: Arc<Mutex<()>>,
+}
+
+impl Session {
+    pub(crate) fn has_turn(&self) -> bool {
+        self.prompts > 0
+    }
+
+    /// The agent begins to work on a prompt, or by itself.
+    pub(crate) fn begin(&mut self) {
+        self.prompts = self.prompts.saturating_add(1);
+    }
+
+    /// The agent has ended its work on so many prompts.
+    pub(crate) fn end(&mut self, prompts: u32) {
+        self.prompts = self.prompts.saturating_sub(prompts);
+        if !self.has_turn() {
+            self.decided.clear();
+            self.halted = None;
+            self.gate = Arc::default();
+        }
+    }
+
+    pub(crate) fn decide(&mut self, call: u64) {
+        if self.has_decided(call) {
+            return;
+        }
+        if self.decided.len() >= MOST_CALLS {
+            self.decided.pop_front();
+        }
+        self.decided.push_back(call);
+    }
+
+    /// A call has run. The next one may have its id.
+    pub(crate) fn forget(&mut self, call: u64) {
+        self.decided.retain(|known| *known != call);
+    }
+
+    pub(crate) fn has_decided(&self, call: u64) -> bool {
+        self.decided.contains(&call)
+    }
+}
+
+/// The sessions of a connection, by their ids.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Sessions(RefCell<BTreeMap<String, Session>>);
+
+impl Sessions {
+    /// Looks at a session, which is added if it is new.
+    pub(crate) fn with<T>(&self, id: &str, look: impl FnOnce(&mut Session) -> T) -> T {
+        let mut sessions = self.0.borrow_mut();
+        if sessions.len() >= MOST && !sessions.contains_key(id) {
+            sessions.retain(|_, other| other.has_turn() || other.is_unstored);
+        }
+        look(sessions.entry(id.to_owned()).or_default())
+    }
+
+    /// Whether the labels of a session are known on this connection.
+    pub(crate) fn is_loaded(&self, id: &str) -> bool {
+        let sessions = self.0.borrow();
+        sessions.get(id).is_some_and(|session| session.is_loaded)
+    }
+}

@@ -1,0 +1,146 @@
+//! Agents without hooks.
+
+use acp_chain_proxy::values::Keeper;
+
+use super::*;
+
+fn update(host: &mut Host, update: &Value) {
+    let params = json!({ "sessionId": "s", "update": update });
+    host.notify(Peer::Agent, UPDATE, params);
+}
+
+fn mention(host: &mut Host, id: &str, mut call: Value) {
+    call["sessionUpdate"] = "tool_call".into();
+    call["toolCallId"] = id.into();
+    call["status"] = "in_progress".into();
+    update(host, &call);
+}
+
+#[test]
+fn a_call_that_was_not_asked_about_stops_the_turn() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    mention(&mut host, "c1", fetch());
+    let after = seen(&mut host);
+    assert!(
+        after.told.contains("[A·C]") && after.stops == 0,
+        "{after:?}"
+    );
+    mention(&mut host, "c2", file("read", "/proj/.env"));
+    let after = seen(&mut host);
+    assert_eq!(after.stops, 1, "{after:?}");
+    assert!(after.told.contains("it could not be held"), "{after:?}");
+}
+
+#[test]
+fn what_the_agent_asks_for_is_held() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    mention(&mut host, "c1", fetch());
+    seen(&mut host);
+    let mut call = file("read", "/proj/.env");
+    call["toolCallId"] = "c2".into();
+    let options = json!([
+        { "optionId": "go", "name": "Go", "kind": "allow_once" },
+        { "optionId": "stay", "name": "Stay", "kind": "reject_once" },
+    ]);
+    let params = json!({ "sessionId": "s", "toolCall": call, "options": options });
+    host.request(Peer::Agent, PERMISSION, params);
+    let (asked, _) = question(&mut host);
+    answer(&mut host, asked, "no");
+    let after = seen(&mut host);
+    assert_eq!(after.answers[0].at("/outcome/optionId"), "stay");
+}
+
+#[test]
+fn a_call_that_was_refused_brings_nothing_when_it_is_shown_as_failed() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    mention(&mut host, "c1", fetch());
+    seen(&mut host);
+    let mut call = file("read", "/proj/.env");
+    call["toolCallId"] = "c2".into();
+    let params = json!({ "sessionId": "s", "toolCall": call, "options": [] });
+    host.request(Peer::Agent, PERMISSION, params);
+    let (asked, _) = question(&mut host);
+    answer(&mut host, asked, "no");
+    seen(&mut host);
+    call["sessionUpdate"] = "tool_call_update".into();
+    call["status"] = "failed".into();
+    update(&mut host, &call);
+    let after = seen(&mut host);
+    assert_eq!((after.stops, &*after.told), (0, ""), "{after:?}");
+    // One that runs all the same counts.
+    call["status"] = "completed".into();
+    update(&mut host, &call);
+    assert_eq!(seen(&mut host).stops, 1);
+}
+
+#[test]
+fn a_label_that_is_found_while_a_call_is_stored_counts() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    // Another connection has stored it.
+    let labels = json!(["a page", "a key", null]);
+    let stored = json!([["s", { "labels": labels, "prompts": 1 }]]).to_string();
+    host.put_value(Keeper::Project("s"), "sessions", Some(&stored));
+    run(&mut host, &bash("git push"));
+    let (asked, title) = question(&mut host);
+    assert!(title.contains("makes it three"), "{title}");
+    answer(&mut host, asked, "no");
+    assert_eq!(seen(&mut host).refused.len(), 1);
+}
+
+#[test]
+fn a_result_with_a_secret_counts() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    let content = json!([{ "type": "content", "content": { "type": "text", "text": SECRET } }]);
+    let done = json!({
+        "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "ls", "kind": "execute",
+        "status": "completed", "rawInput": { "command": "ls" }, "content": content,
+    });
+    update(&mut host, &done);
+    assert!(seen(&mut host).told.contains("[B]"));
+}
+
+#[test]
+fn a_search_at_the_models_provider_counts_although_it_has_no_hook() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    let mut own = fetch();
+    own["toolCallId"] = "c1".into();
+    run(&mut host, &file("read", "/proj/.env"));
+    run(&mut host, &own);
+    let (asked, _) = question(&mut host);
+    answer(&mut host, asked, "no");
+    seen(&mut host);
+    let done = |id: &str, status: &str| json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status });
+    for (id, status, stops) in [("c1", "failed", 0), ("c2", "completed", 1)] {
+        mention(&mut host, id, fetch());
+        update(&mut host, &done(id, status));
+        let after = seen(&mut host);
+        assert_eq!(after.stops, stops, "{id}: {after:?}");
+    }
+}
+
+#[test]
+fn files_and_commands_of_the_editor_are_held() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    let create = json!({ "sessionId": "s", "command": "curl", "args": ["https://example.com"] });
+    let id = host.request(Peer::Agent, "terminal/create", create);
+    assert_eq!(seen(&mut host).passed, [id]);
+    let read = json!({ "sessionId": "s", "path": "/proj/.env" });
+    host.request(Peer::Agent, "fs/read_text_file", read);
+    let (asked, _) = question(&mut host);
+    answer(&mut host, asked, "no");
+    assert_eq!(seen(&mut host).refused.len(), 1);
+}
+
+#[test]
+fn an_old_session_that_is_replayed_brings_nothing() {
+    let mut host = host(json!({}));
+    mention(&mut host, "c1", fetch());
+    assert_eq!(seen(&mut host).told, "");
+}

@@ -1,0 +1,64 @@
+//! What the user is asked, and the orders that the user gives this proxy in a prompt.
+
+use acp_chain_proxy::{Json, Version, id};
+use serde_json::{Value, json};
+
+/// The option with which the user says yes.
+const YES: &str = "yes";
+
+/// The parameters of a permission request to the user, in the form of this version.
+pub(crate) fn question(version: Version, session: &str, number: u64, text: &str) -> Value {
+    let own = id();
+    let title = format!("{own}: {text}");
+    let call = json!({ "toolCallId": format!("{own}-{number}"), "title": title, "kind": "other" });
+    let (member, subject) = match version {
+        Version::V1 => ("toolCall", call),
+        Version::V2 => ("title", title.into()),
+    };
+    json!({
+        "sessionId": session,
+        (member): subject,
+        "options": [
+            { "optionId": "no", "name": "No", "kind": "reject_once" },
+            { "optionId": YES, "name": "Yes, this once", "kind": "allow_once" },
+        ],
+    })
+}
+
+pub(crate) fn is_yes(answer: &Json) -> bool {
+    let has = |pointer: &str, text: &str| answer.at::<String>(pointer).as_deref() == Some(text);
+    has("/outcome/outcome", "selected") && has("/outcome/optionId", YES)
+}
+
+/// An order to this proxy: a prompt that begins with its name and a colon.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Order {
+    /// Show the labels.
+    Labels,
+    /// Clear these labels, or the marks of these files.
+    Clear(Vec<String>),
+    Unknown,
+}
+
+impl Order {
+    /// `None` if the text is meant for the agent.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let order = text.trim().strip_prefix(&*id())?.strip_prefix(':')?;
+        let words: Vec<_> = order.split_whitespace().collect();
+        Some(match &words[..] {
+            ["labels"] => Self::Labels,
+            ["clear", what @ ..] if !what.is_empty() => {
+                Self::Clear(what.iter().map(|word| (*word).to_owned()).collect())
+            }
+            _ => Self::Unknown,
+        })
+    }
+}
+
+/// Which orders there are.
+pub(crate) fn orders() -> String {
+    let own = id();
+    format!(
+        "write `{own}: labels`, `{own}: clear A` (or B, C), `{own}: clear FILE` or `{own}: clear files`, and nothing else"
+    )
+}
