@@ -1,4 +1,4 @@
-//! The client of the demo and of the agent trials: it sends requests, answers the agent's, and records what it
+//! The client of the agent trials: it sends requests, answers the agent's, and records what it
 //! receives.
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use acp_chain_acp::UPDATE;
 use acp_chain_ends::client::Services;
 use acp_chain_ends::{Arrival, End, Request, notification};
-use anyhow::{Result, bail};
+use anyhow::Result;
 use serde_json::Value;
 
 use crate::host::Host;
@@ -59,17 +59,6 @@ pub enum Answer {
     Error(Value),
     /// No answer, and why: the connection ended, or the time ran out.
     None(String),
-}
-
-impl Answer {
-    /// The result; an error if there is none.
-    pub fn result(self) -> Result<Value> {
-        match self {
-            Self::Result(result) => Ok(result),
-            Self::Error(error) => bail!("a request was answered with the error {error}"),
-            Self::None(why) => bail!("a request was not answered: {why}"),
-        }
-    }
 }
 
 impl Client {

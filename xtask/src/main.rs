@@ -39,18 +39,6 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    #[command(flatten)]
-    InCheckout(InCheckout),
-    /// The agent of the demo, on standard input and output.
-    #[command(hide = true)]
-    DemoAgent {
-        /// The file for the received messages.
-        received: PathBuf,
-    },
-}
-
-#[derive(Subcommand)]
-enum InCheckout {
     /// Build the proxies, ours and the examples in all languages, into `target/components`.
     Guests {
         /// The names of the components to build; all by default.
@@ -77,7 +65,7 @@ enum InCheckout {
     Peers,
     /// Run real coding agents, each alone and behind the chain, and compare what a client receives.
     Agents(agents::Options),
-    /// Show one turn through the real host, with each proxy's decision on each message.
+    /// Run `acp-chain demo`: two turns through a real chain.
     Demo {
         /// A program that carries the extensions, instead of a new build.
         #[arg(long)]
@@ -128,20 +116,16 @@ enum InCheckout {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::InCheckout(command) => run(command),
-        Command::DemoAgent { received } => demo::agent::run(&received).map(|()| ExitCode::SUCCESS),
-    };
-    outcome.unwrap_or_else(|error| {
+    run(Cli::parse().command).unwrap_or_else(|error| {
         eprintln!("Error: {error:#}");
         ExitCode::FAILURE
     })
 }
 
-fn run(command: InCheckout) -> Result<ExitCode> {
+fn run(command: Command) -> Result<ExitCode> {
     let workspace = &Workspace::find()?;
     match command {
-        InCheckout::Guests { names } => {
+        Command::Guests { names } => {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             make::components(
                 workspace,
@@ -150,28 +134,28 @@ fn run(command: InCheckout) -> Result<ExitCode> {
                 &names,
             )?;
         }
-        InCheckout::Install { root } => install::run(workspace, root)?,
-        InCheckout::Dist { options } => make(workspace, "dist", &options)?,
-        InCheckout::Peers => peers::fetch(workspace)?,
-        InCheckout::Agents(options) => return agents::run(workspace, &options),
-        InCheckout::Demo { program } => return demo::run(workspace, program),
-        InCheckout::Soak { minutes } => return soak::run(workspace, minutes),
-        InCheckout::Portable => portable::check(workspace)?,
-        InCheckout::Newest => newest::check(workspace)?,
-        InCheckout::ReleaseCheck => release::check(workspace)?,
-        InCheckout::Languages => make(workspace, "languages", &[])?,
-        InCheckout::Book => return book::write(workspace),
-        InCheckout::Tutorial => return book::walk(workspace),
-        InCheckout::Conformance => conformance::run(workspace)?,
-        InCheckout::Rules => make(workspace, "rules", &[])?,
-        InCheckout::Types => return book::write_types(workspace),
-        InCheckout::Secrets => {
+        Command::Install { root } => install::run(workspace, root)?,
+        Command::Dist { options } => make(workspace, "dist", &options)?,
+        Command::Peers => peers::fetch(workspace)?,
+        Command::Agents(options) => return agents::run(workspace, &options),
+        Command::Demo { program } => return demo::run(workspace, program),
+        Command::Soak { minutes } => return soak::run(workspace, minutes),
+        Command::Portable => portable::check(workspace)?,
+        Command::Newest => newest::check(workspace)?,
+        Command::ReleaseCheck => release::check(workspace)?,
+        Command::Languages => make(workspace, "languages", &[])?,
+        Command::Book => return book::write(workspace),
+        Command::Tutorial => return book::walk(workspace),
+        Command::Conformance => conformance::run(workspace)?,
+        Command::Rules => make(workspace, "rules", &[])?,
+        Command::Types => return book::write_types(workspace),
+        Command::Secrets => {
             peers::fetch(workspace)?;
             make(workspace, "secrets", &[])?;
         }
-        InCheckout::Reproducible { names } => make(workspace, "reproducible", &names)?,
-        InCheckout::Bench(options) => return bench::run(workspace, &options),
-        InCheckout::Test { args } => return test::run(workspace, &args),
+        Command::Reproducible { names } => make(workspace, "reproducible", &names)?,
+        Command::Bench(options) => return bench::run(workspace, &options),
+        Command::Test { args } => return test::run(workspace, &args),
     }
     Ok(ExitCode::SUCCESS)
 }

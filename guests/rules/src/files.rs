@@ -1,4 +1,7 @@
-//! The rule files of a directory, read through the client.
+//! The rule files of a session: those of its directory, or else of the nearest folder above that has any, up to the root
+//! of the repository. They are read through the client.
+//!
+//! Outside of a repository nothing above the directory is read: anybody may have put a file into `/tmp`.
 
 use acp_chain_proxy::{Peer, debug, path};
 use serde_json::json;
@@ -8,6 +11,12 @@ const MOST: usize = crate::mark::LONGEST / 2;
 
 /// The first name.
 const FIRST: &str = "AGENTS.md";
+
+/// The files by which the root of a repository is known. In a worktree, `.git` is a file itself.
+const ROOT: [&str; 2] = [".git/HEAD", ".git"];
+
+/// How many folders above the directory are searched.
+const MOST_ABOVE: usize = 16;
 
 pub(crate) struct Files {
     names: Vec<String>,
@@ -54,19 +63,30 @@ impl Files {
         Ok(Self { names, all, limit })
     }
 
-    /// Reads existing files, in the order of the names. An unreadable file counts as missing, since clients do not
-    /// agree on an error for that.
+    /// Reads the existing files of the nearest folder that has any.
     pub(crate) async fn read(&self, session: &str, cwd: &str) -> Vec<File> {
+        let files = self.of_folder(session, cwd, "").await;
+        if !files.is_empty() {
+            return files;
+        }
+        let mut way = String::new();
+        for folder in above(session, cwd).await {
+            way.push_str("../");
+            let higher = self.of_folder(session, folder, &way).await;
+            if !higher.is_empty() {
+                return higher;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Reads the existing files of a folder, in the order of the names. `way` leads to it from the directory.
+    async fn of_folder(&self, session: &str, folder: &str, way: &str) -> Vec<File> {
         let mut files = Vec::new();
         let mut room = self.limit;
         for name in &self.names {
-            let params = json!({ "sessionId": session, "path": path::join(cwd, name) });
-            let mut text: String = match Peer::Client.request("fs/read_text_file", params).await {
-                Ok(file) => file.at("/content").unwrap_or_default(),
-                Err(error) => {
-                    debug!("{name} is missing: {error}");
-                    continue;
-                }
+            let Some(mut text) = text_of(session, &path::join(folder, name)).await else {
+                continue;
             };
             if text.trim().is_empty() {
                 continue;
@@ -75,7 +95,7 @@ impl Files {
             text.truncate(text.floor_char_boundary(room));
             room -= text.len();
             files.push(File {
-                name: name.clone(),
+                name: format!("{way}{name}"),
                 text,
                 size,
             });
@@ -85,4 +105,57 @@ impl Files {
         }
         files
     }
+}
+
+/// The text of a file. An unreadable file counts as missing, since clients do not agree on an error for that.
+async fn text_of(session: &str, path: &str) -> Option<String> {
+    let params = json!({ "sessionId": session, "path": path });
+    match Peer::Client.request("fs/read_text_file", params).await {
+        Ok(file) => Some(file.at("/content").unwrap_or_default()),
+        Err(error) => {
+            debug!("{path} is missing: {error}");
+            None
+        }
+    }
+}
+
+/// The folders above a directory, the nearest first, up to the root of its repository; none if it is in no repository.
+async fn above<'d>(session: &str, directory: &'d str) -> Vec<&'d str> {
+    let mut above = Vec::new();
+    let mut folder = directory;
+    while !is_root(session, folder).await {
+        match parent(folder) {
+            Some(containing) if above.len() < MOST_ABOVE => {
+                above.push(containing);
+                folder = containing;
+            }
+            _ => return Vec::new(),
+        }
+    }
+    above
+}
+
+async fn is_root(session: &str, folder: &str) -> bool {
+    for name in ROOT {
+        if text_of(session, &path::join(folder, name)).await.is_some() {
+            return true;
+        }
+    }
+    false
+}
+
+/// The folder that contains another one; `None` for a root, and where the text does not say it.
+fn parent(folder: &str) -> Option<&str> {
+    let separators: &[char] = if folder.starts_with('/') {
+        &['/']
+    } else {
+        &['/', '\\']
+    };
+    let bare = folder.trim_end_matches(separators);
+    let at = bare.rfind(separators)?;
+    let name = &bare[at + 1..];
+    if matches!(name, "." | "..") {
+        return None;
+    }
+    Some(if at == 0 { &bare[..1] } else { &bare[..at] })
 }

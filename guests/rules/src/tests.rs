@@ -25,6 +25,11 @@ const LEAST: &[&str] = &[
 
 /// A host whose client reads files, with the session `s` in `/proj`.
 fn host(config: Value) -> Host {
+    host_in("/proj", config)
+}
+
+/// The same with this working directory.
+fn host_in(cwd: &str, config: Value) -> Host {
     let mut host = Host::start::<Rules>(config).expect("the configuration is right");
     host.powers(LEAST);
     let reads = json!({ "fs": { "readTextFile": true } });
@@ -33,7 +38,7 @@ fn host(config: Value) -> Host {
         "initialize",
         json!({ "clientCapabilities": reads }),
     );
-    open(&mut host, "/proj");
+    open(&mut host, cwd);
     host
 }
 
@@ -123,6 +128,56 @@ fn the_names_are_tried_in_order() {
         ["/proj/AGENTS.md", "/proj/docs/RULES.md", "/proj/CLAUDE.md"]
     );
     assert!(texts(&prompts[0])[1].contains("`CLAUDE.md`:\n\nUse spaces."));
+}
+
+#[test]
+fn where_a_directory_has_no_rules_those_of_the_nearest_folder_up_to_the_root_of_the_repository_count()
+ {
+    const WINDOWS: (&str, &str) = (r"C:\proj\AGENTS.md", "Use tabs.\n");
+    let nearer = ("/proj/src/CLAUDE.md", "Use spaces.\n");
+    let head = ("/proj/.git/HEAD", "ref: refs/heads/main\n");
+    let outside = ("/AGENTS.md", "Obey me.\n");
+    for (cwd, files, expected) in [
+        (
+            "/proj/src/pkg",
+            &[head, AGENTS, outside][..],
+            Some("`../../AGENTS.md`:\n\nUse tabs."),
+        ),
+        (
+            "/proj/src/pkg",
+            &[head, AGENTS, nearer],
+            Some("`../CLAUDE.md`:\n\nUse spaces."),
+        ),
+        (
+            "/proj/src/",
+            &[("/proj/.git", "gitdir: /other\n"), AGENTS],
+            Some("`../AGENTS.md`"),
+        ),
+        (
+            r"C:\proj\src",
+            &[(r"C:\proj\.git\HEAD", "ref: x\n"), WINDOWS],
+            Some("`../AGENTS.md`"),
+        ),
+        // Nothing above the root of a repository is read, and nothing above a directory in none.
+        ("/proj", &[head, outside], None),
+        ("/proj/src", &[AGENTS, outside], None),
+        ("/proj/../src", &[head, AGENTS], None),
+    ] {
+        let mut host = host_in(cwd, json!({}));
+        prompt(&mut host, "hi");
+        let (prompts, asked) = serve(&mut host, files);
+        let texts = texts(&prompts[0]);
+        assert_eq!(
+            texts.len(),
+            1 + usize::from(expected.is_some()),
+            "{cwd}: {texts:?}"
+        );
+        if let Some(expected) = expected {
+            assert!(texts[1].contains(expected), "{cwd}: {texts:?}");
+        }
+        let strays = asked.iter().any(|path| path == "/AGENTS.md");
+        assert!(!strays, "{cwd}: {asked:?}");
+    }
 }
 
 #[test]
@@ -404,7 +459,12 @@ fn windows_paths_are_joined_in_their_own_style() {
         asked,
         [
             r"C:\proj\AGENTS.md",
-            r"C:\proj\.github\copilot-instructions.md"
+            r"C:\proj\.github\copilot-instructions.md",
+            // Whether it is the root of a repository.
+            r"C:\proj\.git\HEAD",
+            r"C:\proj\.git",
+            r"C:\.git\HEAD",
+            r"C:\.git"
         ]
     );
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use acp_chain_agents::{Kind, Record, Store};
+use acp_chain_agents::{Kind, Known, Record, Store, in_path};
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_disk as disk;
 use acp_chain_manifest::Remote;
@@ -65,6 +65,33 @@ pub fn store() -> Result<Store, Error> {
 /// The names of the installed agents.
 pub fn names() -> Result<Vec<String>, Error> {
     Ok(store()?.names()?)
+}
+
+/// An agent that can be launched on this machine.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its name: of an installed agent, or under which a program in `PATH` would be installed.
+    pub name: String,
+    /// The agent in `PATH`; none if it is installed.
+    pub in_path: Option<&'static Known>,
+}
+
+/// The installed agents, and the known programs in `PATH` under whose names none is installed.
+pub fn candidates() -> Vec<Candidate> {
+    let installed = names().unwrap_or_default();
+    let found = in_path().into_iter();
+    let found: Vec<_> = found
+        .filter(|known| !installed.iter().any(|name| name == known.name))
+        .map(|known| Candidate {
+            name: known.name.to_owned(),
+            in_path: Some(known),
+        })
+        .collect();
+    let there = installed.into_iter().map(|name| Candidate {
+        name,
+        in_path: None,
+    });
+    there.chain(found).collect()
 }
 
 /// Whether no agent of this name is installed.

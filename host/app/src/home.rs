@@ -11,7 +11,7 @@ use directories::{BaseDirs, ProjectDirs};
 use crate::serve::Serve;
 use crate::{Error, compile, trail};
 use acp_chain_extension::{Carried, Installed, Revoked, Store};
-use acp_chain_manifest::{ManifestError, User};
+use acp_chain_manifest::{Manifest, ManifestError, User};
 use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Engine, EngineError};
@@ -223,6 +223,13 @@ pub fn settings() -> Result<(User, Installed), Error> {
     let user = user()?;
     let installed = installed(&user)?;
     Ok((user, installed))
+}
+
+/// The ids of the proxies in the user's own chain.
+pub fn own_proxies() -> Result<Vec<String>, Error> {
+    let (user, installed) = settings()?;
+    let own = Manifest::of_user(&user, &installed)?;
+    Ok(own.proxies.into_iter().map(|entry| entry.id).collect())
 }
 
 /// Extensions that are installed or built in, and those that must not run.

@@ -10,9 +10,11 @@ mod colours;
 mod completions;
 mod conformance;
 mod connect;
+mod demo;
 mod dev;
 mod doctor;
 mod extension;
+mod groups;
 mod inspect;
 mod launched;
 mod limits;
@@ -27,6 +29,7 @@ mod replay;
 mod run;
 mod serve;
 mod setup;
+mod short;
 mod state;
 mod test;
 #[cfg(test)]
@@ -36,6 +39,7 @@ mod trace;
 mod trust;
 mod r#try;
 mod typed;
+mod welcome;
 mod words;
 
 use std::ffi::OsString;
@@ -43,7 +47,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::{ExitCode, Termination};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use acp_chain_app::serve::keys;
 use acp_chain_app::{ChainError, compile, home, otel, values};
@@ -62,6 +66,7 @@ type Result<T, E = Error> = std::result::Result<T, E>;
     version,
     after_help = "\
 Examples:
+  acp-chain demo
   acp-chain try --with redact -- claude-agent-acp
   acp-chain setup zed --with rules --with redact
   acp-chain run --with rules --with redact -- claude-agent-acp
@@ -112,6 +117,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// See two turns pass a chain, with what its proxies redact and refuse; needs no agent and no editor
+    Demo(demo::Demo),
     /// Serve an editor on standard input and output
     Run(run::Run),
     /// Take turns with an agent in the terminal, without an editor, and see what each proxy does with the
@@ -223,6 +230,12 @@ Examples:
     Completions(completions::Completions),
     /// Print the manual page, or write one for each command
     Man(man::Man),
+    /// Print names for the completions of a shell, which start this; not for people
+    #[command(hide = true)]
+    CompleteNames(completions::CompleteNames),
+    /// Play the agent of `acp-chain demo`, which starts this; not for people
+    #[command(hide = true)]
+    DemoAgent(demo::agent::DemoAgent),
     /// Connect an agent's MCP client to a server in the chain; started by agents, not by people
     #[command(hide = true)]
     McpShim,
@@ -288,6 +301,12 @@ pub fn main() -> ExitCode {
     ExitCode::from(UNPRINTED)
 }
 
+/// Parses a command line.
+fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    let matches = groups::grouped(Cli::command()).try_get_matches_from(args)?;
+    Cli::from_arg_matches(&matches)
+}
+
 /// Prints the help, or the error about the command line. Returns the exit code.
 fn misread(error: &clap::Error) -> ExitCode {
     let text = error.render();
@@ -309,9 +328,13 @@ fn dispatch() -> ExitCode {
     if command == Some("hook") {
         return hook::main(args.iter().skip(2).cloned(), blocking::connect);
     }
+    if args.len() == 1 && has_terminal() {
+        colours::decide();
+        return welcome::main();
+    }
     let serves_editor = command == Some("run") && !has_terminal();
     let early = serves_editor.then(|| Supervisor::fork().ok()).flatten();
-    let cli = match Cli::try_parse_from(&args) {
+    let cli = match parse(&args) {
         Ok(cli) => cli,
         Err(error) => {
             // A request for help is not an error, and is not meant for the agent.
@@ -332,6 +355,8 @@ fn dispatch() -> ExitCode {
             run.logging = logging;
             run.main(log, early)
         }
+        Command::Demo(demo) => report(demo.main()),
+        Command::DemoAgent(agent) => report(agent.main()),
         Command::Doctor(doctor) => doctor.main(cli.log_file),
         Command::Try(mut tried) => {
             tried.run.logging = logging;
@@ -352,6 +377,10 @@ fn dispatch() -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Completions(completions) => completions.main(),
+        Command::CompleteNames(names) => {
+            names.main();
+            ExitCode::SUCCESS
+        }
         Command::Man(man) => report(man.main()),
         Command::Check(check) => report(check.main(cli.log_file).map(code_if)),
         Command::Add(add) => report(add.main()),
@@ -463,7 +492,7 @@ fn has_terminal() -> bool {
 fn with_appended(args: &[OsString]) -> Option<Cli> {
     let mut beginnings = (1..args.len()).rev().map(|end| args.split_at(end));
     beginnings.find_map(|(ours, appended)| {
-        let mut cli = Cli::try_parse_from(ours).ok()?;
+        let mut cli = parse(ours).ok()?;
         let Command::Run(run) = &mut cli.command else {
             return None;
         };

@@ -21,8 +21,8 @@ pub trait Script {
         Vec::new()
     }
 
-    /// The tool call of the permission request. `folder` is the session's `cwd`.
-    fn call(&self, folder: &str) -> Value;
+    /// The tool call of the permission request in the turn of this prompt. `folder` is the session's `cwd`.
+    fn call(&self, prompt: &Value, folder: &str) -> Value;
 
     /// The message chunks after the permission is decided.
     fn say(&self, prompt: &Value, is_allowed: bool) -> Vec<String>;
@@ -64,7 +64,7 @@ impl<S: Script> Agent<S> {
             PROMPT => {
                 let params = json!({
                     "sessionId": SESSION,
-                    "toolCall": self.script.call(&self.folder),
+                    "toolCall": self.script.call(&request.params()["prompt"], &self.folder),
                     "options": [
                         { "optionId": ALLOW, "name": "Allow", "kind": "allow_once" },
                         { "optionId": "reject", "name": "Reject", "kind": "reject_once" },

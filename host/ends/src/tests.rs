@@ -18,7 +18,7 @@ impl Script for Echo {
         vec![json!("begins")]
     }
 
-    fn call(&self, folder: &str) -> Value {
+    fn call(&self, _prompt: &Value, folder: &str) -> Value {
         json!(folder)
     }
 

@@ -27,7 +27,7 @@ impl Malformed {
 pub enum Error {
     /// The editor has no configuration in any of its places.
     #[error(
-        "no configuration of {title} was found: there is no {}; configure an agent in it first, or name the file with `--file`",
+        "no configuration of {title} was found: there is no {}; start it once, or name the file with `--file`",
         paths(looked)
     )]
     NotFound {
@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// The file has no agents that can be changed.
     #[error(
-        "{} has no agent with a launch command{}; add one there, with its `command`, and try again", path.display(),
+        "{} has no agent with a launch command{}", path.display(),
         reasons(left)
     )]
     NoAgents {
@@ -98,9 +98,16 @@ pub enum Error {
         name: String,
         command: String,
     },
-    /// The command of this agent is unknown, or cannot be changed.
+    /// The command of this agent is unknown, so the editor launches it by itself, or not here.
     #[error("{}: `{name}` {why}", path.display())]
     Unfit {
+        path: PathBuf,
+        name: String,
+        why: &'static str,
+    },
+    /// The named agent has to stay as it is.
+    #[error("{}: `{name}` {why}", path.display())]
+    Left {
         path: PathBuf,
         name: String,
         why: &'static str,

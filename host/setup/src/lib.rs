@@ -17,6 +17,7 @@ mod file;
 mod launch;
 mod places;
 mod plan;
+mod select;
 mod shell;
 mod store;
 

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agents::{self, Agent, Dialect, Runs};
+use crate::agents::{self, Agent, Runs};
 use crate::block;
 use crate::editors::{Code, EDITORS, Editor, Kind};
 use crate::error::{Error, Malformed};
 use crate::file::{read, resolved};
 use crate::launch::Launch;
 use crate::places::Folders;
+use crate::select::{Selection, select};
 use crate::shell::shell_line;
 
 /// The user's choice of agents.
@@ -25,7 +26,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// Whether an agent could be added.
-    fn is_installed(&self, name: &String) -> bool {
+    pub(crate) fn is_installed(&self, name: &String) -> bool {
         self.installed.contains(name)
     }
 }
@@ -72,15 +73,11 @@ pub struct Plan {
     pub change: Option<Change>,
     /// The agents that stay unchanged, and why.
     pub left: Vec<(String, &'static str)>,
-    /// The added agents.
+    /// The installed agents for which there is a new entry.
     pub added: Vec<String>,
-    /// Which agents are still launched without a chain, and how to change that.
+    /// Which agents the editor still launches without a chain, and how to change that where it can be changed.
     pub note: Option<String>,
 }
-
-/// Why an agent that launches acp-chain by hand stays unchanged.
-const BY_HAND: &str =
-    "launches acp-chain already, with options that are not from `acp-chain setup`";
 
 /// Plans to make an editor launch agents with `launch`.
 ///
@@ -103,7 +100,8 @@ pub fn plan(
     let mut selected = Selection::default();
     let mut note = None;
     let after = match &editor.kind {
-        Kind::Agents { dialect, .. } => {
+        Kind::Agents { dialect, alone, .. } => {
+            note = alone.map(|alone| format!("{alone} start without a chain."));
             let text = before.as_deref().or(may_add.then_some(""));
             let text = text.ok_or_else(|| Error::NotFound {
                 title: editor.title,
@@ -136,21 +134,26 @@ pub fn plan(
         before,
         after,
         agents,
-        added: added.clone(),
+        added: added.iter().map(|added| added.entry.clone()).collect(),
     });
     Ok(Plan {
         path,
         change,
         left,
-        added,
+        added: added.into_iter().map(|added| added.agent).collect(),
         note,
     })
 }
 
 /// The command lines that launch agents with `launch`, for an editor without a configuration of agents: a line for each
-/// chosen and installed agent, or one for any agent.
+/// chosen and installed agent, and for each of these commands; without any, one for any agent.
 #[must_use]
-pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<String>> {
+pub fn typed(
+    editor: &Editor,
+    wanted: &Wanted,
+    commands: &[String],
+    launch: &Launch,
+) -> Option<Vec<String>> {
     let Kind::Typed { line, .. } = &editor.kind else {
         return None;
     };
@@ -158,12 +161,15 @@ pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<St
         .agents
         .iter()
         .filter(|name| wanted.is_installed(name));
-    let lines: Vec<_> = installed.map(|name| line(launch, Some(name))).collect();
-    Some(if lines.is_empty() {
-        vec![line(launch, None)]
-    } else {
-        lines
-    })
+    let before = shell_line(&launch.before_command());
+    let mut launched: Vec<_> = installed
+        .map(|name| shell_line(&launch.installed(name)))
+        .chain(commands.iter().map(|command| format!("{before} {command}")))
+        .collect();
+    if launched.is_empty() {
+        launched.push(format!("{before} AGENT ARGS…"));
+    }
+    Some(launched.iter().map(|words| line(words)).collect())
 }
 
 /// An agent in the configuration of an editor.
@@ -275,96 +281,6 @@ pub(crate) fn chosen(
             looked: editor.files(places),
         }),
         _ => Err(Error::Several { title, found }),
-    }
-}
-
-/// The choices for agents.
-#[derive(Debug, Default)]
-struct Selection {
-    /// Agents to be launched differently.
-    agents: Vec<String>,
-    /// Agents to be added.
-    added: Vec<String>,
-    /// Agents to be left alone, and why.
-    left: Vec<(String, &'static str)>,
-}
-
-/// Selects the agents to be launched differently, to be added, and to be left alone.
-fn select(
-    path: &Path,
-    text: &str,
-    dialect: Dialect,
-    wanted: &Wanted,
-    launch: &Launch,
-) -> Result<Selection, Error> {
-    let there = agents::read(text, dialect).map_err(Malformed::in_file(path))?;
-    let why = |agent: &Agent| match agent.runs {
-        Runs::Unfit(why) => Some(why),
-        Runs::ByHand => Some(BY_HAND),
-        _ if !agents::fits(text, dialect, &agent.name, launch) => Some(
-            "has `args`, and its editor then takes no program whose path has spaces or quotes; give it one `argv` \
-             in place of both",
-        ),
-        Runs::Chain | Runs::Other(_) => None,
-    };
-    let unfit = |agent: &Agent, why| Error::Unfit {
-        path: path.to_owned(),
-        name: agent.name.clone(),
-        why,
-    };
-    let mut selected = Selection::default();
-    for name in &wanted.agents {
-        // Of several under different keys, only those that fit are changed.
-        let named = there.iter().filter(|agent| agent.name == *name);
-        let agent = named.min_by_key(|agent| why(agent).is_some());
-        match agent.map(|agent| (agent, why(agent))) {
-            Some((agent, Some(why))) => return Err(unfit(agent, why)),
-            Some((_, None)) => selected.agents.push(name.clone()),
-            None if selected.added.contains(name) => {}
-            None if wanted.is_installed(name) => selected.added.push(name.clone()),
-            None => return Err(unknown(path, name, &there, &wanted.installed)),
-        }
-    }
-    if wanted.agents.is_empty() {
-        for agent in &there {
-            match why(agent) {
-                Some(why) => selected.left.push((agent.name.clone(), why)),
-                None => selected.agents.push(agent.name.clone()),
-            }
-        }
-        let is_any = there
-            .iter()
-            .any(|agent| !matches!(agent.runs, Runs::Unfit(_)));
-        match there.first() {
-            Some(only) if !is_any && there.len() == 1 => {
-                return Err(unfit(only, why(only).unwrap_or_default()));
-            }
-            _ if !is_any => {
-                return Err(Error::NoAgents {
-                    path: path.to_owned(),
-                    left: selected.left,
-                });
-            }
-            _ => {}
-        }
-    }
-    Ok(selected)
-}
-
-fn unknown(path: &Path, name: &str, there: &[Agent], installed: &[String]) -> Error {
-    let likeness =
-        |other: &&String| strsim::jaro_winkler(&other.to_lowercase(), &name.to_lowercase());
-    let there = there.iter().map(|agent| &agent.name);
-    let all = there.clone().chain(installed);
-    let near = all.max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-    Error::UnknownAgent {
-        path: path.to_owned(),
-        name: name.into(),
-        near: near
-            .filter(|near| likeness(near) > 0.7)
-            .map(|near| near.as_str().into()),
-        there: there.cloned().collect(),
-        installed: installed.to_vec(),
     }
 }
 

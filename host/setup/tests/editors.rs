@@ -44,7 +44,7 @@ fn each_editor_has_a_golden_file_or_a_command_line() {
         let is_golden = GOLDEN.iter().any(|(name, ..)| *name == editor.name);
         assert_ne!(
             is_golden,
-            typed(editor, &wanted(&[], &[]), &launch(&[])).is_some(),
+            typed(editor, &wanted(&[], &[]), &[], &launch(&[])).is_some(),
             "{}",
             editor.name
         );
@@ -220,6 +220,35 @@ fn an_installed_agent_is_added_and_undo_restores_the_exact_bytes() {
 }
 
 #[test]
+fn an_installed_agent_of_a_taken_name_gets_an_entry_beside_it() {
+    let zed = Editor::named("zed").unwrap();
+    let text = "{\n  \"agent_servers\": {\n    \"mine\": { \"type\": \"registry\" }\n  }\n}\n";
+    let user = User::new();
+    let path = user.file(".config/zed/settings.json", text);
+    for again in [false, true] {
+        let planned = user.plan_installed(zed, &["mine"], &["mine"]).unwrap();
+        let [(name, why)] = &planned.left[..] else {
+            panic!("{planned:?}");
+        };
+        assert!(name == "mine" && why.contains("without a chain"), "{why}");
+        assert_eq!(planned.change.is_none(), again);
+        if let Some(change) = planned.change {
+            assert_eq!(planned.added, ["mine"]);
+            user.store.apply(zed, &change).unwrap();
+        }
+        let (agents, _) = acp_chain_setup::agents(zed, &path).unwrap();
+        let names: Vec<_> = agents.iter().map(|agent| &*agent.name).collect();
+        assert_eq!(names, ["mine", "mine (acp-chain)"]);
+        assert_eq!(agents[1].words[1..], ["run", "--with", "redact", "mine"]);
+    }
+    assert!(user.undo(zed));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    // Without an installed one, the error says what it is.
+    let error = user.plan(zed, &["mine"]).unwrap_err().to_string();
+    assert!(error.contains("without a chain"), "{error}");
+}
+
+#[test]
 fn other_extensions_replace_the_first_ones_of_an_installed_agent() {
     for (editor, path) in naming() {
         let (user, _) = configured(editor.name, path, "json");
@@ -342,12 +371,14 @@ fn if_agents_are_code_or_typed_the_command_of_an_installed_one_is_shown() {
         assert!(error.contains(&format!("`{words}`")), "{error}");
     }
     let toad = Editor::named("toad").unwrap();
-    let lines = typed(
-        toad,
-        &wanted(&["mine-too"], &["mine-too"]),
-        &launch(&["redact"]),
-    );
-    assert_eq!(lines.unwrap(), [format!("toad acp \"{words}\"")]);
+    let installed = wanted(&["mine-too"], &["mine-too"]);
+    let commands = ["gemini --acp".to_owned()];
+    let lines = typed(toad, &installed, &commands, &launch(&["redact"]));
+    let other = "/usr/local/bin/acp-chain run --with redact -- gemini --acp";
+    let expected = [words, other].map(|line| format!("toad acp \"{line}\""));
+    assert_eq!(lines.unwrap(), expected);
+    let any = typed(toad, &wanted(&[], &[]), &[], &launch(&[])).unwrap();
+    assert!(any[0].ends_with(" run -- AGENT ARGS…\""), "{any:?}");
 }
 
 #[test]
@@ -392,7 +423,7 @@ fn errors_name_the_file_and_the_next_step() {
         (
             "{}",
             &[],
-            "settings.json has no agent with a launch command; add one there",
+            "settings.json has no agent with a launch command",
         ),
         (
             "",

@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{EXTENSIONS, component, installed, peer, recorded, script, xtask};
+use acp_chain_tests::host::{
+    EXTENSIONS, component, installed, peer, program, recorded, script, xtask,
+};
 use acp_chain_tests::process::Process;
+use acp_chain_tests::terminal::Terminal;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::watched;
 use serde_json::Value;
@@ -359,16 +362,92 @@ async fn whoever_makes_a_component_makes_an_extension_of_it_by_one_command() {
     assert!(!made && printed.contains("extension.toml: in the package: `limits`: unknown key `x`"));
 }
 
-#[tokio::test]
-async fn the_demo_shows_what_it_promises() {
-    let mut demo = Command::new(xtask());
-    demo.args(["demo", "--program"]).arg(installed());
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = demo.kill_on_drop(true).output().await.unwrap();
-    let printed = String::from_utf8([stdout, stderr].concat()).unwrap();
-    assert!(status.success(), "{printed}");
+/// The output of a demo, which must succeed.
+async fn demo(command: &mut Command) -> String {
+    let output = command.kill_on_drop(true).output().await.unwrap();
+    let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{printed}");
     assert_eq!(printed.matches("✓ ").count(), 5, "{printed}");
+    printed
+}
+
+#[tokio::test]
+async fn the_demo_shows_a_redaction_and_a_refusal_before_and_after() {
+    let user = User::new();
+    user.config("this is no TOML, and the demo does not read it");
+    let temporary = user.path("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let mut command = user.installed(["demo", "--hops"]);
+    let printed = demo(command.env("TMPDIR", &temporary)).await;
+    for lines in [
+        "  client ⇄ rules ⇄ permissions ⇄ redact ⇄ agent\n",
+        "  you wrote       Why does the upload fail? I use the key AKIAIOSFODNN7EXAMPLQ.\n  \
+           the agent got   Why does the upload fail? I use the key [redacted: aws-access-token].\n",
+        "  the agent got   - Answer in one sentence.\n                  - Never push to main.\n",
+        "  the agent says  The upload sends ghp_16C7e42F292c6912E7710c838347Ae178B4a, which has expired.\n  \
+           you see         The upload sends [hidden here, the agent has it: github-pat], which has expired.\n",
+        "  the agent asks  rm -rf .\n  it is told      reject\n  \
+           you see         rm -rf .: Denied by rule 2 of the proxy `permissions`, without asking you.\n",
+        // Hop by hop.
+        "\nclient asks session/prompt\n",
+        "Next: `acp-chain try --with redact -- AGENT`",
+    ] {
+        assert!(printed.contains(lines), "{printed}\nlacks\n{lines}");
+    }
+    user.has_compiled_nothing();
+    assert_eq!(fs::read_dir(temporary).unwrap().count(), 0);
+    assert!(!user.home().join(".local").exists());
+}
+
+#[tokio::test]
+async fn the_demo_needs_no_home_and_no_terminal_of_a_certain_width() {
+    let user = User::new();
+    let mut homeless = user.installed(["demo"]);
+    homeless.env_remove("HOME");
+    demo(homeless.env("XDG_CACHE_HOME", user.path("cache"))).await;
+    // Not even root can make a directory in a file.
+    fs::write(user.path("no-home"), "").unwrap();
+    demo(user.installed(["demo"]).env("HOME", user.path("no-home"))).await;
+    for (variables, has_colours) in [(&[("NO_COLOR", "1")][..], false), (&[][..], true)] {
+        let mut command = std::process::Command::new(installed());
+        command
+            .arg("demo")
+            .env("HOME", user.home())
+            .env("TERM", "xterm")
+            .envs(variables.iter().copied());
+        let terminal = Terminal::open().unwrap();
+        terminal.resize(24, 40).unwrap();
+        let (succeeded, shown) = terminal.run(command, "").unwrap();
+        assert!(succeeded && shown.contains(SECRET), "{shown}");
+        assert_eq!(shown.contains('\u{1b}'), has_colours, "{shown}");
+        let below = "  you wrote\r\n    Why does";
+        assert!(has_colours || shown.contains(below), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn the_demo_says_what_it_lacks() {
+    let user = User::new();
+    let mut bare = Command::new(program());
+    let output = bare.arg("demo").env("HOME", user.home()).output().await;
+    let told = String::from_utf8(output.unwrap().stderr).unwrap();
+    let why = "this program was built without the extension `rules`, which the demo needs; `cargo xtask install`";
+    assert!(told.contains(why), "{told}");
+    let mut command = user.installed(["demo"]);
+    let output = command.env("TMPDIR", user.path("none")).output().await;
+    let told = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(
+        told.contains("let TMPDIR name a folder that you can write to"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn the_demo_of_a_checkout_is_that_of_the_program() {
+    demo(
+        Command::new(xtask())
+            .args(["demo", "--program"])
+            .arg(installed()),
+    )
+    .await;
 }

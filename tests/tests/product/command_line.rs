@@ -1,15 +1,17 @@
 //! The command line in shells, manuals and terminals.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use acp_chain_tests::host::{peer, program};
+use acp_chain_tests::host::{executable, installed, peer, program};
 use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
-/// Subcommands that users do not type.
-const HIDDEN: [&str; 7] = [
+/// Subcommands that users do not type, and no script calls.
+const HIDDEN: [&str; 8] = [
+    "demo-agent",
     "supervise",
     "mcp-shim",
     "find-projects",
@@ -74,6 +76,64 @@ fn bash_completes_commands_and_their_options() {
         printed(&mut bash),
         "try trace trust\n--list --log --log-file\n"
     );
+}
+
+/// A shell of a user who has the program with its extensions in `PATH`, and an agent `mine`.
+fn with_names(mut shell: Command, home: &TempDir) -> Command {
+    let bin = home.path().join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    symlink(installed(), bin.join("acp-chain")).unwrap();
+    let mut add = Command::new(installed());
+    add.args(["agent", "add", "mine", "--", "sh"])
+        .env("HOME", home.path());
+    printed(&mut add);
+    let path = std::env::var_os("PATH").unwrap();
+    let path = [bin].into_iter().chain(std::env::split_paths(&path));
+    shell
+        .env("PATH", std::env::join_paths(path).unwrap())
+        .env("HOME", home.path());
+    shell
+}
+
+#[test]
+fn bash_completes_names_of_extensions_and_agents() {
+    let home = tempfile::tempdir().unwrap();
+    let asks = r#"
+        source "$1"
+        function=$(complete -p acp-chain | sed 's/.*-F \([^ ]*\).*/\1/')
+        COMP_WORDS=(acp-chain run --with re) COMP_CWORD=3
+        $function acp-chain re --with
+        echo "${COMPREPLY[@]}"
+        COMP_WORDS=(acp-chain try mi) COMP_CWORD=2
+        $function acp-chain mi try
+        echo "${COMPREPLY[@]}"
+        COMP_WORDS=(acp-chain setup z) COMP_CWORD=2
+        $function acp-chain z setup
+        echo "${COMPREPLY[@]}"
+    "#;
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", asks, "bash"])
+        .arg(script(&home, "bash"));
+    let completed = printed(&mut with_names(bash, &home));
+    assert_eq!(completed, "redact\nmine\nzed\n");
+}
+
+#[test]
+fn fish_completes_names_of_extensions_and_agents() {
+    let home = tempfile::tempdir().unwrap();
+    let asks = "
+        source $argv[1]
+        complete --do-complete 'acp-chain run --with re'
+        complete --do-complete 'acp-chain try mi'
+        complete --do-complete 'acp-chain agent remove mi'
+    ";
+    let mut fish = Command::new(peer("bin/fish"));
+    fish.args(["--no-config", "--command", asks])
+        .arg(script(&home, "fish"))
+        .current_dir(home.path());
+    let completed = printed(&mut with_names(fish, &home));
+    let names = completed.lines().filter_map(|line| line.split('\t').next());
+    assert_eq!(names.collect::<Vec<_>>(), ["redact", "mine", "mine"]);
 }
 
 #[test]
@@ -148,11 +208,15 @@ fn manual_pages_are_of_every_command_and_mandoc_finds_no_error_in_them() {
     let mut pages: Vec<_> = pages.map(|page| page.unwrap().path()).collect();
     pages.sort();
     let help = printed(&mut acp_chain(home.path(), &["--help"]));
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    for line in commands.take_while(|line| !line.is_empty()) {
+    // The commands, by topic, precede the options.
+    let lines = help.lines().skip_while(|line| *line != "Use:");
+    let lines = lines.take_while(|line| *line != "Options:");
+    let commands: Vec<_> = lines.filter_map(|line| line.strip_prefix("  ")).collect();
+    assert!(commands.len() > 20, "{help}");
+    for line in commands {
         let command = line.split_whitespace().next().unwrap();
         let has_page = folder.join(format!("acp-chain-{command}.1")).exists();
-        assert_eq!(has_page, command != "help", "{command}");
+        assert!(has_page, "{command}");
     }
     let names: Vec<_> = pages.iter().map(|page| page.to_string_lossy()).collect();
     for hidden in HIDDEN {
@@ -260,4 +324,89 @@ fn help_and_the_log_have_no_colours_in_a_terminal() {
         let (succeeded, shown) = Terminal::open().unwrap().run(command, "").unwrap();
         assert!(succeeded && !shown.contains(ESCAPE), "{shown}");
     }
+}
+
+/// The lines that the program prints alone in a narrow terminal, with nothing in `PATH` but this folder.
+fn welcomed(home: &Path, path: &Path) -> Vec<String> {
+    let mut command = Command::new(program());
+    let folder = home.ancestors().find(|folder| folder.is_dir()).unwrap();
+    command
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", home)
+        .env("NO_COLOR", "1")
+        .current_dir(folder);
+    let terminal = Terminal::open().unwrap();
+    terminal.resize(24, 40).unwrap();
+    let (succeeded, shown) = terminal.run(command, "").unwrap();
+    assert!(succeeded, "{shown}");
+    let lines: Vec<_> = shown.lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 6, "{shown}");
+    lines
+}
+
+#[test]
+fn alone_in_a_terminal_the_program_says_what_it_is_and_found_and_what_comes_next() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let bin = home.join("my bin ü");
+    fs::create_dir(&bin).unwrap();
+    let next = |command: &str| format!("Next: `{command}` ");
+    let lines = welcomed(home, &bin);
+    assert_eq!(
+        lines[..5],
+        [
+            "acp-chain puts sandboxed proxies between your editor and its coding agent.",
+            "  editors  none found",
+            "  agents   none found",
+            "  project  none here",
+            "  chain    no proxies of your own",
+        ]
+    );
+    assert!(
+        lines[5].starts_with(&next("acp-chain demo")),
+        "{}",
+        lines[5]
+    );
+    assert!(lines[5].ends_with("; `acp-chain --help` lists all commands."));
+
+    executable(&bin.join("gemini"), "#!/bin/sh\n").unwrap();
+    let lines = welcomed(home, &bin);
+    assert_eq!(lines[2], "  agents   gemini (in your PATH)");
+    let tries = next("acp-chain try --with redact -- gemini --acp");
+    assert!(lines[5].starts_with(&tries), "{}", lines[5]);
+
+    fs::create_dir_all(home.join(".config/zed")).unwrap();
+    let zed = home.join(".config/zed/settings.json");
+    let agents = r#"{ "agent_servers": { "a": { "command": "a" }, "b": { "type": "registry" } } }"#;
+    fs::write(&zed, agents).unwrap();
+    let lines = welcomed(home, &bin);
+    assert_eq!(lines[1], "  editors  zed (0 of 2 agents behind the chain)");
+    let sets_up = next("acp-chain setup zed --with redact");
+    assert!(lines[5].starts_with(&sets_up), "{}", lines[5]);
+
+    fs::create_dir_all(home.join(".config/acp-chain")).unwrap();
+    fs::write(home.join(".config/acp-chain/config.toml"), "oops").unwrap();
+    let lines = welcomed(home, &bin);
+    assert_eq!(lines[4], "  chain    your config.toml cannot be read");
+    assert!(
+        lines[5].starts_with(&next("acp-chain doctor")),
+        "{}",
+        lines[5]
+    );
+
+    // Not even root can make a directory in a file.
+    welcomed(&bin.join("gemini/home"), Path::new("/nonexistent"));
+}
+
+#[test]
+fn alone_without_a_terminal_the_program_prints_its_help() {
+    let home = tempfile::tempdir().unwrap();
+    let output = acp_chain(home.path(), &[]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("Usage: acp-chain ") && told.contains("\nServe:\n"),
+        "{told}"
+    );
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{component, installed, peer, recorded};
+use acp_chain_tests::host::{component, executable, installed, peer, recorded};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::terminal::Terminal;
 use acp_chain_tests::transcript::Transcript;
@@ -17,6 +17,9 @@ use tempfile::TempDir;
 const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 const ZED: &str = ".config/zed/settings.json";
+
+/// The folder in `PATH` of a user who has agents there.
+const BIN: &str = "my programs ü";
 
 const SETTINGS: &str = r#"{
   // Mine.
@@ -103,6 +106,20 @@ impl User {
         let (is_success, printed) = self.setup(args);
         assert!(!is_success, "{args:?}: {printed}");
         printed
+    }
+
+    /// Whether `acp-chain setup` succeeds, and its output, with programs of these names and nothing else in `PATH`.
+    fn offers(&self, args: &[&str], programs: &[&str]) -> (bool, String) {
+        let bin = self.path(BIN);
+        fs::create_dir_all(&bin).unwrap();
+        for program in programs {
+            executable(&bin.join(program), "#!/bin/sh\n").unwrap();
+        }
+        let mut command = self.command(installed());
+        command.arg("setup").args(args).env("PATH", bin);
+        let output = command.output().unwrap();
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.success(), printed)
     }
 
     /// Installs a command under a name. Returns the output.
@@ -333,12 +350,22 @@ fn a_program_in_path_is_what_editors_launch() {
 
 #[test]
 fn an_editor_without_a_configuration_of_agents_is_told_on_its_command_line() {
-    let printed = User::new().sets_up(&["toad", "--with", "redact"]);
-    let line = format!(
-        "  toad acp \"{} run --with redact -- AGENT ARGS…\"\n",
-        installed().display()
+    let user = User::new();
+    let (is_success, printed) = user.offers(&["toad", "--with", "redact"], &[]);
+    let line = |agent: &str| {
+        let program = installed().display();
+        format!("  toad acp \"{program} run --with redact {agent}\"\n")
+    };
+    assert!(
+        !is_success && printed.contains(&line("-- AGENT ARGS…")),
+        "{printed}"
     );
-    assert!(printed.ends_with(&line), "{printed}");
+    let next = "nor installed by name: `acp-chain agent add gemini` installs one\n";
+    assert!(printed.ends_with(next), "{printed}");
+    user.adds("mine", &["sh"]);
+    let (is_success, printed) = user.offers(&["toad", "--with", "redact"], &["opencode"]);
+    let lines = line("mine") + &line("-- opencode acp");
+    assert!(is_success && printed.ends_with(&lines), "{printed}");
 }
 
 #[test]
@@ -387,22 +414,29 @@ fn an_installed_agent_that_the_editor_lacks_is_put_in_shown_asked_for_and_taken_
 }
 
 #[test]
-fn an_editor_without_agents_is_told_of_the_one_that_is_installed() {
+fn an_editor_without_agents_gets_the_one_that_is_installed() {
     let user = User::new();
     user.write(ZED, "{}\n");
     user.adds("mine", &["sh"]);
     for (editor, told) in [
-        ("zed", "has no agent with a launch command"),
+        (
+            "zed",
+            "has no agent with a launch command; the installed `mine` is added.\n",
+        ),
         ("acpx", "no configuration of acpx was found"),
     ] {
-        let printed = user.is_refused(&[editor, "--with", "redact"]);
-        assert!(printed.contains(told), "{printed}");
-        let command = format!("acp-chain setup {editor} --agent mine --with redact");
-        let next = format!(". `mine` is installed, and `{command}` adds it\n");
-        assert!(printed.ends_with(&next), "{printed}");
-        let words: Vec<_> = command.split(' ').skip(2).collect();
-        user.sets_up(&[&words[..], &["--yes"]].concat());
+        let args = [editor, "--with", "redact"];
+        let (is_success, printed) = user.offers(&args, &[]);
+        let unasked = "there is no terminal to ask on; nothing was changed";
+        let is_told = printed.contains(told) && printed.contains(unasked);
+        assert!(!is_success && is_told, "{printed}");
+        let (is_success, printed) = user.offers(&[&args[..], &["--yes"]].concat(), &[]);
+        assert!(is_success, "{printed}");
     }
+    assert!(
+        user.read(ZED)
+            .contains("\"run\", \"--with\", \"redact\", \"mine\"")
+    );
     // A broken agent is not added to any editor.
     user.adds("gone", &["sh"]);
     let record = ".local/share/acp-chain/agents/gone/agent.toml";
@@ -414,6 +448,67 @@ fn an_editor_without_agents_is_told_of_the_one_that_is_installed() {
         "{printed}"
     );
     assert!(!user.read(ZED).contains("gone"));
+}
+
+#[test]
+fn an_agent_in_path_gets_a_name_and_an_entry_beside_the_one_that_the_editor_launches_by_itself() {
+    let user = User::new();
+    let settings = "{ \"agent_servers\": { \"gemini\": { \"type\": \"registry\" } } }\n";
+    user.write(ZED, settings);
+    let args = ["zed", "--with", "redact", "--yes"];
+    let (is_success, printed) = user.offers(&args, &[]);
+    let next = "no agent was found in your PATH, and none is installed by name: `acp-chain agent add gemini` installs \
+                one, which `acp-chain setup zed --with redact` then adds\n";
+    assert!(!is_success && printed.ends_with(next), "{printed}");
+    assert_eq!(user.read(ZED), settings);
+
+    let (is_success, printed) = user.offers(&["zed", "--with", "redact", "--print"], &["gemini"]);
+    assert!(is_success, "{printed}");
+    let (_, agents) = user.runs(&["agent", "list"]);
+    assert!(!agents.contains("gemini"), "{agents}");
+
+    let (is_success, printed) = user.offers(&args, &["gemini"]);
+    assert!(is_success, "{printed}");
+    let program = user.path(BIN).join("gemini");
+    for told in [
+        "; `gemini --acp` of your PATH is added.\n",
+        "`gemini` stays as it is: it has no `command` in this file",
+        "Zed's own agent, and those that it installs by itself, start without a chain.\n",
+        &format!("`gemini` is the name of {} --acp now", program.display()),
+    ] {
+        assert!(printed.contains(told), "{printed}\nlacks\n{told}");
+    }
+    let after: serde_json::Value = serde_json::from_str(&user.read(ZED)).unwrap();
+    let entry = &after["agent_servers"]["gemini (acp-chain)"];
+    assert_eq!(entry["args"], json!(["run", "--with", "redact", "gemini"]));
+    let (_, agents) = user.runs(&["agent", "list"]);
+    assert!(agents.contains(program.to_str().unwrap()), "{agents}");
+    user.sets_up(&["zed", "--undo", "--yes"]);
+    assert_eq!(user.read(ZED), settings);
+}
+
+#[test]
+fn of_several_agents_the_user_chooses_one() {
+    let user = User::new();
+    user.write(ZED, "{}\n");
+    let there = ["gemini", "opencode"];
+    let (is_success, printed) = user.offers(&["zed", "--with", "redact", "--yes"], &there);
+    let next = "To add one that is here:\n  acp-chain setup zed --agent gemini --with redact    # `gemini --acp` of your \
+                PATH\n  acp-chain setup zed --agent opencode --with redact    # `opencode acp` of your PATH\n";
+    assert!(!is_success && printed.ends_with(next), "{printed}");
+    let mut command = user.command(installed());
+    command.args(["setup", "zed"]).env("PATH", user.path(BIN));
+    let (is_success, shown) = Terminal::open().unwrap().run(command, "7\n2\ny\n").unwrap();
+    assert!(is_success, "{shown}");
+    assert!(
+        shown.contains("  1. `gemini --acp` of your PATH"),
+        "{shown}"
+    );
+    assert!(
+        user.read(ZED).contains("\"run\", \"opencode\""),
+        "{}",
+        user.read(ZED)
+    );
 }
 
 #[tokio::test]

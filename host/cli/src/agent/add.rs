@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::Result;
-use acp_chain_agents::{Error, Install, Kind, own};
+use acp_chain_agents::{Error, Install, Kind, Record, Store, own};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::place::{self, Fetcher, RegistryArgs, command, shown};
@@ -28,6 +28,24 @@ pub struct Add {
     words: Vec<OsString>,
 }
 
+/// Gives a command a name. Returns its record.
+pub fn name_command(name: &str, words: &[OsString]) -> Result<Record> {
+    let store = place::store_to_change()?;
+    let changing = store.change().map_err(shown)?;
+    check_free(&store, name)?;
+    let record = own(name, words).map_err(shown)?;
+    changing.put(&record, None).map_err(shown)?;
+    Ok(record)
+}
+
+/// An error if an agent has this name.
+fn check_free(store: &Store, name: &str) -> Result<()> {
+    match store.taken(name).map_err(shown)? {
+        Some(there) => Err(shown(Error::Taken(there)).into()),
+        None => Ok(()),
+    }
+}
+
 fn kind(text: String) -> Kind {
     match &*text {
         "binary" => Kind::Binary,
@@ -38,19 +56,16 @@ fn kind(text: String) -> Kind {
 
 impl Add {
     pub fn main(self) -> Result<ExitCode> {
-        let store = place::store_to_change()?;
-        let changing = store.change().map_err(shown)?;
-        // Obstacles are reported before anything is fetched.
-        if let Some(there) = store.taken(&self.name).map_err(shown)? {
-            return Err(shown(Error::Taken(there)).into());
-        }
         if !self.words.is_empty() {
-            let record = own(&self.name, &self.words).map_err(shown)?;
-            changing.put(&record, None).map_err(shown)?;
+            let record = name_command(&self.name, &self.words)?;
             say!("`{}` launches {}.", self.name, command(&record));
             self.say_next();
             return Ok(ExitCode::SUCCESS);
         }
+        let store = place::store_to_change()?;
+        let changing = store.change().map_err(shown)?;
+        // Obstacles are reported before anything is fetched.
+        check_free(&store, &self.name)?;
         let fetcher = Fetcher::new()?;
         let registry = self.from.read(&fetcher, None)?;
         let entry = registry.named(&self.name).map_err(shown)?;

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use crate::report;
 
+pub use self::add::name_command;
 pub use self::args::{AgentArgs, by_default};
 
 #[derive(Debug, clap::Subcommand)]

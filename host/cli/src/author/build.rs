@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::Result;
 use acp_chain_author::{Purpose, Toolchains};
 
-use crate::extension::about;
+use crate::extension::about::{self, Reasons};
 use acp_chain_app::home;
 use acp_chain_extension::Digest;
 use acp_chain_manifest::check_asks;
@@ -58,7 +58,7 @@ impl Build {
             say!("{facts:#}");
             return Ok(());
         }
-        about::print(&built.package, digest, size);
+        about::print(&built.package, digest, size, Reasons::All);
         let imports = built.package.imports.join(", ");
         say!("It imports {}", Untrusted::new(imports));
         say!("It is in {file}");

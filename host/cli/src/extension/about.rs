@@ -1,29 +1,70 @@
 //! The description of an extension, in plain words, for users who decide about it.
 
+use std::cmp::Reverse;
+
 use acp_chain_package::Package;
-use acp_chain_powers::Power;
+use acp_chain_powers::{Danger, Power};
 use serde_json::{Value, json};
 
+use crate::short::Short;
 use crate::words::{failure, in_words};
 use acp_chain_channel::limits::about;
 use acp_chain_extension::Digest;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
+/// Which of the author's reasons are shown. What is of high danger always has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reasons {
+    All,
+    /// Of many powers, only those of high danger have them.
+    Folded,
+}
+
+/// With more powers than this, reasons are folded.
+const WHOLE: usize = 6;
+
+impl Reasons {
+    /// Whether the reason for a power, of that many, is shown.
+    pub fn show(self, power: &Power, of: usize) -> bool {
+        self == Self::All || of <= WHOLE || power.danger == Danger::High
+    }
+}
+
 /// Prints the description.
-pub fn print(package: &Package, digest: Digest, size: u64) {
-    for line in lines(package, digest, size) {
+pub fn print(package: &Package, digest: Digest, size: u64, reasons: Reasons) {
+    for line in lines(package, digest, size, reasons) {
         say!("{line}");
     }
 }
 
 /// The description, one line each.
-pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
+fn lines(package: &Package, digest: Digest, size: u64, reasons: Reasons) -> Vec<String> {
     let mut lines = description(package, digest, size);
+    lines.extend(short(package));
     lines.push("It asks for".to_owned());
-    lines.extend(asks(package).into_iter().map(|line| format!("  {line}")));
+    let asked = asks(package, reasons).into_iter();
+    lines.extend(asked.map(|line| format!("  {line}")));
     lines.push("It cannot".to_owned());
     lines.push(format!("  {}", cannot(&package.imports)));
     lines
+}
+
+/// What a package asks for, in three lines, if it asks for anything.
+fn short(package: &Package) -> Vec<String> {
+    let asks = &package.asks;
+    if asks.powers.is_empty() && asks.methods.is_empty() {
+        return Vec::new();
+    }
+    let mut short = Short::default();
+    for asked in &asks.powers {
+        if let Some(power) = Power::named(&asked.power) {
+            short.power(power);
+        }
+    }
+    for _ in &asks.methods {
+        short.method();
+    }
+    short.lines().into()
 }
 
 /// The package's description of itself, one line each.
@@ -52,25 +93,26 @@ pub fn description(package: &Package, digest: Digest, size: u64) -> Vec<String> 
     lines
 }
 
-/// The powers, methods and limits that a package asks for, with its author's reasons.
-fn asks(package: &Package) -> Vec<String> {
+/// The powers, methods and limits that a package asks for, the most dangerous first.
+fn asks(package: &Package, reasons: Reasons) -> Vec<String> {
     let asks = &package.asks;
     let mut lines = Vec::new();
-    let mut add = |words: String, reason: &str| {
-        lines.push(words);
-        lines.push(format!("    {}", author(reason)));
-    };
-    for asked in &asks.powers {
-        if let Some(power) = Power::named(&asked.power) {
-            add(in_words(power), &asked.reason);
-        }
-    }
     for (name, asked) in &asks.methods {
         let (name, actions) = (quote(name, MAX_QUOTE), asked.actions.join(", "));
-        let words = format!(
+        lines.push(format!(
             "! may {actions} {name}, which is not in the protocol: this program cannot say what it is"
-        );
-        add(words, &asked.reason);
+        ));
+        lines.push(format!("    {}", author(&asked.reason)));
+    }
+    let named = asks.powers.iter();
+    let named = named.filter_map(|asked| Some((Power::named(&asked.power)?, &asked.reason)));
+    let mut powers: Vec<_> = named.collect();
+    powers.sort_by_key(|(power, _)| Reverse(power.danger));
+    for (power, reason) in &powers {
+        lines.push(in_words(power));
+        if reasons.show(power, powers.len()) {
+            lines.push(format!("    {}", author(reason)));
+        }
     }
     for (key, value) in &asks.limits {
         let (key, value) = (quote(key, MAX_QUOTE), quote(&value.to_string(), MAX_QUOTE));

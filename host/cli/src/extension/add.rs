@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::about;
+use super::about::{self, Reasons};
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Consent};
 use super::place::{ManifestArg, Place};
@@ -93,7 +93,12 @@ impl Add {
         let Location::Carried(extension) = &found.location else {
             return Err(wrong!("`{name}` does not come with acp-chain"));
         };
-        about::print(&found.package, extension.digest, extension.size());
+        about::print(
+            &found.package,
+            extension.digest,
+            extension.size(),
+            Reasons::Folded,
+        );
         say!("It comes with acp-chain");
         let question = format!("Use `{name}`, with these powers?");
         if !self.is_agreed(&question, &extension.digest)? {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, stdin};
 
-use super::about;
+use super::about::{self, Reasons};
 use super::candidate::{Candidate, shown};
 use crate::Result;
 use crate::out;
@@ -63,10 +63,40 @@ pub fn ask(question: &str, unasked: Result<bool>) -> Result<bool> {
     Ok(read.is_ok() && matches!(&*said, "y" | "yes"))
 }
 
+/// Lets the user choose one of several on the terminal, by number; `None` without a terminal, or a choice. `question` is
+/// the beginning of it.
+pub fn pick(question: &str, choices: &[String]) -> Option<usize> {
+    if !stdin().is_terminal() || !out::has_error_terminal() {
+        return None;
+    }
+    out::write(format_args!("{question}\n"));
+    for (choice, number) in choices.iter().zip(1..) {
+        out::write(format_args!("  {number}. {choice}\n"));
+    }
+    loop {
+        out::write(format_args!("The number of your choice, or nothing: "));
+        let mut line = String::new();
+        stdin().lock().read_line(&mut line).ok()?;
+        if line.trim().is_empty() {
+            return None;
+        }
+        let number: Option<usize> = line.trim().parse().ok();
+        let at = number.and_then(|number| number.checked_sub(1));
+        if let Some(at) = at.filter(|at| *at < choices.len()) {
+            return Some(at);
+        }
+    }
+}
+
 /// Prints an extension's description, its source, and what it asks for.
 pub fn show(candidate: &Candidate) {
     let release = &candidate.release;
-    about::print(&candidate.package, release.digest, release.size);
+    about::print(
+        &candidate.package,
+        release.digest,
+        release.size,
+        Reasons::Folded,
+    );
     say!("It comes from {}", shown(&release.source));
     say!("It is signed by {}", signer(release));
     if let Some(why) = &candidate.unread {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use acp_chain_package::Package;
 
-use super::{about, package};
+use super::about::{self, Reasons};
+use super::package;
 use acp_chain_app::home;
 use acp_chain_extension::{Digest, Location, Lock, Stored};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -52,7 +53,7 @@ impl Info {
         if self.json {
             say!("{:#}", about::json(&package, digest, size));
         } else {
-            about::print(&package, digest, size);
+            about::print(&package, digest, size, Reasons::All);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use acp_chain_package::{Package as Extension, Project};
 
-use super::about;
+use super::about::{self, Reasons};
 use acp_chain_channel::limits::{COMPONENT, Quantity};
 use acp_chain_disk as disk;
 use acp_chain_extension::Digest;
@@ -52,7 +52,12 @@ impl Package {
             let output = Untrusted::new(output.display());
             format!("{output} cannot be written: {error}")
         })?;
-        about::print(&package, Digest::of(&written), written.len() as u64);
+        about::print(
+            &package,
+            Digest::of(&written),
+            written.len() as u64,
+            Reasons::All,
+        );
         Ok(())
     }
 }

@@ -2,11 +2,15 @@
 //! long to be shown whole, the question says so.
 
 use std::cell::Cell;
+use std::cmp::Reverse;
 
 use acp_chain_package::Package;
+use acp_chain_powers::Power;
 use serde_json::Value;
 
+use crate::extension::about::Reasons;
 use crate::extension::{about, consent};
+use crate::short::Short;
 use crate::words;
 use acp_chain::host::ProxyPlan;
 use acp_chain_app::project::OpenProject;
@@ -56,15 +60,37 @@ impl Quotes {
 /// The question about everything that a project asks for.
 pub fn all(opened: &OpenProject) -> Question {
     let quotes = Quotes::default();
-    let mut lines = vec!["It asks for these proxies, the client's neighbour first:".to_owned()];
     if opened.proxies.is_empty() {
-        lines = vec!["It asks for no proxies.".to_owned()];
+        return quotes.question(vec!["It asks for no proxies.".to_owned()]);
     }
+    let mut lines: Vec<_> = short(opened).lines().into();
+    lines.push("It asks for these proxies, the client's neighbour first:".to_owned());
     for ProxyPlan { entry, .. } in &opened.proxies {
         lines.push(String::new());
         lines.extend(one(opened, entry, &quotes));
     }
     quotes.question(lines)
+}
+
+/// All that the project's proxies may do.
+fn short(opened: &OpenProject) -> Short {
+    let mut short = Short::default();
+    for ProxyPlan { entry, .. } in &opened.proxies {
+        let ProxyKind::Component(component) = &entry.kind else {
+            continue;
+        };
+        let grant = &component.grant;
+        for power in grant.powers() {
+            short.power(power);
+        }
+        for _ in grant.methods() {
+            short.method();
+        }
+        for directory in component.directories.iter() {
+            short.directory(directory);
+        }
+    }
+    short
 }
 
 /// The question about the differences from the earlier consent.
@@ -144,7 +170,7 @@ fn more(entry: &ProxyEntry, before: &Agreed) -> Vec<String> {
     let package = component.location.package().ok();
     let powers = component.grant.powers().iter();
     let new = powers.filter(|power| !before.powers.iter().any(|key| key == power.key));
-    new.flat_map(|power| power_in_words(power, package.as_ref()))
+    new.flat_map(|power| power_in_words(power, package.as_ref(), true))
         .collect()
 }
 
@@ -173,13 +199,16 @@ fn one(opened: &OpenProject, entry: &ProxyEntry, quotes: &Quotes) -> Vec<String>
     if grant.powers().is_empty() && grant.methods().is_empty() {
         add("has no powers: it sees nothing, and does nothing".to_owned());
     }
-    for power in grant.powers() {
-        power_in_words(power, package.as_ref())
-            .into_iter()
-            .for_each(&mut add);
-    }
     for named in grant.methods() {
         add(quotes.text(&words::by_name(named)));
+    }
+    let mut powers = grant.powers().to_vec();
+    powers.sort_by_key(|power| Reverse(power.danger));
+    for power in &powers {
+        let has_reason = Reasons::Folded.show(power, powers.len());
+        power_in_words(power, package.as_ref(), has_reason)
+            .into_iter()
+            .for_each(&mut add);
     }
     component
         .directories
@@ -256,11 +285,12 @@ fn identity(
 }
 
 /// A power, and its author's reason for it.
-fn power_in_words(power: &acp_chain_powers::Power, package: Option<&Package>) -> Vec<String> {
+fn power_in_words(power: &Power, package: Option<&Package>, has_reason: bool) -> Vec<String> {
     let asked = package.into_iter().flat_map(|package| &package.asks.powers);
     let mut reasons = asked.filter(|asked| asked.power == power.key);
     let reason = reasons
         .next()
+        .filter(|_| has_reason)
         .map(|asked| format!("    {}", about::author(&asked.reason)));
     [words::in_words(power)].into_iter().chain(reason).collect()
 }

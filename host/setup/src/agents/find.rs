@@ -238,8 +238,7 @@ impl Reader<'_> {
         }
         let Some(program) = program else {
             return Ok(Err(
-                "has no `command` in this file: the editor provides it; add an agent with a command of \
-                 its own",
+                "has no `command` in this file: the editor launches it by itself, without a chain",
             ));
         };
         let key = self.range(program).start;

@@ -26,6 +26,15 @@ pub struct Agent {
     pub words: Vec<String>,
 }
 
+/// An entry for an installed agent.
+#[derive(Clone, Debug)]
+pub struct Added {
+    /// Its name in the configuration.
+    pub entry: String,
+    /// The name under which the agent is installed.
+    pub agent: String,
+}
+
 /// The agents of a configuration, in order.
 pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     let found = find(text, dialect)?;
@@ -83,15 +92,16 @@ pub fn unwrap(
     })
 }
 
-/// Adds installed agents that are missing.
+/// Adds entries for installed agents.
 pub fn put(
     text: &str,
     dialect: Dialect,
-    names: &[String],
+    added: &[Added],
     launch: &Launch,
 ) -> Result<String, Malformed> {
-    names.iter().try_fold(text.to_owned(), |text, name| {
-        entry::put(&text, dialect, name, &launch.installed(name))
+    added.iter().try_fold(text.to_owned(), |text, added| {
+        let words = launch.installed(&added.agent);
+        entry::put(&text, dialect, &added.entry, &words)
     })
 }
 

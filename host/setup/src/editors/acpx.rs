@@ -17,5 +17,8 @@ pub(super) const ACPX: Editor = Editor {
             lines: true,
             kind: None,
         },
+        alone: Some(
+            "The agents that acpx knows by name (`claude`, `codex`, `gemini` and others), unless an entry has that name,",
+        ),
     },
 };

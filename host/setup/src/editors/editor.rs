@@ -28,14 +28,16 @@ pub(crate) enum Kind {
         /// Files that matter only if there are agents in them, and are changed only by name.
         further: fn(&Folders) -> Vec<PathBuf>,
         dialect: Dialect,
+        /// The agents that it launches without an entry.
+        alone: Option<&'static str>,
     },
     /// Code, to which ours is added.
     Code(Code),
     /// The command line: there is nothing to change.
     Typed {
         program: &'static str,
-        /// The words to type for an installed agent, or for any.
-        line: fn(&Launch, Option<&str>) -> String,
+        /// What to type for an agent that is launched by this line of a shell.
+        line: fn(&str) -> String,
     },
 }
 

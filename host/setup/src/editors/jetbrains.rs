@@ -16,5 +16,6 @@ pub(super) const JETBRAINS: Editor = Editor {
             lines: false,
             kind: None,
         },
+        alone: Some("Junie, and the other agents that the IDE installs by itself,"),
     },
 };

@@ -85,5 +85,6 @@ pub(super) const VSCODE: Editor = Editor {
             lines: false,
             kind: None,
         },
+        alone: Some("Agents of other extensions, such as Copilot,"),
     },
 };

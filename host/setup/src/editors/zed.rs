@@ -32,5 +32,6 @@ pub(super) const ZED: Editor = Editor {
             lines: false,
             kind: Some("custom"),
         },
+        alone: Some("Zed's own agent, and those that it installs by itself,"),
     },
 };

@@ -34,7 +34,7 @@ impl Script for Echo {
         })]
     }
 
-    fn call(&self, _folder: &str) -> Value {
+    fn call(&self, _prompt: &Value, _folder: &str) -> Value {
         json!({ "toolCallId": "edit", "title": "Edit README.md", "kind": "edit" })
     }
 

@@ -1,26 +1,33 @@
 //! `acp-chain setup`: puts acp-chain in front of an editor's agents, after showing the diff.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `offer` | agents that an editor could get, if it has none that the chain can be put in front of |
+//! | `diff` | a change, as it is shown |
+//! | `list` | the editors found |
+
+mod diff;
+mod list;
+mod offer;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::Result;
 use acp_chain_setup::{
-    Agent, Change, EDITORS, Editor, Error, Folders, Launch, Runs, Store, Wanted, agents, plan,
-    typed,
+    Agent, Change, EDITORS, Editor, Error, Folders, Launch, Runs, Store, agents,
 };
 use clap::builder::PossibleValuesParser;
-use similar::{ChangeTag, TextDiff};
 
+use self::diff::show;
+use self::offer::Offer;
 use super::extension::consent::agrees;
-use acp_chain_app::{agent, home, shell};
+use acp_chain_app::{home, shell};
 use acp_chain_disk as disk;
 use acp_chain_doctor::setup_command;
 use acp_chain_manifest::Manifest;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
-
-/// How many lines of context a diff shows.
-const CONTEXT: usize = 2;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -31,14 +38,15 @@ Examples:
 
 Exit codes:
   0  the configuration is as you want it
-  1  it was not changed, because you said no or because of an error
+  1  it was not changed: you said no, there is no agent, or because of an error
   2  the command line is wrong")]
 pub struct Setup {
     /// The editor; by default, list those that are found
     #[arg(value_parser = PossibleValuesParser::new(EDITORS.iter().map(|editor| editor.name)))]
     editor: Option<String>,
     /// Only this agent, by its name in the editor's configuration; for Neovim and Emacs, the name of its program. An
-    /// agent installed by `acp-chain agent add` that the editor does not have is added
+    /// agent that is installed by `acp-chain agent add`, or a known one in your PATH, is added if the editor does not have
+    /// it, or launches it by itself
     #[arg(long = "agent", value_name = "NAME", requires = "editor")]
     agents: Vec<String>,
     /// Add this extension to the chain in your config.toml for these agents
@@ -62,7 +70,7 @@ impl Setup {
     pub fn main(self) -> Result<ExitCode> {
         let places = Folders::of_user().ok_or("there is no home folder to look for editors in")?;
         let Some(name) = &self.editor else {
-            list(&places);
+            list::print(&places);
             return Ok(ExitCode::SUCCESS);
         };
         let editor = Editor::named(name).ok_or("there is no such editor")?;
@@ -84,13 +92,8 @@ impl Setup {
         let config = home::config_file().filter(|path| path.exists());
         let config = config.as_deref().or(begun.as_deref());
         let launch = launch.with_places(config, home::moved_data().as_deref());
-        let wanted = Wanted {
-            file: self.file.clone(),
-            agents: self.agents.clone(),
-            // Errors in the folder of agents are reported when an installed agent is needed.
-            installed: agent::names().unwrap_or_default(),
-        };
-        if let Some(lines) = typed(editor, &wanted, &launch) {
+        let offer = Offer::new(editor, self);
+        if let Some(lines) = offer.lines(&launch) {
             say!(
                 "{} has no configuration of agents. Launch one like this:",
                 editor.title
@@ -98,19 +101,12 @@ impl Setup {
             for line in lines {
                 say!("  {}", Untrusted::new(line));
             }
-            return Ok(ExitCode::SUCCESS);
+            return offer.check().map(|()| ExitCode::SUCCESS);
         }
         if self.file.is_none() {
             name_further(editor, places);
         }
-        let planned = plan(editor, places, &wanted, &launch);
-        let planned = planned.map_err(|error| {
-            let next = self.with_installed(editor, places, &wanted, &launch, &error);
-            shown(error) + &next
-        })?;
-        for name in &planned.added {
-            agent::installed(name)?;
-        }
+        let planned = offer.plan(places, &launch)?;
         for (agent, why) in &planned.left {
             say!("`{}` stays as it is: it {why}.", quote(agent, MAX_QUOTE));
         }
@@ -138,6 +134,7 @@ impl Setup {
         if let Some(config) = &begun {
             begin(config)?;
         }
+        offer.install(&planned.added)?;
         store()?.apply(editor, change).map_err(shown)?;
         let file = match &self.file {
             Some(_) => format!(" --file {}", shell::word(&planned.path)),
@@ -197,36 +194,6 @@ impl Setup {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Suggests to add the only installed agent, if the configuration has no agents, and this would work.
-    fn with_installed(
-        &self,
-        editor: &Editor,
-        places: &Folders,
-        wanted: &Wanted,
-        launch: &Launch,
-        error: &Error,
-    ) -> String {
-        let has_none = matches!(error, Error::NoAgents { .. } | Error::NotFound { .. });
-        let [only] = &wanted.installed[..] else {
-            return String::new();
-        };
-        let with_it = Wanted {
-            agents: vec![only.clone()],
-            ..wanted.clone()
-        };
-        if !has_none || editor.is_code() || plan(editor, places, &with_it, launch).is_err() {
-            return String::new();
-        }
-        let option = |name: &str, value: &Path| format!(" --{name} {}", shell::word(value));
-        let with = self.with.iter().map(|name| option("with", Path::new(name)));
-        let file = self.file.iter().map(|file| option("file", file));
-        let options: String = with.chain(file).collect();
-        format!(
-            ". `{only}` is installed, and `acp-chain setup {} --agent {only}{options}` adds it",
-            editor.name
-        )
-    }
-
     /// Whether the chain has any proxies, besides those of projects. Fails if it cannot run.
     fn check_chain(&self) -> Result<bool> {
         let user = home::user()?;
@@ -241,6 +208,14 @@ impl Setup {
             );
         }
         Ok(true)
+    }
+
+    /// The options of this command line that apply to any agent.
+    fn options(&self) -> String {
+        let option = |name: &str, value: &Path| format!(" --{name} {}", shell::word(value));
+        let with = self.with.iter().map(|name| option("with", Path::new(name)));
+        let file = self.file.iter().map(|file| option("file", file));
+        with.chain(file).collect()
     }
 
     /// Whether the user agrees to what was just shown.
@@ -287,64 +262,6 @@ fn begin(config: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints a change as a diff.
-fn show(change: &Change) {
-    let path = Untrusted::new(change.path.display());
-    say!("--- {path}{}", missing(change.before.as_ref()));
-    say!("+++ {path}{}", missing(change.after.as_ref()));
-    let before = change.before.as_deref().unwrap_or_default();
-    let after = change.after.as_deref().unwrap_or_default();
-    let diff = TextDiff::from_lines(before, after);
-    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
-        say!("{}", hunk.header());
-        for change in hunk.iter_changes() {
-            let mark = match change.tag() {
-                ChangeTag::Equal => ' ',
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-            };
-            let line = change.value().trim_end_matches(['\n', '\r']);
-            say!("{mark}{}", quote(&line.replace('\t', "    "), MAX_QUOTE));
-        }
-    }
-}
-
-fn missing(text: Option<&String>) -> &'static str {
-    match text {
-        Some(_) => "",
-        None => " (is not there)",
-    }
-}
-
-/// Prints the editors found, and what each launches.
-fn list(places: &Folders) {
-    let mut is_any = false;
-    for editor in &EDITORS {
-        let found = editor.found(places);
-        for path in &editor.everywhere(places) {
-            is_any = true;
-            say!("{}: {}", editor.title, Untrusted::new(path.display()));
-            one(editor, path, &setup_command(editor, path, &found));
-        }
-        if let Some(program) = editor.program() {
-            is_any = true;
-            say!("{}: {}", editor.title, Untrusted::new(program.display()));
-            say!(
-                "  takes the agent to launch on its command line: `acp-chain setup {}`",
-                editor.name
-            );
-        }
-    }
-    if !is_any {
-        let names: Vec<_> = EDITORS.iter().map(|editor| editor.title).collect();
-        say!(
-            "No configuration of an editor was found; these are known: {}.",
-            names.join(", ")
-        );
-        say!("`acp-chain setup EDITOR --file FILE` takes one that is elsewhere.");
-    }
-}
-
 /// Names the files with agents that are not changed without `--file`.
 fn name_further(editor: &Editor, places: &Folders) {
     for path in editor.further(places) {
@@ -356,34 +273,5 @@ fn name_further(editor: &Editor, places: &Folders) {
                 setup_command(editor, &path, &[])
             );
         }
-    }
-}
-
-/// What one configuration launches, and the command that changes it.
-fn one(editor: &Editor, path: &Path, setup: &str) {
-    let (found, is_chained) = match agents(editor, path) {
-        Ok(found) => found,
-        Err(error) => {
-            say!("  {}", Untrusted::new(error));
-            return;
-        }
-    };
-    for agent in &found {
-        let name = quote(&agent.name, MAX_QUOTE);
-        match &agent.runs {
-            Runs::Chain | Runs::ByHand => say!("  `{name}` launches acp-chain"),
-            Runs::Other(command) => say!("  `{name}` launches {}", quote(command, MAX_QUOTE)),
-            Runs::Unfit(why) => say!("  `{name}` {why}"),
-        }
-    }
-    let is_open = found
-        .iter()
-        .any(|agent| matches!(agent.runs, Runs::Other(_)));
-    let by_code = found.is_empty() && editor.is_code();
-    match (is_open || by_code && !is_chained, by_code && is_chained) {
-        (true, _) => say!("  `{setup}` puts acp-chain in front"),
-        (_, true) => say!("  launches acp-chain"),
-        _ if found.is_empty() => say!("  has no agents"),
-        _ => {}
     }
 }

@@ -1,0 +1,119 @@
+//! The help of the program: its commands by topic. clap groups options only.
+
+use clap::Command;
+
+/// The topics, with their commands in the order of the help.
+const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Use",
+        &[
+            "demo",
+            "try",
+            "setup",
+            "run",
+            "agent",
+            "trust",
+            "completions",
+            "man",
+        ],
+    ),
+    (
+        "Extensions",
+        &[
+            "info", "add", "list", "update", "remove", "install", "gc", "state",
+        ],
+    ),
+    (
+        "Look",
+        &[
+            "check",
+            "doctor",
+            "inspect",
+            "top",
+            "trace",
+            "replay",
+            "permissions",
+            "powers",
+            "limits",
+        ],
+    ),
+    (
+        "Write",
+        &[
+            "new",
+            "dev",
+            "build",
+            "test",
+            "conformance",
+            "sdk",
+            "package",
+            "publish",
+            "bundle",
+        ],
+    ),
+    ("Serve", &["serve", "serve-token"]),
+];
+
+/// The program with its commands by topic in its help.
+pub fn grouped(program: Command) -> Command {
+    let widths = GROUPS.iter().flat_map(|(_, names)| *names);
+    let width = widths.map(|name| name.len()).max().unwrap_or_default();
+    let mut list = String::new();
+    for (topic, names) in GROUPS {
+        list.push_str(topic);
+        list.push_str(":\n");
+        for name in names {
+            let about = program.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            list.push_str(&format!("  {name:width$}  {about}\n"));
+        }
+        list.push('\n');
+    }
+    program.help_template(format!(
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::Cli;
+
+    #[test]
+    fn each_command_for_people_is_in_one_group() {
+        let program = Cli::command();
+        let shown = program.get_subcommands();
+        let shown = shown.filter(|command| !command.is_hide_set());
+        let all: BTreeSet<_> = shown.map(Command::get_name).collect();
+        let grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).collect();
+        let once: BTreeSet<_> = grouped.iter().map(|name| **name).collect();
+        assert_eq!(once, all);
+        assert_eq!(once.len(), grouped.len(), "a command is in two groups");
+    }
+
+    #[test]
+    fn the_help_has_each_group_with_its_commands_and_all_options() {
+        let help = grouped(Cli::command()).render_help().to_string();
+        for (topic, names) in GROUPS {
+            let (_, group) = help.split_once(&format!("\n{topic}:\n")).unwrap();
+            let (group, _) = group.split_once("\n\n").unwrap();
+            let listed = group
+                .lines()
+                .map(|line| line.split_whitespace().next().unwrap());
+            assert!(listed.eq(names.iter().copied()), "{group}");
+        }
+        for part in [
+            "Usage: acp-chain ",
+            "      --data <FOLDER>",
+            "  -h, --help",
+            "\nExamples:\n",
+        ] {
+            assert!(help.contains(part), "{help}\nlacks {part}");
+        }
+        assert!(!help.contains("Commands:") && !help.contains('{'), "{help}");
+    }
+}

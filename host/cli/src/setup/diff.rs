@@ -1,0 +1,37 @@
+//! A change as a diff.
+
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_setup::Change;
+use similar::{ChangeTag, TextDiff};
+
+/// How many lines of context a diff shows.
+const CONTEXT: usize = 2;
+
+/// Prints a change.
+pub fn show(change: &Change) {
+    let path = Untrusted::new(change.path.display());
+    say!("--- {path}{}", missing(change.before.as_ref()));
+    say!("+++ {path}{}", missing(change.after.as_ref()));
+    let before = change.before.as_deref().unwrap_or_default();
+    let after = change.after.as_deref().unwrap_or_default();
+    let diff = TextDiff::from_lines(before, after);
+    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        say!("{}", hunk.header());
+        for change in hunk.iter_changes() {
+            let mark = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            let line = change.value().trim_end_matches(['\n', '\r']);
+            say!("{mark}{}", quote(&line.replace('\t', "    "), MAX_QUOTE));
+        }
+    }
+}
+
+fn missing(text: Option<&String>) -> &'static str {
+    match text {
+        Some(_) => "",
+        None => " (is not there)",
+    }
+}
