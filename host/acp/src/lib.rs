@@ -109,6 +109,8 @@ pub mod code {
 
 /// The first request of a connection.
 pub const INITIALIZE: &str = "initialize";
+/// The request that signs in to the agent.
+pub const AUTHENTICATE: &str = "authenticate";
 /// The request that begins a session.
 pub const NEW: &str = "session/new";
 /// The request that opens a turn.
@@ -121,6 +123,8 @@ pub const UPDATE: &str = "session/update";
 pub const PERMISSION: &str = "session/request_permission";
 /// The agent's request for the text of a file.
 pub const READ: &str = "fs/read_text_file";
+/// The agent's request to write the text of a file.
+pub const WRITE: &str = "fs/write_text_file";
 /// The agent's request for input by the user.
 pub const ELICITATION: &str = "elicitation/create";
 /// The prefix of the requests by which the host tells proxies of the agent's tool runs (extension methods of ACP). Only

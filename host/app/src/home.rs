@@ -153,6 +153,11 @@ pub fn log_file() -> Option<PathBuf> {
     Some(folder.join("acp-chain.log"))
 }
 
+/// The prompts that the user has typed into `acp-chain try`, beside the log.
+pub fn history() -> Option<PathBuf> {
+    Some(log_file()?.with_file_name("history"))
+}
+
 /// The folders in which the socket for MCP clients may be.
 pub fn sockets() -> Vec<PathBuf> {
     local::places()
@@ -173,6 +178,7 @@ pub fn check_owners() -> Result<(), Error> {
         ("backups of configurations", setups(), "XDG_DATA_HOME"),
         ("what proxies have stored", state(), "XDG_DATA_HOME"),
         ("the log", log_file(), "XDG_STATE_HOME"),
+        ("the history of prompts", history(), "XDG_STATE_HOME"),
     ];
     let files = files.into_iter();
     let files = files.filter_map(|(what, path, variable)| Some((what, path?, variable)));

@@ -27,7 +27,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
-mod beside;
+pub mod beside;
 pub mod compile;
 pub mod dev;
 mod dry_run;

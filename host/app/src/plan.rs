@@ -205,6 +205,11 @@ pub fn give_up_rights<'d>(
 }
 
 impl LoadedChain {
+    /// Keeps the rights to further directories, which no proxy gets.
+    pub fn keep(&mut self, directories: impl IntoIterator<Item = Directories>) {
+        self.directories.extend(directories);
+    }
+
     /// Gives up our rights, except removing sockets from this folder, then starts the components. If that fails, the
     /// rights remain given up.
     pub async fn start(self, live: Option<&Directory>) -> Result<Chain, ChainError> {

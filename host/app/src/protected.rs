@@ -193,6 +193,7 @@ fn own() -> Vec<ProtectedFile> {
             home::config_file().map(|file| Lock::beside(&file)),
         ),
         ("the log", home::log_file()),
+        ("the history of prompts", home::history()),
         ("this program", std::env::current_exe().ok()),
     ];
     let files = files.into_iter();

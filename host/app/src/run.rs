@@ -9,6 +9,7 @@ use acp_chain_conductor::{self as chain, Chain, Exit, Role, Settings};
 use acp_chain_extension::Installed;
 use acp_chain_manifest::{HooksMode, Manifest, User};
 use acp_chain_rpc::transport::Transport;
+use acp_chain_sandbox::Directories;
 use acp_chain_system::descriptors;
 
 use crate::agent::AgentChoice;
@@ -43,6 +44,8 @@ pub struct ChainOptions {
     pub protected: Vec<(&'static str, PathBuf)>,
     /// Whether proxies are only called, and nothing that they do has an effect.
     pub is_dry_run: bool,
+    /// The folder in which this process keeps reading and writing files, as those of its client.
+    pub served: Option<Directories>,
     /// The log arguments, for programs of ours that this starts.
     pub logging: Vec<OsString>,
     /// The settings that an editor's command line names.
@@ -211,7 +214,8 @@ impl ChainOptions {
             };
             // Components open files. Programs that the supervisor starts keep the usual limit.
             descriptors::raise();
-            let loaded = plan.load(Some(supervisor), report).await?;
+            let mut loaded = plan.load(Some(supervisor), report).await?;
+            loaded.keep(self.served.clone());
             let started = loaded.start(live.as_ref()).await.inspect(&begun);
             started.map_err(StartFailure::AfterRights)
         };

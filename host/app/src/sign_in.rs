@@ -13,19 +13,21 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 /// One way to sign in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
+    /// The id by which the agent knows it.
+    pub id: Value,
     /// The name and description that the agent gives.
     pub name: String,
     /// The command to run in a terminal; `None` if this way to sign in needs none.
     pub command: Option<String>,
 }
 
-/// The parameters of `initialize`, for a client without files and terminals that shows its user how to sign in.
-pub fn params() -> Value {
+/// The parameters of `initialize`, for a client without terminals that shows its user how to sign in, and may have files.
+pub fn params(has_files: bool) -> Value {
     json!({
         "protocolVersion": 1,
         "clientInfo": { "name": "acp-chain", "version": env!("CARGO_PKG_VERSION") },
         "clientCapabilities": {
-            "fs": { "readTextFile": false, "writeTextFile": false },
+            "fs": { "readTextFile": has_files, "writeTextFile": has_files },
             "terminal": false,
             "auth": { "terminal": true },
             // The earlier form, from before the protocol had a name for it.
@@ -42,6 +44,7 @@ pub fn logins(answer: &Value, agent: &CommandLine) -> Vec<Login> {
         let name = text("name").or(text("id")).unwrap_or("?");
         let about = text("description").map_or(String::new(), |about| format!(": {about}"));
         Login {
+            id: method["id"].clone(),
             name: quote(&format!("{name}{about}"), MAX_QUOTE),
             command: command(method, agent),
         }

@@ -251,6 +251,9 @@ Examples:
     /// Load and store the values of proxies for a running chain, which starts this; not for people
     #[command(hide = true)]
     KeepValues,
+    /// Let a user edit lines for `acp-chain try`, which starts this; not for people
+    #[command(hide = true)]
+    EditLines,
     /// Watch files of tokens and keys of issuers for `acp-chain serve`, which starts this; not for
     /// people
     #[command(hide = true)]
@@ -280,6 +283,7 @@ impl Command {
                 | Self::Serve(_)
                 | Self::ExportOtel
                 | Self::KeepValues
+                | Self::EditLines
                 | Self::WatchKeys
                 | Self::FindProjects(_)
                 | Self::ProjectChain(_)
@@ -395,6 +399,7 @@ fn dispatch() -> ExitCode {
         Command::Connect(connect) => report(connect.main()),
         Command::ExportOtel => code_if(otel::serve()),
         Command::KeepValues => code_if(values::serve()),
+        Command::EditLines => code_if(typed::edit_lines::main()),
         Command::Supervise => supervisor::main(),
         Command::Compile => code_if(compile::serve().is_ok()),
         Command::Agent(agent) => agent.main(),

@@ -34,7 +34,8 @@ pub use values::StoredValues;
 /// Native proxies, and the agent: their processes, and the dialects of the proxy protocol.
 pub mod native {
     pub use acp_chain_process::{
-        CommandLine, Process, ProcessEnd, SpawnError, Startable, Supervisor, describe, exit_code,
+        CommandLine, Process, ProcessEnd, SpawnError, Startable, Supervisor, Tail, describe,
+        exit_code,
     };
     pub use acp_chain_router::native::Dialect;
 }

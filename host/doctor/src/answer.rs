@@ -52,7 +52,7 @@ pub async fn initialize(program: Startable, patience: Duration) -> Response {
         }
     };
     let mut end = End::default();
-    let request = end.request(INITIALIZE, params(), ());
+    let request = end.request(INITIALIZE, params(false), ());
     let mut is_noisy = false;
     let answered = async {
         // An agent that does not read may have ended, which its output shows.

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod asks;
+mod keys;
 mod project;
 mod read;
 mod sections;
@@ -20,6 +21,7 @@ mod tests;
 mod write;
 
 pub use asks::{AskedMethods, Asks, RequestedPower};
+pub use keys::{Key, keys};
 pub use project::{MetadataError, Project};
 pub use read::PackageError;
 pub use semver::Version;

@@ -1,5 +1,7 @@
 //! The legs of a trace: messages that crossed from one part of the chain to the next, in order.
 
+use std::collections::HashMap;
+
 use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
 pub use acp_chain_trace::Kind;
 use acp_chain_trace::{read_in_part, read_whole};
@@ -25,6 +27,9 @@ pub struct Leg {
     /// Whether it has a body that cannot be represented.
     #[serde(skip)]
     is_in_part: bool,
+    /// The title that an earlier message on the same hop gave the tool call, if this message has none.
+    #[serde(skip)]
+    known_title: Option<String>,
 }
 
 /// The legs of a trace. Other lines, such as decisions of proxies, are skipped.
@@ -33,7 +38,32 @@ pub struct Leg {
 /// If a line is not from a trace.
 pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
     let legs = trace.lines().map(leg);
-    legs.filter_map(Result::transpose).collect()
+    let legs: serde_json::Result<Vec<Leg>> = legs.filter_map(Result::transpose).collect();
+    legs.map(with_titles)
+}
+
+/// Adds the titles of tool calls to messages that name a call by its id alone. A proxy may change a title, so each hop has
+/// its own.
+fn with_titles(legs: Vec<Leg>) -> Vec<Leg> {
+    let mut titles: HashMap<(String, String, String), String> = HashMap::new();
+    let titled = legs.into_iter().map(|leg| {
+        let Some(call) = leg.tool_call() else {
+            return leg;
+        };
+        let Some(id) = call["toolCallId"].as_str() else {
+            return leg;
+        };
+        let key = (leg.from.clone(), leg.to.clone(), id.to_owned());
+        let known_title = match call["title"].as_str() {
+            Some(title) => {
+                titles.insert(key, title.to_owned());
+                None
+            }
+            None => titles.get(&key).cloned(),
+        };
+        Leg { known_title, ..leg }
+    });
+    titled.collect()
 }
 
 fn leg(line: &str) -> serde_json::Result<Option<Leg>> {
@@ -85,7 +115,10 @@ impl Leg {
             return "(cannot be shown)".to_owned();
         }
         match self.kind {
-            Kind::Request | Kind::Notification => text_of(&self.method, &self.params),
+            Kind::Request | Kind::Notification => match &self.known_title {
+                Some(title) => titled(title, self.tool_call().unwrap_or(&Value::Null)),
+                None => text_of(&self.method, &self.params),
+            },
             Kind::Response if !self.error.is_null() => {
                 let message = self.error["message"].as_str();
                 format!("error: {}", message.unwrap_or("?"))
@@ -93,9 +126,21 @@ impl Leg {
             Kind::Response => match self.method.as_str() {
                 "fs/read_text_file" => string(&self.result["content"]),
                 PROMPT => string(&self.result["stopReason"]),
-                PERMISSION => string(&self.result["outcome"]["optionId"]),
+                PERMISSION => match &self.result["outcome"]["optionId"] {
+                    Value::Null => string(&self.result["outcome"]["outcome"]),
+                    option => string(option),
+                },
                 _ => self.result.to_string(),
             },
+        }
+    }
+
+    /// The tool call that a request or notification is about.
+    fn tool_call(&self) -> Option<&Value> {
+        match (self.kind, self.method.as_str()) {
+            (Kind::Notification, UPDATE) => Some(&self.params["update"]),
+            (Kind::Request, PERMISSION) => Some(&self.params["toolCall"]),
+            _ => None,
         }
     }
 }
@@ -110,29 +155,58 @@ pub fn text_of(method: &str, params: &Value) -> String {
             texts.join("\n")
         }
         UPDATE => update(&params["update"]),
-        PERMISSION => string(&params["toolCall"]["title"]),
+        PERMISSION => {
+            let call = &params["toolCall"];
+            let title = call["title"].as_str().or(call["kind"].as_str());
+            title.unwrap_or("a tool call without a title").to_owned()
+        }
         "fs/read_text_file" => string(&params["path"]),
         _ => params.to_string(),
     }
 }
 
-/// The text of a chunk, or the title and the last status of a tool call.
+/// The text of a chunk, the title of a tool call with its last output, or else the kind of the update.
 fn update(update: &Value) -> String {
-    let said = update["content"]
-        .as_array()
-        .and_then(|content| content.last());
-    match (update["title"].as_str(), said) {
-        (Some(title), Some(said)) => format!("{title}: {}", string(&said["content"]["text"])),
-        (Some(title), None) => title.to_owned(),
-        (None, _) => string(&update["content"]["text"]),
+    match (update["title"].as_str(), output(update)) {
+        (Some(title), _) => titled(title, update),
+        (None, Some(text)) => text.to_owned(),
+        (None, None) => {
+            let kind = update["sessionUpdate"].as_str().unwrap_or("(nothing)");
+            with_status(kind, update)
+        }
     }
 }
 
-/// A content block: its own text, or that of the resource in it.
+/// A tool call with this title: its last output, or else its status.
+fn titled(title: &str, call: &Value) -> String {
+    match output(call) {
+        Some(text) => format!("{title}: {text}"),
+        None => with_status(title, call),
+    }
+}
+
+fn with_status(what: &str, update: &Value) -> String {
+    match update["status"].as_str() {
+        Some(status) => format!("{what} ({status})"),
+        None => what.to_owned(),
+    }
+}
+
+/// The text of an update: of a chunk, or the last one of a tool call.
+fn output(update: &Value) -> Option<&str> {
+    let last = match update["content"].as_array() {
+        Some(content) => &content.last()?["content"],
+        None => &update["content"],
+    };
+    last["text"].as_str()
+}
+
+/// A content block: its own text, that of the resource in it, or else what it is.
 fn block(block: &Value) -> String {
-    match &block["resource"]["text"] {
-        Value::Null => string(&block["text"]),
-        text => string(text),
+    let texts = [&block["text"], &block["resource"]["text"], &block["uri"]];
+    match texts.into_iter().find_map(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => format!("({})", block["type"].as_str().unwrap_or("nothing")),
     }
 }
 

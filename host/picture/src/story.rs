@@ -527,6 +527,32 @@ agent tells session/update
     }
 
     #[test]
+    fn tool_calls_are_shown_by_title_and_updates_without_text_by_kind() {
+        let trace = [
+            r#"{"sessionUpdate":"tool_call","toolCallId":"a","title":"Edit it","status":"pending"}"#,
+            r#"{"sessionUpdate":"tool_call_update","toolCallId":"a","status":"completed"}"#,
+            r#"{"sessionUpdate":"tool_call_update","toolCallId":"b","status":"failed"}"#,
+            r#"{"sessionUpdate":"available_commands_update","availableCommands":[]}"#,
+            r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"image","data":""}}"#,
+        ]
+        .map(|update| {
+            format!(
+                r#"{{"from":"agent","to":"client","kind":"notification","method":"session/update","params":{{"update":{update}}}}}"#
+            )
+        });
+        let legs = crate::legs(&trace.join("\n")).unwrap();
+        let texts: Vec<_> = legs.iter().map(Leg::text).collect();
+        let expected = [
+            "Edit it (pending)",
+            "Edit it (completed)",
+            "tool_call_update (failed)",
+            "available_commands_update",
+            "agent_message_chunk",
+        ];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
     fn an_unrepresentable_message_is_shown_as_such() {
         console::set_colors_enabled(false);
         let deep = "[".repeat(200) + &"]".repeat(200);

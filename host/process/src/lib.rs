@@ -13,5 +13,6 @@ mod stderr;
 
 pub use self::io::ChildIo;
 pub use self::process::{Process, ProcessEnd, SpawnError, describe, exit_code};
+pub use self::stderr::Tail;
 
 pub use acp_chain_system::{CommandLine, Startable, Supervisor};

@@ -159,6 +159,12 @@ impl Process {
         Ok((process, stdin, stdout))
     }
 
+    /// The end of its standard error, also after the process has ended.
+    #[must_use]
+    pub fn stderr(&self) -> Tail {
+        self.stderr.clone()
+    }
+
     /// Waits for the end of the process. Cancel safe.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.tree.wait().await

@@ -25,6 +25,7 @@ impl Tail {
     }
 
     /// The kept output, as text.
+    #[must_use]
     pub fn text(&self) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = kept.iter().copied().collect();

@@ -1,9 +1,9 @@
-//! Opens the files of a project beneath its root.
+//! Opens the files of a project, or of another folder of the user, beneath its root.
 //!
 //! The files are not trusted: a symbolic link may lead to any of the user's files, a pipe would block, and a device has
 //! no end.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
@@ -48,15 +48,65 @@ impl Root {
 
     /// Reads a text file directly in the root, of at most this many bytes; `None` if it is missing.
     pub fn text(&self, name: &str, most: usize) -> Result<Option<String>, FileError> {
-        let name = Path::new(name);
-        match self.open_file(name, FollowSymlinks::No, most as u64)? {
+        self.utf8(Path::new(name), FollowSymlinks::No, most)
+    }
+
+    /// Reads a text file beneath the root, of at most this many bytes; `None` if it is missing. Symbolic links that stay
+    /// beneath the root are followed.
+    pub fn text_beneath(&self, path: &Path, most: usize) -> Result<Option<String>, FileError> {
+        self.utf8(path, FollowSymlinks::Yes, most)
+    }
+
+    /// Writes a file beneath the root, with its missing folders. A file that exists keeps its permissions, and must not be a
+    /// link.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+        let wrong = |error: io::Error| self.unusable(path, "written", &error);
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder {
+            self.folder.create_dir_all(folder).map_err(wrong)?;
+        }
+        // Checked first: opening a device may have effects.
+        match self.folder.symlink_metadata(path) {
+            Ok(about) => self.check_file(path, about.is_file(), about.file_type())?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(wrong(error)),
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true);
+        options.follow(FollowSymlinks::No).nonblock(true);
+        let mut file = self.folder.open_with(path, &options).map_err(wrong)?;
+        // Checked again: another process may have replaced the file.
+        let about = file.metadata().map_err(wrong)?;
+        self.check_file(path, about.is_file(), about.file_type())?;
+        file.set_len(0).map_err(wrong)?;
+        file.write_all(bytes).map_err(wrong)
+    }
+
+    fn utf8(
+        &self,
+        path: &Path,
+        follow: FollowSymlinks,
+        most: usize,
+    ) -> Result<Option<String>, FileError> {
+        match self.open_file(path, follow, most as u64)? {
             None => Ok(None),
             Some(file) => {
                 let bytes = file.read()?;
                 let text = String::from_utf8(bytes);
-                let text = text.map_err(|_| self.wrong(name, "the file is not UTF-8".to_owned()));
+                let text = text.map_err(|_| self.wrong(path, "the file is not UTF-8".to_owned()));
                 text.map(Some)
             }
+        }
+    }
+
+    fn check_file(&self, path: &Path, is_file: bool, kind: FileType) -> Result<(), FileError> {
+        if is_file {
+            Ok(())
+        } else {
+            let why = format!("it is {}, but must be a file", named(kind));
+            Err(self.wrong(path, why))
         }
     }
 
@@ -81,23 +131,17 @@ impl Root {
         let about = match about {
             Ok(about) => about,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(self.unusable(path, &error)),
+            Err(error) => return Err(self.unusable(path, "read", &error)),
         };
-        let not_a_file =
-            |kind| self.wrong(path, format!("it is {}, but must be a file", named(kind)));
-        if !about.is_file() {
-            return Err(not_a_file(about.file_type()));
-        }
+        self.check_file(path, about.is_file(), about.file_type())?;
         let mut options = OpenOptions::new();
         options.read(true).follow(follow).nonblock(true);
         let file = self.folder.open_with(path, &options);
-        let file = file.map_err(|error| self.unusable(path, &error))?;
+        let file = file.map_err(|error| self.unusable(path, "read", &error))?;
         // Checked again: another process may have replaced the file.
         let about = file.metadata();
-        let about = about.map_err(|error| self.unusable(path, &error))?;
-        if !about.is_file() {
-            return Err(not_a_file(about.file_type()));
-        }
+        let about = about.map_err(|error| self.unusable(path, "read", &error))?;
+        self.check_file(path, about.is_file(), about.file_type())?;
         let path = self.path.join(path);
         let file = BoundedFile::new(path, file, most);
         if about.len() > most {
@@ -107,12 +151,13 @@ impl Root {
         }
     }
 
-    fn unusable(&self, path: &Path, error: &io::Error) -> FileError {
+    /// The error of an operation: the file cannot be `done`.
+    fn unusable(&self, path: &Path, done: &str, error: &io::Error) -> FileError {
         let why = match error.kind() {
             io::ErrorKind::PermissionDenied if leads_out(error) => {
                 "a symbolic link in its path leads out of the project".to_owned()
             }
-            _ => format!("it cannot be read: {error}"),
+            _ => format!("it cannot be {done}: {error}"),
         };
         self.wrong(path, why)
     }

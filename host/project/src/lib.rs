@@ -29,7 +29,7 @@ mod worktree;
 
 pub use agreed::{Agreed, Difference};
 pub use content::{Content, Keep, ProjectComponent, ProjectError, folders};
-pub use files::FileError;
+pub use files::{FileError, Root};
 pub use find::{Bounds, End, Found, MANIFEST, around, find};
 pub use signed::{is_signed, vouched};
 pub use trust::{Record, Records, Standing, TrustDecision, TrustError};

@@ -3,6 +3,7 @@
 //! Each directory is opened once, before the chain runs, and every instance of the proxy gets the opened directory,
 //! even if its path leads elsewhere later. No symbolic link and no `..` leads out of it.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,12 @@ pub struct Directories {
 pub struct DirectoryError {
     path: PathBuf,
     why: String,
+}
+
+impl fmt::Debug for Directories {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
 }
 
 impl Directories {
@@ -176,12 +183,6 @@ impl Default for Directories {
             files: WasiFilesystemCtx::default(),
             opens: Arc::new(Semaphore::new(AT_A_TIME)),
         }
-    }
-}
-
-impl std::fmt::Debug for Directories {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
     }
 }
 

@@ -16,6 +16,7 @@ use crate::script::{self, Step};
 pub(crate) struct Agent<W> {
     habits: Habits,
     out: W,
+    is_signed_in: bool,
     sessions: u64,
     requests: u64,
     turns: Vec<Turn>,
@@ -49,6 +50,7 @@ impl<W: Write> Agent<W> {
         Self {
             habits,
             out,
+            is_signed_in: false,
             sessions: 0,
             requests: 0,
             turns: Vec::new(),
@@ -85,6 +87,7 @@ impl<W: Write> Agent<W> {
     }
 
     fn request(&mut self, method: &str, id: &str, params: &Params, line: &str) -> io::Result<()> {
+        self.is_signed_in |= method == "authenticate";
         let result = match method {
             "initialize" => self.initialize(),
             "session/new" => return self.new_session(id, line),
@@ -127,11 +130,15 @@ impl<W: Write> Agent<W> {
         if self.habits.login {
             result["authMethods"] = json!([{"type": "terminal", "id": "log-in", "name": "Log in", "args": ["--sign-in"]}]);
         }
+        if self.habits.key {
+            result["authMethods"] = json!([{"id": "key", "name": "Use a key"}]);
+        }
         result
     }
 
     fn new_session(&mut self, id: &str, line: &str) -> io::Result<()> {
-        if self.habits.login {
+        let needs_key = self.habits.key && !self.is_signed_in;
+        if self.habits.login || needs_key {
             let error = r#"{"code":-32000,"message":"Authentication required"}"#;
             return self.answer(id, Err(error));
         }

@@ -45,6 +45,9 @@ pub(crate) struct Habits {
     /// Require a login, in a terminal, before any session.
     #[arg(long)]
     pub(crate) login: bool,
+    /// Require a login, by `authenticate`, before any session.
+    #[arg(long)]
+    pub(crate) key: bool,
     /// Write a line to stdout that is not JSON, before anything else.
     #[arg(long)]
     pub(crate) garbage: bool,

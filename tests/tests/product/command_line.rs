@@ -10,7 +10,7 @@ use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
 /// Subcommands that users do not type, and no script calls.
-const HIDDEN: [&str; 8] = [
+const HIDDEN: [&str; 9] = [
     "demo-agent",
     "supervise",
     "mcp-shim",
@@ -18,6 +18,7 @@ const HIDDEN: [&str; 8] = [
     "project-chain",
     "export-otel",
     "keep-values",
+    "edit-lines",
     "watch-keys",
 ];
 

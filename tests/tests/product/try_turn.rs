@@ -6,6 +6,7 @@ use acp_chain_tests::host::{self, installed, peer};
 use acp_chain_tests::terminal::Terminal;
 use acp_chain_tests::wire::in_time;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
@@ -65,6 +66,11 @@ impl User {
         assert!(output.status.success(), "{out}");
         out
     }
+}
+
+/// The last line about a failure.
+fn doctor(agent: &str) -> String {
+    format!("  `acp-chain doctor -- {agent}` says more\n")
 }
 
 #[tokio::test]
@@ -135,7 +141,7 @@ async fn a_message_that_cannot_be_held_is_not_the_end() {
 async fn where_nobody_can_be_asked_a_permission_is_refused_and_that_is_said() {
     let prompt = "permission edit Write the file /etc/hosts";
     let (out, _, code) = User::new().tried(&["--prompt", prompt], &[AGENT]).await;
-    let asked = "The agent asks for permission: Write the file (/etc/hosts)\n  No answer can be typed: “Reject”.\n│ selected reject-once\n";
+    let asked = "The agent asks for permission: Write the file (edit, /etc/hosts)\n  No answer can be typed: “Reject”.\n│ selected reject-once\n";
     assert!(out.contains(asked) && code == Some(0), "{code:?} {out}");
 }
 
@@ -231,9 +237,83 @@ async fn an_agent_that_ends_in_the_midst_is_told_with_how() {
         .tried(&["--prompt", "echo one\nexit 7"], &[AGENT])
         .await;
     assert!(out.contains("│ one\n"), "{out}");
-    assert_eq!(
-        (&*err, code),
-        ("acp-chain try: the agent exited with code 7\n", Some(1))
+    let told = format!(
+        "acp-chain try: the agent exited with code 7\n{}",
+        doctor(AGENT)
+    );
+    assert_eq!((err, code), (told, Some(1)));
+    let (_, err, _) = User::new()
+        .tried(&["--prompt", "stderr 134\nexit 7"], &[AGENT])
+        .await;
+    let printed = "\n  The agent's standard error ends with:\n  | wild-agent: something that";
+    assert!(
+        err.contains(printed) && err.ends_with(&doctor(AGENT)),
+        "{err}"
+    );
+}
+
+#[tokio::test]
+async fn an_error_of_the_agent_is_told_with_its_request_and_its_data() {
+    let error =
+        r#"{"code":-32603,"message":"Internal error","data":{"details":"no credit\u001b[2J"}}"#;
+    let prompt = format!("fail {error}");
+    let (_, err, code) = User::new().tried(&["--prompt", &prompt], &[AGENT]).await;
+    let told =
+        "acp-chain try: `session/prompt` failed: Internal error\n  details: no credit\\u{1b}[2J\n";
+    assert_eq!((err, code), (format!("{told}{}", doctor(AGENT)), Some(1)));
+}
+
+#[tokio::test]
+async fn files_of_the_folder_are_read_and_written_and_no_others() {
+    let user = User::new();
+    let folder = user.0.path().canonicalize().unwrap();
+    std::fs::write(folder.join("it"), "what it holds").unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    let params = json!({ "sessionId": "session-1", "path": path("new/it"), "content": "ours" });
+    let prompt = format!(
+        "read {}\nask fs/write_text_file {params}\nread {}\nread /proc/self/environ",
+        path("it"),
+        path("../it")
+    );
+    let (out, err, code) = user.tried(&["--prompt", &prompt], &[AGENT]).await;
+    assert_eq!((&*err, code), ("", Some(0)), "{out}");
+    assert!(out.contains("│ what it holds"), "{out}");
+    assert!(
+        out.contains(&format!("│ file: {} written\n", path("new/it"))),
+        "{out}"
+    );
+    let refusals = out.matches("is not a path beneath").count();
+    assert!(refusals >= 2 && !out.contains("HOME="), "{out}");
+    let written = std::fs::read_to_string(folder.join("new/it")).unwrap();
+    assert_eq!(written, "ours");
+}
+
+#[tokio::test]
+async fn in_a_terminal_the_user_signs_in_by_number() {
+    let user = User::new();
+    let mut command = user.tries(&["--prompt", "hello"], &[AGENT, "--key"]);
+    let mut terminal = Terminal::open().unwrap();
+    terminal.attach(command.as_std_mut()).unwrap();
+    let mut running = command.spawn().unwrap();
+    drop(command);
+    terminal.types("2\n1\n").unwrap();
+    let status = in_time("the end of acp-chain try", running.wait())
+        .await
+        .unwrap();
+    let shown = terminal.shown();
+    assert!(status.success(), "{shown}");
+    for expected in [
+        "  1. Use a key\r\n",
+        "It must be one of the numbers above.\r\n",
+        "You are signed in.\r\n",
+        "│ hello",
+    ] {
+        assert!(shown.contains(expected), "{shown}\nlacks\n{expected}");
+    }
+    let (out, _, code) = user.tried(&["--prompt", "hello"], &[AGENT, "--key"]).await;
+    assert!(
+        out.ends_with("  - Use a key\n") && code == Some(3),
+        "{code:?} {out}"
     );
 }
 
@@ -242,7 +322,8 @@ async fn a_chain_that_does_not_start_is_told_with_the_next_step() {
     let user = User::new();
     let (_, err, code) = user.tried(&["--prompt", "hi"], &["/no/such/agent"]).await;
     let told = "acp-chain try: the agent command `/no/such/agent` was not found; give a full path, or add its folder to PATH\n";
-    assert_eq!((&*err, code), (told, Some(1)));
+    let told = format!("{told}{}", doctor("/no/such/agent"));
+    assert_eq!((err, code), (told, Some(1)));
     let (_, err, code) = user.tried(&["--with", "none"], &[AGENT]).await;
     assert!(
         err.starts_with("acp-chain: --with none: `none` is not installed"),
@@ -261,4 +342,49 @@ async fn what_an_agent_says_cannot_steer_the_terminal_nor_pass_for_words_of_ours
         out.contains("│ a\\u{1b}[2J\n│ The agent wants    you\n"),
         "{out}"
     );
+}
+
+#[tokio::test]
+async fn lines_are_edited_in_a_terminal_and_prompts_without_secrets_come_back() {
+    let user = User::new();
+    // With a session of its own, whose terminal this is.
+    let mut command = Command::new("setsid");
+    command
+        .arg("--ctty")
+        .arg(installed())
+        .args(["try", "--", AGENT])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", user.0.path())
+        .env("TERM", "xterm")
+        .env("XDG_CACHE_HOME", host::cache())
+        .current_dir(user.0.path())
+        .kill_on_drop(true);
+    let mut terminal = Terminal::open().unwrap();
+    terminal.resize(40, 120).unwrap();
+    terminal.attach(command.as_std_mut()).unwrap();
+    let mut running = command.spawn().unwrap();
+    drop(command);
+    let ends = tokio::task::spawn_blocking(move || {
+        // Nothing is typed before the line can be edited again.
+        let empty_line = "> \r";
+        terminal.shows(empty_line).unwrap();
+        let mut turn = |typed: &str, answer: &str| {
+            terminal.types(typed).unwrap();
+            let shown = terminal.shows(empty_line).unwrap();
+            assert!(shown.contains(&format!("│ {answer}")), "{shown}");
+        };
+        let secret = format!("my {SECRET}");
+        turn(&format!("{secret}\r"), &secret);
+        // An arrow key goes back by a letter.
+        turn("helo\u{1b}[Dl\r", "hello");
+        turn("\u{1b}[A\r", "hello");
+    });
+    in_time("the turns", ends).await.unwrap();
+    // The terminal is closed, which ends it.
+    in_time("the end of acp-chain try", running.wait())
+        .await
+        .unwrap();
+    let history = user.0.path().join(".local/state/acp-chain/history");
+    assert_eq!(std::fs::read_to_string(history).unwrap(), "\"hello\"\n");
 }

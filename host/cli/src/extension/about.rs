@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use acp_chain_package::Package;
+use acp_chain_package::{Package, keys};
 use acp_chain_powers::{Danger, Power};
 use serde_json::{Value, json};
 
@@ -32,9 +32,33 @@ impl Reasons {
 
 /// Prints the description.
 pub fn print(package: &Package, digest: Digest, size: u64, reasons: Reasons) {
-    for line in lines(package, digest, size, reasons) {
+    let lines = lines(package, digest, size, reasons).into_iter();
+    for line in lines.chain(configuration(package)) {
         say!("{line}");
     }
+}
+
+/// The keys of the configuration, one line each, and below it the meaning. None for a package that takes none.
+fn configuration(package: &Package) -> Vec<String> {
+    let schema = package.asks.config.as_ref();
+    let keys = schema.map(keys).unwrap_or_default();
+    let mut lines = Vec::new();
+    for key in &keys {
+        let path = quote(&key.path, MAX_QUOTE);
+        let value = match (&key.default, key.is_required) {
+            (Some(default), _) => format!(" = {}", quote(default, MAX_QUOTE)),
+            (None, true) => " (required)".to_owned(),
+            (None, false) => String::new(),
+        };
+        lines.push(format!("  {path}{value}"));
+        if !key.description.is_empty() {
+            lines.push(format!("    {}", quote(&key.description, MAX_QUOTE)));
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, "Its configuration, `[proxy.config]`".to_owned());
+    }
+    lines
 }
 
 /// The description, one line each.

@@ -1,9 +1,10 @@
-//! The client of `acp-chain try`: it offers the agent no files and no terminal, shows its output, and lets the user
-//! answer. An interrupt cancels the turn, and a second one quits.
+//! The client of `acp-chain try`: it offers the agent the files of the folder and no terminal, shows its output, and lets
+//! the user answer. An interrupt cancels the turn, and a second one quits.
+
+mod sign_in;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::path::PathBuf;
 
 use crate::Result;
 use acp_chain_acp::{CANCEL, CANCEL_REQUEST, INITIALIZE, NEW, PERMISSION, PROMPT, UPDATE};
@@ -13,51 +14,30 @@ use acp_chain_picture::{chain, changes};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, DuplexStream};
 
-use super::question::Question;
+use super::question::{self, Question};
+use super::scene::{Begun, Ending, Scene};
 use super::shown::AgentOutput;
+use super::silence::{Silence, hint};
+use super::{failure, files};
+use crate::typed::input::{Input, Typed};
 use crate::typed::picture::Picture;
-use crate::typed::prompts::{Prompts, invite};
+use crate::typed::prompts::INVITATION;
 use crate::typed::wire::Wire;
-use acp_chain_app::sign_in::{self, Login, logins};
-use acp_chain_conductor::native::CommandLine;
+use acp_chain_app::sign_in::{Login, logins, params};
+use acp_chain_conductor::native::Tail;
 use acp_chain_rpc::code;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_system::stop::Interrupts;
-
-/// The environment of a client.
-pub struct Scene {
-    /// The agent's command.
-    pub agent: CommandLine,
-    /// The working directory of the session.
-    pub folder: PathBuf,
-    /// The maximum width of the picture.
-    pub columns: usize,
-    /// Whether there is a user to ask.
-    pub has_terminal: bool,
-}
-
-/// How the client ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The prompts ended.
-    Done,
-    /// The chain, the agent or the last turn failed, which was reported.
-    Failed,
-    /// The agent requires a login, which was reported.
-    Login,
-    /// The user interrupted the client.
-    Interrupted,
-}
 
 pub struct Client<'s, R> {
     wire: Wire,
     end: End,
-    prompts: Prompts<R>,
+    input: Input<R>,
     interrupts: Interrupts,
     picture: Picture,
     scene: &'s Scene,
-    /// The proxies of the chain, once it has begun.
-    proxies: &'s RefCell<Vec<String>>,
+    begun: &'s RefCell<Begun>,
+    silence: Silence,
     shown: AgentOutput,
     /// Open questions; the first one is shown.
     questions: VecDeque<Question>,
@@ -70,6 +50,8 @@ enum Event {
     /// A line was typed; `None` at the end of the input.
     Typed(Option<String>),
     Interrupt,
+    /// An answer is long in coming.
+    Silence,
     /// The chain has ended.
     Ended,
 }
@@ -80,20 +62,21 @@ type Answered = Result<Outcome, Ending>;
 impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     pub fn new(
         stream: DuplexStream,
-        input: R,
+        input: Input<R>,
         interrupts: Interrupts,
         picture: Picture,
         scene: &'s Scene,
-        proxies: &'s RefCell<Vec<String>>,
+        begun: &'s RefCell<Begun>,
     ) -> Self {
         Self {
             wire: Wire::new(stream),
             end: End::default(),
-            prompts: Prompts::new(input),
+            input,
             interrupts,
             picture,
             scene,
-            proxies,
+            begun,
+            silence: Silence::default(),
             shown: AgentOutput::default(),
             questions: VecDeque::new(),
             logins: Vec::new(),
@@ -102,6 +85,12 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
 
     /// Plays the client: one turn with this prompt, or one per typed line.
     pub async fn run(mut self, prompt: Option<String>) -> Result<Ending> {
+        let ending = self.play(prompt).await;
+        self.input.close().await;
+        ending
+    }
+
+    async fn play(&mut self, prompt: Option<String>) -> Result<Ending> {
         let session = match self.begin().await? {
             Ok(session) => session,
             Err(ending) => return Ok(ending),
@@ -113,12 +102,15 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             let text = match next.take() {
                 Some(text) => text,
                 None if is_single => return Ok(ending),
-                None => match self.typed().await? {
-                    Ok(Some(text)) => text,
+                None => match self.typed(INVITATION).await? {
+                    Ok(Some(text)) => {
+                        self.input.keep(&text);
+                        text
+                    }
                     Ok(None) => return Ok(ending),
                     // The end of the agent was reported with the last turn.
                     Err(Ending::Failed) if ending == Ending::Failed => return Ok(ending),
-                    Err(Ending::Failed) => return Ok(report_end()),
+                    Err(Ending::Failed) => return Ok(self.report_end()),
                     Err(ending) => return Ok(ending),
                 },
             };
@@ -131,19 +123,22 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
 
     /// Sends `initialize`, and begins a session.
     async fn begin(&mut self) -> Result<Result<Value, Ending>> {
-        match self.ask(INITIALIZE, sign_in::params(), None).await? {
+        match self
+            .ask(INITIALIZE, params(self.scene.files.is_some()), None)
+            .await?
+        {
             Ok(Ok(result)) => self.logins = logins(&result, &self.scene.agent),
-            Ok(Err(error)) => return Ok(Err(failed(&error))),
+            Ok(Err(error)) => return Ok(Err(self.failed(INITIALIZE, &error))),
             Err(ending) => return Ok(Err(ending)),
         }
         say!(
             "{}\n",
-            chain(self.proxies.borrow().iter().map(String::as_str))
+            chain(self.begun.borrow().proxies.iter().map(String::as_str))
         );
-        let params = new_session(&self.scene.folder);
-        Ok(match self.ask(NEW, params, None).await? {
+        let session = new_session(&self.scene.folder);
+        Ok(match self.ask_signed_in(NEW, session, None).await? {
             Ok(Ok(result)) => Ok(result["sessionId"].clone()),
-            Ok(Err(error)) => Err(self.refused(&error)),
+            Ok(Err(error)) => Err(self.failed(NEW, &error)),
             Err(ending) => Err(ending),
         })
     }
@@ -151,7 +146,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     /// Takes a turn, and shows what the proxies did with it.
     async fn turn(&mut self, session: &Value, text: &str) -> Result<Ending> {
         let params = prompt(session, text);
-        let answered = self.ask(PROMPT, params, Some(session)).await?;
+        let answered = self.ask_signed_in(PROMPT, params, Some(session)).await?;
         self.shown.end();
         self.dismiss().await;
         let ending = match answered {
@@ -162,7 +157,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 }
                 Ending::Done
             }
-            Ok(Err(error)) => self.refused(&error),
+            Ok(Err(error)) => self.failed(PROMPT, &error),
             Err(ending) => return Ok(ending),
         };
         let legs = self.picture.next();
@@ -179,12 +174,13 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     ) -> Result<Answered> {
         let request = self.end.request(method, params, ());
         if self.wire.send(&request).await.is_err() {
-            return Ok(Err(report_end()));
+            return Ok(Err(self.report_end()));
         }
+        self.silence.begin();
         let mut cancels = session;
         loop {
             let reads = self.scene.has_terminal && !self.questions.is_empty();
-            match self.event(reads).await? {
+            match self.event(reads.then_some(question::ASK)).await? {
                 Event::Arrival(Arrival::Answer((), outcome)) => return Ok(Ok(outcome)),
                 Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Typed(line) => self.choose(line.as_deref()).await,
@@ -192,42 +188,56 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                     Some(session) => self.cancel(session).await,
                     None => return Ok(Err(Ending::Interrupted)),
                 },
-                Event::Ended => return Ok(Err(report_end())),
+                Event::Silence => tell!("{}", hint(method, &self.scene.doctor)),
+                Event::Ended => return Ok(Err(self.report_end())),
             }
         }
     }
 
-    /// The next prompt; `None` at the end of the input.
-    async fn typed(&mut self) -> Result<Result<Option<String>, Ending>> {
-        invite();
+    /// The next line that is not an answer to a question; `None` at the end of the input.
+    async fn typed(&mut self, invitation: &'static str) -> Result<Result<Option<String>, Ending>> {
+        self.input.invite(invitation);
         loop {
-            match self.event(true).await? {
+            let is_asked = !self.questions.is_empty();
+            let wanted = if is_asked { question::ASK } else { invitation };
+            match self.event(Some(wanted)).await? {
                 Event::Typed(line) if self.questions.is_empty() => return Ok(Ok(line)),
                 // An agent may request permissions between turns, too.
                 Event::Typed(line) => {
                     self.choose(line.as_deref()).await;
                     if self.questions.is_empty() {
-                        invite();
+                        self.input.invite(invitation);
                     }
                 }
                 Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Interrupt => return Ok(Err(Ending::Interrupted)),
+                Event::Silence => {}
                 Event::Ended => return Ok(Err(Ending::Failed)),
             }
         }
     }
 
-    /// The next event. Lines are read only when wanted.
-    async fn event(&mut self, reads: bool) -> Result<Event> {
-        tokio::select! {
+    /// The next event. Lines are read only with an invitation.
+    async fn event(&mut self, invitation: Option<&'static str>) -> Result<Event> {
+        let reads = invitation.is_some();
+        let event = tokio::select! {
             biased;
-            () = self.interrupts.next() => Ok(Event::Interrupt),
-            message = self.wire.receive() => Ok(match message {
+            () = self.interrupts.next() => Event::Interrupt,
+            message = self.wire.receive() => match message {
                 Ok(Some(message)) => Event::Arrival(self.end.take(message)),
                 Ok(None) | Err(_) => Event::Ended,
-            }),
-            line = self.prompts.next(), if reads => Ok(Event::Typed(line?)),
+            },
+            () = self.silence.is_long() => Event::Silence,
+            typed = self.input.next(invitation.unwrap_or_default()), if reads => match typed? {
+                Typed::Line(line) => Event::Typed(Some(line)),
+                Typed::Ended => Event::Typed(None),
+                Typed::Interrupt => Event::Interrupt,
+            },
+        };
+        if matches!(event, Event::Arrival(_)) {
+            self.silence.end();
         }
+        Ok(event)
     }
 
     /// Handles a message that is not an answer.
@@ -243,20 +253,31 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             }
             Arrival::Answer(..) | Arrival::Stray(_) => return,
         };
-        self.shown.end();
         if request.method() != PERMISSION {
-            let why = "the client of `acp-chain try` does not support this method";
-            return self.send(request.refuse(code::METHOD_NOT_FOUND, why)).await;
+            let (answer, written) = files::answer(self.scene.files.as_ref(), &request);
+            if let Some(path) = written {
+                self.shown.file(&format!("{path} written"));
+            }
+            return self.send(answer).await;
         }
-        let question = Question { request };
+        self.shown.end();
+        let question = Question::new(request, |id| self.shown.title(id).map(str::to_owned));
         if !self.scene.has_terminal {
             let outcome = question.refuse();
             return self.send(question.request.respond(outcome)).await;
         }
-        if self.questions.is_empty() {
-            question.show();
-        }
         self.questions.push_back(question);
+        if self.questions.len() == 1 {
+            self.show_question();
+        }
+    }
+
+    /// Shows the question that is to be answered next, if there is one.
+    fn show_question(&self) {
+        if let Some(question) = self.questions.front() {
+            question.show();
+            self.input.invite(question::ASK);
+        }
     }
 
     /// Answers the current question, and asks the next.
@@ -269,12 +290,13 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             None => Some(question.refuse()),
         };
         let Some(outcome) = outcome else {
-            return Question::ask();
+            say!("It must be one of the numbers above.");
+            return self.input.invite(question::ASK);
         };
         let answer = question.request.respond(outcome);
         self.send(answer).await;
         self.questions.pop_front();
-        self.questions.iter().take(1).for_each(Question::show);
+        self.show_question();
     }
 
     /// Withdraws a question that has been cancelled.
@@ -290,7 +312,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
         if at == 0 {
             say!("\nThis question was withdrawn.");
-            self.questions.iter().take(1).for_each(Question::show);
+            self.show_question();
         }
     }
 
@@ -315,58 +337,21 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         let _ = self.wire.send(&message).await;
     }
 
-    /// Reports why the agent refused, and what to do if it requires a login.
-    fn refused(&self, error: &Value) -> Ending {
-        if error["code"] != code::AUTH_REQUIRED {
-            return failed(error);
-        }
-        say!("The agent wants you to sign in first.");
-        let commands: Vec<_> = self
-            .logins
-            .iter()
-            .filter(|login| login.command.is_some())
-            .collect();
-        match (&commands[..], &self.logins[..]) {
-            ([], []) => {
-                say!(
-                    "It does not say how: sign in with its own program, as its authors say, then try again."
-                );
-            }
-            ([], others) => {
-                let names: Vec<_> = others.iter().map(|login| &*login.name).collect();
-                say!(
-                    "It can be done in an editor, or with the agent's own program, then try again: {}.",
-                    names.join(", ")
-                );
-            }
-            (commands, _) => {
-                say!("Run this in a terminal, then try again:");
-                for login in commands {
-                    let command = login.command.as_deref().unwrap_or_default();
-                    say!("  {}    # {}", Untrusted::new(command), login.name);
-                }
-            }
-        }
-        Ending::Login
+    /// Reports a failed request, and what to do.
+    fn failed(&self, method: &str, error: &Value) -> Ending {
+        let begun = self.begun.borrow();
+        let printed = begun.stderr.as_ref().map_or(String::new(), Tail::text);
+        let lines = failure::lines(method, error, &printed);
+        tell!("acp-chain try: {}", lines.join("\n"));
+        tell!("  `{}` says more", self.scene.doctor);
+        Ending::Failed
     }
-}
 
-fn failed(error: &Value) -> Ending {
-    let message = error["message"].as_str().map(str::to_owned);
-    let message = message.unwrap_or_else(|| error.to_string());
-    tell!("acp-chain try: {}", message_of(&message));
-    Ending::Failed
-}
-
-/// The text of an error, without the host's prefix.
-fn message_of(message: &str) -> String {
-    let message = message.strip_prefix("acp-chain: ").unwrap_or(message);
-    quote(message, 4 * MAX_QUOTE)
-}
-
-fn report_end() -> Ending {
-    tell!(
-        "acp-chain try: the chain has ended; the log has the reason: `acp-chain doctor` shows where it is"
-    );
-    Ending::Failed
+    fn report_end(&self) -> Ending {
+        tell!(
+            "acp-chain try: the chain has ended; the log has the reason: `{}` shows where it is",
+            self.scene.doctor
+        );
+        Ending::Failed
+    }
 }

@@ -3,28 +3,41 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `client` | the client: prompts, answers, and questions in between |
+//! | `client` | the client: prompts, answers, and questions in between; `sign_in` there signs in |
+//! | `scene` | what surrounds the client |
 //! | `question` | permission requests |
+//! | `files` | the files of the session's folder |
 //! | `shown` | the agent's output, as it arrives |
+//! | `failure` | what the user is told about a failed request |
+//! | `silence` | a hint when an answer is long in coming |
 
 mod client;
+mod failure;
+mod files;
 mod question;
+mod scene;
 mod shown;
+mod silence;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use self::client::{Client, Ending, Scene};
+use self::client::Client;
+use self::files::Files;
+use self::scene::{Begun, Ending, Scene};
 use super::progress::TERMINAL;
 use super::run::{Run, on_a_runtime};
+use super::typed::editor::Editor;
+use super::typed::input::Input;
 use super::typed::picture::{Picture, columns};
 use super::typed::streams;
 use crate::{Result, report_chain};
-use acp_chain_app::otel;
 use acp_chain_app::run::ChainOptions;
+use acp_chain_app::{otel, shell};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::Chain;
+use acp_chain_conductor::native::Process;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::stdio;
 use acp_chain_system::stop::{self, Interrupts};
@@ -64,9 +77,12 @@ impl Try {
         // Errors in the chain are reported at once.
         match self.run.options().agent() {
             Ok(agent) => on_a_runtime(async {
+                let folder = acp_chain_app::here()?;
                 let scene = Scene {
                     agent,
-                    folder: acp_chain_app::here()?,
+                    files: open(&folder),
+                    folder,
+                    doctor: self.doctor(),
                     columns: columns(),
                     has_terminal: super::has_terminal(),
                 };
@@ -85,7 +101,12 @@ impl Try {
         let options = ChainOptions {
             target: self.run.trace.target(),
             log,
+            served: scene.files.as_ref().map(Files::directories),
             ..self.run.options()
+        };
+        let editor = match self.prompt {
+            None if scene.has_terminal => Editor::start(options.log.as_deref()).await,
+            _ => None,
         };
         let (trace, picture) = Picture::begin(options.target.as_ref())?;
         let propagates = self.run.trace.propagates();
@@ -93,14 +114,22 @@ impl Try {
         let (ours, theirs) = streams();
         let (reader, writer) = tokio::io::split(theirs);
         let transport = Transport::lines(reader, writer, LINE);
-        let proxies = RefCell::new(Vec::new());
-        let begun = |chain: &Chain| {
+        let begun = RefCell::new(Begun::default());
+        let begin = |chain: &Chain| {
             let names = chain.proxies.iter().map(|proxy| proxy.name().to_owned());
-            proxies.replace(names.collect());
+            let process = chain
+                .agent
+                .as_ref()
+                .and_then(|agent| agent.process.as_ref());
+            begun.replace(Begun {
+                proxies: names.collect(),
+                stderr: process.map(Process::stderr),
+            });
         };
         let stop = stop::ordered();
-        let served = options.serve(transport, trace, None, stop, begun, &TERMINAL);
-        let client = Client::new(ours, input, interrupts, picture, &scene, &proxies);
+        let served = options.serve(transport, trace, None, stop, begin, &TERMINAL);
+        let input = Input::new(editor, input);
+        let client = Client::new(ours, input, interrupts, picture, &scene, &begun);
         let (_, ending) = tokio::join!(served, client.run(self.prompt));
         Ok(match ending? {
             Ending::Done => 0,
@@ -110,4 +139,28 @@ impl Try {
             Ending::Interrupted => INTERRUPTED,
         })
     }
+
+    /// The command that checks the agent and the chain.
+    fn doctor(&self) -> String {
+        let options = self.run.options();
+        let mut words = vec!["acp-chain doctor".to_owned()];
+        if let Some(manifest) = &options.manifest {
+            words.extend(["--manifest".to_owned(), shell::word(manifest)]);
+        }
+        words.extend(options.agent.name);
+        let mut agent = options.agent.words.iter().map(Path::new).map(shell::word);
+        if let Some(program) = agent.next() {
+            words.extend(["--".to_owned(), program]);
+            words.extend(agent);
+        }
+        words.join(" ")
+    }
+}
+
+/// The files of the folder; none if they cannot be served, which is told.
+fn open(folder: &Path) -> Option<Files> {
+    let opened = Files::open(folder).inspect_err(|error| {
+        tell!("acp-chain try: the agent gets no files through the chain: {error}");
+    });
+    opened.ok()
 }

@@ -6,53 +6,61 @@ use serde_json::Value;
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
+/// The invitation to answer.
+pub const ASK: &str = "The number of your answer: ";
+
 /// A question that waits for its answer.
 pub struct Question {
     /// The request.
     pub request: Request,
+    /// The title that the tool call was shown with before, if the request has none.
+    known_title: Option<String>,
 }
 
 impl Question {
+    /// The question of a request; `known` has the titles of tool calls by their ids, quoted.
+    pub fn new(request: Request, known: impl Fn(&str) -> Option<String>) -> Self {
+        let id = request.params()["toolCall"]["toolCallId"].as_str();
+        let known_title = id.and_then(known);
+        Self {
+            request,
+            known_title,
+        }
+    }
+
     fn options(&self) -> &[Value] {
         let options = self.request.params()["options"].as_array();
         options.map_or(&[], Vec::as_slice)
     }
 
-    /// Shows it, with its options numbered.
+    /// Shows it, with its options numbered. [`ASK`] is the invitation behind it.
     pub fn show(&self) {
         say!("\nThe agent asks for permission: {}", self.title());
         for (option, number) in self.options().iter().zip(1..) {
             say!("  {number}. {}", name(option));
         }
-        Self::ask();
     }
 
-    /// Asks for a number.
-    pub fn ask() {
-        put!("The number of your answer: ");
-    }
-
-    /// The tool call's title, and the files that it names.
+    /// The tool call's title, its kind, and the files that it names.
     fn title(&self) -> String {
         let call = &self.request.params()["toolCall"];
-        let title = call["title"].as_str().or(call["toolCallId"].as_str());
-        let title = quote(title.unwrap_or("something that has no title"), MAX_QUOTE);
+        let title = call["title"].as_str().map(|title| quote(title, MAX_QUOTE));
+        let title = title.or_else(|| self.known_title.clone());
+        let title = title.unwrap_or_else(|| "a tool without a title".to_owned());
         let places = call["locations"].as_array().into_iter().flatten();
-        let paths: Vec<_> = places
-            .filter_map(|place| Some(quote(place["path"].as_str()?, MAX_QUOTE)))
-            .collect();
-        if paths.is_empty() {
+        let paths = places.filter_map(|place| place["path"].as_str());
+        let details = call["kind"].as_str().into_iter().chain(paths);
+        let details: Vec<_> = details.map(|detail| quote(detail, MAX_QUOTE)).collect();
+        if details.is_empty() {
             title
         } else {
-            format!("{title} ({})", paths.join(", "))
+            format!("{title} ({})", details.join(", "))
         }
     }
 
     /// The outcome of a typed line, if it is the number of an option.
     pub fn chosen(&self, line: &str) -> Option<Value> {
-        let number: usize = line.trim().parse().ok()?;
-        let option = self.options().get(number.checked_sub(1)?)?;
-        Some(choose(Some(option)))
+        numbered(self.options(), line).map(|option| choose(Some(option)))
     }
 
     /// Rejects without an answer: there is no terminal, or its input has ended. Returns the outcome.
@@ -68,6 +76,12 @@ impl Question {
         }
         choose(option)
     }
+}
+
+/// The item whose number was typed.
+pub fn numbered<'i, T>(items: &'i [T], line: &str) -> Option<&'i T> {
+    let number: usize = line.trim().parse().ok()?;
+    items.get(number.checked_sub(1)?)
 }
 
 fn name(option: &Value) -> String {
@@ -93,7 +107,7 @@ mod tests {
         else {
             panic!("it is a request");
         };
-        let question = Question { request };
+        let question = Question::new(request, |_| None);
         assert_eq!(question.chosen(" 2\n").unwrap()["outcome"]["optionId"], "r");
         for line in ["", "0", "3", "-1", "yes", "1 2"] {
             assert_eq!(question.chosen(line), None, "{line}");

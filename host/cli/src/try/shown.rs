@@ -1,5 +1,7 @@
 //! Shows the agent's output as it arrives. Each line is marked, so that none looks like ours.
 
+use std::collections::BTreeMap;
+
 use console::style;
 use serde_json::Value;
 
@@ -8,11 +10,23 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// The prefix of each streamed line.
 const MARK: &str = "│ ";
 
+/// How many tool calls are remembered. An agent that has more gets its later ones shown by kind.
+const CALLS: usize = 4096;
+
 /// The state of the output.
 #[derive(Debug, Default)]
 pub struct AgentOutput {
     /// The current stream, and whether its line has begun.
     streams: Option<(Stream, bool)>,
+    /// The tool calls, by their ids.
+    calls: BTreeMap<String, ToolCall>,
+}
+
+/// What a tool call was last shown as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct ToolCall {
+    title: String,
+    status: String,
 }
 
 /// Output that arrives in chunks.
@@ -25,16 +39,11 @@ enum Stream {
 impl AgentOutput {
     /// Shows an update of a session.
     pub fn update(&mut self, update: &Value) {
-        let text = || update["content"]["text"].as_str().unwrap_or("(no text)");
+        let text = || text_of(&update["content"]);
         match update["sessionUpdate"].as_str().unwrap_or_default() {
-            "agent_message_chunk" => self.stream(Stream::Message, text()),
-            "agent_thought_chunk" => self.stream(Stream::Thought, text()),
-            "tool_call" | "tool_call_update" => {
-                let what = update["title"].as_str().or(update["toolCallId"].as_str());
-                let status = update["status"].as_str().unwrap_or("pending");
-                let what = quote(what.unwrap_or("?"), MAX_QUOTE);
-                self.line(&format!("tool: {what} ({})", quote(status, MAX_QUOTE)));
-            }
+            "agent_message_chunk" => self.stream(Stream::Message, &text()),
+            "agent_thought_chunk" => self.stream(Stream::Thought, &text()),
+            "tool_call" | "tool_call_update" => self.call(update),
             "plan" => {
                 for entry in update["entries"].as_array().into_iter().flatten() {
                     let what = entry["content"].as_str().unwrap_or("?");
@@ -46,6 +55,40 @@ impl AgentOutput {
             // Commands, modes and usage are for editors.
             _ => {}
         }
+    }
+
+    /// Shows a tool call whose title or status is new. Updates about its output alone have neither.
+    fn call(&mut self, call: &Value) {
+        let id = call["toolCallId"].as_str().unwrap_or_default();
+        let before = self.calls.get(id).cloned().unwrap_or_default();
+        let quoted = |key: &str| call[key].as_str().map(|text| quote(text, MAX_QUOTE));
+        let is_named = !before.title.is_empty();
+        let kind = || quoted("kind").filter(|_| !is_named);
+        let now = ToolCall {
+            title: quoted("title")
+                .or_else(kind)
+                .unwrap_or(before.title.clone()),
+            status: quoted("status").unwrap_or(before.status.clone()),
+        };
+        if now == before {
+            return;
+        }
+        let title = or(&now.title, "a tool without a title");
+        self.line(&format!("tool: {title} ({})", or(&now.status, "pending")));
+        if self.calls.len() < CALLS || self.calls.contains_key(id) {
+            self.calls.insert(id.to_owned(), now);
+        }
+    }
+
+    /// The title of a tool call that was shown, as it was quoted.
+    pub fn title(&self, id: &str) -> Option<&str> {
+        let title = &*self.calls.get(id)?.title;
+        (!title.is_empty()).then_some(title)
+    }
+
+    /// Shows what happened to a file.
+    pub fn file(&mut self, what: &str) {
+        self.line(&format!("file: {what}"));
     }
 
     /// Ends the streamed line, if there is one.
@@ -86,5 +129,48 @@ impl AgentOutput {
             }
         }
         self.streams = Some((stream, has_begun));
+    }
+}
+
+/// The text of a content block, or else what it is.
+fn text_of(content: &Value) -> String {
+    match (content["text"].as_str(), content["type"].as_str()) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(kind)) => format!("({})", quote(kind, MAX_QUOTE)),
+        (None, None) => "(nothing)".to_owned(),
+    }
+}
+
+/// A text, or the other if it is empty.
+fn or<'t>(text: &'t str, other: &'t str) -> &'t str {
+    if text.is_empty() { other } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_call_keeps_its_title_and_a_new_one_replaces_it() {
+        let mut output = AgentOutput::default();
+        let mut title = |update: Value| {
+            output.update(&update);
+            output.title("a").map(str::to_owned)
+        };
+        let call = |key: &str, value: &str| json!({ "sessionUpdate": "tool_call_update", "toolCallId": "a", key: value });
+        assert_eq!(title(call("status", "pending")), None);
+        assert_eq!(title(call("kind", "execute")).as_deref(), Some("execute"));
+        assert_eq!(
+            title(call("title", "bash\u{1b}")).as_deref(),
+            Some("bash\\u{1b}")
+        );
+        assert_eq!(
+            title(call("kind", "execute")).as_deref(),
+            Some("bash\\u{1b}")
+        );
+        assert_eq!(title(call("title", "ls")).as_deref(), Some("ls"));
+        assert_eq!(title(call("status", "completed")).as_deref(), Some("ls"));
     }
 }

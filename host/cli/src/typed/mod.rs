@@ -3,9 +3,17 @@
 //! | file | what it is |
 //! |---|---|
 //! | `wire` | messages, one per line |
-//! | `prompts` | typed lines |
+//! | `input` | typed lines, edited or not |
+//! | `prompts` | lines as they arrive |
+//! | `editor` | lines edited in a terminal, by another process |
+//! | `edit_lines` | that process: `acp-chain edit-lines` |
+//! | `history` | the history of prompts |
 //! | `picture` | what the chain did with messages |
 
+pub mod edit_lines;
+pub mod editor;
+mod history;
+pub mod input;
 pub mod picture;
 pub mod prompts;
 pub mod wire;

@@ -1,10 +1,13 @@
-//! Typed lines.
+//! Lines, as they arrive.
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
 use crate::Result;
 use crate::out;
 use acp_chain_channel::limits::LINE;
+
+/// The invitation to a prompt.
+pub const INVITATION: &str = "> ";
 
 /// Lines, as they arrive.
 pub struct Prompts<R> {
@@ -21,8 +24,8 @@ impl<R: AsyncRead + Unpin> Prompts<R> {
         }
     }
 
-    /// The next line that is not blank, if there is one. Cancel safe.
-    pub async fn next(&mut self) -> Result<Option<String>> {
+    /// The next line that is not blank, if there is one; after a blank one, the invitation is shown again. Cancel safe.
+    pub async fn next(&mut self, invitation: &str) -> Result<Option<String>> {
         loop {
             let mut reader = (&mut self.reader).take(LINE as u64);
             let read = reader.read_until(b'\n', &mut self.part).await;
@@ -35,14 +38,14 @@ impl<R: AsyncRead + Unpin> Prompts<R> {
             if !line.trim().is_empty() {
                 return Ok(Some(line));
             }
-            invite();
+            invite(invitation);
         }
     }
 }
 
-/// Shows that a prompt is expected.
-pub fn invite() {
+/// Shows in a terminal that a line is expected.
+pub fn invite(invitation: &str) {
     if out::is_terminal() {
-        put!("> ");
+        put!("{invitation}");
     }
 }

@@ -81,3 +81,41 @@ fn a_link_is_followed_if_it_stays_beneath_the_root() {
         "a symbolic link in its path leads out of the project"
     );
 }
+
+#[test]
+fn a_file_is_written_beneath_the_root_and_never_through_a_link_at_its_end() {
+    let (folder, root) = root();
+    let written = |path: &str, text: &str| {
+        let written = root.write(Path::new(path), text.as_bytes());
+        written.map_err(|error| error.why)
+    };
+    written("new/deep/it", "longer").unwrap();
+    written("new/deep/it", "new").unwrap();
+    let it = root.path.join("new/deep/it");
+    assert_eq!(fs::read_to_string(&it).unwrap(), "new");
+    let outside = folder.path().join("outside");
+    symlink(&outside, root.path.join("link")).unwrap();
+    symlink(folder.path(), root.path.join("out")).unwrap();
+    symlink("in", root.path.join("inner")).unwrap();
+    assert_eq!(
+        written("link", "ours").unwrap_err(),
+        "it is a link, but must be a file"
+    );
+    assert_eq!(
+        written("in", "ours").unwrap_err(),
+        "it is a folder, but must be a file"
+    );
+    for path in ["out/outside", "out/new/it", "../outside"] {
+        written(path, "ours").unwrap_err();
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "theirs");
+    assert!(!folder.path().join("new").exists());
+    written("inner/it", "within").unwrap();
+    let read = root.text_beneath(Path::new("inner/it"), 10).unwrap();
+    assert_eq!(read.as_deref(), Some("within"));
+    root.text_beneath(Path::new("out/outside"), 10).unwrap_err();
+    let pipe = root.path.join("pipe");
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    written("pipe", "ours").unwrap_err();
+}

@@ -15,7 +15,7 @@ pub use self::agent::play_agent;
 use self::client::Client;
 use crate::progress::TERMINAL;
 use crate::typed::picture::{Picture, columns};
-use crate::typed::prompts::{Prompts, invite};
+use crate::typed::prompts::{INVITATION, Prompts, invite};
 use acp_chain_app::dev::{BuildResult, DevProject, Disconnect, tell};
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -71,12 +71,12 @@ impl Trial {
             Err(error) => return Err(wrong!("no session begins: {}", Untrusted::new(error))),
         };
         let mut prompts = Prompts::new(prompts);
-        invite();
-        while let Some(text) = prompts.next().await? {
+        invite(INVITATION);
+        while let Some(text) = prompts.next(INVITATION).await? {
             // The picture shows the answer, whatever it is.
             let _ = client.ask(PROMPT, prompt(&session, &text)).await?;
             say!("{}\n", turn(&self.picture.next(), columns()));
-            invite();
+            invite(INVITATION);
         }
         Ok(())
     }
