@@ -38,6 +38,19 @@ export async function line(row, signal) {
   return answer.text();
 }
 
+/** The turn that begins with this row, and ends before `end` at the latest, as items. */
+export async function conversation(row, end) {
+  if (report) {
+    const told = report.conversations[row];
+    if (!told) throw new Error('This report does not tell this turn; the list has its messages.');
+    return told;
+  }
+  const query = Number.isFinite(end) ? { row, end } : { row };
+  const answer = await fetch(`conversation?${new URLSearchParams(query)}`);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
 /** The rows, from this one on, whose bodies contain a text, in order. */
 export async function search(text, from, signal) {
   if (report) return searchHere(text, from);

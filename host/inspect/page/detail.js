@@ -5,7 +5,7 @@ import { line } from './backend.js';
 import { asText, difference, shown } from './compare.js';
 import { member, pretty, read, tree } from './json.js';
 import { BEGINS, DECISION, DECISIONS, KINDS, MARKS, OVER, REQUEST, RESPONSE } from './model.js';
-import { bytes, clean, cleanLines, fullTime, short, span } from './words.js';
+import { bytes, clean, cleanLines, fullTime, localTime, short, span } from './words.js';
 
 /** The maximum length of a message that is parsed. A longer one can only be saved. */
 const LONGEST = 4 << 20;
@@ -86,13 +86,15 @@ export class Detail {
     const marks = Object.keys(MARKS).filter((mark) => model.marks[at] & MARKS[mark]);
     const facts = [
       ['line', String(model.line[at])],
-      ['time', fullTime(model.time[at])],
-      ['kind', what === BEGINS || what === OVER ? '' : KINDS[what]],
+      ['time', localTime(model.time[at])],
+      ['UTC', fullTime(model.time[at])],
+      ['kind', what === BEGINS || what === OVER ? '' : [KINDS[what], model.name(model.kind[at])].filter(Boolean).join(' ')],
       ['connection', model.connections.length > 1 ? clean(model.connections[model.connection[at]]?.name ?? '') : ''],
       ['method', model.name(model.method[at])],
       ['session', model.name(model.session[at])],
       ['request', model.request[at] >= 0 ? String(model.request[at]) : ''],
       ['size', what <= RESPONSE ? bytes(model.size[at]) : ''],
+      ['took', what === DECISION ? '' : span(model.lasted(at))],
       [what === DECISION ? 'worked' : 'waited', span(model.took[at])],
       ['held', what === DECISION ? span(model.held[at]) : ''],
     ];
@@ -108,27 +110,13 @@ export class Detail {
     const model = this.#model;
     const go = (row, words) => html`<button @click=${() => this.#act.select(row)}>${words}</button>`;
     const asked = model.asked[at];
-    const answer = model.what[at] === REQUEST ? this.#answer(at) : -1;
+    const answer = model.what[at] === REQUEST ? model.answer[model.at(asked) >= 0 ? model.at(asked) : at] : -1;
     const links = [
       model.what[at] === RESPONSE && model.at(asked) >= 0 ? go(asked, 'To its request') : nothing,
-      answer >= 0 ? go(answer, 'To its answer') : nothing,
+      model.at(answer) >= 0 ? go(answer, 'To its answer') : nothing,
       model.what[at] === DECISION && model.at(model.came[at]) >= 0 ? go(model.came[at], 'To its message') : nothing,
     ];
     return links.some((link) => link !== nothing) ? html`<p class="buttons">${links}</p>` : nothing;
-  }
-
-  /** The answer to a request, on the last hop that is known. */
-  #answer(at) {
-    const model = this.#model;
-    const [connection, request] = [model.connection[at], model.request[at]];
-    if (request < 0) return -1;
-    let found = -1;
-    for (let next = at + 1; next < model.count; next += 1) {
-      if (model.what[next] !== RESPONSE || model.request[next] !== request || model.connection[next] !== connection) continue;
-      found = model.first + next;
-      if (model.to[next] === model.from[at]) break;
-    }
-    return found;
   }
 
   #content(at, loaded) {

@@ -4,6 +4,7 @@
 // Invariant: adding or removing rows does not move the visible ones.
 
 import { html, nothing, render } from './vendor/lit-html.js';
+import { lanesOf } from './chains.js';
 import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, OVER, RESPONSE, STATE, WOULD, WOULDS } from './model.js';
 import { bytes, clean, number, short, span, timeOfDay } from './words.js';
 
@@ -27,6 +28,8 @@ export class List {
   #isAsked = false;
   #widths = '';
   shown = new Uint32Array(0);
+  /** The connection whose chain is drawn. */
+  chain = -1;
   /** Rows of the selected message. */
   way = new Set();
   selected = -1;
@@ -40,7 +43,7 @@ export class List {
     this.#spacer = element.querySelector('.spacer');
     this.#view = element.querySelector('.view');
     this.#rows = element.querySelector('.rows');
-    this.#canvas = element.querySelector('canvas');
+    this.#canvas = element.querySelector('.view canvas');
     this.#heads = element.querySelector('.lanes');
     this.#scroller.addEventListener('scroll', () => {
       this.draw();
@@ -131,7 +134,7 @@ export class List {
     const top = this.#top;
     const first = Math.max(0, Math.floor(top / ROW));
     const rows = this.shown.subarray(first, first + Math.ceil(clientHeight / ROW) + 1);
-    const lanes = this.#model.lanes();
+    const { lanes } = this;
     const width = Math.min(92, Math.max(26, (clientWidth * 0.42) / lanes.list.length));
     this.#head(lanes, width);
     this.#rows.style.transform = `translateY(${-(top % ROW)}px)`;
@@ -139,6 +142,17 @@ export class List {
     render(html`${Array.from(rows, (row, at) => this.#row(row, first + at, low, high))}`, this.#rows);
     this.#scroller.setAttribute('aria-activedescendant', this.indexOf(this.selected) >= 0 ? `row-${this.selected}` : '');
     this.#paint(rows, lanes, width, top % ROW, clientHeight);
+  }
+
+  get lanes() {
+    return lanesOf(this.#model, this.chain);
+  }
+
+  /** The visible rows: the first and the last. */
+  get window() {
+    const first = Math.floor(this.#top / ROW);
+    const last = Math.min(this.shown.length, first + Math.ceil(this.#scroller.clientHeight / ROW)) - 1;
+    return last < first ? [-1, -1] : [this.shown[first], this.shown[last]];
   }
 
   #selection() {
@@ -176,6 +190,8 @@ export class List {
     if (this.way.has(row)) classes.push('way');
     if (worst) classes.push(`is-${worst}`);
     const select = (event) => this.#act.select(row, event.shiftKey);
+    const isOther = model.connection[place] !== this.chain && what <= DECISION;
+    const parts = what === DECISION ? model.name(model.from[place]) : `${model.name(model.from[place])} → ${model.name(model.to[place])}`;
     return html`<div
       class=${classes.join(' ')}
       id="row-${row}"
@@ -188,9 +204,9 @@ export class List {
     >
       <span class="line">${number(model.line[place])}</span>
       <span class="time">${timeOfDay(model.time[place])}</span>
-      <span class="space"></span>
+      <span class="space">${isOther ? parts : nothing}</span>
       <span class="what"><span class="said">${this.#what(place, what)}</span>${worst ? html`<span class="mark">${worst}</span>` : nothing}</span>
-      <span class="took">${what === BEGINS || what === OVER ? nothing : span(model.took[place])}</span>
+      <span class="took">${span(model.lasted(place))}</span>
       <span class="size">${what <= RESPONSE ? bytes(model.size[place]) : nothing}</span>
     </div>`;
   }
@@ -199,14 +215,16 @@ export class List {
     const model = this.#model;
     const method = model.name(model.method[at]);
     if (what <= RESPONSE) {
-      const sign = ['?', '·', '✓'][what];
-      return html`<span class="sign">${what === RESPONSE && model.flags[at] & 1 ? '✗' : sign}</span>${method}`;
+      const sign = ['→', '·', '✓'][what];
+      const kind = model.name(model.kind[at]);
+      const text = model.text(at);
+      return html`<span class="sign" title=${KINDS[what]}>${what === RESPONSE && model.flags[at] & 1 ? '✗' : sign}</span>${kind || method}${text ? html` <span class="quiet">${text}</span>` : nothing}`;
     }
     const part = model.name(model.from[at]);
-    if (what === DECISION) return html`<b>${part}</b> ${DECISIONS[model.to[at]]} <span class="quiet">${method}</span>`;
+    if (what === DECISION) return html`<b>${part}</b> ${DECISIONS[model.to[at]]} <span class="quiet">${method} ${model.text(at)}</span>`;
     if (what === COUNTS) return html`<b>${part}</b> made calls that were ${model.callsOf(at)}`;
     if (what === DROPPED) return `${number(model.size[at])} lines are missing here`;
-    if (what === STATE) return html`<b>${part}</b> ${model.stateOf(at)}`;
+    if (what === STATE) return html`<b>${part}</b> ${model.stateOf(at)} <span class="quiet">${model.text(at)}</span>`;
     if (what === WOULD) return html`<b>${part}</b> would ${WOULDS[model.to[at]]} <span class="quiet">${method}</span>`;
     const connection = model.connections[model.connection[at]];
     const proxies = connection?.proxies.map((name) => short(clean(name), 40)).join(', ');
@@ -230,7 +248,7 @@ export class List {
     paint.setTransform(scale, 0, 0, scale, 0, 0);
     paint.clearRect(0, 0, wide, height);
     const x = (lane) => (lane + 0.5) * width;
-    const lane = (name) => lanes.of.get(name) ?? lanes.last;
+    const lane = lanes.of;
     paint.lineWidth = 1;
     paint.strokeStyle = colour('border');
     paint.beginPath();
@@ -242,7 +260,7 @@ export class List {
     const model = this.#model;
     rows.forEach((row, index) => {
       const at = model.at(row);
-      if (at < 0) return;
+      if (at < 0 || model.connection[at] !== lanes.connection) return;
       const y = Math.round(index * ROW - offset + ROW / 2) + 0.5;
       const what = model.what[at];
       const marks = model.marks[at];

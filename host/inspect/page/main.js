@@ -1,14 +1,18 @@
 // The page: its state, and the actions of keys and buttons.
 
 import { html, nothing, render } from './vendor/lit-html.js';
+import { Axis } from './axis.js';
 import { frames, isReport, search } from './backend.js';
+import { chainOf } from './chains.js';
+import { Conversation, turnsOf } from './conversation.js';
 import { Detail } from './detail.js';
-import { asText, choices, save } from './exports.js';
+import { help, openExports } from './dialogs.js';
+import { asText, save } from './exports.js';
 import { List, lowerBound } from './list.js';
 import { KINDS, MARKS, Model, TROUBLE } from './model.js';
 import { plots } from './plots.js';
-import { KEYS, parse, predicate, term, withTerm } from './query.js';
-import { side } from './side.js';
+import { parse, predicate, term, withTerm } from './query.js';
+import { LOST, side } from './side.js';
 import { clean, counted, number } from './words.js';
 
 /** How long an announcement for screen readers is shown, in milliseconds. */
@@ -25,6 +29,7 @@ const state = {
   hasEnded: false,
   failed: '',
   plots: false,
+  tells: new URLSearchParams(location.hash.slice(1)).get('view') === 'conversation',
   news: 0,
   searching: false,
 };
@@ -50,8 +55,13 @@ const list = new List(place('list'), model, {
   scrolled: () => {
     if (list.isAtEnd) state.news = 0;
     news();
+    axis.draw(list.window, list.chain);
   },
 });
+
+const axis = new Axis(place('axis'), model, { reveal: (row) => choose(row, false, false) });
+
+const conversation = new Conversation(model, { select: (row) => choose(row, false, false), again: converse });
 
 // ── what is shown ──
 
@@ -154,12 +164,21 @@ function show(isNew) {
     rows.copyWithin(0, gone, length);
     length -= gone;
   }
+  drawChain();
   list.show(rows.slice(0, length), { top: isNew });
   if (isNew && list.indexOf(list.selected) >= 0) list.reveal(list.selected);
   if (state.follows) list.scrollToEnd();
   foot();
   news();
+  notices();
   if (state.plots) plotSoon();
+  axisSoon();
+  lookAtTurns();
+}
+
+/** Draws one chain at a time. */
+function drawChain() {
+  list.chain = chainOf(model, term(state.filter, 'connection'), list.selected);
 }
 
 /** Selects a row, and with `isMore` all rows up to it. */
@@ -170,6 +189,7 @@ function choose(row, isMore, isFar) {
   if (row >= 0) state.follows = false;
   // A row from a link is shown regardless of the filter.
   if (isFar && list.indexOf(row) < 0) setFilter('');
+  drawChain();
   if (row >= 0) list.reveal(row);
   list.draw();
   detail.look(row);
@@ -223,13 +243,14 @@ function bar() {
           @input=${typed}
           @keydown=${inFilter}
         />
-        ${menu('proxy', 'proxy', model.lanes().list)} ${menu('method', 'method', methods())} ${menu('kind', 'kind', KINDS)} ${menu('status', 'status', Object.keys(MARKS))}
+        ${menu('proxy', 'proxy', list.lanes.list)} ${menu('method', 'method', methods())} ${menu('kind', 'kind', KINDS)} ${menu('status', 'status', Object.keys(MARKS))}
       </div>
       <button title="Previous problem (N)" aria-label="Previous problem" @click=${() => jump(-1)}>▲</button>
       <button title="Next problem (n)" aria-label="Next problem" @click=${() => jump(1)}>▼</button>
+      <button aria-pressed=${state.tells} title="A session as a conversation, with what each proxy did (v)" @click=${toggleConversation}>Conversation</button>
       <button aria-pressed=${state.plots} title="Latency and processor time (p)" @click=${togglePlots}>Latency</button>
       ${model.isLive ? html`<button aria-pressed=${state.follows} title="Show new lines (f)" @click=${follow}>Follow</button>` : nothing}
-      <button title="Save or copy (e)" @click=${openExports}>Export…</button>
+      <button title="Save or copy (e)" @click=${exports}>Export…</button>
       <button title="Light or dark (t)" aria-label="Light or dark" @click=${toggleTheme}>${isDark ? '☀' : '☾'}</button>
       <button title="Keys (?)" aria-label="Keys" @click=${help}>?</button>
       ${query.wrong.length ? html`<span class="problem" role="alert">unknown: ${query.wrong.map(clean).join(', ')}</span>` : nothing}`,
@@ -237,22 +258,66 @@ function bar() {
   );
 }
 
-let named = { count: 0, rows: 0, list: [] };
+let known = { count: 0, rows: 0, list: [] };
 
 /** The methods of all rows, by name. */
 function methods() {
-  if (named.count !== model.names.length || model.end - named.rows > 10_000) {
+  if (known.count !== model.names.length || model.end - known.rows > 10_000) {
     const numbers = new Set(model.method.subarray(0, model.count));
     const list = [...numbers].map((number) => model.name(number)).filter(Boolean);
-    named = { count: model.names.length, rows: model.end, list: list.sort().slice(0, 500) };
+    known = { count: model.names.length, rows: model.end, list: list.sort().slice(0, 500) };
   }
-  return named.list;
+  return known.list;
+}
+
+/** What the filter names. */
+function named() {
+  return { session: term(state.filter, 'session'), turn: term(state.filter, 'turn'), connection: term(state.filter, 'connection') };
 }
 
 function tree() {
-  const now = { session: term(state.filter, 'session'), turn: term(state.filter, 'turn'), connection: term(state.filter, 'connection') };
+  const now = named();
   const act = { term: (key, value) => setFilter(withTerm(state.filter, key, value)), again: tree };
   render(side(model, now, act), place('side'));
+}
+
+/** Shows the turns that the filter names as a conversation. */
+function lookAtTurns() {
+  if (state.tells && conversation.look(turnsOf(model, named()))) converse();
+}
+
+function converse() {
+  const view = place('conversation');
+  const isAtEnd = view.scrollTop + view.clientHeight >= view.scrollHeight - 40;
+  render(conversation.shown(), view);
+  if (isAtEnd) view.scrollTop = view.scrollHeight;
+}
+
+function toggleConversation() {
+  state.tells = !state.tells;
+  drawViews();
+  bar();
+}
+
+function drawViews() {
+  place('conversation').hidden = !state.tells;
+  place('list').hidden = state.tells;
+  lookAtTurns();
+  if (state.tells) converse();
+  if (!state.tells && list.selected >= 0) list.reveal(list.selected);
+}
+
+let isCounted = false;
+
+/** Counts the rows of the time axis, at most four times a second. */
+function axisSoon() {
+  if (isCounted || state.tells) return;
+  isCounted = true;
+  setTimeout(() => {
+    isCounted = false;
+    axis.count(list.shown);
+    axis.draw(list.window, list.chain);
+  }, 250);
 }
 
 function foot() {
@@ -264,6 +329,8 @@ function foot() {
 
 function notices() {
   const some = model.notices.slice(-5).map(clean);
+  const lost = term(state.filter, 'connection') ? model.lost(list.chain) : '';
+  if (lost) some.push(LOST[lost]);
   render(html`${some.map((text) => html`<p class="problem">${text}</p>`)}`, place('notices'));
 }
 
@@ -308,79 +375,13 @@ function toggleTheme() {
   const root = document.documentElement;
   root.dataset.theme = getComputedStyle(root).colorScheme === 'dark' ? 'light' : 'dark';
   list.draw();
+  axis.draw(list.window, list.chain);
   if (state.plots) plotSoon();
   bar();
 }
 
-// ── dialogs ──
-
-function openDialog(title, content) {
-  const dialog = place('dialog');
-  render(
-    html`<h2>${title} <button class="close" aria-label="Close" @click=${() => dialog.close()}>×</button></h2>
-      ${content}`,
-    dialog,
-  );
-  if (!dialog.open) dialog.showModal();
-}
-
-const HELP = [
-  ['j, k, ↓, ↑', 'next row, previous row; with Shift, extend the selection'],
-  ['PageDown, PageUp, g, G', 'next page, previous page, first row, last row'],
-  ['n, N', 'next problem, previous problem'],
-  ['/', 'filter'],
-  ['Enter', 'in the list: to the message; in the filter: to the list'],
-  ['Esc', 'back to the list; then clear the selection; then clear the filter'],
-  ['c', 'copy the selection'],
-  ['e', 'save or copy in other formats'],
-  ['f', 'follow new lines'],
-  ['p', 'latency and processor time'],
-  ['t', 'light or dark'],
-  ['?', 'this help'],
-];
-
-function help() {
-  openDialog(
-    'Keys and filters',
-    html`<dl class="keys">${HELP.map(([keys, what]) => html`<div><dt><kbd>${keys}</kbd></dt><dd>${what}</dd></div>`)}</dl>
-      <h3>Filters</h3>
-      <p>Words are searched for in messages; words in lower case match any case. Other filters are ${KEYS.map((key, at) => html`${at ? ', ' : ''}<code>${key}:</code>`)}. A method may end in <code>*</code>.</p>
-      <p><code>kind:</code> ${KINDS.join(', ')}. <code>status:</code> ${Object.keys(MARKS).join(', ')}.</p>`,
-  );
-}
-
-const exporting = { scope: 'shown', isBusy: false, told: '', failed: false };
-
-function openExports() {
-  if (list.selection().length > 1) exporting.scope = 'selected';
-  else if (list.selected < 0) exporting.scope = 'shown';
-  exporting.told = '';
-  drawExports();
-}
-
-function drawExports() {
-  const chosen = () => (exporting.scope === 'selected' ? list.selection() : Array.from(list.shown));
-  const doing = async (what, told) => {
-    Object.assign(exporting, { isBusy: true, told: '…', failed: false });
-    drawExports();
-    try {
-      await what();
-      exporting.told = told;
-    } catch (error) {
-      Object.assign(exporting, { told: clean(error.message ?? error), failed: true });
-    }
-    exporting.isBusy = false;
-    drawExports();
-  };
-  const act = {
-    scope: (scope) => {
-      exporting.scope = scope;
-      drawExports();
-    },
-    save: (format) => doing(() => save(model, chosen(), format), 'saved'),
-    copy: () => doing(async () => navigator.clipboard.writeText(await asText(model, chosen())), 'copied'),
-  };
-  openDialog('Export', choices(model, list.selection(), list.shown, exporting, act));
+function exports() {
+  openExports(model, list);
 }
 
 // ── input ──
@@ -420,14 +421,16 @@ const KEYBOARD = {
   '/': () => place('filter').select(),
   '?': help,
   c: () => list.selected >= 0 && asText(model, list.selection()).then((text) => copy(text, 'the selection'), tell),
-  e: openExports,
+  e: exports,
   f: follow,
   p: togglePlots,
+  v: toggleConversation,
   t: toggleTheme,
   Escape: escape,
 };
 
 function escape() {
+  if (state.tells && list.selected >= 0) return choose(-1, false, false);
   if (document.activeElement !== place('list').querySelector('.scroller')) return list.focus();
   if (list.selected >= 0) return choose(-1, false, false);
   setFilter('');
@@ -483,7 +486,7 @@ function tell(error) {
 }
 
 let isAsked = false;
-let told = { names: 0, connections: 0, turns: 0, ended: '', drawn: 0 };
+let told = { names: 0, connections: 0, turns: 0, over: 0, ended: '', drawn: 0 };
 
 function changed() {
   if (isAsked) return;
@@ -493,7 +496,7 @@ function changed() {
     extend();
     notices();
     const ended = model.sources.map((source) => source.has_ended).join();
-    const now = { names: model.names.length, connections: model.connections.length, turns: model.turns.at(-1)?.row, ended, drawn: model.sources.length };
+    const now = { names: model.names.length, connections: model.connections.length, turns: model.turns.at(-1)?.row, over: model.turns.at(-1)?.over, ended, drawn: model.sources.length };
     if (Object.keys(now).some((key) => now[key] !== told[key])) {
       told = now;
       tree();
@@ -507,6 +510,7 @@ async function main() {
   bar();
   tree();
   foot();
+  drawViews();
   detail.look(-1);
   render(detail.shown(), place('detail'));
   list.focus();
@@ -526,5 +530,5 @@ async function main() {
 
 // For outside observers of the page, such as tests.
 globalThis.inspector = { model, list, get shown() { return length; }, get isSearching() { return state.searching; } };
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => (list.draw(), bar()));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => (list.draw(), axis.draw(list.window, list.chain), bar()));
 main();

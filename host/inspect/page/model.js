@@ -42,8 +42,8 @@ export const TROUBLE = MARKS.failed | MARKS.restarted | MARKS.denied | MARKS.hel
 /** The maximum number of rows of running chains, as in the program. */
 const WINDOW = 200_000;
 
-/** The maximum number of lanes. Further parts share the last. */
-const LANES = 24;
+/** The maximum number of a connection's parts that are known. */
+const PARTS = 200;
 
 const COLUMNS = [
   ['line', Float64Array],
@@ -61,15 +61,17 @@ const COLUMNS = [
   ['size', Float64Array],
   ['flags', Uint8Array],
   ['sum', Uint32Array],
+  ['kind', Int32Array],
 ];
 
-/** The columns computed here: marks, the previous and next row of the same message, the row of the request, and the
- * decision about the message. */
+/** The columns computed here: marks, the previous and next row of the same message, the row of the request and that of
+ * the answer that its requester gets, and the decision about the message. */
 const FOUND = [
   ['marks', Uint16Array],
   ['came', Float64Array],
   ['next', Float64Array],
   ['asked', Float64Array],
+  ['answer', Float64Array],
   ['decided', Uint8Array],
 ];
 
@@ -79,19 +81,24 @@ export class Model {
   connections = [];
   notices = [];
   formats = [];
-  /** Prompts of clients: { row, title, connection, session, end }. */
+  /** Turns: { row, title, connection, session, end, speaks, over }, the rows of the prompt, of the next prompt, of the
+   * agent's first output and of the end, which are -1 if they are unknown. */
   turns = [];
+  /** The text of each row. */
+  said = [];
   first = 0;
   count = 0;
   /** The first row whose marks have changed since the filter was last applied. */
   remarked = Infinity;
   #room = 0;
+  /** The last row and the parts of each connection. */
+  #chains = new Map();
+  #turnOf = new Map();
   /** The last row of each message. */
   #last = new Map();
   #open = new Map();
   #lastTurn = new Map();
   #restarts = new Map();
-  #lanes = null;
 
   constructor() {
     this.#grow(8192);
@@ -110,15 +117,12 @@ export class Model {
     for (const name of frame.names ?? []) this.names.push(clean(name));
     if (frame.formats) this.formats = frame.formats;
     if (frame.sources) this.sources = frame.sources;
-    if (frame.connections) {
-      this.connections = frame.connections;
-      this.#lanes = null;
-    }
+    if (frame.connections) this.connections = frame.connections;
     if (frame.notices) this.notices = frame.notices;
     if (frame.rows) this.#rows(frame);
   }
 
-  #rows({ first, oldest, rows, turns }) {
+  #rows({ first, oldest, rows, said, turns, speaks, ends }) {
     const count = rows[0].length;
     if (count === 0) return;
     if (this.count === 0) this.first = first;
@@ -129,10 +133,12 @@ export class Model {
     this.#grow(this.count + count);
     COLUMNS.forEach(([name], at) => this[name].set(rows[at], this.count));
     for (const [name] of FOUND) this[name].fill(name === 'marks' || name === 'decided' ? 0 : -1, this.count, this.count + count);
+    for (const text of said) this.said.push(text);
     this.count += count;
     for (let at = this.count - count; at < this.count; at += 1) this.#join(at);
     for (const [row, title] of turns) this.#turn(row, clean(title));
-    this.#lanes = null;
+    for (const [turn, row] of speaks) this.#ofTurn(turn, 'speaks', row);
+    for (const [turn, row] of ends) this.#ofTurn(turn, 'over', row);
     if (this.isLive && this.count > WINDOW * 1.1) this.#drop(this.count - WINDOW);
   }
 
@@ -150,9 +156,11 @@ export class Model {
 
   #drop(count) {
     for (const [name] of [...COLUMNS, ...FOUND]) this[name].copyWithin(0, count, this.count);
+    this.said.splice(0, count);
     this.first += count;
     this.count -= count;
     this.turns = this.turns.filter((turn) => turn.end === Infinity || turn.end > this.first);
+    for (const row of this.#turnOf.keys()) if (row < this.first) this.#turnOf.delete(row);
     for (const [key, row] of this.#last) if (row < this.first) this.#last.delete(key);
     for (const [key, row] of this.#open) if (row < this.first) this.#open.delete(key);
   }
@@ -165,6 +173,10 @@ export class Model {
   #join(at) {
     const what = this.what[at];
     const row = this.first + at;
+    const chain = this.chain(this.connection[at]);
+    chain.newest = row;
+    if (chain.parts.size < PARTS) chain.parts.add(this.from[at]);
+    if (what <= RESPONSE && chain.parts.size < PARTS) chain.parts.add(this.to[at]);
     if (what <= RESPONSE) this.#hop(at, row, what);
     else if (what === DECISION) this.#decided(at);
     else if (what === COUNTS) this.#mark(at, MARKS.denied);
@@ -229,16 +241,18 @@ export class Model {
     const asked = this.#open.get(open);
     if (what === REQUEST && asked === undefined) {
       this.#open.set(open, row);
-      this.#mark(at, MARKS.unanswered);
+      // The trace has no answers to the host's own requests.
+      if (!(this.flags[at] & 128)) this.#mark(at, MARKS.unanswered);
     } else if (asked !== undefined) {
       this.asked[at] = asked;
-      if (what === RESPONSE && this.from[asked - this.first] === this.to[at]) this.#answered(open, asked);
+      if (what === RESPONSE && this.from[asked - this.first] === this.to[at]) this.#answered(open, asked, row);
     }
   }
 
-  #answered(key, asked) {
+  #answered(key, asked, row) {
     const at = asked - this.first;
     if (at >= 0) {
+      this.answer[at] = row;
       this.marks[at] &= ~MARKS.unanswered;
       this.#remark(at);
     }
@@ -262,7 +276,7 @@ export class Model {
       const open = `${this.connection[at]} ${request}`;
       const asked = this.#open.get(open);
       // A proxy's answer is also a hop if another part sent the request.
-      if (asked !== undefined) this.#answered(open, asked);
+      if (asked !== undefined) this.#answered(open, asked, this.first + at);
     }
   }
 
@@ -271,11 +285,47 @@ export class Model {
     const [connection, session] = [this.connection[at], this.session[at]];
     const last = this.#lastTurn.get(`${connection} ${session}`);
     // The client sends a message once, and the host may send it twice.
-    if (last && this.request[last.row - this.first] === this.request[at]) return;
+    if (last && this.request[at] >= 0 && this.request[last.row - this.first] === this.request[at]) return;
     if (last) last.end = row;
-    const turn = { row, title, connection, session, end: Infinity };
+    const turn = { row, title, connection, session, end: Infinity, speaks: -1, over: -1 };
+    this.#turnOf.set(row, turn);
     this.#lastTurn.set(`${connection} ${session}`, turn);
     this.turns.push(turn);
+  }
+
+  #ofTurn(row, member, value) {
+    const turn = this.#turnOf.get(row);
+    if (turn) turn[member] = value;
+  }
+
+  /** The time between two rows in microseconds, or -1. */
+  between(from, to) {
+    const [begin, end] = [this.at(from), this.at(to)];
+    if (begin < 0 || end < 0 || this.time[begin] < 0 || this.time[end] < 0) return -1;
+    return Math.max(0, this.time[end] - this.time[begin]);
+  }
+
+  /** How long a row's request was unanswered, at its first row and at the last of its answer, or how long a proxy
+   * worked until its decision; -1 for other rows. */
+  lasted(at) {
+    const what = this.what[at];
+    const row = this.first + at;
+    if (what === REQUEST) return this.between(row, this.answer[at]);
+    if (what === DECISION) return this.took[at];
+    const asked = this.at(this.asked[at]);
+    return what === RESPONSE && asked >= 0 && this.answer[asked] === row ? this.between(this.asked[at], row) : -1;
+  }
+
+  /** Whether lines of a connection were dropped for newer ones: 'all', 'some' or ''. */
+  lost(connection) {
+    if (!((this.connections[connection]?.first ?? Infinity) < this.first)) return '';
+    return this.chain(connection).newest < this.first ? 'all' : 'some';
+  }
+
+  /** The last row of a connection, and the numbers of the names of its parts. */
+  chain(connection) {
+    if (!this.#chains.has(connection)) this.#chains.set(connection, { newest: -1, parts: new Set() });
+    return this.#chains.get(connection);
   }
 
   /** The index of a row in the columns, or -1. */
@@ -306,36 +356,9 @@ export class Model {
     return way;
   }
 
-  /** The parts of all chains, from the client to the agent: the names by lane, and the lane of each name. */
-  lanes() {
-    if (this.#lanes) return this.#lanes;
-    const numbers = new Map(this.names.map((name, number) => [name, number]));
-    const order = [];
-    for (const { proxies } of this.connections) {
-      let at = 0;
-      for (const proxy of proxies.map(clean)) {
-        const known = order.indexOf(proxy);
-        if (known >= 0) at = known + 1;
-        else if (order.length < LANES) {
-          order.splice(at, 0, proxy);
-          at += 1;
-        }
-      }
-    }
-    const seen = new Set();
-    for (let at = 0; at < this.count && seen.size < 200; at += 1) {
-      seen.add(this.from[at]);
-      if (this.what[at] <= RESPONSE) seen.add(this.to[at]);
-    }
-    const ends = new Set(['', 'client', 'agent', ...order]);
-    for (const number of seen) {
-      const name = this.name(number);
-      if (!ends.has(name) && order.length < LANES) order.push(name);
-    }
-    const list = ['client', ...order, 'agent'];
-    const of = new Map(list.map((name, lane) => [numbers.get(name), lane]));
-    this.#lanes = { list, of, last: list.length - 2 };
-    return this.#lanes;
+  /** The text of a row. */
+  text(at) {
+    return clean(this.said[at] ?? '');
   }
 
   /** A row in words. */
@@ -347,7 +370,8 @@ export class Model {
     const method = this.name(this.method[at]);
     const marks = Object.keys(MARKS).filter((mark) => this.marks[at] & MARKS[mark]);
     const marked = marks.length ? `, ${marks.join(', ')}` : '';
-    if (what <= RESPONSE) return `${KINDS[what]} ${method} from ${from} to ${this.name(this.to[at])}${marked}`;
+    const said = [this.name(this.kind[at]), this.text(at)].filter(Boolean).join(' ');
+    if (what <= RESPONSE) return `${KINDS[what]} ${method} from ${from} to ${this.name(this.to[at])}${said && `: ${said}`}${marked}`;
     if (what === DECISION) return `${from} decided ${DECISIONS[this.to[at]]} about ${method}${marked}`;
     if (what === BEGINS) return `a connection begins${this.whose(at)}`;
     if (what === OVER) return `a connection ends${this.whose(at)}`;

@@ -1,13 +1,20 @@
 // The chains, with their sessions and turns.
 
 import { html, nothing } from './vendor/lit-html.js';
-import { clean, number, short, timeOfDay } from './words.js';
+import { titleOf } from './chains.js';
+import { clean, localTime, number, short, span } from './words.js';
 
 /** The number of a session's newest turns that are shown at first. */
 const TURNS = 50;
 
 /** The maximum number of chains that are shown. */
 const CHAINS = 100;
+
+/** Which lines of a chain are no longer here. */
+export const LOST = {
+  some: 'Its oldest lines are no longer kept: newer lines of all chains took their place.',
+  all: 'None of its lines are kept: newer lines of other chains took their place. A trace in a file has all.',
+};
 
 const all = new Set();
 
@@ -26,25 +33,34 @@ export function side(model, now, act) {
     return html`<p class="quiet">${model.isLive ? 'No chain is running yet. New ones appear here.' : 'This trace is empty.'}</p>`;
   }
   const left = model.connections.length - chains.length;
+  // Those that run come first.
+  if (model.isLive) chains.sort((one, other) => hasEnded(model, one.connection) - hasEnded(model, other.connection));
   return html`${left > 0 ? html`<p class="quiet">${number(left)} older chains are not shown here.</p>` : nothing}
     ${chains.map(({ connection, at }) => chain(model, connection, at, sessions, now, act))}`;
+}
+
+function hasEnded(model, connection) {
+  return Boolean(model.sources[connection.source]?.has_ended || connection.has_ended);
 }
 
 function chain(model, connection, at, sessions, now, act) {
   const own = [...sessions.values()].filter(([turn]) => turn.connection === at);
   const source = model.sources[connection.source];
   const proxies = connection.proxies.map((name) => short(clean(name), 60));
-  const hasEnded = source?.has_ended || connection.has_ended;
+  const isOver = hasEnded(model, connection);
   const name = clean(connection.name);
+  const lost = model.lost(at);
   return html`<section aria-label="chain ${name}">
-    <h3>
-      ${source ? clean(short(source.name.split('/').at(-1), 40)) : ''}
-      ${source?.is_live ? html`<span class="chip ${hasEnded ? 'ended' : 'runs'}">${hasEnded ? 'ended' : 'runs'}</span>` : nothing}
+    <h3 title="${source ? clean(source.name) : ''}, connection ${name}">
+      ${titleOf(model, at)}
+      ${source?.is_live ? html`<span class="chip ${isOver ? 'ended' : 'runs'}">${isOver ? 'ended' : 'runs'}</span>` : nothing}
       ${connection.role === 'proxy' ? html`<span class="chip">inner chain</span>` : nothing}
       ${connection.user ? html`<span class="chip">${short(clean(connection.user), 40)}</span>` : nothing}
     </h3>
+    <p class="quiet">${[localTime(connection.begun), source ? clean(short(source.name.split('/').at(-1), 40)) : ''].filter(Boolean).join(' · ')}</p>
+    ${lost ? html`<p class="problem">${LOST[lost]}</p>` : nothing}
     ${model.connections.length > 1
-      ? html`<button aria-pressed=${now.connection === name} class="choice" title=${name} @click=${() => act.term('connection', now.connection === name ? '' : name)}>connection <code>${short(name || '?', 18)}</code></button>`
+      ? html`<button aria-pressed=${now.connection === name} class="choice" title=${name} @click=${() => act.term('connection', now.connection === name ? '' : name)}>only this chain</button>`
       : nothing}
     <p class="chain">${['client', ...proxies, 'agent'].join(' ⇄ ')}</p>
     ${own.length ? nothing : html`<p class="quiet">no turns yet</p>`}
@@ -65,8 +81,9 @@ function session(model, turns, now, act) {
       ${shown.map((turn) => {
         const isOn = now.turn === String(turn.row);
         const at = model.at(turn.row);
-        const time = at < 0 ? '' : timeOfDay(model.time[at]).slice(0, 8);
-        return html`<li>${button(isOn, () => act.term('turn', isOn ? '' : String(turn.row)), html`<span class="time">${time}</span> ${turn.title || '(no text)'}`, turn.title)}</li>`;
+        const took = model.between(turn.row, turn.over);
+        const label = [at < 0 ? '' : localTime(model.time[at]), turn.title].filter(Boolean).join(': ');
+        return html`<li>${button(isOn, () => act.term('turn', isOn ? '' : String(turn.row)), html`<span class="time">${took < 0 ? '…' : span(took)}</span> ${turn.title || '(no text)'}`, label)}</li>`;
       })}
     </ol>`;
 }

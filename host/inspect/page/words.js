@@ -30,6 +30,12 @@ export function timeOfDay(micros) {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString().slice(11, 23);
 }
 
+/** A date and time where the browser is. */
+export function localTime(micros) {
+  const time = new Date(micros / 1000);
+  return micros < 0 || Number.isNaN(time.getTime()) ? '' : time.toLocaleString();
+}
+
 /** A date and time in UTC, to the microsecond. */
 export function fullTime(micros) {
   if (micros < 0) return 'no time';
@@ -43,7 +49,8 @@ export function span(micros) {
   if (micros < 0) return '';
   if (micros < 1000) return `${micros} µs`;
   if (micros < 1e6) return `${(micros / 1000).toFixed(micros < 1e5 ? 1 : 0)} ms`;
-  return `${(micros / 1e6).toFixed(2)} s`;
+  if (micros < 6e7) return `${(micros / 1e6).toFixed(2)} s`;
+  return `${Math.floor(micros / 6e7)} min ${Math.round((micros % 6e7) / 1e6)} s`;
 }
 
 export function bytes(count) {

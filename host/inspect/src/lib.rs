@@ -4,7 +4,11 @@
 //! | file | what it is |
 //! |---|---|
 //! | `log` | the index of all lines: a row each, and where its text is |
+//! | `connection` | a connection, with the names of its ends |
 //! | `row` | the columns of a row |
+//! | `said` | what a message says: a row's text |
+//! | `turns` | when turns begin and end |
+//! | `conversation` | a turn as what was said in it, with what each proxy did |
 //! | `names` | names of methods, parts and sessions, each sent once |
 //! | `file` | reads lines from a file, even while it grows |
 //! | `search` | finds the rows whose bodies contain a text |
@@ -17,14 +21,18 @@
 
 #![forbid(unsafe_code)]
 
+mod connection;
+mod conversation;
 mod file;
 mod log;
 mod names;
 mod page;
 mod report;
 mod row;
+mod said;
 mod search;
 mod server;
+mod turns;
 
 pub use file::{OpenFile, follow, open};
 pub use log::{Entry, Log, SourceId};

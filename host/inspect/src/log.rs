@@ -1,4 +1,5 @@
-//! The index of all lines: a row for each, which the page receives, and the position of its text.
+//! The index of all lines: a row for each, which the page receives, and the position of its text. A row has numbers
+//! and a short text.
 //!
 //! Rows are numbered in the order in which they were received from all sources. The oldest are dropped, here and in the
 //! page: those of running chains when there are too many, and those of a file when their text is no longer available.
@@ -9,14 +10,17 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use acp_chain_trace::{Line, Role};
+use acp_chain_trace::Line;
 use bytes::Bytes;
 use memchr::memmem;
 use serde::Serialize;
 use tokio::sync::watch;
 
+use crate::connection::Connection;
 use crate::names::Names;
 use crate::row::{self, COLUMNS, Numbers};
+use crate::said::said;
+use crate::turns::TurnEvent;
 
 /// The maximum number of rows in a frame, which are sent at once.
 const FRAME: usize = 4096;
@@ -65,16 +69,6 @@ struct Source {
     has_ended: bool,
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct Connection {
-    source: SourceId,
-    name: String,
-    role: Option<Role>,
-    proxies: Vec<String>,
-    user: Option<String>,
-    has_ended: bool,
-}
-
 /// All lines of all sources.
 #[derive(Debug)]
 pub struct Log {
@@ -114,8 +108,13 @@ struct RowBatch<'a> {
     /// Rows before this one have been dropped.
     oldest: u64,
     rows: &'a [Vec<i64>],
+    /// The text of each row.
+    said: &'a [String],
     /// The titles of turns, with the rows of their prompts.
     turns: &'a [(u64, String)],
+    /// The rows at which the agent first speaks in a turn, and at which a turn ends, with the row of its prompt.
+    speaks: &'a [(u64, u64)],
+    ends: &'a [(u64, u64)],
 }
 
 /// How much of the log a page has received.
@@ -372,14 +371,22 @@ impl Inner {
     fn frame(&mut self, source: SourceId, entries: impl Iterator<Item = Entry>) {
         let first = self.first + self.places.len() as u64;
         let mut columns = vec![Vec::new(); COLUMNS];
-        let mut turns = Vec::new();
+        let mut texts = Vec::new();
+        let (mut turns, mut speaks, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for (entry, at) in entries.zip(first..) {
-            let numbers = self.numbers(source, &entry.line);
+            let (kind, text) = said(&entry.line);
+            let numbers = self.numbers(source, &entry.line, kind.as_deref(), at);
             let row = row::row(entry.number, &entry.line, &numbers);
             for (column, value) in columns.iter_mut().zip(row) {
                 column.push(value);
             }
-            turns.extend(row::title(&entry.line).map(|title| (at, title)));
+            texts.push(text);
+            match self.turn_event(&numbers, at, &entry.line) {
+                Some(TurnEvent::Begins(title)) => turns.push((at, title)),
+                Some(TurnEvent::Speaks(turn)) => speaks.push((turn, at)),
+                Some(TurnEvent::Ends(turn)) => ends.push((turn, at)),
+                None => {}
+            }
             if let Text::Kept(text) = &entry.place.text {
                 self.bytes += text.len();
             }
@@ -389,7 +396,10 @@ impl Inner {
             first,
             oldest: self.first,
             rows: &columns,
+            said: &texts,
             turns: &turns,
+            speaks: &speaks,
+            ends: &ends,
         };
         let mut json = serde_json::to_vec(&sent).unwrap_or_default();
         json.push(b'\n');
@@ -399,55 +409,43 @@ impl Inner {
         });
     }
 
-    fn numbers(&mut self, source: SourceId, line: &Line) -> Numbers {
+    fn turn_event(&mut self, numbers: &Numbers, row: u64, line: &Line) -> Option<TurnEvent> {
+        let connection = self.connections.get_mut(numbers.connection? as usize)?;
+        connection.turns.take(row, line)
+    }
+
+    fn numbers(&mut self, source: SourceId, line: &Line, kind: Option<&str>, row: u64) -> Numbers {
         let from = line.from.as_deref().or(line.proxy.as_deref());
         let is_of_all = line.dropped.is_some() && line.connection.is_empty();
         Numbers {
-            connection: (!is_of_all).then(|| self.connection(source, line)),
+            connection: (!is_of_all).then(|| self.connection(source, line, row)),
             from: self.names.number(from),
             to: self.names.number(line.to.as_deref()),
             method: self.names.number(line.method.as_deref()),
             session: self.names.number(line.session.as_deref()),
+            kind: self.names.number(kind),
         }
     }
 
-    fn connection(&mut self, source: SourceId, line: &Line) -> u32 {
+    /// The number of a line's connection.
+    fn connection(&mut self, source: SourceId, line: &Line, row: u64) -> u32 {
         let key = (source, line.connection.clone());
-        if let Some(known) = self.known.get(&key)
-            && line.version.is_none()
-            && !line.is_end()
-        {
-            return *known;
-        }
         let number = match self.known.get(&key) {
             Some(known) => *known,
             // Further connections share the first number.
             None if self.connections.len() >= MOST => return 0,
             None => {
                 let number = u32::try_from(self.connections.len()).unwrap_or_default();
-                self.connections.push(Connection {
-                    source,
-                    name: line.connection.clone(),
-                    role: None,
-                    proxies: Vec::new(),
-                    user: None,
-                    has_ended: false,
-                });
+                self.connections.push(Connection::new(source, line, row));
                 self.known.insert(key, number);
+                self.version += 1;
                 number
             }
         };
-        if let Some(connection) = self.connections.get_mut(number as usize) {
-            connection.role = line.role.or(connection.role);
-            connection.has_ended |= line.is_end();
-            if line.user.is_some() {
-                connection.user.clone_from(&line.user);
-            }
-            if let Some(proxies) = &line.proxies {
-                connection.proxies.clone_from(proxies);
-            }
+        let connection = self.connections.get_mut(number as usize);
+        if connection.is_some_and(|connection| connection.learn(line)) {
+            self.version += 1;
         }
-        self.version += 1;
         number
     }
 

@@ -25,7 +25,7 @@ macro_rules! files {
 }
 
 /// All files. A module comes after the modules that it imports.
-pub const FILES: [File; 18] = files![
+pub const FILES: [File; 22] = files![
     "index.html" HTML,
     "style.css" CSS,
     "vendor/uPlot.css" CSS,
@@ -38,11 +38,15 @@ pub const FILES: [File; 18] = files![
     "backend.js" JS,
     "json.js" JS,
     "compare.js" JS,
+    "chains.js" JS,
     "list.js" JS,
+    "axis.js" JS,
+    "conversation.js" JS,
     "side.js" JS,
     "detail.js" JS,
     "plots.js" JS,
     "exports.js" JS,
+    "dialogs.js" JS,
     "main.js" JS,
 ];
 

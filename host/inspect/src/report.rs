@@ -1,23 +1,32 @@
 //! The page with some of the lines, as one file for a bug report: it needs no server, and makes no requests.
 
+use std::collections::BTreeMap;
+
 use acp_chain_trace::Reader;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::conversation::{Conversation, conversation};
 use crate::log::{Cursor, Entry, Log, body};
 use crate::page::{self, File};
 
 /// The data in the file, in place of a server.
 #[derive(Serialize)]
 struct Data {
-    frames: Vec<serde_json::Value>,
+    frames: Vec<Value>,
     lines: Vec<String>,
     /// The range of each line's body, in UTF-16 units, as JavaScript counts.
     bodies: Vec<[usize; 2]>,
+    /// Turns by the rows of their prompts.
+    conversations: BTreeMap<u64, Conversation>,
 }
+
+/// How many rows are read for the conversations of a report; later turns are left out.
+const ROWS: u64 = 1_000_000;
 
 /// Creates a report with lines of a trace.
 ///
@@ -70,18 +79,32 @@ fn data(lines: &[u8]) -> Result<String, String> {
     log.append(source, entries);
     log.ended(source);
     let mut cursor = Cursor::default();
-    let mut frames = Vec::new();
+    let mut frames: Vec<Value> = Vec::new();
     while let Some(news) = log.news(&mut cursor) {
         let objects = serde_json::Deserializer::from_slice(&news).into_iter();
         frames.extend(objects.filter_map(Result::ok));
     }
     let data = Data {
+        conversations: conversations(&log, &frames),
         frames,
         lines: texts,
         bodies,
     };
     let json = serde_json::to_string(&data).map_err(|error| error.to_string())?;
     Ok(json.replace('<', "\\u003c"))
+}
+
+/// The turns that begin in these frames.
+fn conversations(log: &Log, frames: &[Value]) -> BTreeMap<u64, Conversation> {
+    let turns = frames.iter().filter_map(|frame| frame["turns"].as_array());
+    let mut left = ROWS;
+    let told = turns.flatten().filter_map(|turn| {
+        let row = turn[0].as_u64()?;
+        let told = (left > 0).then(|| conversation(log, row, row.saturating_add(left)))?;
+        left = left.saturating_sub(told.rows);
+        Some((row, told))
+    });
+    told.collect()
 }
 
 fn text(file: &File) -> &'static str {

@@ -1,14 +1,16 @@
-//! The row of a line, which the page receives: only numbers, so that a hundred thousand lines load within a second.
+//! The row of a line, which the page receives: only numbers, besides a short text of it, so that a hundred thousand
+//! lines load within a second.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 
 use acp_chain_acp::PROMPT;
 use acp_chain_trace::{Decision, Kind, Line, State, Would};
-use serde::Deserialize;
+
+use crate::said::{Members, items, one_line, string};
 
 /// The number of columns, in the order of `model.js`.
-pub const COLUMNS: usize = 15;
+pub const COLUMNS: usize = 16;
 
 /// The maximum length of a turn's title, taken from its prompt, in characters.
 const TITLE: usize = 100;
@@ -67,7 +69,8 @@ fn would(would: Would) -> i64 {
     }
 }
 
-/// The flags of a line: the answer is an error; calls were denied, invalid, or past a limit; a proxy's state.
+/// The flags of a line: the answer is an error; calls were denied, invalid, or past a limit; a proxy's state; no answer
+/// to the request is recorded.
 fn flags(line: &Line) -> i64 {
     let set = |is: bool, flag: i64| if is { flag } else { 0 };
     let counted = |count: Option<u64>| count.is_some_and(|count| count > 0);
@@ -78,6 +81,7 @@ fn flags(line: &Line) -> i64 {
         | set(line.state == Some(State::Failed), 16)
         | set(line.state == Some(State::Ended), 32)
         | set(line.state == Some(State::Asleep), 64)
+        | set(line.is_hosts_own(), 128)
 }
 
 /// The names of a line, as numbers.
@@ -88,6 +92,8 @@ pub struct Numbers {
     pub to: u32,
     pub method: u32,
     pub session: u32,
+    /// The kind of the message within its method.
+    pub kind: u32,
 }
 
 /// The row of a line. Missing values are -1.
@@ -114,11 +120,12 @@ pub fn row(number: usize, line: &Line, names: &Numbers) -> [i64; COLUMNS] {
         count(line.size.or(line.dropped).or(line.memory)),
         flags(line),
         sum(line.body()),
+        i64::from(names.kind),
     ]
 }
 
 /// Microseconds since 1970.
-fn micros(time: &str) -> i64 {
+pub fn micros(time: &str) -> i64 {
     let time = humantime::parse_rfc3339(time).ok();
     let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     since.map_or(-1, |since| i64::try_from(since.as_micros()).unwrap_or(-1))
@@ -136,22 +143,10 @@ pub fn title(line: &Line) -> Option<String> {
     let asks = line.kind == Some(Kind::Request)
         && line.from.as_deref() == Some("client")
         && line.method.as_deref() == Some(PROMPT);
-    let params = line.params.as_ref().filter(|_| asks)?;
-    let prompt: Prompt = serde_json::from_str(params.get()).ok()?;
-    let text = prompt.prompt.into_iter().find_map(|block| block.text)?;
-    let words = text.split_whitespace().flat_map(|word| [word, " "]);
-    let title: String = words.flat_map(str::chars).take(TITLE).collect();
-    Some(title.trim_end().to_owned())
-}
-
-#[derive(Deserialize)]
-struct Prompt {
-    prompt: Vec<Block>,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    text: Option<String>,
+    let prompt = Members::of_body(asks.then_some(line)?).prompt;
+    let mut blocks = items(prompt).into_iter();
+    let text = blocks.find_map(|block| string(Members::of(Some(block)).text));
+    Some(one_line(&text.unwrap_or_default(), TITLE))
 }
 
 #[cfg(test)]
@@ -174,7 +169,9 @@ mod tests {
             r#"{"prompt":7}"#,
             r#"{"prompt":[{"text":1}]}"#,
         ] {
-            assert_eq!(with(params), None, "{params}");
+            assert_eq!(with(params).as_deref(), Some(""), "{params}");
         }
+        let others = line.replace("client", "agent").replace('P', "{}");
+        assert_eq!(title(&others), None);
     }
 }

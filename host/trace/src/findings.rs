@@ -59,14 +59,23 @@ fn calls(counts: [u64; 3]) -> String {
     calls.join(", ")
 }
 
+/// A request without an answer so far.
+#[derive(Debug)]
+struct OpenRequest {
+    /// The number of its line.
+    number: usize,
+    from: String,
+    method: String,
+}
+
 /// Collects problems, line by line.
 #[derive(Debug, Default)]
 pub struct Findings {
     found: BTreeMap<(usize, usize), Finding>,
     /// The total number of problems.
     count: usize,
-    /// Open requests: the line, the method and the requester of each, by connection and number.
-    open: HashMap<(String, u64), (usize, String, String)>,
+    /// Open requests, by connection and number; `None` for those of the host, whose answers are not recorded.
+    open: HashMap<(String, u64), Option<OpenRequest>>,
     /// The position of the last reported failure, by connection and proxy, unless a decision reports it too.
     broke: HashMap<(String, String), (usize, usize)>,
 }
@@ -79,11 +88,15 @@ impl Findings {
             let key = (line.connection.clone(), request);
             match (line.crossed(), line.decided()) {
                 (Some((from, _, Kind::Request)), _) => {
-                    let first = || (number, from.to_owned(), method());
+                    let asked = || OpenRequest {
+                        number,
+                        from: from.to_owned(),
+                        method: method(),
+                    };
+                    let first = || (!line.is_hosts_own()).then(asked);
                     self.open.entry(key).or_insert_with(first);
                 }
-                (Some((_, to, Kind::Response)), _)
-                    if self.open.get(&key).is_some_and(|(_, from, _)| from == to) =>
+                (Some((_, to, Kind::Response)), _) if matches!(self.open.get(&key), Some(Some(open)) if open.from == to) =>
                 {
                     self.open.remove(&key);
                 }
@@ -145,7 +158,15 @@ impl Findings {
     /// All problems, in the order of their lines.
     #[must_use]
     pub fn all(mut self) -> Vec<(usize, Finding)> {
-        for ((_, request), (number, from, method)) in std::mem::take(&mut self.open) {
+        for ((_, request), asked) in std::mem::take(&mut self.open) {
+            let Some(OpenRequest {
+                number,
+                from,
+                method,
+            }) = asked
+            else {
+                continue;
+            };
             let finding = Finding::Unanswered {
                 from,
                 method,
@@ -187,20 +208,23 @@ mod tests {
     fn a_run_without_problems_has_no_findings() {
         let trace = r#"
 {"version":1,"connection":"a"}
-{"connection":"a","from":"client","to":"p","kind":"request","request":1,"method":"m"}
+{"connection":"a","from":"client","to":"p","kind":"request","id":1,"request":1,"method":"m"}
 {"connection":"a","proxy":"p","decision":"forward","request":1,"method":"m"}
-{"connection":"a","from":"p","to":"agent","kind":"request","request":1,"method":"m"}
+{"connection":"a","from":"p","to":"agent","kind":"request","id":1,"request":1,"method":"m"}
 {"connection":"a","from":"agent","to":"p","kind":"response","request":1,"method":"m","result":null}
 {"connection":"a","from":"p","to":"client","kind":"response","request":1,"method":"m","result":null}
-{"connection":"a","from":"agent","to":"p","kind":"request","request":2,"method":"tools/call"}
+{"connection":"a","from":"agent","to":"p","kind":"request","id":2,"request":2,"method":"tools/call"}
 {"connection":"a","proxy":"p","decision":"answer","request":2,"method":"tools/call"}
+{"connection":"a","from":"agent","to":"client","kind":"request","request":3,"method":"mcp/connect"}
+{"connection":"a","from":"agent","to":"p","kind":"request","request":4,"method":"_acp-chain/hook/before_tool"}
+{"connection":"a","from":"p","to":"client","kind":"request","request":4,"method":"_acp-chain/hook/before_tool"}
 "#;
         assert_eq!(found(trace), [""; 0]);
     }
 
     #[test]
     fn problems_are_found_with_their_lines() {
-        let trace = r#"{"connection":"a","from":"client","to":"p","kind":"request","request":1,"method":"m"}
+        let trace = r#"{"connection":"a","from":"client","to":"p","kind":"request","id":1,"request":1,"method":"m"}
 {"connection":"b","from":"agent","to":"client","kind":"response","request":1,"method":"m","result":null}
 {"connection":"a","from":"agent","to":"p","kind":"response","request":1,"method":"m","result":null}
 {"proxy":"p","decision":"fail","method":"n","why":"it broke"}

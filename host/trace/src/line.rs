@@ -264,6 +264,14 @@ impl Line {
         Some((self.from.as_deref()?, self.to.as_deref()?, self.kind?))
     }
 
+    /// Whether it is a request of the host in the name of an end, such as a report of a hook. Its answer, if there is
+    /// one, is not recorded: the host gets it. Requests that the ends send have an `id`.
+    #[must_use]
+    pub fn is_hosts_own(&self) -> bool {
+        let is_of_end = matches!(self.from.as_deref(), Some("client" | "agent"));
+        is_of_end && self.kind == Some(Kind::Request) && self.id.is_none()
+    }
+
     /// Whether the connection has ended.
     #[must_use]
     pub fn is_end(&self) -> bool {

@@ -7,6 +7,7 @@
 //! | `GET NAME` | a file of the page; without a name, its first |
 //! | `GET stream` | all known lines, and then new ones: JSON, an object per line, without an end |
 //! | `GET line?row=N` | a line as it is in the trace |
+//! | `GET conversation?row=N&end=M` | the turn that begins with row N, and ends before M if it is given, as JSON |
 //! | `GET search?text=T&from=N` | the rows from N on whose bodies contain the text, as four-byte numbers |
 //! | `POST export?to=F` | the lines of the rows in the body, as four-byte numbers, in a format |
 
@@ -35,6 +36,7 @@ use self::answer::{not_found, plain, streamed, text};
 pub use self::export::Format;
 use self::gate::Gate;
 use self::query::Query;
+use crate::conversation::conversation;
 use crate::log::{Cursor, Log};
 use crate::page;
 use crate::search::{Needle, search};
@@ -155,6 +157,7 @@ impl ServerState {
         match (request.method(), &*name) {
             (&Method::GET, "stream") => self.stream(),
             (&Method::GET, "line") => self.line(&query).await,
+            (&Method::GET, "conversation") => self.conversation(query).await,
             (&Method::GET, "search") => self.search(query).await,
             (&Method::POST, "export") => self.export(query, request).await,
             (&Method::GET, name) => match page::file(name) {
@@ -203,6 +206,19 @@ impl ServerState {
             Ok(Ok(line)) => text("text/plain; charset=utf-8", line),
             Ok(Err(error)) => plain(StatusCode::GONE, &error.to_string()),
             Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the line cannot be read"),
+        }
+    }
+
+    async fn conversation(&self, query: Query) -> Answer {
+        let Some(row) = query.number("row") else {
+            return plain(StatusCode::BAD_REQUEST, "`row` must be the number of a row");
+        };
+        let end = query.number("end").unwrap_or(u64::MAX);
+        let log = Arc::clone(&self.log);
+        let read = move || serde_json::to_vec(&conversation(&log, row, end));
+        match tokio::task::spawn_blocking(read).await {
+            Ok(Ok(json)) => text("application/json", json.into()),
+            _ => plain(StatusCode::INTERNAL_SERVER_ERROR, "the turn cannot be read"),
         }
     }
 

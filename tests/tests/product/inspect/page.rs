@@ -15,6 +15,8 @@ async fn the_page_shows_what_each_proxy_made_of_messages_and_runs_nothing_that_t
     a_redacted_prompt_is_found_and_its_difference_shown(&mut browser, folder.path()).await;
     nothing_runs_that_a_trace_says(&mut browser, folder.path()).await;
     states_of_proxies_are_told_apart(&mut browser, folder.path()).await;
+    rows_say_what_they_hold_and_how_long_it_took(&mut browser, folder.path()).await;
+    chains_whose_lines_were_dropped_say_so(&mut browser).await;
     notifications_are_joined_with_what_became_of_them(&mut browser, folder.path()).await;
     a_chain_that_runs_is_shown_and_does_not_move_what_is_read(&mut browser).await;
 }
@@ -30,7 +32,9 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
     browser
         .wait(&format!("globalThis.inspector?.model.count === {lines}"))
         .await;
-    let shown = browser.run("inspector.model.lanes().list").await;
+    // The lanes are those of one chain, here of the last.
+    browser.wait("inspector.list.chain === 1").await;
+    let shown = browser.run("inspector.list.lanes.list").await;
     let expected: Vec<_> = ["client"]
         .into_iter()
         .chain(traces::PROXIES)
@@ -82,7 +86,7 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
     browser
         .wait("inspector.shown > 5 && inspector.shown < inspector.model.count / 2")
         .await;
-    browser.click(":nth-match(#side li button, 2)").await;
+    its_conversation_has_what_redact_made_of_it(browser).await;
     // The export is one file, which shows the same from disk without any request.
     browser.keys(&["e"]).await;
     let report = folder.join("report.html");
@@ -126,6 +130,30 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
     assert_eq!(browser.told().await, json!([]));
 }
 
+/// As a conversation, the prompt has in its margin what redact made of it.
+async fn its_conversation_has_what_redact_made_of_it(browser: &mut Browser) {
+    browser.click(":nth-match(#side li button, 1)").await;
+    browser.keys(&["v"]).await;
+    let note = "#conversation .is-prompt .note.is-change";
+    browser
+        .wait(&format!("document.querySelector('{note}')"))
+        .await;
+    browser
+        .click(&format!("{note}:has-text('redact') button[aria-expanded]"))
+        .await;
+    let said = browser
+        .run("document.querySelector('#conversation .is-prompt').innerText")
+        .await;
+    for text in [traces::SECRET, "[redacted: aws-access-token]", "redact"] {
+        assert!(said.as_str().unwrap().contains(text), "{said}");
+    }
+    browser
+        .wait("document.querySelector('#conversation .is-message pre')")
+        .await;
+    browser.keys(&["v"]).await;
+    browser.click(":nth-match(#side li button, 1)").await;
+}
+
 async fn nothing_runs_that_a_trace_says(browser: &mut Browser, folder: &Path) {
     let trace = traces::hostile(folder);
     let inspector = Inspector::start(&[&trace]).await;
@@ -154,6 +182,10 @@ async fn nothing_runs_that_a_trace_says(browser: &mut Browser, folder: &Path) {
         browser.keys(&["/", "Escape", "p"]).await;
         browser
             .wait("!document.getElementById('plots').hidden")
+            .await;
+        browser.keys(&["v"]).await;
+        browser
+            .wait("document.querySelector('#conversation .item')")
             .await;
         if address == &inspector.address {
             browser.keys(&["e"]).await;
@@ -210,6 +242,82 @@ async fn states_of_proxies_are_told_apart(browser: &mut Browser, folder: &Path) 
     browser.types("status:restarted").await;
     browser.wait("inspector.shown === 1").await;
     assert_eq!(browser.told().await, json!([]));
+}
+
+async fn rows_say_what_they_hold_and_how_long_it_took(browser: &mut Browser, folder: &Path) {
+    let trace = folder.join("took.jsonl");
+    let at = |second: u64, mut line: serde_json::Value| {
+        line["time"] = format!("2026-01-01T00:00:0{second}.000000Z").into();
+        line["connection"] = "c".into();
+        line["session"] = "s".into();
+        format!("{line}\n")
+    };
+    let prompt = json!({
+        "from": "client", "to": "agent", "kind": "request", "id": 1, "request": 1, "method": "session/prompt",
+        "params": {"prompt": [{"type": "text", "text": "go on"}]},
+    });
+    let tool = json!({
+        "from": "agent", "to": "client", "kind": "notification", "method": "session/update",
+        "params": {"update": {"sessionUpdate": "tool_call", "toolCallId": "1", "title": "ls"}},
+    });
+    // A report of a hook has no answer in a trace.
+    let hook = json!({
+        "from": "agent", "to": "client", "kind": "request", "request": 2, "method": "_acp-chain/hook/before_tool",
+    });
+    let answer = json!({
+        "from": "agent", "to": "client", "kind": "response", "request": 1, "method": "session/prompt",
+        "result": {"stopReason": "end_turn"},
+    });
+    let lines = [at(1, prompt), at(3, tool), at(4, hook), at(7, answer)];
+    std::fs::write(&trace, lines.concat()).unwrap();
+    let inspector = Inspector::start(&[&trace]).await;
+    browser.open(&inspector.address).await;
+    browser
+        .wait("globalThis.inspector?.model.count === 4 && document.querySelectorAll('.row').length === 4")
+        .await;
+    let rows = browser
+        .run("[...document.querySelectorAll('.row')].map((row) => row.innerText)")
+        .await;
+    for (row, texts) in [
+        (0, ["go on", "6.00 s"]),
+        (1, ["tool_call", "ls"]),
+        (3, ["end_turn", "6.00 s"]),
+    ] {
+        for text in texts {
+            assert!(rows[row].as_str().unwrap().contains(text), "{rows}");
+        }
+    }
+    let unanswered = browser
+        .run("inspector.model.marks.some((marks) => marks & 16)")
+        .await;
+    assert_eq!(unanswered, false);
+    let turn = browser
+        .run("inspector.model.turns.map(({ speaks, over }) => [speaks, over])")
+        .await;
+    assert_eq!(turn, json!([[1, 3]]));
+    browser.keys(&["v"]).await;
+    browser
+        .wait("document.querySelector('.facts')?.innerText.includes('took 6.00 s · first output after 2.00 s')")
+        .await;
+    assert_eq!(browser.told().await, json!([]));
+}
+
+/// The page that is open has another model; this one gets its frames here.
+async fn chains_whose_lines_were_dropped_say_so(browser: &mut Browser) {
+    let lost = browser
+        .run(
+            "(() => {
+                const model = new inspector.model.constructor();
+                const connection = (first) => ({ source: 0, name: `${first}`, proxies: [], first });
+                model.take({ names: [''], sources: [{ name: 's', is_live: true }], connections: [0, 5, 12].map(connection) });
+                const rows = Array.from({ length: 16 }, () => [0, 0]);
+                rows[2] = [1, 2];
+                model.take({ first: 11, oldest: 11, rows, said: ['', ''], turns: [], speaks: [], ends: [] });
+                return [0, 1, 2].map((connection) => model.lost(connection));
+            })()",
+        )
+        .await;
+    assert_eq!(lost, json!(["all", "some", ""]));
 }
 
 async fn notifications_are_joined_with_what_became_of_them(browser: &mut Browser, folder: &Path) {
