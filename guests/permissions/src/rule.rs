@@ -42,6 +42,7 @@ pub(crate) struct Entry {
     command: Option<OneOrMore>,
     #[serde(default)]
     remember: bool,
+    redirections: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +85,8 @@ pub(crate) struct Rule {
     paths: Option<Vec<Glob>>,
     commands: Option<Vec<Pattern>>,
     remember: bool,
+    /// Whether commands that it allows may open files by redirections.
+    redirections: bool,
 }
 
 /// A permission request, as rules see it.
@@ -109,6 +112,13 @@ impl Entry {
     pub(crate) fn check(self) -> Result<Rule, String> {
         if self.remember && self.decision == Decision::Ask {
             return Err("`remember` has no meaning where the user is asked".into());
+        }
+        if self.redirections.is_some()
+            && (self.decision != Decision::Allow || self.command.is_none())
+        {
+            return Err(
+                "`redirections` has a meaning only beside `command` in a rule that allows".into(),
+            );
         }
         let all = |given: Option<OneOrMore>, key| given.map(|values| values.all(key)).transpose();
         let kinds = all(self.kind, "kind")?;
@@ -139,6 +149,7 @@ impl Entry {
             paths,
             commands: commands.transpose()?,
             remember: self.remember,
+            redirections: self.redirections.unwrap_or(true),
         })
     }
 }
@@ -244,6 +255,9 @@ impl Rule {
         };
         if let Some(doubt) = commands.doubt() {
             return Some(doubt.to_owned());
+        }
+        if let Some(file) = commands.opened().filter(|_| !self.redirections) {
+            return Some(format!("it opens {file:?} by a redirection"));
         }
         let left = commands.cover(patterns, covered)?;
         Some(format!("no `command` allows all of {left:?}"))

@@ -13,6 +13,7 @@ mod config;
 mod decision;
 mod elicitations;
 mod folding;
+mod imported;
 mod members;
 mod paths;
 mod property;

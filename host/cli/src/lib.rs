@@ -210,11 +210,14 @@ Examples:
   acp-chain state wipe --all"
     )]
     State(state::State),
-    /// Explain what rules decide: `explain`
+    /// Explain what rules decide, and make rules of those that agents have, or of what they ran: `explain`, `import`,
+    /// `suggest`
     #[command(
         subcommand,
         after_help = "\
 Examples:
+  acp-chain permissions import claude
+  acp-chain permissions suggest trace.jsonl
   acp-chain permissions explain trace.jsonl:42
   acp-chain permissions explain request.json --manifest acp-chain.toml"
     )]

@@ -53,11 +53,7 @@ impl Edit {
     /// Whether the manifest has a proxy with this name as its id or its extension.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        let of = |entry: &Table| {
-            let named = entry.get("id").or_else(|| entry.get("use"));
-            named.and_then(Item::as_str) == Some(name)
-        };
-        self.entries().any(of)
+        self.entries().any(|entry| is_named(entry, name))
     }
 
     /// Appends an extension after all proxies.
@@ -72,6 +68,17 @@ impl Edit {
         if let Item::ArrayOfTables(proxies) = proxies {
             proxies.push(entry);
         }
+    }
+
+    /// The configuration of the first proxy with this name as its id or, without an id, as its extension: an empty one if
+    /// it has none. `None` if there is no such proxy.
+    pub fn config(&mut self, name: &str) -> Option<&mut Item> {
+        let proxies = self.document.get_mut("proxy")?;
+        let mut entries = proxies.as_array_of_tables_mut()?.iter_mut();
+        let entry = entries.find(|entry| is_named(entry, name))?;
+        let mut empty = Table::new();
+        empty.set_implicit(true);
+        Some(entry.entry("config").or_insert(Item::Table(empty)))
     }
 
     /// Removes an extension. Returns whether it was used.
@@ -107,6 +114,12 @@ impl Edit {
             .and_then(Item::as_array_of_tables);
         proxies.into_iter().flat_map(ArrayOfTables::iter)
     }
+}
+
+/// Whether a proxy has this name as its id or, without an id, as its extension.
+fn is_named(entry: &Table, name: &str) -> bool {
+    let named = entry.get("id").or_else(|| entry.get("use"));
+    named.and_then(Item::as_str) == Some(name)
 }
 
 #[cfg(test)]
@@ -154,6 +167,22 @@ mod tests {
         assert_eq!(
             manifest.text(),
             "# Ours.\n[agent]\ncommand = 'agent'   # the agent\n\n# The guard.\n[[proxy]]\nuse = \"redact\"\n"
+        );
+    }
+
+    #[test]
+    fn a_configuration_is_edited_in_its_place() {
+        let mut manifest = edit(MANIFEST);
+        assert!(manifest.config("todo").is_none());
+        let config = manifest.config("rules").unwrap();
+        config["more"] = value(1);
+        let more = MANIFEST.replace("file = \"x\"\n", "file = \"x\"\nmore = 1\n");
+        assert_eq!(manifest.text(), more);
+        let config = manifest.config("redact").unwrap();
+        config["list"] = value(true);
+        assert_eq!(
+            manifest.text(),
+            format!("{more}\n[proxy.config]\nlist = true\n")
         );
     }
 

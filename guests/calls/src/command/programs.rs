@@ -137,7 +137,8 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("zip", &["-TT", "--unzip-command"]),
 ];
 
-/// Options with which a program writes or deletes files, or takes another configuration, though it otherwise reads.
+/// Options with which a program writes or deletes files, takes another configuration, or reads files anywhere, though it
+/// otherwise reads where it is.
 pub(super) const WRITING: &[(&str, &[&str])] = &[
     ("cargo", &["--config"]),
     (
@@ -150,6 +151,7 @@ pub(super) const WRITING: &[(&str, &[&str])] = &[
     ),
     ("git", &["--output"]),
     ("git archive", &["-o"]),
+    ("git diff", &["--no-index"]),
     ("git format-patch", &["-o"]),
     ("less", &["-o", "-O"]),
     ("printf", &["-v"]),

@@ -47,6 +47,8 @@ fn a_pattern_matches_word_by_word() {
         ("find *", "find . -exec rm {} ;", false),
         ("git log *", "git log -p", true),
         ("git log *", "git log --output=/x", false),
+        ("git diff *", "git diff --no-index /etc/x y", false),
+        ("git diff *", "git diff --no-color HEAD", true),
         ("git switch *", "git switch -c new", true),
         ("sort *", "sort -o /x a", false),
         ("export *", "export PATH=/x", false),
@@ -57,6 +59,25 @@ fn a_pattern_matches_word_by_word() {
         let expected = if matches { "allow_once" } else { "ask" };
         assert_eq!(run(rules, command), expected, "{pattern:?} for {command:?}");
     }
+}
+
+#[test]
+fn a_rule_without_redirections_allows_only_those_to_streams() {
+    let rules = json!([{ "decision": "allow", "command": "make *", "redirections": false }]);
+    for (command, expected) in [
+        ("make all", "allow_once"),
+        ("make all 2>&1", "allow_once"),
+        ("make all >/dev/null", "allow_once"),
+        ("make all > log", "ask"),
+        ("make all >> log", "ask"),
+        ("make all < log", "ask"),
+        ("make all | make > log", "ask"),
+        ("sh -c 'make > log'", "ask"),
+    ] {
+        assert_eq!(run(rules.clone(), command), expected, "{command:?}");
+    }
+    let rules = json!([{ "decision": "allow", "command": "make *" }]);
+    assert_eq!(run(rules, "make all > log"), "allow_once");
 }
 
 #[test]

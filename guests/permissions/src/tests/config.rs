@@ -48,6 +48,14 @@ fn errors_in_a_rule_are_named() {
             json!({ "decision": "ask", "remember": true }),
             "`remember` has no meaning",
         ),
+        (
+            json!({ "decision": "ask", "command": "make", "redirections": false }),
+            "`redirections` has a meaning only",
+        ),
+        (
+            json!({ "decision": "allow", "redirections": false }),
+            "`redirections` has a meaning only",
+        ),
     ] {
         let error = Host::start::<Permissions>(json!({ "rules": [rule] })).expect_err("refused");
         assert!(error.contains(expected), "{error}");

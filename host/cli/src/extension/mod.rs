@@ -14,4 +14,4 @@ pub mod update;
 pub mod about;
 mod candidate;
 pub mod consent;
-mod place;
+pub mod place;

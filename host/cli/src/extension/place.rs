@@ -25,6 +25,18 @@ pub struct Place {
 }
 
 impl ManifestArg {
+    /// Whether the command line names a manifest.
+    pub fn is_named(&self) -> bool {
+        self.manifest.is_some()
+    }
+
+    /// With this manifest, if the command line names none.
+    pub fn or(self, other: Option<PathBuf>) -> Self {
+        Self {
+            manifest: self.manifest.or(other),
+        }
+    }
+
     /// Finds the files. Fails if there is no place for them, or if other users could change them.
     pub fn place(self) -> Result<Place> {
         home::check_owners()?;

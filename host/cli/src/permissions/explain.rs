@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, ELICITATION, PERMISSION, UPDATE};
 use acp_chain_trace as trace;
-use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::test::Stage;
-use super::trace::each;
+use crate::test::Stage;
+use crate::trace::each;
 use acp_chain_channel::Peer;
 use acp_chain_kit::transcript::{Act, Json, JsonPattern, Kind, Said, Script};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -45,12 +44,6 @@ const TOOL_RUNS: Topic = Topic {
     without_lines: "No proxy of the chain explains a decision about the tool, so it runs unless the agent asks.",
 };
 
-#[derive(Debug, Subcommand)]
-pub enum Permissions {
-    /// Say for a permission request, or for a tool before it runs, which rule decides, and why the others do not
-    Explain(Explain),
-}
-
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -78,16 +71,8 @@ struct ToolRequest {
     params: Value,
 }
 
-impl Permissions {
-    pub fn main(self) -> Result<()> {
-        match self {
-            Self::Explain(explain) => explain.explain(),
-        }
-    }
-}
-
 impl Explain {
-    fn explain(self) -> Result<()> {
+    pub fn main(self) -> Result<()> {
         let request = self.read()?;
         let topic = request.topic();
         let cwd = match (&self.cwd, request.cwd) {
