@@ -110,6 +110,11 @@ impl<S: Ord, T> Turns<S, T> {
         self.running.contains_key(session)
     }
 
+    /// The sessions in which turns run.
+    pub fn sessions(&self) -> impl Iterator<Item = &S> {
+        self.running.keys()
+    }
+
     /// All turns that run.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.running.values()

@@ -12,6 +12,7 @@
 //! | `protected` | files that no proxy may write to |
 //! | `trace` | the file of a trace, and its socket for listeners |
 //! | `otel` | exporting a trace, from a process of its own |
+//! | `receipts` | receipts of a run, and the process that writes them |
 //! | `values` | stored values of proxies: whose they are, and the process that has them |
 //! | `beside` | processes of ours beside a chain |
 //! | `sign_in` | an agent's ways to sign in |
@@ -38,6 +39,7 @@ pub mod otel;
 pub mod plan;
 pub mod project;
 pub mod protected;
+pub mod receipts;
 mod report;
 pub mod run;
 pub mod serve;

@@ -1,6 +1,7 @@
 //! The steps until a chain runs: it is loaded with all of our rights, and started after they are given up.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use acp_chain::host::{self, Host, LoadedProxy, ProxyPlan, Ready, ReadyProxy};
 use acp_chain_channel::Failure;
@@ -37,6 +38,8 @@ pub struct Plan {
     pub projects: Option<Finder>,
     /// The engine that loads the components; by default, a new one.
     pub engine: Option<Engine>,
+    /// What receipts say about the chain, if there are any.
+    pub about: Option<Arc<str>>,
 }
 
 /// A loaded chain whose programs run, but no component yet.
@@ -55,6 +58,7 @@ pub struct LoadedChain {
     proxies: Vec<ReadyProxy>,
     /// The directories granted to them.
     directories: Vec<Directories>,
+    about: Option<Arc<str>>,
 }
 
 /// The programs of a chain that could be started.
@@ -141,6 +145,7 @@ impl Plan {
             manifest: self.manifest,
             proxies,
             directories,
+            about: self.about,
         })
     }
 
@@ -232,6 +237,7 @@ impl LoadedChain {
             projects: self.projects.map(|projects| Box::new(projects) as _),
             values: self.values,
             is_dry_run: self.is_dry_run,
+            about: self.about,
         })
     }
 }

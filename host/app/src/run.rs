@@ -18,6 +18,7 @@ use crate::hooks::HooksPlan;
 use crate::plan::{self, Plan, check_grant, supervise};
 use crate::project::{self, Finder};
 use crate::protected::{self, NamedFiles};
+use crate::receipts::{self, AgreedBy, ReceiptsTarget};
 use crate::trace::{self, TraceTarget};
 use crate::values::ValuesPlan;
 use crate::{ChainError, Error, Report, home};
@@ -38,6 +39,8 @@ pub struct ChainOptions {
     pub hooks: Option<HooksMode>,
     /// The trace file.
     pub target: Option<TraceTarget>,
+    /// The log of receipts.
+    pub receipts: Option<ReceiptsTarget>,
     /// The log file.
     pub log: Option<PathBuf>,
     /// Further files that no proxy may write to, each with its description.
@@ -139,7 +142,10 @@ impl ChainOptions {
         if self.is_dry_run {
             values = values.in_dry_run();
         }
+        let wants_receipts = self.receipts.is_some();
         Ok(Plan {
+            about: wants_receipts
+                .then(|| receipts::about(&manifest, &AgreedBy::User, self.is_dry_run)),
             reach: user.reach.or(manifest.reach),
             hooks,
             values,
@@ -169,10 +175,18 @@ impl ChainOptions {
             project.map_err(|error| ChainError::new(format_args!("--project: {error}")))?;
         let (project, refuses) = (project.as_deref(), project::refuses(user));
         let beside = NamedFiles::new(self.command(manifest).ok(), &[]).and(manifest);
+        let beside = beside.with(&self.receipts_files());
         let (logging, target) = (&self.logging, self.target.as_ref());
         std::env::current_exe()
             .and_then(|program| Finder::new(&program, logging, target, project, beside, refuses))
+            .map(|finder| finder.with_receipts(self.receipts.as_ref()))
             .map_err(|error| ChainError::new(format_args!("projects cannot be found: {error}")))
+    }
+
+    /// The files of the receipts, which no proxy may write to.
+    fn receipts_files(&self) -> Vec<(&'static str, PathBuf)> {
+        let target = self.receipts.as_ref();
+        target.map(ReceiptsTarget::files).unwrap_or_default()
     }
 
     /// Opens the directories of all proxies, in the manifest's order.
@@ -183,6 +197,7 @@ impl ChainOptions {
         }
         let files = written(self.log.as_deref(), self.target.as_ref());
         let named = NamedFiles::new(self.command(manifest).ok(), &files).with(&self.protected);
+        let named = named.with(&self.receipts_files());
         protected::check(manifest, &proxies, &named)?;
         Ok(proxies)
     }

@@ -25,6 +25,7 @@ mod permissions;
 mod powers;
 mod progress;
 mod project;
+mod receipts;
 mod replay;
 mod run;
 mod serve;
@@ -49,6 +50,7 @@ use std::process::{ExitCode, Termination};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use acp_chain_app::receipts as keep_receipts;
 use acp_chain_app::serve::keys;
 use acp_chain_app::{ChainError, compile, home, otel, values};
 use acp_chain_hooks::hook;
@@ -188,6 +190,22 @@ Exit codes:
   2  the command line is wrong, or a trace cannot be read"
     )]
     Trace(trace::Trace),
+    /// Examine the receipts of `--receipts`: `verify`, `show`, `export`
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain receipts verify receipts
+  acp-chain receipts verify receipts --witness kept.txt
+  acp-chain receipts show receipts --session 1f3a
+  acp-chain receipts export receipts --to csv
+
+Exit codes:
+  0  the log is as it was written
+  1  it is not
+  2  the command line is wrong, or a file cannot be read"
+    )]
+    Receipts(receipts::ReceiptsCommand),
     /// Watch running chains: what their proxies do, how long they take, and whether they fail
     Top(top::Top),
     /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
@@ -251,6 +269,9 @@ Examples:
     /// Export the trace of `acp-chain run`, which starts this, with OpenTelemetry; not for people
     #[command(hide = true)]
     ExportOtel,
+    /// Write the receipts of a running chain, which starts this; not for people
+    #[command(hide = true)]
+    KeepReceipts,
     /// Load and store the values of proxies for a running chain, which starts this; not for people
     #[command(hide = true)]
     KeepValues,
@@ -285,6 +306,7 @@ impl Command {
                 | Self::Dev(_)
                 | Self::Serve(_)
                 | Self::ExportOtel
+                | Self::KeepReceipts
                 | Self::KeepValues
                 | Self::EditLines
                 | Self::WatchKeys
@@ -401,12 +423,14 @@ fn dispatch() -> ExitCode {
         Command::Hook { words } => hook::main(words, blocking::connect),
         Command::Connect(connect) => report(connect.main()),
         Command::ExportOtel => code_if(otel::serve()),
+        Command::KeepReceipts => code_if(keep_receipts::serve()),
         Command::KeepValues => code_if(values::serve()),
         Command::EditLines => code_if(typed::edit_lines::main()),
         Command::Supervise => supervisor::main(),
         Command::Compile => code_if(compile::serve().is_ok()),
         Command::Agent(agent) => agent.main(),
         Command::Trace(trace) => trace.main(),
+        Command::Receipts(receipts) => receipts.main(),
         Command::Permissions(permissions) => report(permissions.main()),
         Command::Top(top) => report(top.main()),
         Command::Serve(serve) => report_chain(serve.main(log)),

@@ -7,7 +7,9 @@ use super::progress::TERMINAL;
 use super::run::on_a_runtime;
 use crate::Result;
 use acp_chain_app::project::{find_projects, project_chain};
+use acp_chain_app::receipts::ReceiptsTarget;
 use acp_chain_app::trace::TraceTarget;
+use acp_chain_manifest::OnReceiptsFailure;
 
 #[derive(Debug, clap::Args)]
 pub struct FindProjects {
@@ -30,12 +32,26 @@ pub struct ProjectChain {
     /// Leave secrets in it
     #[arg(long)]
     trace_bodies: bool,
+    /// The folder of the receipts
+    #[arg(long, value_name = "FOLDER")]
+    receipts: Option<PathBuf>,
+    /// How many days they are kept
+    #[arg(long, value_name = "DAYS")]
+    receipts_keep_days: Option<u32>,
+    /// What follows when they cannot be written
+    #[arg(long, value_name = "MODE", default_value = "stop")]
+    receipts_on_failure: OnReceiptsFailure,
 }
 
 impl ProjectChain {
     pub fn main(self, log: Option<PathBuf>) -> ExitCode {
         let bodies = self.trace_bodies;
         let target = self.trace.map(|path| TraceTarget { path, bodies });
-        on_a_runtime(async { Ok(project_chain::serve(target, log, &TERMINAL).await?) })
+        let ledger = self.receipts.map(|folder| ReceiptsTarget {
+            folder,
+            keep_days: self.receipts_keep_days,
+            on_failure: self.receipts_on_failure,
+        });
+        on_a_runtime(async { Ok(project_chain::serve(target, ledger, log, &TERMINAL).await?) })
     }
 }

@@ -2,15 +2,16 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::agent::AgentArgs;
 use super::progress::TERMINAL;
+use super::receipts::{ReceiptsArgs, tell_checkpoint};
 use super::trace::TraceArgs;
 use crate::{Result, report_as, report_chain};
 use acp_chain_app::run::ChainOptions;
-use acp_chain_app::{ChainError, otel, trace};
+use acp_chain_app::{ChainError, otel, receipts, trace};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::native::{SpawnError, Supervisor};
 use acp_chain_conductor::sign_in;
@@ -57,10 +58,12 @@ pub struct Run {
     hooks: Option<HooksMode>,
     /// Let proxies do nothing: each sees its messages, which go on unchanged, and at the end of a turn you are told what they
     /// would have done. Projects' proxies do not run
-    #[arg(long, conflicts_with = "project")]
-    dry_run: bool,
+    #[arg(long = "dry-run", conflicts_with = "project")]
+    is_dry: bool,
     #[command(flatten)]
     pub trace: TraceArgs,
+    #[command(flatten)]
+    pub receipts: ReceiptsArgs,
     #[command(flatten)]
     pub agent: AgentArgs,
     /// More arguments for the manifest's agent. Editors append them, and open a terminal, to let the user
@@ -83,11 +86,14 @@ impl Run {
     async fn serve(self, log: Option<PathBuf>, supervisor: Option<Supervisor>) -> Result<u8> {
         let options = ChainOptions {
             target: self.trace.target(),
+            receipts: self.receipts.target(self.manifest.as_deref())?,
             log,
             ..self.options()
         };
-        let trace = trace::open(options.target.as_ref())?;
-        let trace = otel::exported(trace, self.trace.propagates(), options.log.as_deref());
+        let log_file = options.log.as_deref();
+        let opened = trace::open(options.target.as_ref())?;
+        let exported = otel::exported(opened, self.trace.propagates(), log_file);
+        let (trace, last) = receipts::observed(exported, options.receipts.as_ref(), log_file)?;
         let (input, output) = acp_chain_app::streams()?;
         let client = Transport {
             is_read: stdio::is_output_read,
@@ -95,7 +101,14 @@ impl Run {
         };
         let stop = stop::requested();
         let served = options.serve(client, trace, supervisor, stop, |_| (), &TERMINAL);
-        Ok(served.await)
+        let exit_code = served.await;
+        tell_checkpoint(last.as_ref());
+        Ok(exit_code)
+    }
+
+    /// The manifest that is named.
+    pub fn manifest(&self) -> Option<&Path> {
+        self.manifest.as_deref()
     }
 
     /// The chain that the command line describes; its trace and its log have yet to be added.
@@ -107,7 +120,7 @@ impl Run {
             no_project: self.no_project,
             agent: self.agent.choice(),
             hooks: self.hooks,
-            is_dry_run: self.dry_run,
+            is_dry_run: self.is_dry,
             logging: self.logging.clone(),
             ..ChainOptions::default()
         }

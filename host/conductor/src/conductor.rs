@@ -115,6 +115,7 @@ impl Conductor {
             },
             proxies: names.collect(),
             agent: agent.and_then(|agent| Some(agent.process.as_ref()?.name().to_owned())),
+            chain: chain.about,
         };
         let trace = settings.trace.map(|trace| trace.connection(beginning));
         let mut router = Router::new(members, trace);

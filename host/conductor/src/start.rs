@@ -1,5 +1,7 @@
 //! What a connection needs to start.
 
+use std::sync::Arc;
+
 use super::{AgentHooks, Member, Projects, StoredValues};
 use crate::native::{Dialect, Supervisor};
 use acp_chain_acp::INITIALIZE;
@@ -51,6 +53,8 @@ pub struct Chain {
     /// Whether proxies are only called, and nothing that they do has an effect; the trace and the user are told what
     /// they would have done. All proxies must be components, and no session gets those of a project.
     pub is_dry_run: bool,
+    /// What the chain consists of, and who agreed to it, as JSON: for an observer of the trace.
+    pub about: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for Chain {
@@ -77,6 +81,7 @@ impl Chain {
             projects: None,
             values: None,
             is_dry_run: false,
+            about: None,
         }
     }
 

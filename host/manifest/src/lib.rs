@@ -13,6 +13,7 @@ mod grant;
 mod origin;
 mod project;
 mod proxy;
+mod receipts;
 pub mod serve;
 mod terms;
 mod user;
@@ -38,6 +39,7 @@ pub use extension::check_asks;
 pub use origin::Origin;
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
+pub use receipts::{OnReceiptsFailure, ReceiptsEntry};
 pub use user::{Revocations, TrustedSigner, UntrustedPolicy, User, beside};
 
 use self::agent::AgentTable;
@@ -65,6 +67,8 @@ pub struct Manifest {
     pub reach: Reach,
     /// Whether the agent's hooks are attached.
     pub hooks: Option<HooksMode>,
+    /// The log of what is decided, if the manifest names one.
+    pub receipts: Option<ReceiptsEntry>,
 }
 
 /// A proxy of a manifest that was read independently of the others.
@@ -96,6 +100,7 @@ struct File {
     agent: Option<Spanned<AgentTable>>,
     order: Option<Order>,
     mcp: Reach,
+    receipts: Option<ReceiptsEntry>,
     proxy: Vec<Spanned<ProxyTable>>,
 }
 
@@ -162,6 +167,7 @@ impl Manifest {
             order: own.order.unwrap_or_default(),
             reach: Reach::default(),
             hooks: None,
+            receipts: None,
         })
     }
 
@@ -287,6 +293,7 @@ impl<'a> Context<'a> {
             order: file.order.unwrap_or_default(),
             reach: file.mcp,
             hooks,
+            receipts: file.receipts.map(|entry| entry.beside(self.path)),
         })
     }
 

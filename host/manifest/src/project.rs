@@ -27,6 +27,7 @@ const USERS: &[(&str, &str)] = &[
     ("mcp", "`mcp` is set in your config.toml"),
     ("native", "native proxies are allowed in your config.toml"),
     ("ceilings", "ceilings are set in your config.toml"),
+    ("receipts", "receipts are set in your config.toml"),
     ("registries", "registries are set in your config.toml"),
     ("trust", "trusted signers are set in your config.toml"),
     ("keys", "keys are set in your config.toml"),

@@ -14,7 +14,7 @@ use super::agent::HooksMode;
 use super::proxy::ProxyTable;
 use super::serve::Serve;
 use super::terms::{LimitsTable, Wrong, read_limits};
-use super::{ManifestError, Order};
+use super::{ManifestError, Order, ReceiptsEntry};
 use acp_chain_channel::limits::Limits;
 use acp_chain_extension::Signer;
 use acp_chain_mcp::reach::Reach;
@@ -45,6 +45,8 @@ pub struct User {
     pub trace: Option<PathBuf>,
     /// Whether traces contain messages unmasked, secrets included.
     pub trace_bodies: bool,
+    /// The default log of what is decided in runs.
+    pub receipts: Option<ReceiptsEntry>,
     /// Whether other programs of the user may watch running chains.
     pub live: bool,
     /// The settings for serving chains, as written.
@@ -135,6 +137,7 @@ struct File {
     agents: AgentsTable,
     trace: Option<PathBuf>,
     trace_bodies: bool,
+    receipts: Option<ReceiptsEntry>,
     live: Option<bool>,
     serve: Option<Serve>,
     order: Option<Order>,
@@ -222,6 +225,7 @@ impl User {
             agents: file.agents.registry,
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,
+            receipts: file.receipts.map(|entry| entry.beside(path)),
             live: file.live.unwrap_or(true),
             serve: file.serve,
             own: OwnChain {
@@ -290,6 +294,22 @@ mod tests {
                 "{told}"
             );
         }
+    }
+
+    #[test]
+    fn receipts_are_beside_the_file_and_stop_turns_that_have_none() {
+        let read = |text| User::parse(text, Path::new("/home/c.toml"));
+        assert_eq!(read("").unwrap().receipts, None);
+        let entry = read("[receipts]\nfolder = \"log\"\nkeep-days = 90\n").unwrap();
+        let expected = ReceiptsEntry {
+            folder: "/home/log".into(),
+            keep_days: Some(90),
+            on_failure: crate::OnReceiptsFailure::Stop,
+        };
+        assert_eq!(entry.receipts, Some(expected));
+        let told = read("[receipts]\nfolder = \"log\"\non-failure = \"shrug\"\n");
+        let told = told.unwrap_err().to_string();
+        assert!(told.contains("`stop` or `continue`"), "{told}");
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub enum Event {
         held: Option<Duration>,
         /// Why the host decided.
         why: Option<String>,
+        /// What it decided about, for an observer, unless it was forwarded.
+        content: Option<Box<Content>>,
     },
     /// A proxy would have done something, in a dry run.
     Spared {
@@ -99,12 +101,24 @@ pub enum Event {
     },
 }
 
+/// A message that a proxy did not forward as it was.
+#[derive(Debug)]
+pub struct Content {
+    /// The message that it got.
+    pub before: Message,
+    /// What the proxy replaced it by, or answered.
+    pub after: Option<Message>,
+}
+
 impl Event {
     /// The cost of keeping the event, in bytes.
     pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Crossed { about, message, .. } => about.cost() + message.cost(),
-            Self::Decided { about, .. } | Self::Spared { about, .. } => about.cost(),
+            Self::Decided { about, content, .. } => {
+                about.cost() + content.as_deref().map_or(0, Content::cost)
+            }
+            Self::Spared { about, .. } => about.cost(),
             Self::Refused { about, .. } => about.as_ref().map_or(ENTRY, About::cost),
             Self::Became { .. } => ENTRY,
         }
@@ -147,6 +161,7 @@ impl Event {
                 worked,
                 held,
                 why,
+                content: _,
             } => Line {
                 worked: worked.and_then(micros),
                 held: held.and_then(micros),
@@ -197,6 +212,13 @@ impl Event {
     }
 }
 
+impl Content {
+    /// The cost of keeping it, in bytes.
+    fn cost(&self) -> usize {
+        self.before.cost() + self.after.as_ref().map_or(0, Message::cost)
+    }
+}
+
 impl About {
     /// The cost of keeping it, in bytes. The names count fully, as this may be their last copy.
     fn cost(&self) -> usize {
@@ -224,6 +246,8 @@ pub struct Beginning {
     pub proxies: Vec<String>,
     /// The name of the agent's program, if the host started it.
     pub agent: Option<String>,
+    /// What the chain consists of, as JSON, for an observer.
+    pub chain: Option<Arc<str>>,
 }
 
 impl Beginning {

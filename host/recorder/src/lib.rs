@@ -9,11 +9,13 @@
 //! | `mask` | masks secrets in lines |
 //! | `file` | the file: whole lines, even with other writers, and a bounded size |
 //! | `memories` | the sizes of the proxies' memories of a connection |
+//! | `observer` | what gets every event, none left out |
+//! | `shared` | what the thread and all recorders share |
 //!
-//! Invariants: recording an event never blocks. Events are sent to a thread, which converts them to lines and writes
-//! them; events that do not fit into its queue are counted, and the count is written instead. Without a file, and while
-//! there are no [listeners](acp_chain_live), a message costs only the check for that. Everything kept of a connection
-//! is dropped when it ends.
+//! Invariants: recording an event never blocks, unless there is an [`Observer`], which gets every event. Events are sent
+//! to a thread, which converts them to lines and writes them; events that do not fit into its queue are counted, and the
+//! count is written instead. Without a file and an observer, and while there are no [listeners](acp_chain_live), a message
+//! costs only the check for that. Everything kept of a connection is dropped when it ends.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -22,60 +24,47 @@ mod event;
 mod file;
 mod mask;
 mod memories;
+mod observer;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-use std::io;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use acp_chain_live::{Acceptor, Offer, letters};
+use acp_chain_rpc::blocking;
 use acp_chain_trace::{Ids, Sink};
 
-pub use acp_chain_trace::{Decision, Role, State, Would};
+pub use acp_chain_trace::{Decision, Line, Role, State, Would};
 pub use event::Beginning;
-pub use event::{About, Event};
+pub use event::{About, Content, Event};
 pub use file::TraceFile;
 pub use mask::Masked;
+pub use observer::{Observer, OnFailure};
 
+use shared::{SharedState, lock, slow};
 use writer::{Entry, Name, SinkEntry, Writer};
 
 /// The name of the host in a trace.
 pub const HOST: &str = "acp-chain";
 
-/// How many bytes may wait to be written. One message may always wait, whatever its size.
-const WAITING: usize = 16 << 20;
-
 /// How long to wait for events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// The state shared by the thread and all recorders.
-#[derive(Debug, Default)]
-struct SharedState {
-    /// The cost of the waiting events, in bytes.
-    waiting: AtomicUsize,
-    /// Whether events of any connection did not fit.
-    has_dropped: AtomicBool,
-    /// The errors of failed sinks, of which the user is to be notified.
-    failed: Mutex<Vec<String>>,
-    has_failed: AtomicBool,
-    /// How many permanent sinks have failed recently. They still count in `sink_count` until the user is notified,
-    /// which happens when the next event is recorded.
-    silent: AtomicUsize,
-}
 
 /// A trace that is being configured, with its sinks. Files are opened while the process still has the right to.
 pub struct Trace {
     sinks: Vec<SinkEntry>,
+    observer: Option<(Box<dyn Observer>, OnFailure)>,
     /// The offer to listeners.
     offered: Option<ListenerSocket>,
-    /// How many sinks there are: permanent ones and listeners.
+    /// How many sinks there are: permanent ones, listeners, and the observer.
     sink_count: Arc<AtomicUsize>,
     /// Whether the spans of turns are propagated to agents.
     propagates: bool,
@@ -121,6 +110,8 @@ pub struct Recorder {
     ids: Option<Ids>,
     /// The number of the last message.
     numbered: u64,
+    /// Whether it is known here that turns are stopped.
+    has_halted: bool,
     tracer: Tracer,
 }
 
@@ -133,6 +124,7 @@ impl Default for Trace {
         let (queue, entries) = channel();
         Self {
             sinks: Vec::new(),
+            observer: None,
             offered: None,
             sink_count: Arc::default(),
             propagates: false,
@@ -151,6 +143,14 @@ impl Trace {
             sink: Box::new(sink),
             always: true,
         });
+        self
+    }
+
+    /// Adds what gets every event. There can be only one.
+    #[must_use]
+    pub fn observed(mut self, observer: impl Observer + 'static, on_failure: OnFailure) -> Self {
+        self.sink_count.fetch_add(1, Ordering::Relaxed);
+        self.observer = Some((Box::new(observer), on_failure));
         self
     }
 
@@ -194,13 +194,18 @@ impl Trace {
     /// Makes the tracer of this process.
     #[must_use]
     pub fn tracer(self) -> Tracer {
-        let shared = Arc::new(SharedState::default());
+        let (observer, on_failure) = self.observer.unzip();
+        let shared = Arc::new(SharedState {
+            is_observed: observer.is_some().into(),
+            on_failure: on_failure.unwrap_or_default(),
+            ..SharedState::default()
+        });
         let (acceptor, letters) = match self.offered {
             Some(offered) => (offered.acceptor, Some(offered.letters)),
             None => (None, None),
         };
         let (sink_count, entries) = (self.sink_count.clone(), self.entries);
-        let writer = Writer::new(self.sinks, sink_count, entries, shared.clone());
+        let writer = Writer::new(self.sinks, observer, sink_count, entries, shared.clone());
         Tracer {
             process: Arc::new(Process {
                 sink_count: self.sink_count,
@@ -235,6 +240,7 @@ impl Tracer {
         let thread = thread::Builder::new().name("trace".to_owned());
         if let Err(error) = thread.spawn(move || writer.run()) {
             self.process.shared.fail(&error);
+            self.process.shared.fail_observer(&error);
         }
         let Some(acceptor) = acceptor else { return };
         let queue = self.process.queue.clone();
@@ -258,6 +264,7 @@ impl Tracer {
         let user = self.user.as_deref().filter(|name| !name.is_empty());
         // For a chain within a chain, the agent is the outer chain, which has the turns.
         let has_turns = beginning.role == Role::Agent;
+        let chain = beginning.chain.clone();
         let line = beginning.line(&name, user);
         let ids = (has_turns && self.process.propagates).then(|| Ids::new(&name, &line.time));
         let dropped = Arc::<AtomicU64>::default();
@@ -265,13 +272,14 @@ impl Tracer {
         let _ = self
             .process
             .queue
-            .send(Entry::Began(line.into(), dropped.clone()));
+            .send(Entry::Began(line.into(), chain, dropped.clone()));
         Recorder {
             sink_count: self.process.sink_count.clone(),
             name,
             dropped,
             ids,
             numbered: 0,
+            has_halted: false,
             tracer: self,
         }
     }
@@ -293,6 +301,38 @@ impl Recorder {
         self.sink_count.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether an observer gets every event.
+    #[inline]
+    pub fn is_observed(&self) -> bool {
+        let shared = &self.tracer.process.shared;
+        shared.is_observed.load(Ordering::Relaxed)
+    }
+
+    /// Whether turns are to be stopped, as an observer has failed.
+    pub fn has_halted(&self) -> bool {
+        let shared = &self.tracer.process.shared;
+        shared.has_halted.load(Ordering::Acquire)
+    }
+
+    /// Whether turns are to be stopped now; true once.
+    pub fn halts(&mut self) -> bool {
+        self.has_halted() && !std::mem::replace(&mut self.has_halted, true)
+    }
+
+    /// Waits until an observer, if there is one, has brought everything to a place where it lasts.
+    pub fn settle(&self) {
+        if !self.is_observed() {
+            return;
+        }
+        let process = &self.tracer.process;
+        let (done, is_done) = sync_channel(1);
+        let sent = process.queue.send(Entry::Settle(done));
+        let is_settled = || is_done.recv_timeout(observer::PATIENCE).is_ok();
+        if sent.is_err() || !blocking(is_settled) {
+            process.shared.fail_observer(&slow());
+        }
+    }
+
     /// A new number for a message.
     pub fn next_number(&mut self) -> Option<NonZeroU64> {
         self.numbered += 1;
@@ -308,11 +348,10 @@ impl Recorder {
     pub fn record(&self, event: Event) {
         let process = &self.tracer.process;
         let cost = event.cost();
-        let before = process.shared.waiting.fetch_add(cost, Ordering::Relaxed);
-        if before > 0 && before + cost > WAITING {
-            process.shared.waiting.fetch_sub(cost, Ordering::Relaxed);
+        let shared = &process.shared;
+        if !shared.reserve(cost) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
-            process.shared.has_dropped.store(true, Ordering::Relaxed);
+            shared.has_dropped.store(true, Ordering::Relaxed);
             return;
         }
         let happened = Entry::Happened(self.name.clone(), SystemTime::now(), cost, event);
@@ -320,7 +359,7 @@ impl Recorder {
         let _ = process.queue.send(happened);
     }
 
-    /// Takes the errors of sinks that failed, of which the user is notified once.
+    /// Takes what the user is told of sinks that failed, once.
     pub fn failures(&self) -> Vec<String> {
         let shared = &self.tracer.process.shared;
         if !shared.has_failed.swap(false, Ordering::Acquire) {
@@ -355,18 +394,6 @@ fn wait(queue: &Sender<Entry>, what: impl FnOnce(SyncSender<()>) -> Entry) {
     let (done, is_done) = sync_channel(1);
     if queue.send(what(done)).is_ok() {
         let _ = is_done.recv_timeout(PATIENCE);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl SharedState {
-    fn fail(&self, error: &io::Error) {
-        tracing::error!("the trace cannot be written, and ends here: {error}");
-        lock(&self.failed).push(error.to_string());
-        self.has_failed.store(true, Ordering::Release);
     }
 }
 

@@ -1,12 +1,15 @@
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::SystemTime;
 
 use acp_chain_trace::{Line, Sink};
 
 use super::writer::SinkEntry;
-use super::{Beginning, Event, Recorder, Role, State, Trace, Tracer, WAITING, wait};
+use super::{Beginning, Event, Observer, OnFailure, Recorder, Role, State, Trace, Tracer, wait};
+use crate::shared::{SharedState, WAITING, slow};
 use crate::writer::Entry;
 
 /// A sink that keeps the lines.
@@ -38,6 +41,7 @@ fn begin(tracer: &Tracer, proxies: &[&str]) -> Recorder {
         role: Role::Agent,
         proxies: proxies.iter().map(|&id| id.to_owned()).collect(),
         agent: None,
+        chain: None,
     })
 }
 
@@ -173,5 +177,142 @@ fn a_failed_trace_is_reported_to_the_owner_of_the_process_only() {
         assert!(recorder.has_sinks());
         assert_eq!(recorder.failures().len(), told);
         assert!(!recorder.has_sinks());
+    }
+}
+
+/// An observer that counts what it gets, and fails at the first event if it is to. It needs leave for each event.
+struct CountingObserver {
+    count: Arc<AtomicUsize>,
+    leave: Option<Receiver<()>>,
+    fails: bool,
+}
+
+impl Observer for CountingObserver {
+    fn began(&mut self, _: &Line, chain: Option<&str>) -> io::Result<()> {
+        assert_eq!(chain, Some("{}"));
+        Ok(())
+    }
+
+    fn happened(&mut self, _: &str, _: SystemTime, _: &Event) -> io::Result<()> {
+        if self.fails {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        if let Some(leave) = &self.leave {
+            leave.recv().map_err(io::Error::other)?;
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn ended(&mut self, _: &str, _: SystemTime) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn observed(observer: CountingObserver, on_failure: OnFailure) -> Recorder {
+    let tracer = Trace::default().observed(observer, on_failure).tracer();
+    tracer.connection(Beginning {
+        role: Role::Agent,
+        proxies: Vec::new(),
+        agent: None,
+        chain: Some("{}".into()),
+    })
+}
+
+#[test]
+fn an_observer_gets_every_event_and_messages_wait_for_it() {
+    let (count, (go, leave)) = (Arc::default(), mpsc::channel());
+    let observer = CountingObserver {
+        count: Arc::clone(&count),
+        leave: Some(leave),
+        fails: false,
+    };
+    let recorder = observed(observer, OnFailure::Halt);
+    let event = || became(State::Running, None);
+    let all = 2 * WAITING / event().cost();
+    let records = thread::spawn(move || {
+        (0..all).for_each(|_| recorder.record(event()));
+        recorder.settle();
+        recorder
+    });
+    (0..all).for_each(|_| go.send(()).unwrap());
+    let recorder = records.join().unwrap();
+    assert_eq!(count.load(Ordering::Relaxed), all);
+    assert!(recorder.is_observed() && recorder.failures().is_empty());
+}
+
+#[test]
+fn turns_are_stopped_once_an_observer_has_failed_if_they_must_not_go_on() {
+    for (on_failure, halts) in [(OnFailure::Halt, true), (OnFailure::GoOn, false)] {
+        let observer = CountingObserver {
+            count: Arc::default(),
+            leave: None,
+            fails: true,
+        };
+        let mut recorder = observed(observer, on_failure);
+        assert!(recorder.has_sinks() && recorder.is_observed() && !recorder.has_halted());
+        recorder.record(became(State::Running, None));
+        recorder.settle();
+        assert!(!recorder.is_observed());
+        assert_eq!(recorder.failures().len(), 1);
+        assert!(recorder.failures().is_empty());
+        assert_eq!(recorder.has_halted(), halts);
+        assert_eq!((recorder.halts(), recorder.halts()), (halts, false));
+        // Where turns are stopped, events go on to say so on each connection.
+        assert_eq!(recorder.has_sinks(), halts);
+        recorder.record(became(State::Running, None));
+    }
+}
+
+#[test]
+fn an_observer_that_has_failed_gets_nothing_more() {
+    for on_failure in [OnFailure::Halt, OnFailure::GoOn] {
+        let count = Arc::default();
+        let observer = CountingObserver {
+            count: Arc::clone(&count),
+            leave: None,
+            fails: false,
+        };
+        let recorder = observed(observer, on_failure);
+        recorder.record(became(State::Running, None));
+        recorder.settle();
+        // As after ten seconds in which it took nothing.
+        recorder.tracer.process.shared.fail_observer(&slow());
+        recorder.record(became(State::Running, None));
+        assert_eq!(recorder.failures().len(), 1);
+        drop(recorder);
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    }
+}
+
+#[test]
+fn small_events_do_not_pass_a_large_one_that_waits_for_an_observer() {
+    let shared = Arc::new(SharedState {
+        waiting: WAITING.into(),
+        is_observed: true.into(),
+        ..SharedState::default()
+    });
+    let (done, order) = mpsc::channel();
+    for (before, cost) in [WAITING, 1].into_iter().enumerate() {
+        let (shared_too, done) = (shared.clone(), done.clone());
+        thread::spawn(move || {
+            assert!(shared_too.reserve(cost));
+            done.send(cost).unwrap();
+        });
+        while shared.room.waiters() == before {
+            thread::yield_now();
+        }
+    }
+    // There is room for the small one only, and then for one of them.
+    shared.waiting.fetch_sub(1, Ordering::Relaxed);
+    shared.room.free();
+    for cost in [WAITING, 1] {
+        shared.waiting.store(0, Ordering::Relaxed);
+        shared.room.free();
+        assert_eq!(order.recv(), Ok(cost));
     }
 }

@@ -14,7 +14,9 @@ use acp_chain_trace::{Line, Sink};
 
 use super::event::stamp;
 use super::memories::Memories;
-use super::{Event, SharedState};
+use super::observer::Observer;
+use super::shared::{SharedState, slow};
+use super::{Event, OnFailure};
 
 /// About how many bytes are written at once.
 const BATCH: usize = 1 << 20;
@@ -33,13 +35,15 @@ pub type Name = Arc<str>;
 
 /// An entry of the thread's queue.
 pub enum Entry {
-    /// A connection begins, with this line and the counter of its dropped events.
-    Began(Box<Line>, Arc<AtomicU64>),
+    /// A connection begins, with this line, the description of its chain, and the counter of its dropped events.
+    Began(Box<Line>, Option<Arc<str>>, Arc<AtomicU64>),
     Happened(Name, SystemTime, usize, Event),
     /// A connection has ended.
     Ended(Name, SystemTime),
     /// A listener has joined.
     Joined,
+    /// Bring everything before it to where it lasts.
+    Settle(SyncSender<()>),
     /// Write everything before it.
     Flush(SyncSender<()>),
     /// Write everything before it; nothing follows.
@@ -55,6 +59,10 @@ pub struct SinkEntry {
 /// The state of the thread.
 pub struct Writer {
     sinks: Vec<SinkEntry>,
+    /// The observer, until it fails.
+    observer: Option<Box<dyn Observer>>,
+    /// Whether it counts among the sinks: also when it has failed, if turns are stopped for that.
+    counts_observer: bool,
     sink_count: Arc<AtomicUsize>,
     entries: Receiver<Entry>,
     shared: Arc<SharedState>,
@@ -86,6 +94,8 @@ struct Batch {
     cost: usize,
     /// The waiters to notify after the write.
     waits: Vec<SyncSender<()>>,
+    /// Those to notify after the observer has settled, too.
+    settles: Vec<SyncSender<()>>,
     has_joined: bool,
     is_over: bool,
 }
@@ -93,12 +103,15 @@ struct Batch {
 impl Writer {
     pub fn new(
         sinks: Vec<SinkEntry>,
+        observer: Option<Box<dyn Observer>>,
         sink_count: Arc<AtomicUsize>,
         entries: Receiver<Entry>,
         shared: Arc<SharedState>,
     ) -> Self {
         Self {
             sinks,
+            counts_observer: observer.is_some(),
+            observer,
             sink_count,
             entries,
             shared,
@@ -128,15 +141,22 @@ impl Writer {
             self.write(&batch.lines);
             self.settle(&batch.lines);
             self.shared.waiting.fetch_sub(batch.cost, Ordering::Relaxed);
+            if self.observer.is_some() {
+                self.shared.room.free();
+            }
+            if batch.is_over || !batch.settles.is_empty() {
+                self.observe(Observer::settle);
+            }
             if batch.is_over {
                 self.each_sink(|SinkEntry { sink, .. }| sink.flush());
                 // Dropping the sinks removes sockets, before the waiters continue.
                 self.sinks.clear();
+                self.observer = None;
             }
-            for done in batch.waits {
+            for done in batch.waits.into_iter().chain(batch.settles) {
                 let _ = done.send(());
             }
-            if self.sinks.is_empty() {
+            if self.sinks.is_empty() && self.observer.is_none() {
                 return;
             }
             thread::sleep(PAUSE);
@@ -145,7 +165,8 @@ impl Writer {
 
     fn take(&mut self, entry: Entry, batch: &mut Batch) {
         match entry {
-            Entry::Began(line, dropped) => {
+            Entry::Began(line, chain, dropped) => {
+                self.observe(|observer| observer.began(&line, chain.as_deref()));
                 let connection = Connection {
                     dropped,
                     ..Connection::default()
@@ -156,14 +177,21 @@ impl Writer {
             }
             Entry::Happened(name, time, cost, event) => {
                 batch.cost += cost;
+                self.observe(|observer| observer.happened(&name, time, &event));
+                // For listeners that connect later, the states of proxies are kept.
+                let is_wanted = self.wants_lines() || matches!(event, Event::Became { .. });
                 if let Some(known) = self.connections.get_mut(&name) {
                     known.memories.note(&event);
+                    if !is_wanted {
+                        return;
+                    }
                     let line = at(&name, time, event.line());
                     known.memories.written(&line);
                     batch.lines.push(line);
                 }
             }
             Entry::Ended(name, time) => {
+                self.observe(|observer| observer.ended(&name, time));
                 if let Some(known) = self.connections.get(&name) {
                     batch.lines.extend(missing(&name, known));
                 }
@@ -174,6 +202,7 @@ impl Writer {
                 batch.lines.push(at(&name, time, line));
             }
             Entry::Joined => batch.has_joined = true,
+            Entry::Settle(done) => batch.settles.push(done),
             Entry::Flush(done) => batch.waits.push(done),
             Entry::End(done) => {
                 batch.waits.push(done);
@@ -206,9 +235,38 @@ impl Writer {
     }
 
     fn has_listeners(&self) -> bool {
-        let always = self.sinks.iter().filter(|kept| kept.always).count();
+        let permanent = self.sinks.iter().filter(|kept| kept.always).count();
+        let always = permanent + usize::from(self.counts_observer);
         let silent = self.shared.silent.load(Ordering::Relaxed);
         self.sink_count.load(Ordering::Relaxed) > always + silent
+    }
+
+    /// Whether a sink gets the lines of all events.
+    fn wants_lines(&self) -> bool {
+        self.has_listeners() || self.sinks.iter().any(|kept| kept.always)
+    }
+
+    /// Gives the observer something. After an error, it gets nothing more.
+    fn observe(&mut self, give: impl FnOnce(&mut (dyn Observer + 'static)) -> io::Result<()>) {
+        let Some(observer) = &mut self.observer else {
+            return;
+        };
+        // If messages wait for it no longer, what follows may have gaps.
+        let is_lost = !self.shared.is_observed.load(Ordering::Relaxed);
+        let given = if is_lost {
+            Err(slow())
+        } else {
+            give(&mut **observer)
+        };
+        if let Err(error) = given {
+            self.observer = None;
+            if self.shared.on_failure == OnFailure::GoOn {
+                self.counts_observer = false;
+                self.shared.silent.fetch_add(1, Ordering::Relaxed);
+                self.shared.has_failed.store(true, Ordering::Release);
+            }
+            self.shared.fail_observer(&error);
+        }
     }
 
     /// Reports events that did not fit.
@@ -342,29 +400,4 @@ fn missing(name: &Name, known: &Connection) -> Option<Line> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::mpsc::channel;
-
-    use super::*;
-
-    #[test]
-    fn nothing_is_kept_of_a_connection_that_ended() {
-        let (_, entries) = channel();
-        let mut writer = Writer::new(Vec::new(), Arc::default(), entries, Arc::default());
-        let began = |name: &str| {
-            let line = Line {
-                connection: name.to_owned(),
-                version: Some(1),
-                ..Line::default()
-            };
-            Entry::Began(line.into(), Arc::default())
-        };
-        let mut batch = Batch::default();
-        writer.take(began("stays"), &mut batch);
-        writer.take(began("goes"), &mut batch);
-        writer.take(Entry::Ended("goes".into(), SystemTime::now()), &mut batch);
-        writer.settle(&batch.lines);
-        let known: Vec<_> = writer.connections.keys().map(|name| &**name).collect();
-        assert_eq!((known, writer.kept_back.len()), (vec!["stays"], 1));
-    }
-}
+mod tests;

@@ -52,6 +52,7 @@ fn recorder(trace: &str) -> Option<Recorder> {
         role: Role::Agent,
         proxies: Vec::new(),
         agent: None,
+        chain: None,
     }))
 }
 

@@ -9,10 +9,18 @@ const LONG: usize = 256 * 1024;
 /// Runs `work` on a text of this length, in bytes. If the text is long and the runtime has several threads, the other
 /// tasks of this thread continue on another.
 pub fn aside<T>(length: usize, work: impl FnOnce() -> T) -> T {
-    let has_others = || {
-        Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread)
-    };
-    if length >= LONG && has_others() {
+    if length >= LONG {
+        blocking(work)
+    } else {
+        work()
+    }
+}
+
+/// Runs work that takes long, or waits. If the runtime has several threads, the other tasks of this thread continue on
+/// another.
+pub fn blocking<T>(work: impl FnOnce() -> T) -> T {
+    let here = Handle::try_current();
+    if here.is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread) {
         block_in_place(work)
     } else {
         work()

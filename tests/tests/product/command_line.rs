@@ -10,13 +10,14 @@ use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
 /// Subcommands that users do not type, and no script calls.
-const HIDDEN: [&str; 9] = [
+const HIDDEN: [&str; 10] = [
     "demo-agent",
     "supervise",
     "mcp-shim",
     "find-projects",
     "project-chain",
     "export-otel",
+    "keep-receipts",
     "keep-values",
     "edit-lines",
     "watch-keys",
@@ -122,7 +123,14 @@ fn bash_completes_names_of_extensions_and_agents() {
 #[test]
 fn fish_completes_names_of_extensions_and_agents() {
     let home = tempfile::tempdir().unwrap();
+    // This fish comes without its library of functions.
     let asks = "
+        function __fish_seen_subcommand_from
+            for word in (commandline -poc)
+                contains -- $word $argv; and return
+            end
+            return 1
+        end
         source $argv[1]
         complete --do-complete 'acp-chain run --with re'
         complete --do-complete 'acp-chain try mi'

@@ -13,6 +13,7 @@ mod live;
 mod manifest;
 mod otel;
 mod project;
+mod receipts;
 mod rules_of_agents;
 mod setup;
 mod setup_elsewhere;

@@ -205,6 +205,7 @@ impl ChainStart {
         } = self.project.chain()?;
         check_grant(&manifest, &user)?;
         Ok(Plan {
+            about: None,
             reach: user.reach.or(manifest.reach),
             hooks: HooksPlan::new(None, &user, &manifest, &proxies),
             // Those of a proxy under development are not kept.

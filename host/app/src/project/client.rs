@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use super::wire::{LINE, Lookup, ProjectStart, Reply, TrustedProject, line};
 use crate::hooks::AttachedHooks;
 use crate::protected::NamedFiles;
+use crate::receipts::ReceiptsTarget;
 use crate::trace::TraceTarget;
 use acp_chain_channel::{Failure, FailurePolicy};
 use acp_chain_conductor::native::{CommandLine, Dialect, Process, Startable};
@@ -109,6 +110,14 @@ impl Finder {
             beside,
             refuses,
         })
+    }
+
+    /// Lets the chains of projects write receipts, too, if there is a log.
+    #[must_use]
+    pub fn with_receipts(mut self, target: Option<&ReceiptsTarget>) -> Self {
+        let options = target.map(ReceiptsTarget::options);
+        self.chain.args.extend(options.unwrap_or_default());
+        self
     }
 
     /// The commands to start, the finder first.

@@ -9,6 +9,7 @@ use super::opened::OpenProject;
 use super::wire::{ProjectStart, first_line};
 use crate::hooks::HooksPlan;
 use crate::plan::Plan;
+use crate::receipts::{self, AgreedBy, ReceiptsTarget};
 use crate::run::{self, StartFailure, written};
 use crate::trace::{self, TraceTarget};
 use crate::values::ValuesPlan;
@@ -24,6 +25,7 @@ use acp_chain_system::{descriptors, stop};
 /// Serves the host on standard input and output. Returns the exit code.
 pub async fn serve(
     target: Option<TraceTarget>,
+    ledger: Option<ReceiptsTarget>,
     log: Option<PathBuf>,
     report: &'static dyn Report,
 ) -> Result<u8, Error> {
@@ -31,7 +33,9 @@ pub async fn serve(
     let begin = first_line(&mut reader).await;
     let begin = begin.and_then(|line| serde_json::from_slice::<ProjectStart>(&line).ok());
     let begin = begin.ok_or(Error::Misused("project-chain", ""))?;
-    let trace = trace::open(target.as_ref())?;
+    let opened = trace::open(target.as_ref())?;
+    // The host prints the last checkpoint of the log, which is one for all.
+    let (trace, last) = receipts::observed(opened, ledger.as_ref(), log.as_deref())?;
     let live = trace.as_ref().and_then(trace::live_folder);
     let files = written(log.as_deref(), target.as_ref());
     let settings = Settings {
@@ -43,9 +47,10 @@ pub async fn serve(
     let start = async |role| {
         // Components open files.
         descriptors::raise();
-        let loaded = plan(role, &begin, &files, log.as_deref())?
-            .load(None, report)
-            .await?;
+        let mut planned = plan(role, &begin, &files, log.as_deref())?;
+        // Without receipts, nobody reads it.
+        planned.about = planned.about.filter(|_| last.is_some());
+        let loaded = planned.load(None, report).await?;
         let started = loaded.start(live.as_ref()).await;
         started.map_err(StartFailure::AfterRights)
     };
@@ -63,13 +68,14 @@ fn plan(
     if role == Role::Agent {
         return Err(ChainError::unfit("the proxies of a project are no agent"));
     }
-    let mut project = agreed(begin, files)?;
+    let (mut project, agreed_by) = agreed(begin, files)?;
     if begin.guards_only {
         project.retain_guards();
     }
     let hooks = HooksPlan::of_project(&project.manifest, &project.proxies, &begin.hooks);
     let values = ValuesPlan::new(&project.proxies, log).in_project(Path::new(&begin.root));
     Ok(Plan {
+        about: Some(receipts::about(&project.manifest, &agreed_by, false)),
         manifest: project.manifest,
         proxies: project.proxies,
         agent: None,
@@ -82,7 +88,7 @@ fn plan(
     })
 }
 
-fn agreed(begin: &ProjectStart, files: &[PathBuf]) -> Result<OpenProject, Error> {
+fn agreed(begin: &ProjectStart, files: &[PathBuf]) -> Result<(OpenProject, AgreedBy), Error> {
     home::check_owners()?;
     let root = Path::new(&begin.root);
     let (user, installed) = home::settings()?;
@@ -111,13 +117,16 @@ fn agreed(begin: &ProjectStart, files: &[PathBuf]) -> Result<OpenProject, Error>
     let named = begin.beside.clone().written(files);
     let project = OpenProject::new(content, &user, &installed, &named)?;
     let agreed = project.agreed();
-    let is_trusted = match &standing {
-        Standing::Trusted(record) => record.lets(&agreed),
-        _ => vouched(&project.content, &agreed, &user.signers).is_some(),
+    let agreed_by = match &standing {
+        Standing::Trusted(record) => {
+            let is_enough = record.lets(&agreed);
+            is_enough.then_some(AgreedBy::ProjectUser(begin.key))
+        }
+        _ => vouched(&project.content, &agreed, &user.signers)
+            .map(|signer| AgreedBy::ProjectSigner(begin.key, signer.to_string())),
     };
-    if is_trusted {
-        Ok(project)
-    } else {
-        Err(Error::MorePowers(root.to_owned()))
+    match agreed_by {
+        Some(agreed_by) => Ok((project, agreed_by)),
+        None => Err(Error::MorePowers(root.to_owned())),
     }
 }

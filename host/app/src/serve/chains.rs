@@ -53,6 +53,8 @@ struct Template {
     /// The proxies of the manifest, in order, to be started for each chain.
     proxies: Vec<Proxy>,
     sleep_after: Option<Duration>,
+    /// What receipts say about each chain, if there are any.
+    about: Option<Arc<str>>,
 }
 
 enum Agent {
@@ -250,6 +252,7 @@ impl Template {
             manifest: plan.manifest,
             proxies,
             sleep_after,
+            about: plan.about,
         })
     }
 
@@ -289,6 +292,7 @@ impl Template {
             supervisor: Some(self.supervisor.clone()),
             reach: self.reach,
             hooks,
+            about: self.about.clone(),
             ..Chain::new(Vec::new(), agent)
         })
     }

@@ -35,11 +35,12 @@ use self::keys::KeysFeed;
 use crate::plan::{Plan, supervise};
 use crate::run::ChainOptions;
 use crate::values::ValuesProcess;
-use crate::{ChainError, Report, otel, trace};
+use crate::{ChainError, Report, otel, receipts, trace};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Role};
 use acp_chain_extension::Lock;
+use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::descriptors;
 
 pub use self::server::OpenServer;
@@ -77,6 +78,13 @@ pub fn open(
             ..options.clone()
         };
         let plan = options.plan(Role::Agent)?;
+        if plan.manifest.receipts.is_some() {
+            let manifest = Untrusted::new(plan.manifest.path.display()).to_string();
+            return Err(ChainError::misuse(format_args!(
+                "{manifest}: a server has one log of receipts: name it with `--receipts`, in your config.toml, or in \
+                 the manifest of users without a route"
+            )));
+        }
         Ok((route, plan))
     });
     let routes: Vec<_> = routes.collect::<Result<_, ChainError>>()?;
@@ -127,7 +135,10 @@ pub fn open(
     }
     let trace = trace::open(options.target.as_ref()).map_err(ChainError::misuse)?;
     let live = trace.as_ref().and_then(trace::live_folder);
-    let tracer = otel::exported(trace, propagates, log.as_deref()).map(Trace::tracer);
+    let exported = otel::exported(trace, propagates, log.as_deref());
+    let begun = receipts::observed(exported, options.receipts.as_ref(), log.as_deref());
+    let (observed, last) = begun.map_err(ChainError::misuse)?;
+    let tracer = observed.map(Trace::tracer);
     let values = ValuesProcess::start(plans.map(|plan| &plan.values))?;
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
@@ -147,6 +158,7 @@ pub fn open(
         metrics,
         access,
         tracer,
+        receipts: last,
         chains,
         values,
         drain: set.limits.drain,

@@ -22,6 +22,7 @@ use crate::values::ValuesProcess;
 use crate::{ChainError, Report};
 use acp_chain_conductor as chain;
 use acp_chain_conductor::trace::Tracer;
+use acp_chain_receipts::LastCheckpoint;
 use acp_chain_sandbox::Directories;
 use acp_chain_system::directory::Directory;
 use acp_chain_system::stop;
@@ -43,6 +44,8 @@ pub struct OpenServer {
     pub(super) access: Option<(Access, Writer)>,
     /// Outlives the runtime, so that everything until its end is written.
     pub(super) tracer: Option<Tracer>,
+    /// The last checkpoint of the receipts.
+    pub(super) receipts: Option<LastCheckpoint>,
     pub(super) chains: Chains,
     /// The process that has the stored values of all users, if a proxy stores some.
     pub(super) values: Option<ValuesProcess>,
@@ -53,6 +56,11 @@ pub struct OpenServer {
 }
 
 impl OpenServer {
+    /// The last checkpoint of the receipts, as it changes, if there are any.
+    pub fn receipts(&self) -> Option<LastCheckpoint> {
+        self.receipts.clone()
+    }
+
     /// Gives up the rights, and serves until that fails or a stop is requested.
     pub fn run(self, report: &dyn Report) -> Result<(), ChainError> {
         let mut chains = self.chains;

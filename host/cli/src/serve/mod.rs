@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use self::args::ServeArgs;
 use super::agent::AgentArgs;
 use super::progress::TERMINAL;
+use super::receipts::{ReceiptsArgs, tell_checkpoint};
 use super::trace::TraceArgs;
 use acp_chain_app::run::ChainOptions;
 use acp_chain_app::serve;
@@ -41,6 +42,8 @@ pub struct Serve {
     #[command(flatten)]
     trace: TraceArgs,
     #[command(flatten)]
+    receipts: ReceiptsArgs,
+    #[command(flatten)]
     agent: AgentArgs,
 }
 
@@ -48,7 +51,9 @@ impl Serve {
     pub fn main(self, log: Option<PathBuf>) -> Result<(), ChainError> {
         let user = home::user()?;
         let settings = self.args.over(serve::Serve::of(&user)?);
+        let receipts = self.receipts.target(self.manifest.as_deref());
         let options = ChainOptions {
+            receipts: receipts.map_err(ChainError::misuse)?,
             manifest: self.manifest,
             with: self.with,
             no_project: true,
@@ -59,6 +64,9 @@ impl Serve {
             ..ChainOptions::default()
         };
         let server = serve::open(settings, options, self.trace.propagates(), &TERMINAL)?;
-        server.run(&TERMINAL)
+        let last = server.receipts();
+        let ran = server.run(&TERMINAL);
+        tell_checkpoint(last.as_ref());
+        ran
     }
 }

@@ -25,8 +25,9 @@ use std::process::ExitCode;
 
 use self::client::Client;
 use self::files::Files;
-use self::scene::{Begun, Ending, Scene};
+use self::scene::{Ending, RunningChain, Scene};
 use super::progress::TERMINAL;
+use super::receipts::tell_checkpoint;
 use super::run::{Run, on_a_runtime};
 use super::typed::editor::Editor;
 use super::typed::input::Input;
@@ -34,7 +35,7 @@ use super::typed::picture::{Picture, columns};
 use super::typed::streams;
 use crate::{Result, report_chain};
 use acp_chain_app::run::ChainOptions;
-use acp_chain_app::{otel, shell};
+use acp_chain_app::{otel, receipts, shell};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::Chain;
 use acp_chain_conductor::native::Process;
@@ -100,6 +101,7 @@ impl Try {
             .map_err(|error| wrong!("interrupts cannot be listened for: {error}"))?;
         let options = ChainOptions {
             target: self.run.trace.target(),
+            receipts: self.run.receipts.target(self.run.manifest())?,
             log,
             served: scene.files.as_ref().map(Files::directories),
             ..self.run.options()
@@ -110,18 +112,21 @@ impl Try {
         };
         let (trace, picture) = Picture::begin(options.target.as_ref())?;
         let propagates = self.run.trace.propagates();
-        let trace = otel::exported(Some(trace), propagates, options.log.as_deref());
+        let log_file = options.log.as_deref();
+        let exported = otel::exported(Some(trace), propagates, log_file);
+        let observed = receipts::observed(exported, options.receipts.as_ref(), log_file)?;
+        let (trace, last) = observed;
         let (ours, theirs) = streams();
         let (reader, writer) = tokio::io::split(theirs);
         let transport = Transport::lines(reader, writer, LINE);
-        let begun = RefCell::new(Begun::default());
+        let running = RefCell::new(RunningChain::default());
         let begin = |chain: &Chain| {
             let names = chain.proxies.iter().map(|proxy| proxy.name().to_owned());
             let process = chain
                 .agent
                 .as_ref()
                 .and_then(|agent| agent.process.as_ref());
-            begun.replace(Begun {
+            running.replace(RunningChain {
                 proxies: names.collect(),
                 stderr: process.map(Process::stderr),
             });
@@ -129,8 +134,9 @@ impl Try {
         let stop = stop::ordered();
         let served = options.serve(transport, trace, None, stop, begin, &TERMINAL);
         let input = Input::new(editor, input);
-        let client = Client::new(ours, input, interrupts, picture, &scene, &begun);
+        let client = Client::new(ours, input, interrupts, picture, &scene, &running);
         let (_, ending) = tokio::join!(served, client.run(self.prompt));
+        tell_checkpoint(last.as_ref());
         Ok(match ending? {
             Ending::Done => 0,
             // The failure has been reported already.

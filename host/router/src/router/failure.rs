@@ -19,7 +19,7 @@ use acp_chain_rpc::{Error, Kind, Message, code};
 /// powers let it pass.
 pub(super) fn fail(core: &mut Core, index: HopIndex, mut routed: Routed, reason: &str) {
     routed.from = routed.at;
-    core.trace_decision(index, &mut routed, Decision::Fail, Some(reason));
+    core.trace_failure(index, &mut routed, Decision::Fail, Some(reason));
     end_by_policy(core, index, routed, reason);
 }
 
@@ -150,7 +150,7 @@ pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId) {
     let (mut routed, version) = (held.routed, held.version);
     core.hops[index].take_away(version, id);
     routed.from = routed.at;
-    core.trace_decision(index, &mut routed, Decision::Expire, None);
+    core.trace_failure(index, &mut routed, Decision::Expire, None);
     end_by_policy(core, index, routed, "it held the message for too long");
     // On this notification, the proxy cancels its own requests for the message.
     core.steps

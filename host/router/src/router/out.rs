@@ -10,8 +10,9 @@ use crate::exchange::Stage;
 use crate::losses::Loss;
 use crate::route::{Place, Via};
 use crate::routed::Routed;
+use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
-use acp_chain_rpc::Message;
+use acp_chain_rpc::{Error, Message, code};
 
 /// Sends a message to an end, or hands an answer to its requester.
 pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Routed) {
@@ -20,6 +21,13 @@ pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Rout
             ControlFlow::Continue(admitted) => routed = admitted,
             ControlFlow::Break(()) => return,
         }
+    }
+    if peer == Peer::Agent
+        && routed.life == Life::Prompts
+        && !routed.is_response()
+        && core.has_halted()
+    {
+        return refuse_unrecorded(core, &routed);
     }
     if peer == Peer::Agent
         && !routed.is_response()
@@ -66,4 +74,18 @@ pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Rout
     core.send(peer, message, Some(&number.to_string()));
     core.exchanges.stage(number, Stage::Out);
     core.send_cancel(number);
+}
+
+/// Refuses a prompt of which there would be no receipts.
+#[cold]
+fn refuse_unrecorded(core: &mut Core, prompt: &Routed) {
+    let why = "there can be no receipts of this turn, so it does not begin; the log says why. Once that is repaired, \
+               restart acp-chain";
+    let Some(number) = prompt.exchange else {
+        return core.lose(Loss::Refused, Place::Edge(Peer::Client), &why);
+    };
+    core.losses
+        .note(Loss::Refused, Place::Edge(Peer::Client), &why);
+    let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {why}"));
+    core.answer_of_end(number, Peer::Agent, Message::error(&error));
 }

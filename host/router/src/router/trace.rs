@@ -9,8 +9,8 @@ use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::route::{HopIndex, Place};
 use crate::routed::{MessageState, Routed};
 use acp_chain_acp::Life;
-use acp_chain_channel::{Action, Part, Tally};
-use acp_chain_recorder::{About, Decision, Event, HOST, Recorder, State, Would};
+use acp_chain_channel::{Action, Part, Peer, Tally};
+use acp_chain_recorder::{About, Content, Decision, Event, HOST, Recorder, State, Would};
 use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 
 /// The member of a request's parameters that names its span (RFD meta-propagation).
@@ -98,6 +98,29 @@ impl Core {
             message: routed.message.clone(),
         };
         self.record(event);
+        if self.is_observed()
+            && to.map(|at| routed.route.place(at)) == Some(Place::Edge(Peer::Client))
+        {
+            self.settle(routed);
+        }
+    }
+
+    #[inline]
+    fn is_observed(&self) -> bool {
+        self.trace.as_ref().is_some_and(Recorder::is_observed)
+    }
+
+    /// Waits until the observer of the trace has everything of a turn that ends with this message.
+    fn settle(&mut self, routed: &Routed) {
+        let ends_turn = if routed.is_response() {
+            routed.life == Life::Prompts
+        } else {
+            routed.message.is_idle()
+        };
+        if ends_turn && let Some(trace) = &self.trace {
+            trace.settle();
+            self.tell_failures();
+        }
     }
 
     /// Records the cancellation of a request.
@@ -138,9 +161,21 @@ impl Core {
         self.record(event);
     }
 
-    /// Records a proxy's decision about a message, or that it made none, for this reason.
+    /// Records a proxy's decision about a message.
     #[inline]
-    pub(super) fn trace_decision(
+    pub(super) fn trace_action(&mut self, index: HopIndex, routed: &mut Routed, action: &Action) {
+        if self.is_traced() {
+            let after = match action {
+                Action::Replace(message) | Action::Answer(message) => Some(message),
+                Action::Forward | Action::Discard | Action::Hold => None,
+            };
+            self.trace_decided(index, routed, decision_of(action), None, after);
+        }
+    }
+
+    /// Records that a proxy made no decision about a message, for this reason.
+    #[inline]
+    pub(super) fn trace_failure(
         &mut self,
         index: HopIndex,
         routed: &mut Routed,
@@ -148,7 +183,7 @@ impl Core {
         why: Option<&str>,
     ) {
         if self.is_traced() {
-            self.trace_decided(index, routed, decision, why);
+            self.trace_decided(index, routed, decision, why, None);
         }
     }
 
@@ -159,6 +194,7 @@ impl Core {
         routed: &mut Routed,
         decision: Decision,
         why: Option<&str>,
+        after: Option<&Message>,
     ) {
         let (mut worked, mut held) = (None, None);
         match routed.since.take() {
@@ -169,6 +205,12 @@ impl Core {
         if matches!(decision, Decision::Hold) {
             routed.since = Some(MessageState::Held(Instant::now()));
         }
+        let content = (self.is_observed() && decision != Decision::Forward).then(|| {
+            Box::new(Content {
+                before: routed.message.clone(),
+                after: after.cloned(),
+            })
+        });
         let event = Event::Decided {
             proxy: self.hops[index].name().to_owned(),
             decision,
@@ -176,6 +218,7 @@ impl Core {
             worked,
             held,
             why: why.map(str::to_owned),
+            content,
         };
         self.record(event);
     }
@@ -263,11 +306,26 @@ impl Core {
             return;
         };
         trace.record(event);
-        for why in trace.failures() {
-            self.tell_user(&format!(
-                "The trace cannot be written, and ends here: {why}."
-            ));
+        self.tell_failures();
+    }
+
+    /// Notifies the user of sinks that have failed; stops turns, if they must not go on without one.
+    fn tell_failures(&mut self) {
+        let Some(trace) = &mut self.trace else {
+            return;
+        };
+        let (failures, halts) = (trace.failures(), trace.halts());
+        for why in failures {
+            self.tell_user(&why);
         }
+        if halts {
+            self.stop_turns();
+        }
+    }
+
+    /// Whether no turn may begin, as an observer of the trace has failed.
+    pub(super) fn has_halted(&self) -> bool {
+        self.trace.as_ref().is_some_and(Recorder::has_halted)
     }
 
     fn part(&self, place: Place) -> &str {

@@ -1,7 +1,9 @@
 //! Turns that the client stops. When `session/cancel`, or a request that ends the session, passes a proxy that holds a
 //! prompt or a permission request of the turn, the held request is stopped: it goes no further, and the proxy is
-//! notified (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD session-close).
+//! notified (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD session-close). The host stops all turns where none may
+//! go on without receipts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::core::Core;
@@ -9,9 +11,10 @@ use crate::exchange::{Exchange, PromptState, Stage, Turn};
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
-use acp_chain_acp::{Life, PERMISSION, TurnState};
+use acp_chain_acp::{CANCEL, Life, PERMISSION, TurnState};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Message, code};
+use serde_json::json;
 
 impl Core {
     /// Handles a message that leaves its place: if it stops a turn, the prompts and permission requests of its session
@@ -104,6 +107,20 @@ impl Core {
                 && asked.life == Life::Prompts
                 && asked.far_session() == Some(session)
         })
+    }
+
+    /// Asks the agent to stop all turns.
+    pub(super) fn stop_turns(&mut self) {
+        let prompts = self.exchanges.iter().filter(|(_, asked)| {
+            asked.toward == Peer::Agent && asked.stage == Stage::Out && asked.life == Life::Prompts
+        });
+        let prompted = prompts.filter_map(|(_, asked)| asked.far_session());
+        let sessions: BTreeSet<_> = prompted.chain(self.turns.sessions()).cloned().collect();
+        for session in sessions {
+            let params = json!({ "sessionId": &*session }).to_string();
+            let cancel = Message::notification(CANCEL, &params);
+            self.send(Peer::Agent, &cancel, None);
+        }
     }
 
     /// Whether a message is a prompt or a permission request that was stopped.

@@ -3,7 +3,6 @@
 use super::core::{Core, kept_is_full};
 use super::mcp::{Mcp, Provider};
 use super::sessions::shown;
-use super::trace::decision_of;
 use super::{failure, waiting};
 use crate::clock::Timer;
 use crate::exchange::Stage;
@@ -24,7 +23,7 @@ pub(super) fn act(
     action: Action,
 ) {
     routed.from = routed.at;
-    core.trace_decision(index, &mut routed, decision_of(&action), None);
+    core.trace_action(index, &mut routed, &action);
     core.exchanges.goes_on(&routed);
     match action {
         Action::Forward => waiting::depart(core, index, routed),

@@ -8,6 +8,7 @@ mod check;
 mod hostile;
 mod kills;
 mod locator;
+mod receipts;
 mod run;
 mod sessions;
 mod signed;

@@ -4,6 +4,7 @@ mod cancel;
 mod dry_run;
 mod failure;
 mod guards;
+mod halted;
 mod hooks;
 mod ids;
 mod kept;

@@ -1,0 +1,92 @@
+//! `acp-chain receipts`: verifies, shows and exports what `--receipts` has written. Also the options for that.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `verify` | whether a log is as it was written |
+//! | `show` | a line per record |
+//! | `export` | JSON and CSV |
+//! | `args` | the options for writing one |
+
+mod args;
+mod export;
+mod show;
+mod verify;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use acp_chain_receipts::{LastCheckpoint, LogError, Record};
+use acp_chain_rpc::untrusted::Untrusted;
+
+use crate::{Error, Result, report_as};
+
+pub use self::args::ReceiptsArgs;
+
+/// The exit code if something cannot be read.
+const UNREADABLE: u8 = 2;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum ReceiptsCommand {
+    /// Say whether a log is as it was written: no record was changed, moved, left out or cut off
+    Verify(verify::Verify),
+    /// Print its records, a line each
+    Show(show::Show),
+    /// Write its records in another format
+    Export(export::Export),
+}
+
+impl ReceiptsCommand {
+    pub fn main(self) -> ExitCode {
+        match self {
+            Self::Verify(verify) => report_as(UNREADABLE, verify.main()),
+            Self::Show(show) => report_as(UNREADABLE, show.main()),
+            Self::Export(export) => report_as(UNREADABLE, export.main()),
+        }
+    }
+}
+
+/// Prints the last checkpoint of a run, if there is one, to be kept elsewhere.
+pub fn tell_checkpoint(last: Option<&LastCheckpoint>) {
+    if let Some(line) = last.and_then(LastCheckpoint::line) {
+        tell!("acp-chain: {line}");
+    }
+}
+
+/// Calls `take` with each record of a log, and its number, until it returns false.
+fn each(folder: &Path, mut take: impl FnMut(u64, Record) -> bool) -> Result<()> {
+    let mut is_first = true;
+    let read = acp_chain_receipts::each(folder, |entry| {
+        is_first = false;
+        let read = serde_json::from_slice(&entry.text);
+        let record = read.map_err(|_| Stop::Malformed(entry.number))?;
+        if take(entry.number, record) {
+            Ok(())
+        } else {
+            Err(Stop::Enough)
+        }
+    });
+    let shown = Untrusted::new(folder.display());
+    match read {
+        Ok(()) if is_first => Err(wrong!("{shown}: there are no receipts in this folder")),
+        Ok(()) | Err(Stop::Enough) => Ok(()),
+        Err(Stop::Malformed(number)) => Err(wrong!(
+            "{shown}: record {number} cannot be read; `acp-chain receipts verify` says whether the log is damaged"
+        )),
+        Err(Stop::Log(error)) => Err(Error::from(error)),
+    }
+}
+
+/// Why no further record is read.
+enum Stop {
+    /// Nobody wants more.
+    Enough,
+    /// The record with this number is none.
+    Malformed(u64),
+    Log(LogError),
+}
+
+impl From<LogError> for Stop {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}

@@ -1,0 +1,57 @@
+//! Receipts that cannot be written.
+
+use std::fs;
+
+use super::{begin, exported, stage, verify};
+
+#[tokio::test]
+async fn turns_stop_when_receipts_cannot_be_written() {
+    let (folder, manifest) = stage();
+    let log = folder.path().join("receipts");
+    let mut client = begin(&manifest, &log, &[]).await;
+    assert!(client.turn("hi").await.result.is_some());
+    fs::rename(&log, folder.path().join("moved")).unwrap();
+    // This turn ends with the records that cannot be written.
+    assert!(client.turn("hi").await.result.is_some());
+    for _ in 0..2 {
+        let refused = client.turn("hi").await;
+        let error = refused.error.unwrap_or_else(|| panic!("{}", refused.line));
+        assert!(error.contains("there can be no receipts"), "{error}");
+    }
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn only_the_receipts_stop_where_the_user_says_so_and_the_user_is_told_once() {
+    let (folder, manifest) = stage();
+    let log = folder.path().join("receipts");
+    let more = ["--receipts-on-failure", "continue"];
+    let mut client = begin(&manifest, &log, &more).await;
+    fs::rename(&log, folder.path().join("moved")).unwrap();
+    for _ in 0..3 {
+        assert!(client.turn("hi").await.result.is_some());
+    }
+    let chunks = client.chunks();
+    let told = chunks
+        .iter()
+        .filter(|chunk| chunk.contains("Receipts cannot be written"));
+    assert_eq!(told.count(), 1, "{chunks:?}");
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_chain_that_is_killed_leaves_a_log_that_goes_on() {
+    let (folder, manifest) = stage();
+    let log = folder.path().join("receipts");
+    let mut client = begin(&manifest, &log, &[]).await;
+    client.turn("hi").await;
+    client.kill().await.unwrap();
+    let mut client = begin(&manifest, &log, &[]).await;
+    client.turn("hi").await;
+    client.finish().await.unwrap();
+    let (code, said) = verify(&log, &[]).await;
+    assert_eq!(code, Some(0), "{said}");
+    let records = exported(&log).await;
+    let ends = records.iter().filter(|one| one["what"] == "end");
+    assert_eq!(ends.count(), 1);
+}
