@@ -22,7 +22,7 @@ impl Terminal {
     /// # Errors
     /// If the system cannot open one.
     pub fn open() -> io::Result<Self> {
-        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&user)?;
         unlockpt(&user)?;
         let name = ptsname(&user, Vec::new())?;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use acp_chain_app::{agent, home};
-use acp_chain_extension::Lock;
+use acp_chain_extension::{Lock, is_name};
 use clap::{Arg, Command, CommandFactory, ValueEnum};
 use clap_complete::{Shell, generate};
 
@@ -66,7 +66,8 @@ impl CompleteNames {
             }
             Whose::Proxies => home::own_proxies().unwrap_or_default(),
         };
-        for name in names {
+        // Of other words, bash would run the commands: `compgen` expands what it is given.
+        for name in names.iter().filter(|name| is_name(name)) {
             say!("{name}");
         }
     }

@@ -31,6 +31,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "inspect",
             "top",
             "trace",
+            "receipts",
+            "scan",
             "replay",
             "permissions",
             "powers",
@@ -65,7 +67,8 @@ pub fn grouped(program: Command) -> Command {
         for name in names {
             let about = program.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            list.push_str(&format!("  {name:width$}  {about}\n"));
+            let line = format!("  {name:width$}  {about}\n");
+            list.push_str(&line);
         }
         list.push('\n');
     }

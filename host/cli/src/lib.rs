@@ -26,8 +26,10 @@ mod powers;
 mod progress;
 mod project;
 mod receipts;
+mod recordings;
 mod replay;
 mod run;
+mod scan;
 mod serve;
 mod setup;
 mod short;
@@ -216,6 +218,8 @@ Exit codes:
     Replay(replay::Replay),
     /// Show in your browser what a chain does, live or from a trace
     Inspect(inspect::Inspect),
+    /// Play what agents have recorded on this machine through a chain, and say what would have happened
+    Scan(scan::Scan),
     /// Decide whether the proxies of a project may run
     Trust(trust::Trust),
     /// Show or remove what proxies have stored: `list`, `wipe`
@@ -235,7 +239,7 @@ Examples:
         after_help = "\
 Examples:
   acp-chain permissions import claude
-  acp-chain permissions suggest trace.jsonl
+  acp-chain permissions suggest
   acp-chain permissions explain trace.jsonl:42
   acp-chain permissions explain request.json --manifest acp-chain.toml"
     )]
@@ -438,6 +442,7 @@ fn dispatch() -> ExitCode {
         Command::WatchKeys => report_as(2, keys::serve().map_err(Error::from)),
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
+        Command::Scan(scan) => report(scan.main()),
         Command::Trust(trust) => report(trust.main()),
         Command::State(state) => state.main(),
         Command::Setup(setup) => report(setup.main()),

@@ -39,23 +39,32 @@ impl Report for Terminal {
     }
 }
 
-/// A download in progress. Dropping it removes it from the terminal.
+/// Bytes that are being downloaded or read. Dropping it removes it from the terminal.
 #[derive(Debug)]
-pub struct Download(ProgressBar);
+pub struct Transfer(ProgressBar);
 
 impl Progress {
     /// Shows that something is being downloaded.
-    pub fn download(&self, what: &str) -> Download {
+    pub fn download(&self, what: &str) -> Transfer {
         if !out::has_error_terminal() {
             tell!("acp-chain: getting {what}");
         }
-        let line = self.0.add(ProgressBar::no_length());
+        self.transfer(ProgressBar::no_length(), what)
+    }
+
+    /// Shows how much of so many bytes has been read.
+    pub fn reading(&self, bytes: u64) -> Transfer {
+        self.transfer(ProgressBar::new(bytes), "reading")
+    }
+
+    fn transfer(&self, bar: ProgressBar, what: &str) -> Transfer {
+        let line = self.0.add(bar);
         let style = ProgressStyle::with_template("{msg}  {bytes} {wide_bar} {total_bytes}");
         if let Ok(style) = style {
             line.set_style(style);
         }
         line.set_message(what.to_owned());
-        Download(line)
+        Transfer(line)
     }
 
     /// Shows that a proxy is being compiled, for as long as it takes to load it.
@@ -71,8 +80,13 @@ impl Progress {
     }
 }
 
-impl Download {
-    /// Sets the number of received bytes, and the total.
+impl Transfer {
+    /// So many bytes more are there.
+    pub fn add(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+
+    /// Sets the number of bytes that are there, and the total.
     pub fn set(&self, there: u64, whole: Option<u64>) {
         if let Some(whole) = whole {
             self.0.set_length(whole);
@@ -81,7 +95,7 @@ impl Download {
     }
 }
 
-impl Drop for Download {
+impl Drop for Transfer {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -33,15 +33,17 @@ impl Short {
         }
     }
 
-    /// Counts a method outside of the protocol: nobody knows what it does.
+    /// Counts a method outside of the protocol: what it does is not known.
     pub fn method(&mut self) {
         self.powers += 1;
         self.high += 1;
         add(&mut self.changes, "what is not in the protocol".to_owned());
     }
 
-    /// Counts a granted directory.
+    /// Counts a granted directory: the list marks each.
     pub fn directory(&mut self, directory: &Directory) {
+        self.powers += 1;
+        self.high += 1;
         let what = "files in a directory";
         add(&mut self.reads, what.to_owned());
         if directory.write {
@@ -121,9 +123,27 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_is_never_harmless() {
+        let mut short = Short::default();
+        short.directory(&Directory {
+            path: "/work".into(),
+            name: "/work".to_owned(),
+            write: false,
+        });
+        assert_eq!(
+            short.lines(),
+            [
+                "In short: 1 of 1 power is of high danger, marked with !",
+                "  reads             files in a directory",
+                "  changes or sends  nothing",
+            ]
+        );
+    }
+
+    #[test]
     fn a_power_that_may_change_or_send_anything_is_not_one_that_only_reads() {
         for power in TABLE.iter().copied().flatten() {
-            let action = power.key.split_once('.').unwrap().1;
+            let action = power.key.split_once('.').map_or("", |(_, action)| action);
             let only_reads = power.words.starts_with("reads ")
                 || power.words.starts_with("sees ")
                 || power.words.starts_with("learns ");

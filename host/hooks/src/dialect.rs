@@ -88,6 +88,27 @@ pub fn dialect(name: &str) -> Option<&'static Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name == name)
 }
 
+/// The event before a tool that the record of a session has, under the name that the agent's hooks report, and with this
+/// input (JSON text). If there is no dialect of the agent's name, the kind is not known. What else is known is put into
+/// the event.
+#[must_use]
+pub fn recorded(agent: &str, tool: &str, input: &str) -> Event {
+    Event {
+        moment: Moment::BeforeTool,
+        session: None,
+        parents: Vec::new(),
+        call: None,
+        subagent: None,
+        server: server(tool).map(str::to_owned),
+        kind: dialect(agent).map_or(Kind::Other, |dialect| dialect.kind(tool)),
+        tool: tool.to_owned(),
+        input: object(input),
+        cwd: None,
+        output: Vec::new(),
+        failed: false,
+    }
+}
+
 impl Dialect {
     /// Reads a report: the text that the agent wrote to the hook.
     ///

@@ -1,15 +1,16 @@
 //! The kinds of tools, and the files that their inputs name.
 
 use acp_chain_rpc::{member, resolve};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// A kind of tool, as in ACP's `ToolKind`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// A kind of tool, as in ACP's `ToolKind`. What deletes or moves files edits them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Reads files.
     Read,
     /// Writes or changes files.
+    #[serde(alias = "delete", alias = "move")]
     Edit,
     /// Finds files, or text in them.
     Search,
@@ -22,6 +23,7 @@ pub enum Kind {
     /// Plans, keeps notes for the model, or has a subagent work.
     Think,
     /// Anything else, and every tool that no table has.
+    #[serde(other)]
     Other,
 }
 
@@ -42,12 +44,12 @@ const PATHS: &[&str] = &[
 /// Members of inputs with a patch in the form of `apply_patch`.
 const PATCHES: &[&str] = &["patchText", "patch", "input", "command"];
 
-/// Lines of such a patch that name a file.
+/// Beginnings of lines of such a patch that name a file. A parser may take them with blanks in front, or none behind.
 const NAMING: &[&str] = &[
-    "*** Add File: ",
-    "*** Update File: ",
-    "*** Delete File: ",
-    "*** Move to: ",
+    "*** Add File:",
+    "*** Update File:",
+    "*** Delete File:",
+    "*** Move to:",
 ];
 
 impl Kind {
@@ -97,7 +99,22 @@ struct File {
 fn named(patch: &str) -> impl Iterator<Item = String> {
     let names = patch.lines().filter_map(|line| {
         let mut starts = NAMING.iter();
-        starts.find_map(|start| line.strip_prefix(start))
+        starts.find_map(|start| line.trim_start().strip_prefix(start))
     });
     names.map(|name| name.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_patch_names_a_file_with_any_blanks() {
+        let patch = "*** Begin Patch\n*** Add File: a\n+*** Add File: no\n  *** Add File: /b\n\
+                     *** Update File:/c\n\t*** Move to: /d\n*** End Patch";
+        let paths = Kind::Edit.paths(&json!({ "input": patch }).to_string());
+        assert_eq!(paths, ["a", "/b", "/c", "/d"]);
+    }
 }

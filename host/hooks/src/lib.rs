@@ -29,8 +29,9 @@ pub use answer::{CannotCarryOut, Decision};
 pub use attach::{
     Attachment, CannotAttach, OverlayContent, OverlayFile, Run, TIMEOUT, client, merge,
 };
-pub use dialect::{Dialect, dialect};
+pub use dialect::{Dialect, dialect, recorded};
 pub use event::{Event, Moment, PREFIX};
 pub use kind::Kind;
 pub use report::MalformedReport;
+pub use texts::texts;
 pub use wire::{Answer, SOCKET, TOKEN};

@@ -55,6 +55,12 @@ impl Texts {
     }
 }
 
+/// The texts of a result (JSON text), in order, as an event has them; `None` if it cannot be read.
+#[must_use]
+pub fn texts(result: &str) -> Option<Vec<String>> {
+    Texts::of(result).map(Texts::contents)
+}
+
 fn below(pointer: &mut String, token: &str, then: impl FnOnce(&mut String)) {
     let length = pointer.len();
     pointer.push('/');

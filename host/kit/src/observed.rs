@@ -81,6 +81,18 @@ impl Observations {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes the record of the calls so far. What was held, sent or saved in them is forgotten, and restarts as well.
+    pub fn take_calls(&self) -> Vec<CallRecord> {
+        let mut state = self.lock();
+        state.held.clear();
+        state.taken.clear();
+        state.restarts.clear();
+        state.own.clear();
+        state.lists.clear();
+        state.saved.clear();
+        std::mem::take(&mut state.calls)
+    }
+
     /// Makes the component fail in its next call.
     pub fn fail_next(&self) {
         let mut state = self.lock();

@@ -46,7 +46,7 @@ pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
 /// its own.
 fn with_titles(legs: Vec<Leg>) -> Vec<Leg> {
     let mut titles: HashMap<(String, String, String), String> = HashMap::new();
-    let titled = legs.into_iter().map(|leg| {
+    let named = legs.into_iter().map(|leg| {
         let Some(call) = leg.tool_call() else {
             return leg;
         };
@@ -63,7 +63,7 @@ fn with_titles(legs: Vec<Leg>) -> Vec<Leg> {
         };
         Leg { known_title, ..leg }
     });
-    titled.collect()
+    named.collect()
 }
 
 fn leg(line: &str) -> serde_json::Result<Option<Leg>> {
@@ -201,8 +201,10 @@ fn output(update: &Value) -> Option<&str> {
     last["text"].as_str()
 }
 
-/// A content block: its own text, that of the resource in it, or else what it is.
-fn block(block: &Value) -> String {
+/// A content block: its own text, that of the resource in it, or else what it is. As received: it may have terminal
+/// controls.
+#[must_use]
+pub fn block(block: &Value) -> String {
     let texts = [&block["text"], &block["resource"]["text"], &block["uri"]];
     match texts.into_iter().find_map(Value::as_str) {
         Some(text) => text.to_owned(),

@@ -9,5 +9,5 @@ mod chunks;
 mod leg;
 mod story;
 
-pub use leg::{Kind, Leg, legs, text_of};
+pub use leg::{Kind, Leg, block, legs, text_of};
 pub use story::{chain, changes, turn};

@@ -15,6 +15,7 @@ mod otel;
 mod project;
 mod receipts;
 mod rules_of_agents;
+mod scan;
 mod setup;
 mod setup_elsewhere;
 mod state;

@@ -17,7 +17,7 @@ use xtask::workspace::{Workspace, cargo};
 pub const CHAIN: [&str; 2] = ["todo", "redact"];
 
 /// The extensions in the program, and the proxy of the tests that changes what it is configured to.
-const COMPONENTS: [&str; 4] = ["todo", "redact", "permissions", "does"];
+const COMPONENTS: [&str; 5] = ["todo", "redact", "permissions", "brake", "does"];
 
 /// What the trials run.
 pub struct Installation {

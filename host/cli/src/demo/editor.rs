@@ -89,10 +89,12 @@ impl Editor {
         let Self {
             mut chain,
             input,
+            lines,
             received,
             ..
         } = self;
-        drop(input);
+        // With its output closed as well, it cannot wait for a reader.
+        drop((input, lines));
         let ended = chain.wait();
         ended.map_err(|error| wrong!("the chain does not end: {error}"))?;
         Ok(received)

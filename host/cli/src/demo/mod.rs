@@ -25,6 +25,7 @@ use acp_chain_app::home;
 use acp_chain_ends::client::{Services, new_session, prompt};
 use acp_chain_picture::{chain, legs, turn};
 use acp_chain_rpc::untrusted::Untrusted;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use self::editor::{Editor, Seen};
@@ -150,19 +151,25 @@ impl Stage {
         let services = Services::new(Some(self.project.clone()), unknown);
         let initialize = services.initialize();
         let mut editor = Editor::launch(&mut self.command()?, services)?;
+        let turns = self.turns(&mut editor, initialize);
+        // Also after an error: the chain must have ended before its files are removed.
+        let to_client = editor.close()?;
+        Ok(Played {
+            turns: turns?,
+            to_client,
+            to_agent: read(&self.path("received.jsonl"))?,
+            trace: read(&self.path("trace.jsonl"))?,
+        })
+    }
+
+    fn turns(&self, editor: &mut Editor, initialize: Value) -> Result<[Seen; 2]> {
         editor.ask(INITIALIZE, initialize)?;
         let session = editor.ask(NEW, new_session(&self.project))?;
         let mut take = |text: &str| -> Result<Seen> {
             editor.ask(PROMPT, prompt(&session["sessionId"], text))?;
             Ok(editor.seen())
         };
-        let turns = [take(&script::prompt())?, take(script::CLEAN)?];
-        Ok(Played {
-            turns,
-            to_client: editor.close()?,
-            to_agent: read(&self.path("received.jsonl"))?,
-            trace: read(&self.path("trace.jsonl"))?,
-        })
+        Ok([take(&script::prompt())?, take(script::CLEAN)?])
     }
 
     /// The command that an editor would launch, with settings, data and a log of its own.

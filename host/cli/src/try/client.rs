@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, DuplexStream};
 
 use super::question::{self, Question};
-use super::scene::{Begun, Ending, Scene};
+use super::scene::{Ending, RunningChain, Scene};
 use super::shown::AgentOutput;
 use super::silence::{Silence, hint};
 use super::{failure, files};
@@ -29,6 +29,9 @@ use acp_chain_rpc::code;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_system::stop::Interrupts;
 
+/// How many questions may be open. Further ones are refused.
+const MOST_QUESTIONS: usize = 100;
+
 pub struct Client<'s, R> {
     wire: Wire,
     end: End,
@@ -36,7 +39,7 @@ pub struct Client<'s, R> {
     interrupts: Interrupts,
     picture: Picture,
     scene: &'s Scene,
-    begun: &'s RefCell<Begun>,
+    running: &'s RefCell<RunningChain>,
     silence: Silence,
     shown: AgentOutput,
     /// Open questions; the first one is shown.
@@ -66,7 +69,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         interrupts: Interrupts,
         picture: Picture,
         scene: &'s Scene,
-        begun: &'s RefCell<Begun>,
+        running: &'s RefCell<RunningChain>,
     ) -> Self {
         Self {
             wire: Wire::new(stream),
@@ -75,7 +78,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             interrupts,
             picture,
             scene,
-            begun,
+            running,
             silence: Silence::default(),
             shown: AgentOutput::default(),
             questions: VecDeque::new(),
@@ -133,7 +136,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
         say!(
             "{}\n",
-            chain(self.begun.borrow().proxies.iter().map(String::as_str))
+            chain(self.running.borrow().proxies.iter().map(String::as_str))
         );
         let session = new_session(&self.scene.folder);
         Ok(match self.ask_signed_in(NEW, session, None).await? {
@@ -260,6 +263,10 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             }
             return self.send(answer).await;
         }
+        if self.questions.len() >= MOST_QUESTIONS {
+            let why = "too many questions wait for the user";
+            return self.send(request.refuse(code::INTERNAL_ERROR, why)).await;
+        }
         self.shown.end();
         let question = Question::new(request, |id| self.shown.title(id).map(str::to_owned));
         if !self.scene.has_terminal {
@@ -339,8 +346,8 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
 
     /// Reports a failed request, and what to do.
     fn failed(&self, method: &str, error: &Value) -> Ending {
-        let begun = self.begun.borrow();
-        let printed = begun.stderr.as_ref().map_or(String::new(), Tail::text);
+        let running = self.running.borrow();
+        let printed = running.stderr.as_ref().map_or(String::new(), Tail::text);
         let lines = failure::lines(method, error, &printed);
         tell!("acp-chain try: {}", lines.join("\n"));
         tell!("  `{}` says more", self.scene.doctor);

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
+/// How many files, and how many options, are shown of a question.
+const MOST: usize = 20;
+
 /// The invitation to answer.
 pub const ASK: &str = "The number of your answer: ";
 
@@ -29,8 +32,9 @@ impl Question {
     }
 
     fn options(&self) -> &[Value] {
-        let options = self.request.params()["options"].as_array();
-        options.map_or(&[], Vec::as_slice)
+        let listed = self.request.params()["options"].as_array();
+        let options: &[Value] = listed.map_or(&[], Vec::as_slice);
+        &options[..options.len().min(MOST)]
     }
 
     /// Shows it, with its options numbered. [`ASK`] is the invitation behind it.
@@ -48,9 +52,14 @@ impl Question {
         let title = title.or_else(|| self.known_title.clone());
         let title = title.unwrap_or_else(|| "a tool without a title".to_owned());
         let places = call["locations"].as_array().into_iter().flatten();
-        let paths = places.filter_map(|place| place["path"].as_str());
-        let details = call["kind"].as_str().into_iter().chain(paths);
-        let details: Vec<_> = details.map(|detail| quote(detail, MAX_QUOTE)).collect();
+        let mut paths = places.filter_map(|place| place["path"].as_str());
+        let kind = call["kind"].as_str().into_iter();
+        let shown = kind.chain(paths.by_ref().take(MOST));
+        let mut details: Vec<_> = shown.map(|detail| quote(detail, MAX_QUOTE)).collect();
+        let more = paths.count();
+        if more > 0 {
+            details.push(format!("{more} more"));
+        }
         if details.is_empty() {
             title
         } else {
@@ -96,6 +105,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_question_without_end_is_cut_and_says_so() {
+        let path = json!({ "path": "/a" });
+        let params = json!({
+            "toolCall": { "title": "Edit", "locations": vec![path; MOST + 5] },
+            "options": vec![json!({ "optionId": "a" }); MOST + 5],
+        });
+        let Arrival::Request(request) = End::<()>::default().take(request(1, PERMISSION, params))
+        else {
+            panic!("it is a request");
+        };
+        let question = Question::new(request, |_| None);
+        let title = question.title();
+        assert!(title.ends_with("/a, 5 more)"), "{title}");
+        assert_eq!(question.options().len(), MOST);
+    }
 
     #[test]
     fn only_a_number_of_an_option_is_an_answer() {

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use console::style;
 use serde_json::Value;
 
+use acp_chain_picture::block;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// The prefix of each streamed line.
 const MARK: &str = "│ ";
 
-/// How many tool calls are remembered. An agent that has more gets its later ones shown by kind.
+/// How many tool calls are remembered, and the longest id of one, in bytes. Others are shown by kind.
 const CALLS: usize = 4096;
+const LONGEST_ID: usize = 1024;
 
 /// The state of the output.
 #[derive(Debug, Default)]
@@ -39,7 +41,7 @@ enum Stream {
 impl AgentOutput {
     /// Shows an update of a session.
     pub fn update(&mut self, update: &Value) {
-        let text = || text_of(&update["content"]);
+        let text = || block(&update["content"]);
         match update["sessionUpdate"].as_str().unwrap_or_default() {
             "agent_message_chunk" => self.stream(Stream::Message, &text()),
             "agent_thought_chunk" => self.stream(Stream::Thought, &text()),
@@ -75,7 +77,8 @@ impl AgentOutput {
         }
         let title = or(&now.title, "a tool without a title");
         self.line(&format!("tool: {title} ({})", or(&now.status, "pending")));
-        if self.calls.len() < CALLS || self.calls.contains_key(id) {
+        let has_room = self.calls.len() < CALLS && id.len() <= LONGEST_ID;
+        if has_room || self.calls.contains_key(id) {
             self.calls.insert(id.to_owned(), now);
         }
     }
@@ -129,15 +132,6 @@ impl AgentOutput {
             }
         }
         self.streams = Some((stream, has_begun));
-    }
-}
-
-/// The text of a content block, or else what it is.
-fn text_of(content: &Value) -> String {
-    match (content["text"].as_str(), content["type"].as_str()) {
-        (Some(text), _) => text.to_owned(),
-        (None, Some(kind)) => format!("({})", quote(kind, MAX_QUOTE)),
-        (None, None) => "(nothing)".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Dialect, Places, plugin};
+use super::{Dialect, Places, plugin, qwen};
 use crate::attach::OverlayFile;
 use crate::{Attachment, CannotAttach, Run};
 
@@ -15,7 +15,8 @@ pub(super) static GEMINI: Dialect = Dialect {
     greets_once: false,
     unhooked: &[],
     knows_rejected: false,
-    tools: &[],
+    // For records of its sessions, as no hook reports one.
+    tools: qwen::TOOLS,
     places: Places {
         session: &[],
         parents: &[],

@@ -19,24 +19,7 @@ pub(super) static QWEN: Dialect = Dialect {
     greets_once: false,
     unhooked: &[],
     knows_rejected: false,
-    tools: &[
-        ("run_shell_command", Kind::Execute),
-        ("read_file", Kind::Read),
-        ("read_many_files", Kind::Read),
-        ("write_file", Kind::Edit),
-        ("edit", Kind::Edit),
-        ("replace", Kind::Edit),
-        ("list_directory", Kind::Search),
-        ("glob", Kind::Search),
-        ("grep_search", Kind::Search),
-        ("search_file_content", Kind::Search),
-        ("web_fetch", Kind::Fetch),
-        ("web_search", Kind::Fetch),
-        ("todo_write", Kind::Think),
-        ("save_memory", Kind::Think),
-        ("task", Kind::Think),
-        ("exit_plan_mode", Kind::SwitchMode),
-    ],
+    tools: TOOLS,
     places: Places {
         // Its `tool_use_id` is not ACP's.
         call: &[],
@@ -48,6 +31,27 @@ pub(super) static QWEN: Dialect = Dialect {
     closed,
     attach,
 };
+
+/// The tools of Gemini CLI, of which Qwen Code is made, and those of its own.
+pub(super) const TOOLS: &[(&str, Kind)] = &[
+    ("run_shell_command", Kind::Execute),
+    ("read_file", Kind::Read),
+    ("read_many_files", Kind::Read),
+    ("write_file", Kind::Edit),
+    ("edit", Kind::Edit),
+    ("replace", Kind::Edit),
+    ("list_directory", Kind::Search),
+    ("glob", Kind::Search),
+    ("grep_search", Kind::Search),
+    ("search_file_content", Kind::Search),
+    ("web_fetch", Kind::Fetch),
+    ("web_search", Kind::Fetch),
+    ("google_web_search", Kind::Fetch),
+    ("todo_write", Kind::Think),
+    ("save_memory", Kind::Think),
+    ("task", Kind::Think),
+    ("exit_plan_mode", Kind::SwitchMode),
+];
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
     match (moment, decision) {

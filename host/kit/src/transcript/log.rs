@@ -40,6 +40,11 @@ impl Log {
         lines.get(at..).unwrap_or_default().to_vec()
     }
 
+    /// Takes all lines.
+    pub fn take(&self) -> Vec<LogLine> {
+        std::mem::take(&mut *self.lock())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<LogLine>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,7 +17,7 @@ pub mod log;
 mod names;
 mod outcome;
 mod pattern;
-mod play;
+pub(crate) mod play;
 mod print;
 mod recorded;
 mod say;

@@ -32,15 +32,16 @@ const NO_REST: &str = "the chain does not become idle: its proxies keep sending 
 const SESSION: &str = "s";
 
 /// The client's default `initialize` parameters.
-const CLIENT: &str = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}"#;
+pub(crate) const CLIENT: &str = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}"#;
 
 /// The agent's default answer to `initialize`.
-const AGENT: &str = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]}"#;
+pub(crate) const AGENT: &str = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]}"#;
 
 /// The default parameters of a session.
 const SETUP: &str = r#"{"cwd":"/project","mcpServers":[]}"#;
 
-/// A proxy of the chain that is played.
+/// A proxy of the chain that is played. Clones share the component.
+#[derive(Clone)]
 pub struct Tested {
     /// The source of the proxy. Its name is the one in the transcript.
     pub guest: Guest,
@@ -154,20 +155,12 @@ impl<'a> Player<'a> {
             .map(|proxy| proxy.guest.name.to_string());
         watches.extend(names.map(|name| (name, Observations::without_record())));
         check_names(script, &watches)?;
-        let mut members = Vec::new();
-        for tested in setup.proxies {
-            let name = tested.guest.name.to_string();
-            let watch = watches.get(&name).cloned().unwrap_or_default();
-            let started = wire::start(tested.guest, tested.on_failure, watch).await;
-            let proxy = started.map_err(|failure| PlayError::DoesNotStart {
-                proxy: name,
-                failure: format!("{failure}{}", failure.details()),
-            })?;
-            members.push(Member::from(proxy));
-        }
-        if !setup.is_as_written {
-            members.sort_by_key(Member::is_guard);
-        }
+        let watch = |name: &str| watches.get(name).cloned().unwrap_or_default();
+        let started = wire::members(setup.proxies, setup.is_as_written, watch).await;
+        let members = started.map_err(|(proxy, failure)| PlayError::DoesNotStart {
+            proxy,
+            failure: format!("{failure}{}", failure.details()),
+        })?;
         let names = members.iter().map(Member::name);
         let keeper = Keeper::in_memory().map_err(PlayError::Values)?;
         let values = StoredValues::apart(keeper, names);

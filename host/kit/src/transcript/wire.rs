@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
 
 use super::json::plain;
+use super::play::Tested;
 use crate::observed::{Observations, ObservedSource};
 use acp_chain_channel::limits::LINE;
 use acp_chain_channel::{Failure, FailurePolicy};
@@ -79,6 +80,27 @@ pub async fn start(
     terms.on_failure = on_failure.unwrap_or(proxy.registration.on_failure);
     proxy.terms = terms;
     Ok(proxy)
+}
+
+/// Starts components, the client's neighbour first, each with what `watch` observes it with. Guards come last, unless
+/// the chain is as written. The error is the proxy that does not start, and why.
+pub async fn members(
+    proxies: Vec<Tested>,
+    is_as_written: bool,
+    watch: impl Fn(&str) -> Observations,
+) -> Result<Vec<Member>, (String, Failure)> {
+    let mut members = Vec::new();
+    for tested in proxies {
+        let name = tested.guest.name.to_string();
+        let watch = watch(&name);
+        let started = start(tested.guest, tested.on_failure, watch).await;
+        let proxy = started.map_err(|failure| (name, failure))?;
+        members.push(Member::from(proxy));
+    }
+    if !is_as_written {
+        members.sort_by_key(Member::is_guard);
+    }
+    Ok(members)
 }
 
 /// Serves a chain in a new task. Returns the client's and the agent's end.
@@ -165,6 +187,12 @@ impl Wire {
         }
         let (message, _) = self.lines.try_recv().ok()?;
         self.held += message.len();
+        Some(message)
+    }
+
+    /// Waits for the next received message; `None` if the chain has closed this end. Cancel safe.
+    pub async fn next(&mut self) -> Option<Message> {
+        let (message, _) = self.lines.recv().await?;
         Some(message)
     }
 

@@ -171,14 +171,19 @@ async fn nobody_waits_for_an_exporter_that_stands_still_and_what_is_left_out_is_
     let folder = tempfile::tempdir().unwrap();
     let mut receiver = Receiver::start(Answer::Good).await;
     let log = folder.path().join("log");
-    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.endpoint)];
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.endpoint),
+        ("OTEL_BSP_SCHEDULE_DELAY", "10"),
+    ];
     let options = ["--log-file", log.to_str().unwrap()];
     let mut client = client(folder.path(), &options, &variables);
     client.initialize().await;
     let session = r#"{"cwd":"/","mcpServers":[]}"#;
-    client.wire.request("session/new", session).await;
-    let exporter = exporter(&client);
-    kill_process(exporter, Signal::STOP).unwrap();
+    for _ in 0..2 {
+        client.wire.request("session/new", session).await;
+    }
+    let process = exporter(&client);
+    kill_process(process, Signal::STOP).unwrap();
     // Up to 4 MiB may wait for the exporter; each prompt passes two hops.
     let much = prompt("sess-1", &"x".repeat(500_000));
     let has_left_out = |log: &Path| {
@@ -189,7 +194,7 @@ async fn nobody_waits_for_an_exporter_that_stands_still_and_what_is_left_out_is_
         let answer = client.wire.request("session/prompt", &much).await;
         assert!(answer.result.is_some(), "{}", answer.line);
     }
-    kill_process(exporter, Signal::CONT).unwrap();
+    kill_process(process, Signal::CONT).unwrap();
     let is_counted = |exported: &ReceivedExports| {
         let spans = exported.spans.iter();
         let mut events = spans.flat_map(|span| &span.events);
@@ -198,9 +203,13 @@ async fn nobody_waits_for_an_exporter_that_stands_still_and_what_is_left_out_is_
                 && format!("{:?}", event.attributes).contains("acp.trace.missing")
         })
     };
-    // The next message reports the missing lines.
-    let little = prompt("sess-1", "and now?");
-    client.wire.request("session/prompt", &little).await;
+    // The first message that does not find too many waiting reports the missing lines. While it does, exports follow.
+    let little = prompt("sess-2", "and now?");
+    let mut exported = ReceivedExports::default();
+    while !exported.has_session("sess-2") {
+        client.wire.request("session/prompt", &little).await;
+        exported.take(receiver.next().await);
+    }
     assert!(client.finish().await.unwrap().status.success());
     receiver.until(is_counted).await;
 }

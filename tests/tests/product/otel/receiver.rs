@@ -76,7 +76,7 @@ pub struct ReceivedExports {
 }
 
 impl ReceivedExports {
-    fn take(&mut self, export: Export) {
+    pub fn take(&mut self, export: Export) {
         let body = &*export.body;
         match &*export.path {
             "/v1/traces" => {
@@ -115,6 +115,12 @@ impl ReceivedExports {
 
     pub fn names(&self) -> Vec<&str> {
         self.spans.iter().map(|span| &*span.name).collect()
+    }
+
+    /// Whether a span is about this session.
+    pub fn has_session(&self, id: &str) -> bool {
+        let mut attributes = self.spans.iter().flat_map(|span| &span.attributes);
+        attributes.any(|attribute| format!("{attribute:?}").contains(id))
     }
 
     pub fn has_metric(&self, name: &str) -> bool {

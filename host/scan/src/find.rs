@@ -1,0 +1,81 @@
+//! Finds recordings in the folders of agents. Links, pipes and other special files are passed over.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::format::{Format, Home, Place};
+
+/// How many files and folders are looked at in the folder of an agent.
+const MOST: usize = 1_000_000;
+
+/// A file to be played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// Its format.
+    pub format: Format,
+    /// The file.
+    pub path: PathBuf,
+    /// Its size in bytes, when it was found.
+    pub size: u64,
+}
+
+impl Recording {
+    /// The recording in a file, or in what a link leads to.
+    ///
+    /// # Errors
+    /// If there is no such file, or it is no regular one.
+    pub fn of(format: Format, path: &Path) -> std::io::Result<Self> {
+        let about = fs::metadata(path)?;
+        if !about.is_file() {
+            return Err(std::io::Error::other("it is not a file"));
+        }
+        Ok(Self {
+            format,
+            path: path.to_owned(),
+            size: about.len(),
+        })
+    }
+}
+
+/// The recordings of an agent, in the order of their names. A folder that cannot be read has none.
+#[must_use]
+pub fn find(format: Format, home: &Home) -> Vec<Recording> {
+    let Some(place) = format.place(home) else {
+        return Vec::new();
+    };
+    let mut found = in_place(format, &place);
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found
+}
+
+fn in_place(format: Format, place: &Place) -> Vec<Recording> {
+    let mut found = Vec::new();
+    let mut folders = vec![(place.folder.clone(), 0)];
+    let mut seen = 0;
+    while let Some((folder, depth)) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            seen += 1;
+            if seen > MOST {
+                return found;
+            }
+            // Of the entry itself, not of what a link leads to.
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let path = entry.path();
+            if kind.is_dir() && depth < place.depth {
+                folders.push((path, depth + 1));
+            } else if kind.is_file()
+                && path.strip_prefix(&place.folder).is_ok_and(place.is_one)
+                && let Ok(about) = entry.metadata()
+            {
+                let size = about.len();
+                found.push(Recording { format, path, size });
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,101 @@
+//! The formats of recordings, and where agents keep them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use acp_chain_hooks::{Dialect, dialect};
+use serde::Serialize;
+
+/// The format of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// A session of Claude, or of a subagent of it: JSON, one object a line.
+    Claude,
+    /// A session of Codex: JSON, one object a line.
+    Codex,
+    /// A session of Gemini CLI: JSON, one object a line.
+    Gemini,
+    /// The database of opencode, in the form of `SQLite`.
+    Opencode,
+    /// A trace of acp-chain.
+    Trace,
+}
+
+/// The home folder of a user, and the variables with which they move the folders of agents.
+pub struct Home<'h> {
+    /// The folder.
+    pub folder: &'h Path,
+    /// The value of a variable of the environment.
+    pub variable: &'h dyn Fn(&str) -> Option<OsString>,
+}
+
+/// A folder in which recordings are found.
+pub(crate) struct Place {
+    pub folder: PathBuf,
+    /// How deep below it they are, at most: 0 is in the folder itself.
+    pub depth: usize,
+    /// Whether a file is one, by its path below the folder.
+    pub is_one: fn(&Path) -> bool,
+}
+
+impl Format {
+    /// The formats of agents.
+    pub const AGENTS: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
+
+    /// Its name, as for `--agent`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Trace => "trace",
+        }
+    }
+
+    /// The names and kinds of its tools; `None` for a trace, which has them itself.
+    pub(crate) fn dialect(self) -> Option<&'static Dialect> {
+        dialect(self.as_str())
+    }
+
+    /// Where an agent keeps its recordings; `None` for a trace.
+    pub(crate) fn place(self, home: &Home) -> Option<Place> {
+        let moved = |variable: &str, usual: &str| {
+            let moved = (home.variable)(variable).filter(|value| !value.is_empty());
+            moved.map_or_else(|| home.folder.join(usual), PathBuf::from)
+        };
+        match self {
+            Self::Claude => Some(Place {
+                folder: moved("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
+                depth: 8,
+                is_one: |path| ends(path, "jsonl"),
+            }),
+            Self::Codex => Some(Place {
+                folder: moved("CODEX_HOME", ".codex").join("sessions"),
+                depth: 4,
+                is_one: |path| ends(path, "jsonl"),
+            }),
+            Self::Gemini => Some(Place {
+                folder: moved("GEMINI_CLI_HOME", "").join(".gemini/tmp"),
+                depth: 4,
+                is_one: |path| {
+                    let mut parts = path.components().skip(1);
+                    let is_chat = parts.next().is_some_and(|part| part.as_os_str() == "chats");
+                    is_chat && ends(path, "jsonl")
+                },
+            }),
+            Self::Opencode => Some(Place {
+                folder: moved("XDG_DATA_HOME", ".local/share").join("opencode"),
+                depth: 0,
+                is_one: |path| path.as_os_str() == "opencode.db",
+            }),
+            Self::Trace => None,
+        }
+    }
+}
+
+fn ends(path: &Path, with: &str) -> bool {
+    path.extension().is_some_and(|end| end == with)
+}

@@ -1,0 +1,198 @@
+//! Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`. A line is a message, the beginning of the session,
+//! or a change of it (`$set`), which may have messages as well. Messages with their calls are written again when these
+//! go on, so what has an id counts once.
+
+use acp_chain_hooks::{self as hooks, Moment, recorded};
+use serde::Deserialize;
+use serde::de::Error;
+use serde_json::value::RawValue;
+
+use super::calls::SeenIds;
+use super::{List, MOST_ITEMS, Reader, output, short, string, text_of};
+use crate::event::Event;
+use crate::tokens::{Tokens, count};
+
+pub(super) struct Gemini {
+    project: Option<String>,
+    session: Option<String>,
+    messages: SeenIds,
+    calls: SeenIds,
+}
+
+/// A line of any kind, or a message.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message<'m> {
+    #[serde(default, deserialize_with = "short")]
+    session_id: Option<String>,
+    #[serde(rename = "$set", borrow)]
+    set: Option<Change<'m>>,
+    id: Option<String>,
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(borrow)]
+    content: Option<&'m RawValue>,
+    #[serde(borrow)]
+    tool_calls: Option<List<Call<'m>>>,
+    tokens: Option<Used>,
+    model: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Change<'c> {
+    /// They are read one by one.
+    #[serde(borrow)]
+    messages: Option<List<&'c RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Call<'c> {
+    id: Option<String>,
+    #[serde(default)]
+    name: String,
+    #[serde(borrow)]
+    args: Option<&'c RawValue>,
+    #[serde(borrow)]
+    result: Option<&'c RawValue>,
+    status: Option<String>,
+}
+
+/// A part of content.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part<'p> {
+    text: Option<String>,
+    #[serde(borrow)]
+    function_response: Option<FunctionResponse<'p>>,
+}
+
+#[derive(Deserialize)]
+struct FunctionResponse<'f> {
+    #[serde(borrow)]
+    response: Option<&'f RawValue>,
+}
+
+/// Tokens of the cache are among those of the input, and those of thoughts are not among those of the output.
+#[derive(Deserialize)]
+struct Used {
+    #[serde(default, deserialize_with = "count")]
+    input: u64,
+    #[serde(default, deserialize_with = "count")]
+    output: u64,
+    #[serde(default, deserialize_with = "count")]
+    cached: u64,
+    #[serde(default, deserialize_with = "count")]
+    thoughts: u64,
+    #[serde(default, deserialize_with = "count")]
+    tool: u64,
+}
+
+/// How the text begins that Gemini itself puts in front of a session.
+const CONTEXT: &str = "<session_context>";
+
+impl Reader for Gemini {
+    fn read(&mut self, line: &[u8], events: &mut Vec<Event>) -> serde_json::Result<()> {
+        let line: Message = serde_json::from_slice(line)?;
+        if line.session_id.is_some() && line.session_id != self.session {
+            self.session.clone_from(&line.session_id);
+            let cwd = self.project.clone();
+            let id = line.session_id.clone();
+            events.extend(id.map(|id| Event::Session { id, cwd }));
+        }
+        let most = events.len() + MOST_ITEMS;
+        let set = line.set.iter().filter_map(|set| set.messages.as_ref());
+        for message in set.flat_map(|List(messages)| messages) {
+            if events.len() > most {
+                return Err(serde_json::Error::custom("a line has too many calls"));
+            }
+            self.message(&serde_json::from_str(message.get())?, events)?;
+        }
+        self.message(&line, events)
+    }
+}
+
+impl Gemini {
+    /// Of chats of a project in this folder.
+    pub(super) fn new(project: Option<String>) -> Self {
+        Self {
+            project,
+            session: None,
+            messages: SeenIds::default(),
+            calls: SeenIds::default(),
+        }
+    }
+
+    fn message(&mut self, message: &Message, events: &mut Vec<Event>) -> serde_json::Result<()> {
+        let Some(id) = &message.id else {
+            return Ok(());
+        };
+        if self.messages.is_new(id) {
+            if let Some(used) = &message.tokens {
+                let tokens = Tokens::from(used);
+                let model = message.model.clone().unwrap_or_default();
+                events.push(Event::Used { model, tokens });
+            }
+            if let Some(content) = message.content.filter(|_| message.kind == "user") {
+                let texts = texts(content)?;
+                let is_own = texts.iter().any(|text| text.starts_with(CONTEXT));
+                events.extend((!texts.is_empty() && !is_own).then_some(Event::Prompt(texts)));
+            }
+        }
+        for call in message.tool_calls.iter().flat_map(|List(calls)| calls) {
+            self.call(call, events)?;
+        }
+        Ok(())
+    }
+
+    /// A call, once it has a result.
+    fn call(&mut self, call: &Call, events: &mut Vec<Event>) -> serde_json::Result<()> {
+        let (Some(id), Some(result)) = (&call.id, call.result) else {
+            return Ok(());
+        };
+        if !self.calls.is_new(id) {
+            return Ok(());
+        }
+        let List(parts): List<Part> = serde_json::from_str(result.get())?;
+        let begun = hooks::Event {
+            call: Some(id.clone()),
+            cwd: self.project.clone(),
+            ..recorded("gemini", &call.name, text_of(call.args))
+        };
+        let responses = parts
+            .iter()
+            .filter_map(|part| part.function_response.as_ref());
+        let ended = hooks::Event {
+            moment: Moment::AfterTool,
+            output: responses
+                .flat_map(|response| output(response.response))
+                .collect(),
+            failed: call.status.as_deref() == Some("error"),
+            ..begun.clone()
+        };
+        events.extend([begun, ended].map(Event::tool));
+        Ok(())
+    }
+}
+
+/// The texts of a user's message.
+fn texts(content: &RawValue) -> serde_json::Result<Vec<String>> {
+    if let Some(text) = string(content) {
+        return Ok(vec![text]);
+    }
+    let List(parts): List<Part> = serde_json::from_str(content.get())?;
+    Ok(parts.into_iter().filter_map(|part| part.text).collect())
+}
+
+impl From<&Used> for Tokens {
+    fn from(used: &Used) -> Self {
+        Self {
+            input: used
+                .input
+                .saturating_sub(used.cached)
+                .saturating_add(used.tool),
+            output: used.output.saturating_add(used.thoughts),
+            cached_read: used.cached,
+            cached_write: 0,
+        }
+    }
+}
