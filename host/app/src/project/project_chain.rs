@@ -48,7 +48,7 @@ pub async fn serve(
         // Components open files.
         descriptors::raise();
         let mut planned = plan(role, &begin, &files, log.as_deref())?;
-        // Without receipts, nobody reads it.
+        // Without receipts, it is not used.
         planned.about = planned.about.filter(|_| last.is_some());
         let loaded = planned.load(None, report).await?;
         let started = loaded.start(live.as_ref()).await;
