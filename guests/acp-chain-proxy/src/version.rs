@@ -1,9 +1,9 @@
-//! The protocol version of a connection, and the form of a notice to the user in each version.
+//! The protocol version of a connection, and the form of a notice and of a question to the user in each version.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{ChannelError, Peer, Response, Subscription, id};
+use crate::{ChannelError, Json, Peer, Response, Subscription, id};
 
 /// A protocol version, as negotiated between client and agent.
 ///
@@ -55,5 +55,33 @@ impl Version {
         };
         let params = json!({ "sessionId": session, "update": update });
         Peer::Client.notify("session/update", params)
+    }
+
+    /// The parameters of a `session/request_permission` to the user, about no call of the agent. The text has the name of
+    /// the proxy in front of it; `number` tells the proxy's questions apart. An option is its id, its name, and its kind.
+    #[must_use]
+    pub fn question(self, session: &str, number: u64, text: &str, options: &[[&str; 3]]) -> Value {
+        let own = id();
+        let title = format!("{own}: {text}");
+        let (member, subject) = match self {
+            Self::V1 => {
+                let id = format!("{own}-{number}");
+                let call = json!({ "toolCallId": id, "title": title, "kind": "other" });
+                ("toolCall", call)
+            }
+            Self::V2 => ("title", title.into()),
+        };
+        let option =
+            |[id, name, kind]: &[&str; 3]| json!({ "optionId": id, "name": name, "kind": kind });
+        let options: Vec<_> = options.iter().map(option).collect();
+        json!({ "sessionId": session, (member): subject, "options": options })
+    }
+
+    /// The id of the option that the user selected, by the answer to such a request in either version; `None` if the user
+    /// selected none.
+    #[must_use]
+    pub fn selected(answer: &Json) -> Option<String> {
+        let outcome: String = answer.at("/outcome/outcome")?;
+        (outcome == "selected").then(|| answer.at("/outcome/optionId"))?
     }
 }

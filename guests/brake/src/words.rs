@@ -1,7 +1,7 @@
 //! What the user and the agent are told about a limit, and what the user is asked.
 
-use acp_chain_proxy::{Json, Version, id};
-use serde_json::{Value, json};
+use acp_chain_proxy::{Json, Version};
+use serde_json::Value;
 
 use crate::account::{Account, Measure, Period};
 use crate::config::Config;
@@ -41,24 +41,14 @@ pub(crate) fn plural(number: u64, thing: &str) -> String {
 
 /// The parameters of the permission request whether the agent may go on, in the form of this version.
 pub(crate) fn question(version: Version, session: &str, number: u64, reached: &str) -> Value {
-    let own = id();
-    let title = format!("{own}: {reached}. Go on, up to the same amount again?");
-    let call = json!({ "toolCallId": format!("{own}-{number}"), "title": title, "kind": "other" });
-    let (member, subject) = match version {
-        Version::V1 => ("toolCall", call),
-        Version::V2 => ("title", title.into()),
-    };
-    json!({
-        "sessionId": session,
-        (member): subject,
-        "options": [
-            { "optionId": YES, "name": "Go on", "kind": "allow_once" },
-            { "optionId": "stop", "name": "Stop", "kind": "reject_once" },
-        ],
-    })
+    let text = format!("{reached}. Go on, up to the same amount again?");
+    let options = [
+        [YES, "Go on", "allow_once"],
+        ["stop", "Stop", "reject_once"],
+    ];
+    version.question(session, number, &text, &options)
 }
 
 pub(crate) fn is_yes(answer: &Json) -> bool {
-    let has = |pointer: &str, text: &str| answer.at::<String>(pointer).as_deref() == Some(text);
-    has("/outcome/outcome", "selected") && has("/outcome/optionId", YES)
+    Version::selected(answer).as_deref() == Some(YES)
 }

@@ -232,8 +232,7 @@ async fn ask(question: Json) -> std::result::Result<(), String> {
         .request(PERMISSION, question)
         .await
         .map_err(|error| format!("the user could not be asked: {}", error.message))?;
-    let has = |pointer: &str, text: &str| answer.at::<String>(pointer).as_deref() == Some(text);
-    if has("/outcome/outcome", "selected") && has("/outcome/optionId", ALLOW) {
+    if Version::selected(&answer).as_deref() == Some(ALLOW) {
         Ok(())
     } else {
         Err("the user did not allow it".to_owned())

@@ -1,33 +1,22 @@
 //! What the user is asked, and the orders that the user gives this proxy in a prompt.
 
 use acp_chain_proxy::{Json, Version, id};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The option with which the user says yes.
 const YES: &str = "yes";
 
 /// The parameters of a permission request to the user, in the form of this version.
 pub(crate) fn question(version: Version, session: &str, number: u64, text: &str) -> Value {
-    let own = id();
-    let title = format!("{own}: {text}");
-    let call = json!({ "toolCallId": format!("{own}-{number}"), "title": title, "kind": "other" });
-    let (member, subject) = match version {
-        Version::V1 => ("toolCall", call),
-        Version::V2 => ("title", title.into()),
-    };
-    json!({
-        "sessionId": session,
-        (member): subject,
-        "options": [
-            { "optionId": "no", "name": "No", "kind": "reject_once" },
-            { "optionId": YES, "name": "Yes, this once", "kind": "allow_once" },
-        ],
-    })
+    let options = [
+        ["no", "No", "reject_once"],
+        [YES, "Yes, this once", "allow_once"],
+    ];
+    version.question(session, number, text, &options)
 }
 
 pub(crate) fn is_yes(answer: &Json) -> bool {
-    let has = |pointer: &str, text: &str| answer.at::<String>(pointer).as_deref() == Some(text);
-    has("/outcome/outcome", "selected") && has("/outcome/optionId", YES)
+    Version::selected(answer).as_deref() == Some(YES)
 }
 
 /// An order to this proxy: a prompt that begins with its name and a colon.
