@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use acp_chain::mcp::bridge::pipe::{SECRET, SOCKET};
+use acp_chain::bridge::pipe::{SECRET, SOCKET};
 use serde_json::Value;
 use tokio::process::Command;
 

@@ -133,7 +133,7 @@ impl Brake {
     ) -> Result<(), String> {
         let gate = self.gate(session);
         let _alone = gate.lock().await;
-        if let Some(why) = self.with(session, |session| session.halted.clone()) {
+        if let Some(why) = self.with(session, |session| session.gate.halted.clone()) {
             return Err(why);
         }
         let repeats = &self.config.repeats;
@@ -213,18 +213,16 @@ impl Brake {
 
     /// The gate of the current turn.
     pub(crate) fn gate(&self, session: &str) -> Arc<Mutex<()>> {
-        self.with(session, |session| Arc::clone(&session.gate))
+        self.with(session, |session| Arc::clone(&session.gate.lock))
     }
 
     /// Stops the turn of this gate, once: a late answer stops no other one. Where the user was not asked, the next prompt
     /// is answered with the reason.
     pub(crate) fn halt(&self, session: &str, turn: &Arc<Mutex<()>>, why: &str, is_owed: bool) {
         let halts = self.with(session, |session| {
-            let is_same = Arc::ptr_eq(&session.gate, turn);
-            let halts = is_same && session.has_turn() && session.halted.is_none();
+            let halts = Arc::ptr_eq(&session.gate.lock, turn) && session.gate.halt(why);
             if halts {
                 let owed = format!("the last turn was stopped, as {why}; send it again");
-                session.halted = Some(why.to_owned());
                 session.owed = is_owed.then_some(owed);
             }
             halts

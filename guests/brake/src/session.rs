@@ -2,10 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use acp_chain_calls::gate::Gate;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
 
 use crate::account::Account;
 use crate::calls::Calls;
@@ -20,30 +19,25 @@ pub(crate) struct Session {
     pub(crate) turn: Account,
     pub(crate) total: Account,
     pub(crate) usage: Usage,
-    /// How many prompts the agent works on.
-    prompts: u32,
     /// Whether there was a prompt on this connection.
     pub(crate) was_prompted: bool,
-    /// Why the turn was stopped, until it ends.
-    pub(crate) halted: Option<String>,
     /// What the next prompt is answered with.
     pub(crate) owed: Option<String>,
     #[serde(skip)]
     pub(crate) calls: Calls,
-    /// Locked while a limit is looked at, or the user is asked about it. What can wait does so. Another one when a turn
-    /// ends: what follows does not wait for the answer to an old question.
-    #[serde(skip)]
-    pub(crate) gate: Arc<Mutex<()>>,
+    /// Locked while a limit is looked at, or the user is asked about it. What can wait does so.
+    #[serde(flatten)]
+    pub(crate) gate: Gate,
 }
 
 impl Session {
     pub(crate) fn has_turn(&self) -> bool {
-        self.prompts > 0
+        self.gate.has_turn()
     }
 
     /// Whether a limit is being looked at.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.gate.try_lock().is_err()
+        self.gate.is_locked()
     }
 
     /// A prompt arrives. Unless a turn goes on, a new one begins.
@@ -57,16 +51,13 @@ impl Session {
     /// The agent begins to work on a prompt, or by itself.
     pub(crate) fn begin(&mut self) {
         self.was_prompted = true;
-        self.prompts = self.prompts.saturating_add(1);
+        self.gate.begin();
     }
 
     /// The agent has ended its work on so many prompts.
     pub(crate) fn end(&mut self, prompts: u32) {
-        self.prompts = self.prompts.saturating_sub(prompts);
-        if !self.has_turn() {
+        if self.gate.end(prompts) {
             self.calls = Calls::default();
-            self.halted = None;
-            self.gate = Arc::default();
         }
     }
 }

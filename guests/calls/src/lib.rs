@@ -1,9 +1,10 @@
-//! Tool calls as agents describe them: for the guards `permissions` and `two-of-three`.
+//! Tool calls as agents describe them, and the turns in which they run: for guards.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `request` | a permission request, an elicitation that is one, or a report of a run |
 //! | `turns` | the calls of a turn, merged from updates |
+//! | `gate` | whether a turn goes on, and the lock behind which its calls wait |
 //! | `call` | a call: its titles, kinds and paths |
 //! | `input` | its raw input, and `line`, a command line in it |
 //! | `object` | JSON that other programs parse too |
@@ -25,6 +26,7 @@ pub mod call;
 pub mod command;
 pub mod directory;
 pub mod fold;
+pub mod gate;
 pub mod glob;
 mod input;
 mod line;

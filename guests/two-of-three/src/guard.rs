@@ -93,9 +93,9 @@ impl Guard {
         name: Option<CallName>,
         effects: &Effects,
     ) -> Result<(), String> {
-        let gate = self.with(session, |own| Arc::clone(&own.gate));
+        let gate = self.with(session, |own| Arc::clone(&own.gate.lock));
         let _alone = gate.lock().await;
-        if let Some(why) = self.with(session, |own| own.halted.clone()) {
+        if let Some(why) = self.with(session, |own| own.gate.halted.clone()) {
             return Err(why);
         }
         self.prepare(session).await?;
@@ -139,7 +139,7 @@ impl Guard {
                 let text = Self::three(&held, brings, what);
                 self.ask(session, &format!("{text}. Allow it?")).await?;
                 is_allowed = true;
-                let own = self.with(session, |own| Arc::clone(&own.gate));
+                let own = self.with(session, |own| Arc::clone(&own.gate.lock));
                 if turn.is_some_and(|turn| !Arc::ptr_eq(turn, &own)) {
                     return Err("the turn has ended".to_owned());
                 }
@@ -211,7 +211,7 @@ impl Guard {
         title: &str,
         kind: &str,
     ) -> Result<(), String> {
-        let gate = self.with(session, |own| Arc::clone(&own.gate));
+        let gate = self.with(session, |own| Arc::clone(&own.gate.lock));
         let _alone = gate.lock().await;
         self.prepare(session).await?;
         let source = format!("{kind} in the result of {title}");
@@ -222,7 +222,7 @@ impl Guard {
 
     /// Decides about a prompt, and counts it.
     pub(crate) async fn admit(&self, session: &str, effects: &Effects) -> Result<(), String> {
-        let gate = self.with(session, |own| Arc::clone(&own.gate));
+        let gate = self.with(session, |own| Arc::clone(&own.gate.lock));
         let _alone = gate.lock().await;
         self.prepare(session).await?;
         let brings = self.with_files(session, effects).await?;
@@ -319,13 +319,7 @@ impl Guard {
 
     /// Stops a turn, once.
     pub(crate) fn halt(&self, session: &str, why: &str) {
-        let halts = self.with(session, |own| {
-            let halts = own.has_turn() && own.halted.is_none();
-            if halts {
-                own.halted = Some(why.to_owned());
-            }
-            halts
-        });
+        let halts = self.with(session, |own| own.gate.halt(why));
         if halts {
             self.tell(session, &format!("the turn is stopped: {why}"));
             if let Err(error) = Peer::Agent.notify(CANCEL, json!({ "sessionId": session })) {

@@ -58,7 +58,7 @@ impl Guard {
 
     /// Clears labels of a session, or marks of files, after a question. Returns what to tell the user.
     pub(crate) async fn clear(&self, session: &str, what: &[String]) -> Result<String, String> {
-        let gate = self.with(session, |own| Arc::clone(&own.gate));
+        let gate = self.with(session, |own| Arc::clone(&own.gate.lock));
         let _alone = gate.lock().await;
         self.prepare(session).await?;
         let held = self.labels(session);

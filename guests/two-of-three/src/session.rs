@@ -2,10 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
+use acp_chain_calls::gate::Gate;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
 
 use crate::label::Labels;
 
@@ -22,36 +21,27 @@ pub(crate) struct Session {
     pub(crate) is_loaded: bool,
     /// Whether there are labels that are not stored.
     pub(crate) is_unstored: bool,
-    /// How many prompts the agent works on.
-    prompts: u32,
-    /// Why the turn was stopped, until it ends.
-    pub(crate) halted: Option<String>,
     /// The calls of the turn that were decided about, as hashes, the oldest first.
     #[serde(skip)]
     decided: VecDeque<u64>,
-    /// Locked while a call is decided, or the user is asked about it. Another one when a turn ends: what follows does
-    /// not wait for the answer to an old question.
-    #[serde(skip)]
-    pub(crate) gate: Arc<Mutex<()>>,
+    #[serde(flatten)]
+    pub(crate) gate: Gate,
 }
 
 impl Session {
     pub(crate) fn has_turn(&self) -> bool {
-        self.prompts > 0
+        self.gate.has_turn()
     }
 
     /// The agent begins to work on a prompt, or by itself.
     pub(crate) fn begin(&mut self) {
-        self.prompts = self.prompts.saturating_add(1);
+        self.gate.begin();
     }
 
     /// The agent has ended its work on so many prompts.
     pub(crate) fn end(&mut self, prompts: u32) {
-        self.prompts = self.prompts.saturating_sub(prompts);
-        if !self.has_turn() {
+        if self.gate.end(prompts) {
             self.decided.clear();
-            self.halted = None;
-            self.gate = Arc::default();
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use directories::{BaseDirs, ProjectDirs};
 
-use crate::serve::Serve;
+use crate::serve_settings::ServeSettings;
 use crate::{Error, compile, trail};
 use acp_chain_extension::{Carried, Installed, Revoked, Store};
 use acp_chain_manifest::{Manifest, ManifestError, User};
@@ -220,7 +220,7 @@ pub fn named_user(path: &Path) -> Result<User, ManifestError> {
 }
 
 fn checked(user: User) -> Result<User, ManifestError> {
-    Serve::of(&user)?;
+    ServeSettings::of(&user)?;
     Ok(user)
 }
 

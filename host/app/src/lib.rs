@@ -1,15 +1,17 @@
 //! What the program `acp-chain` does, without its command line: it takes values, and [reports](report::Report) instead
-//! of printing.
+//! of printing. Each module uses only those below it in this table.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `serve` | a server: a chain for each client |
 //! | `dev` | builds a project whenever its sources change, and swaps the result into the running chain |
-//! | `project` | projects of sessions: found, and run in processes of their own |
+//! | `project_chain` | the process that runs the proxies of a project |
 //! | `run` | a chain as a command line describes it, for one client |
 //! | `dry_run` | what is taken from proxies before a dry run |
 //! | `plan` | the steps until a chain runs: planned, loaded, started |
+//! | `project` | projects of sessions: found, and opened |
 //! | `protected` | files that no proxy may write to |
+//! | `proxies` | the proxies of a manifest, before they are loaded |
 //! | `trace` | the file of a trace, and its socket for listeners |
 //! | `otel` | exporting a trace, from a process of its own |
 //! | `receipts` | receipts of a run, and the process that writes them |
@@ -19,6 +21,7 @@
 //! | `agent` | agents by name, command or URL |
 //! | `hooks` | the agent's own hooks: which agent it is, and attaching them for one run |
 //! | `home` | the user's folders, settings and extensions |
+//! | `serve_settings` | `[serve]` of the user's config.toml |
 //! | `compile` | compiling a component, in a process of its own |
 //! | `report` | what services report |
 //! | `error` | why something does not work |
@@ -38,11 +41,14 @@ pub mod hooks;
 pub mod otel;
 pub mod plan;
 pub mod project;
+pub mod project_chain;
 pub mod protected;
+pub mod proxies;
 pub mod receipts;
 mod report;
 pub mod run;
 pub mod serve;
+mod serve_settings;
 pub mod shell;
 pub mod sign_in;
 pub mod trace;

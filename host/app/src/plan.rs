@@ -71,11 +71,6 @@ struct Programs {
     projects: Option<Client>,
 }
 
-/// The proxies of a manifest, in order, with their directories opened.
-pub fn proxies(manifest: &Manifest) -> Result<Vec<ProxyPlan>, Error> {
-    host::plan(manifest).map_err(Error::Proxy)
-}
-
 /// The native proxies among others.
 fn natives(proxies: &[ProxyPlan]) -> impl Iterator<Item = (&ProxyEntry, &NativeEntry)> {
     proxies.iter().filter_map(|proxy| match &proxy.entry.kind {

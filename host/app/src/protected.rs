@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, home, plan, trail};
+use crate::{Error, home, proxies, trail};
 use acp_chain::host::ProxyPlan;
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_extension::Lock;
@@ -128,7 +128,7 @@ struct Writable<'a> {
 /// the files that they may write to.
 pub fn check_chain(manifest: &Manifest) -> Result<(), Error> {
     manifest.check_guards().map_err(Error::Proxy)?;
-    let proxies = plan::proxies(manifest)?;
+    let proxies = proxies::open(manifest)?;
     check(manifest, &proxies, &NamedFiles::default())
 }
 

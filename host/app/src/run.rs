@@ -15,13 +15,13 @@ use acp_chain_system::descriptors;
 use crate::agent::AgentChoice;
 use crate::dry_run;
 use crate::hooks::HooksPlan;
-use crate::plan::{self, Plan, check_grant, supervise};
+use crate::plan::{Plan, check_grant, supervise};
 use crate::project::{self, Finder};
 use crate::protected::{self, NamedFiles};
 use crate::receipts::{self, AgreedBy, ReceiptsTarget};
 use crate::trace::{self, TraceTarget};
 use crate::values::ValuesPlan;
-use crate::{ChainError, Error, Report, home};
+use crate::{ChainError, Error, Report, home, proxies};
 
 /// What a command line says about a chain.
 #[derive(Clone, Debug, Default)]
@@ -191,7 +191,7 @@ impl ChainOptions {
 
     /// Opens the directories of all proxies, in the manifest's order.
     fn open(&self, manifest: &Manifest) -> Result<Vec<acp_chain::host::ProxyPlan>, Error> {
-        let proxies = plan::proxies(manifest)?;
+        let proxies = proxies::open(manifest)?;
         if proxies.is_empty() {
             return Ok(proxies);
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::test::{check_directories, warn_of_draft};
 use crate::Result;
 use acp_chain::host::Host;
-use acp_chain_app::{home, plan};
+use acp_chain_app::{home, proxies};
 use acp_chain_extension::Location;
 use acp_chain_kit::conformance::{self, CHECKS, Report, UnderTest, Verdict};
 use acp_chain_kit::transcript::junit;
@@ -119,7 +119,7 @@ impl Conformance {
                 terms.location = Location::File(component.clone());
             }
         }
-        let proxies = plan::proxies(&manifest)?;
+        let proxies = proxies::open(&manifest)?;
         check_directories(&manifest, &proxies)?;
         let host = Host::new(home::engine()?);
         let loaded = host.load(proxies, |_, load| load());

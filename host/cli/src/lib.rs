@@ -32,7 +32,6 @@ mod run;
 mod scan;
 mod serve;
 mod setup;
-mod short;
 mod state;
 mod test;
 #[cfg(test)]
@@ -41,9 +40,7 @@ mod top;
 mod trace;
 mod trust;
 mod r#try;
-mod typed;
 mod welcome;
-mod words;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -56,6 +53,7 @@ use acp_chain_app::receipts as keep_receipts;
 use acp_chain_app::serve::keys;
 use acp_chain_app::{ChainError, compile, home, otel, values};
 use acp_chain_hooks::hook;
+use acp_chain_interactive::typed::edit_lines;
 use acp_chain_system::{Supervisor, blocking, supervisor};
 
 /// An error, as text for the user: those of our crates are typed, and end here.
@@ -429,7 +427,7 @@ fn dispatch() -> ExitCode {
         Command::ExportOtel => code_if(otel::serve()),
         Command::KeepReceipts => code_if(keep_receipts::serve()),
         Command::KeepValues => code_if(values::serve()),
-        Command::EditLines => code_if(typed::edit_lines::main()),
+        Command::EditLines => code_if(edit_lines::main()),
         Command::Supervise => supervisor::main(),
         Command::Compile => code_if(compile::serve().is_ok()),
         Command::Agent(agent) => agent.main(),

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::Result;
 use crate::run::block_on;
-use acp_chain_mcp::bridge::pipe::{self, SECRET, SOCKET};
+use acp_chain_bridge::pipe::{self, SECRET, SOCKET};
 use acp_chain_system::local;
 
 /// How many bytes are copied at once.

@@ -1,9 +1,11 @@
 //! Progress of slow operations: bars on a terminal, and elsewhere a line per download.
 
+use std::fmt::Arguments;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use acp_chain_app::Report;
+use acp_chain_interactive::Screen;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::{dev, out};
@@ -36,6 +38,20 @@ impl Report for Terminal {
 
     fn news(&self, text: &str) {
         dev::notices::send(text);
+    }
+}
+
+impl Screen for Terminal {
+    fn put(&self, text: Arguments<'_>) {
+        out::put(text);
+    }
+
+    fn tell(&self, line: Arguments<'_>) {
+        out::tell(line);
+    }
+
+    fn is_terminal(&self) -> bool {
+        out::is_terminal()
     }
 }
 

@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use crate::Result;
 use acp_chain::host::{Host, LoadedProxy};
-use acp_chain_app::{home, plan};
+use acp_chain_app::{home, proxies};
 use acp_chain_channel::FailurePolicy;
 use acp_chain_disk as disk;
 use acp_chain_extension::Installed;
@@ -143,7 +143,7 @@ impl Scan {
         let host = Host::new(home::engine()?);
         let mut proxies = Vec::new();
         for LoadedProxy { plan, component } in
-            host.load(plan::proxies(&manifest)?, |_, load| load())
+            host.load(proxies::open(&manifest)?, |_, load| load())
         {
             let entry = plan.entry;
             // Programs are left out.

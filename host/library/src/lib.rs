@@ -59,6 +59,7 @@
 
 pub mod host;
 
+pub use acp_chain_bridge as bridge;
 pub use acp_chain_channel::{self as channel, limits};
 pub use acp_chain_conductor::{self as chain, native, trace};
 pub use acp_chain_extension as extension;

@@ -16,7 +16,7 @@ use acp_chain_channel::Grant;
 use acp_chain_channel::limits::{Limits, TABLE};
 use acp_chain_extension::Release;
 use acp_chain_extension::installed::Found;
-use acp_chain_mcp::schema::{Mismatch, Refused, Schema, WORK};
+use acp_chain_schema::{CheckError, Mismatch, Schema, WORK};
 
 /// The maximum weight of the schema of a package.
 const WEIGHT: usize = 100_000;
@@ -185,9 +185,9 @@ pub(super) fn check_config(
         ))
     })?;
     match read.check(&config.to_string(), &mut { WORK }) {
-        Ok(()) | Err(Refused::Work) => Ok(()),
-        Err(Refused::Mismatch(mismatch)) => Err(explain(id, &schema, mismatch)),
-        Err(Refused::Unreadable(why)) => Err(at_top(format!(
+        Ok(()) | Err(CheckError::Work) => Ok(()),
+        Err(CheckError::Mismatch(mismatch)) => Err(explain(id, &schema, mismatch)),
+        Err(CheckError::Unreadable(why)) => Err(at_top(format!(
             "`config`: the configuration of `{id}` cannot be checked: {why}"
         ))),
     }

@@ -10,7 +10,7 @@ use toml::Spanned;
 /// `[serve]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Serve {
+pub struct ServeTable {
     pub listen: Option<Spanned<String>>,
     pub metrics: Option<Spanned<String>>,
     pub access_log: Option<PathBuf>,

@@ -12,7 +12,7 @@ use toml::Spanned;
 
 use super::agent::HooksMode;
 use super::proxy::ProxyTable;
-use super::serve::Serve;
+use super::serve::ServeTable;
 use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{ManifestError, Order, ReceiptsEntry};
 use acp_chain_channel::limits::Limits;
@@ -50,7 +50,7 @@ pub struct User {
     /// Whether other programs of the user may watch running chains.
     pub live: bool,
     /// The settings for serving chains, as written.
-    pub serve: Option<Serve>,
+    pub serve: Option<ServeTable>,
     /// The user's own chain, as written.
     pub(super) own: OwnChain,
 }
@@ -139,7 +139,7 @@ struct File {
     trace_bodies: bool,
     receipts: Option<ReceiptsEntry>,
     live: Option<bool>,
-    serve: Option<Serve>,
+    serve: Option<ServeTable>,
     order: Option<Order>,
     proxy: Vec<Spanned<ProxyTable>>,
 }

@@ -5,8 +5,8 @@
 
 use serde_json::value::RawValue;
 
-use super::bridge::BridgeKind;
 use super::protocol::object;
+use super::reach::BridgeKind;
 use acp_chain_rpc::{edit, member, resolve};
 
 /// The declared transports of an agent.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::Asked;
+use super::IncomingId;
 use super::edge::Request;
 use super::protocol::{self, LISTS, code, invalid, is_object, key, object, with_meta};
 use super::seat::Outputs;
-use super::wire::Said;
+use super::wire::McpMessage;
 use acp_chain_channel::limits::{Charge, LONGEST_URI};
 use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, member};
@@ -94,7 +94,7 @@ impl Listener {
     /// Sends the caller a notification.
     fn tell(&self, method: &str, params: &str, out: &mut Outputs) {
         let Request { ask, caller, .. } = &self.request;
-        out.tell_caller(caller.clone(), Some(*ask), Said::new(method, params));
+        out.tell_caller(caller.clone(), Some(*ask), McpMessage::new(method, params));
     }
 
     /// The `_meta` with the subscription id.
@@ -124,12 +124,12 @@ impl Listeners {
     }
 
     /// The requests that are subscriptions.
-    pub fn asks(&self) -> impl Iterator<Item = Asked> {
+    pub fn asks(&self) -> impl Iterator<Item = IncomingId> {
         self.all.iter().map(|(listener, _)| listener.request.ask)
     }
 
     /// Ends a subscription. Returns its result.
-    pub fn end(&mut self, ask: Asked) -> Option<String> {
+    pub fn end(&mut self, ask: IncomingId) -> Option<String> {
         let at = self.asks().position(|open| open == ask)?;
         let (listener, _) = self.all.remove(at);
         let complete = ("resultType", Some(r#""complete""#));

@@ -148,7 +148,7 @@ pub(super) fn keep(kept: &Account, bytes: usize, server: &str) -> Result<Charge,
 }
 
 /// The error that a method is unknown.
-pub(super) fn no_method(method: &str) -> Error {
+pub fn no_method(method: &str) -> Error {
     let text = format!("Method not found: {}", clipped(method));
     Error::new(code::METHOD_NOT_FOUND, text)
 }
@@ -174,7 +174,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// The JSON text of an object with these members. The values are JSON text; a member without one is left out.
-pub(super) fn object(members: &[(&str, Option<&str>)]) -> String {
+pub fn object(members: &[(&str, Option<&str>)]) -> String {
     let values = members.iter().filter_map(|(_, value)| *value);
     let mut text = String::with_capacity(values.map(str::len).sum::<usize>() + 128);
     text.push('{');
@@ -268,7 +268,7 @@ pub(super) fn unsupported(version: &str) -> Error {
 }
 
 /// Checks the required `_meta` of a request of 2026-07-28.
-pub(super) fn stands_alone(params: &str) -> Result<(), Error> {
+pub fn stands_alone(params: &str) -> Result<(), Error> {
     let lacks =
         |key: &str, what: &str| invalid(format!("the request lacks {key} in params._meta, {what}"));
     let version = meta(params, key::VERSION).and_then(|text| serde_json::from_str(text).ok());

@@ -2,7 +2,16 @@
 
 use serde::Deserialize;
 
-use crate::bridge::BridgeKind;
+/// How an agent's MCP client reaches a server.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum BridgeKind {
+    /// Lines on the standard streams of `acp-chain mcp-shim`.
+    #[default]
+    Stdio,
+    /// MCP's streamable HTTP, versions 2024-11-05 to 2026-07-28.
+    Http,
+}
 
 /// The settings. Without a setting, [the agent's capabilities](crate::capabilities) decide.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]

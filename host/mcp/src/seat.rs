@@ -1,8 +1,8 @@
 //! The seat of one MCP server: between its callers and its provider.
 //!
-//! A seat does no input or output: it maps each [`Input`] to [`Output`]s, in order. Invariants: every [`Asked`] gets
+//! A seat does no input or output: it maps each [`Input`] to [`Output`]s, in order. Invariants: every [`IncomingId`] gets
 //! exactly one [`Output::Answer`], unless it was [cancelled](Input::Withdrawn), and then at most one; every
-//! [`Question`] gets exactly one [`Input::Answered`], even if it was cancelled, or the provider is closed (then an
+//! [`OutgoingId`] gets exactly one [`Input::Answered`], even if it was cancelled, or the provider is closed (then an
 //! error).
 //!
 //! There are two dialects. In the dialect of the RFD (mcp-over-acp) a caller connects (`mcp/connect` → `connectionId`),
@@ -14,10 +14,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::component::channel::{FromComponent, ToComponent};
-use super::mirrored::Mirrored;
+use super::param_headers::ParamHeaders;
 use super::protocol;
-use super::wire::{self, Said};
-use super::{Asked, ConnectionId, Question};
+use super::wire::{self, McpMessage};
+use super::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_rpc::{Error, Id, Message};
 
 /// The MCP client that sends a message.
@@ -32,11 +32,11 @@ pub enum Caller {
 /// An MCP request of a caller. The answer is MCP's result or error.
 #[derive(Clone, Debug)]
 pub struct CallerRequest {
-    pub ask: Asked,
+    pub ask: IncomingId,
     pub caller: Caller,
     /// The caller's id of the request, if it is valid and not too long. MCP uses it as the `subscriptionId`.
     pub id: Option<Id>,
-    pub said: Said,
+    pub said: McpMessage,
     /// Whether the caller can begin with `initialize` instead. Such a caller gets the error of a provider that does not
     /// support 2026-07-28.
     pub falls_back: bool,
@@ -47,14 +47,14 @@ pub struct CallerRequest {
 pub enum Input<'a> {
     /// A caller connects. The answer has the `connectionId`, or is an error.
     Connect {
-        ask: Asked,
+        ask: IncomingId,
         connection: ConnectionId,
         meta: Option<&'a str>,
     },
     /// A caller disconnects. Its open requests were cancelled before.
     Disconnect {
         /// Must be answered with `{}`, if present.
-        ask: Option<Asked>,
+        ask: Option<IncomingId>,
         connection: ConnectionId,
         meta: Option<&'a str>,
     },
@@ -64,18 +64,21 @@ pub enum Input<'a> {
     /// [`Input::Withdrawn`] instead.
     Notification {
         connection: ConnectionId,
-        said: Said,
+        said: McpMessage,
     },
     /// A request is cancelled.
-    Withdrawn { ask: Asked },
+    Withdrawn { ask: IncomingId },
     /// The answer to a request of the seat.
     Answered {
-        question: Question,
+        question: OutgoingId,
         /// For [`Output::Provider`] the provider's ACP result or error; for [`Output::AskCaller`] MCP's.
         outcome: Message,
     },
     /// The provider sent the ACP request `mcp/message`. The answer is ACP's.
-    ProviderRequest { ask: Asked, message: &'a Message },
+    ProviderRequest {
+        ask: IncomingId,
+        message: &'a Message,
+    },
     /// The provider sent the ACP notification `mcp/message`.
     ProviderNotification { message: &'a Message },
     /// The server was closed with its session, and its callers were notified. The seat closes the connections that it
@@ -86,7 +89,7 @@ pub enum Input<'a> {
     /// answered when it fails, and its lists are requested again after [`FromComponent::Changed`].
     ProviderLost {
         /// The seat's requests that have not been delivered yet, and will be.
-        waiting: &'a HashSet<Question>,
+        waiting: &'a HashSet<OutgoingId>,
     },
     /// A message from the component that is the provider.
     Component(FromComponent<'a>),
@@ -97,7 +100,7 @@ pub enum Input<'a> {
 pub enum Output {
     /// Answers a request.
     Answer {
-        ask: Asked,
+        ask: IncomingId,
         outcome: Message,
         /// The `_meta` of the provider's ACP answer (stateless dialect).
         meta: Option<String>,
@@ -105,29 +108,29 @@ pub enum Output {
         outer: bool,
     },
     /// Sends the provider an ACP message: `mcp/connect`, `mcp/message` or `mcp/disconnect`. A request has a number.
-    Provider(Option<Question>, Message),
+    Provider(Option<OutgoingId>, Message),
     /// Sends an MCP request to a caller on its connection.
     AskCaller {
-        question: Question,
+        question: OutgoingId,
         connection: ConnectionId,
-        said: Said,
+        said: McpMessage,
     },
     /// Sends an MCP notification to a caller. A [`Caller::Request`] must be open.
     TellCaller {
         caller: Caller,
         /// The caller's request that it belongs to, if it belongs to one.
-        of: Option<Asked>,
-        said: Said,
+        of: Option<IncomingId>,
+        said: McpMessage,
     },
     /// Cancels a request of the seat. It must still be answered.
-    Withdraw { question: Question },
+    Withdraw { question: OutgoingId },
     /// Notifies the user, once. The text is a sentence.
     Notice { text: String },
     /// A notification was dropped, for this reason.
     Drop { why: String },
     /// Sends a request to the component that is the provider.
     Component {
-        question: Question,
+        question: OutgoingId,
         asks: ToComponent,
     },
 }
@@ -139,7 +142,7 @@ pub trait Seat: Send {
 
     /// Checks that the headers of a `tools/call` over HTTP match its params. Only the server of a component can check
     /// this.
-    fn check_headers(&self, _params: &str, _headers: &Mirrored) -> Result<(), Error> {
+    fn check_headers(&self, _params: &str, _headers: &ParamHeaders) -> Result<(), Error> {
         Ok(())
     }
 
@@ -162,7 +165,7 @@ pub(crate) fn connected(connection: ConnectionId, meta: Option<&str>) -> Message
 #[derive(Debug, Default)]
 pub struct Outputs {
     all: Vec<Output>,
-    pub last: Question,
+    pub last: OutgoingId,
 }
 
 impl Outputs {
@@ -175,12 +178,12 @@ impl Outputs {
     }
 
     /// A number for a request of the seat.
-    pub fn number(&mut self) -> Question {
+    pub fn number(&mut self) -> OutgoingId {
         self.last += 1;
         self.last
     }
 
-    pub fn answer(&mut self, ask: Asked, outcome: Message) {
+    pub fn answer(&mut self, ask: IncomingId, outcome: Message) {
         self.push(Output::Answer {
             ask,
             outcome,
@@ -189,35 +192,35 @@ impl Outputs {
         });
     }
 
-    pub fn result(&mut self, ask: Asked, result: &str) {
+    pub fn result(&mut self, ask: IncomingId, result: &str) {
         self.answer(ask, Message::result(result));
     }
 
-    pub fn fail(&mut self, ask: Asked, error: &Error) {
+    pub fn fail(&mut self, ask: IncomingId, error: &Error) {
         self.answer(ask, Message::error(error));
     }
 
     /// Answers a request with the error, if there is one. Otherwise the request has been or will be answered.
-    pub fn settle(&mut self, ask: Asked, done: Result<(), Error>) {
+    pub fn settle(&mut self, ask: IncomingId, done: Result<(), Error>) {
         if let Err(error) = done {
             self.fail(ask, &error);
         }
     }
 
     /// Answers with `{}`, if an answer is expected.
-    pub fn done(&mut self, ask: Option<Asked>) {
+    pub fn done(&mut self, ask: Option<IncomingId>) {
         if let Some(ask) = ask {
             self.result(ask, "{}");
         }
     }
 
     /// Sends the provider an ACP request.
-    pub fn ask_provider(&mut self, question: Question, method: &str, params: &str) {
+    pub fn ask_provider(&mut self, question: OutgoingId, method: &str, params: &str) {
         let message = Message::request(method, params);
         self.push(Output::Provider(Some(question), message));
     }
 
-    pub fn ask_caller(&mut self, question: Question, connection: ConnectionId, said: Said) {
+    pub fn ask_caller(&mut self, question: OutgoingId, connection: ConnectionId, said: McpMessage) {
         self.push(Output::AskCaller {
             question,
             connection,
@@ -226,11 +229,11 @@ impl Outputs {
     }
 
     /// Sends a notification to a caller. `of` is the request that it belongs to.
-    pub fn tell_caller(&mut self, caller: Caller, of: Option<Asked>, said: Said) {
+    pub fn tell_caller(&mut self, caller: Caller, of: Option<IncomingId>, said: McpMessage) {
         self.push(Output::TellCaller { caller, of, said });
     }
 
-    pub fn withdraw(&mut self, question: Question) {
+    pub fn withdraw(&mut self, question: OutgoingId) {
         self.push(Output::Withdraw { question });
     }
 }

@@ -9,7 +9,7 @@ use super::connected::ConnectedProvider;
 use super::protocol::{self, KEPT};
 use super::seat::{Caller, CallerRequest, Input, Output, Seat};
 use super::stateless::StatelessProvider;
-use super::{Asked, ConnectionId, Question};
+use super::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Kind, Message, code, member};
 
@@ -32,10 +32,10 @@ struct Trial {
     /// The unanswered requests.
     requests: Vec<CallerRequest>,
     /// The unanswered requests that are cancelled, or whose connection is closed. They are not sent again.
-    cancelled: Vec<Asked>,
+    cancelled: Vec<IncomingId>,
     /// The charge for all these messages.
     charge: Charge,
-    last: Question,
+    last: OutgoingId,
 }
 
 impl Undecided {

@@ -10,14 +10,14 @@ use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
 /// An MCP request or notification, independent of its carrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct McpMessage {
     /// MCP's method and params. Its kind and id are those of its carrier.
     pub message: Message,
     /// The `_meta` of the ACP message that carries the MCP message: an object, as JSON text.
     pub meta: Option<Box<str>>,
 }
 
-impl Said {
+impl McpMessage {
     /// The MCP message that an ACP message carries; `None` without a method.
     #[must_use]
     pub fn read(carrier: &Message) -> Option<Self> {
@@ -138,13 +138,13 @@ pub fn disconnect(connection: &str, meta: Option<&str>) -> String {
 }
 
 /// The params of `mcp/message` on a connection. `connection` is the id as JSON text.
-pub(crate) fn on_connection(connection: &str, said: &Said) -> String {
+pub(crate) fn on_connection(connection: &str, said: &McpMessage) -> String {
     said.carried_by(&[("connectionId", connection)])
 }
 
 /// The params of `mcp/message` on a connection with one of the host's ids.
 #[must_use]
-pub fn on_own(connection: ConnectionId, said: &Said) -> String {
+pub fn on_own(connection: ConnectionId, said: &McpMessage) -> String {
     on_connection(&own(connection), said)
 }
 
@@ -159,7 +159,7 @@ const OWN_PREFIX: &str = "acp-chain-";
 
 /// The params of `mcp/message` for a request that stands alone, or a notification that belongs to one.
 #[must_use]
-pub fn alone(server: &str, request: &str, said: &Said) -> String {
+pub fn alone(server: &str, request: &str, said: &McpMessage) -> String {
     said.carried_by(&[
         ("serverId", &quoted(server)),
         ("requestId", &quoted(request)),
@@ -222,20 +222,23 @@ mod tests {
     #[test]
     fn a_carried_message_is_read_unchanged() {
         let params = r#"{ "x" : 1e400}"#;
-        let said = beside(Some("{ }"), Said::new("tools/call", params));
+        let said = beside(Some("{ }"), McpMessage::new("tools/call", params));
         let carrier = on_connection(r#""c\"1""#, &said);
         let address = Address::read(&carrier);
         assert_eq!(address.connection.as_deref(), Some("c\"1"));
-        let read = Said::read(&Message::request("mcp/message", &carrier)).unwrap();
+        let read = McpMessage::read(&Message::request("mcp/message", &carrier)).unwrap();
         assert_eq!((read.method(), read.params()), ("tools/call", params));
         assert_eq!(read.meta, said.meta);
-        let carrier = alone("s", "r", &Said::new("ping", "null"));
+        let carrier = alone("s", "r", &McpMessage::new("ping", "null"));
         assert_eq!(
             carrier,
             r#"{"serverId":"s","requestId":"r","method":"ping"}"#
         );
         let without = r#"{"params":null,"connectionId":7}"#;
         assert_eq!(Address::read(without), Address::default());
-        assert_eq!(Said::read(&Message::request("mcp/message", without)), None);
+        assert_eq!(
+            McpMessage::read(&Message::request("mcp/message", without)),
+            None
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Rules for the extension `permissions`: [`import`] translates those of agents, and [`suggest`](fn@suggest) makes rules
-//! of the calls that agents have made. [`insert`] puts them into a manifest.
+//! of the calls that agents have made. [`insert`] puts them into a manifest. A [`ToolRequest`] is what rules decide about,
+//! for an explanation.
 //!
 //! Invariants: an imported rule never allows what its source did not, as far as one call is told from another by the
 //! conditions of `permissions`; so where a rule cannot be said, it is narrowed or left out, which is recorded with its
@@ -19,6 +20,7 @@ mod node;
 mod opencode;
 mod path;
 mod recorded;
+mod request;
 mod rule;
 mod starlark;
 mod suggest;
@@ -26,6 +28,7 @@ mod write;
 
 pub use find::Folders;
 pub use recorded::{Recorded, RecordedCall};
+pub use request::{RequestHistory, RequestSearch, SESSION, ToolRequest};
 pub use rule::{Decision, Import, Left, Rule, Source};
 pub use suggest::{Seen, Suggestion, Tally, suggest};
 pub use write::{Misplaced, insert};

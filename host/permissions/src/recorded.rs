@@ -5,13 +5,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use acp_chain_acp::{BEFORE_TOOL, UPDATE};
 use acp_chain_trace::{Kind, Line};
 use serde_json::Value;
-
-/// The notifications and requests that describe a call: updates, and what hooks report. A request for a permission may
-/// be about one that never ran.
-const UPDATE: &str = "session/update";
-const BEFORE_TOOL: &str = "_acp-chain/hook/before_tool";
 
 /// Members of an input with a command.
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
@@ -60,6 +56,7 @@ impl Recorded {
         if line.from.as_deref() != Some("agent") {
             return None;
         }
+        // Updates, and what hooks report. A request for a permission may be about a call that never ran.
         let params: Value = match (line.method.as_deref()?, line.kind?) {
             (UPDATE, Kind::Notification) | (BEFORE_TOOL, Kind::Request) => {
                 serde_json::from_str(line.body()?).ok()?

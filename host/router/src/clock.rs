@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::exchange::ExchangeId;
-use super::route::HopIndex;
-use super::version::Version;
 use acp_chain_channel::MessageId;
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::version::Version;
 
 /// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,34 +10,22 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod breaker;
 mod clock;
-mod edge;
-mod exchange;
-mod hop;
-mod labels;
 pub mod losses;
-mod member;
-mod native_peer;
-mod queues;
-mod route;
-mod routed;
 mod router;
 pub mod sign_in;
 mod stored;
-mod swap;
-mod version;
 
+pub use acp_chain_hops::hop::NativeBacklogs;
+pub use acp_chain_hops::member::{Member, Proxy, Terms};
+pub use acp_chain_hops::native_peer::{Launch, Native, Order, Program};
+pub use acp_chain_hops::route::{HopIndex, Place};
+pub use acp_chain_hops::swap::{EndCallback, Swap};
 pub use acp_chain_recorder as trace;
-pub use hop::NativeBacklogs;
-pub use member::{Member, Proxy, Terms};
-pub use native_peer::{Launch, Native, Order, Program};
-pub use route::{HopIndex, Place};
 pub use router::{
     FinishedWork, FirstSign, HookOutcome, HookTerms, PATIENCE, RUN, ReportNumber, Router,
 };
 pub use stored::{NOT_HERE, ValueCall, ValueRequest};
-pub use swap::{EndCallback, Swap};
 
 /// Native proxies: their programs, and the dialects of the proxy protocol.
 pub mod native {

@@ -8,7 +8,7 @@ use std::fmt::{Display, Write};
 
 use tracing::Level;
 
-use super::route::Place;
+use acp_chain_hops::route::Place;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 
 /// How often the user is notified of a kind of loss.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::exchange::ExchangeId;
 use acp_chain_channel::Owner;
 use acp_chain_channel::limits::Charge;
+use acp_chain_hops::exchange::ExchangeId;
 use acp_chain_rpc::Message;
 
 /// Why a request fails where no values can be stored for the proxy.

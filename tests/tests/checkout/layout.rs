@@ -1,5 +1,5 @@
 //! The host's crates use only what stands below them in the layout of `CONTRIBUTING.md`, and files of the router only
-//! what stands below them in its first lines.
+//! what stands below them in its first lines, as do the modules of the application.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -145,30 +145,28 @@ fn behind<'a>(code: &'a str, path: &str) -> Vec<&'a str> {
     names
 }
 
-#[test]
-fn files_of_the_router_use_only_what_stands_below_them() {
-    let folder = root().join("host/router/src/router");
-    let parts = parts_of_router(&folder);
+/// Each file belongs to one of these parts, by its name or that of its folder, and uses only parts that stand below: what
+/// `used` finds in its code.
+fn assert_order(
+    folder: &Path,
+    parts: &[String],
+    used: impl for<'c> Fn(&Path, &'c str) -> Vec<&'c str>,
+) {
     let mut files = Vec::new();
-    sources(&folder, &mut files);
+    sources(folder, &mut files);
     let mut count = 0;
     for file in files {
-        let path = file.strip_prefix(&folder).unwrap();
+        let path = file.strip_prefix(folder).unwrap();
         let name = path.iter().next().unwrap().to_str().unwrap();
         let name = name.trim_end_matches(".rs");
-        if ["mod", "tests"].contains(&name) {
+        if ["lib", "mod", "tests"].contains(&name) {
             continue;
         }
         let at = parts.iter().position(|part| part == name);
-        let at = at.unwrap_or_else(|| panic!("{name} is not in the router's first lines"));
+        let at = at.unwrap_or_else(|| panic!("{name} is not in the first lines: {parts:?}"));
         let text = fs::read_to_string(&file).unwrap();
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-        let mut used = behind(code, "router::");
-        // In a folder's own files, that is the folder.
-        if path.iter().count() == 1 || path.ends_with("mod.rs") {
-            used.extend(behind(code, "super::"));
-        }
-        for other in used {
+        for other in used(path, code) {
             let Some(stands) = parts.iter().position(|part| part == other) else {
                 continue;
             };
@@ -181,4 +179,27 @@ fn files_of_the_router_use_only_what_stands_below_them() {
         }
     }
     assert!(count > parts.len(), "they use each other");
+}
+
+#[test]
+fn files_of_the_router_use_only_what_stands_below_them() {
+    let folder = root().join("host/router/src/router");
+    assert_order(&folder, &parts_of_router(&folder), |path, code| {
+        let mut used = behind(code, "router::");
+        // In a folder's own files, that is the folder.
+        if path.iter().count() == 1 || path.ends_with("mod.rs") {
+            used.extend(behind(code, "super::"));
+        }
+        used
+    });
+}
+
+#[test]
+fn modules_of_the_application_use_only_what_stands_below_them() {
+    let folder = root().join("host/app/src");
+    let text = fs::read_to_string(folder.join("lib.rs")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let parts = rows.map(|row| row.split('`').next().unwrap().to_owned());
+    let parts: Vec<_> = parts.collect();
+    assert_order(&folder, &parts, |_, code| behind(code, "crate::"));
 }

@@ -1,6 +1,6 @@
 //! One run of the suite for each way to a server.
 
-use acp_chain::mcp::bridge::pipe::{SECRET, SOCKET};
+use acp_chain::bridge::pipe::{SECRET, SOCKET};
 use acp_chain_tests::declared::{address, variable};
 use acp_chain_tests::host::{InProcess, peer};
 use acp_chain_tests::provider::Provider;

@@ -72,8 +72,9 @@ pub fn run(workspace: &Workspace, progress: &Progress, accept: bool) -> Result<E
 }
 
 /// The crates that a message passes.
-const PASSED: [&str; 4] = [
+const PASSED: [&str; 5] = [
     "acp-chain-channel",
+    "acp-chain-hops",
     "acp-chain-router",
     "acp-chain-powers",
     "acp-chain-rpc",

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::{sources, tell};
 use crate::protected::{self, NamedFiles};
-use crate::{Error, Report, home, plan};
+use crate::{Error, Report, home, proxies};
 use acp_chain::host::{Host, ProxyPlan};
 use acp_chain_channel::Failure;
 use acp_chain_conductor::{Swap, Terms};
@@ -69,7 +69,7 @@ impl DevProject {
                 Manifest::of_test("", &path, Some(component), &user, &installed)?
             }
         };
-        let proxies = plan::proxies(&manifest)?;
+        let proxies = proxies::open(&manifest)?;
         self.own(&manifest, &proxies)?;
         protected::check(&manifest, &proxies, &self.named)?;
         self.check_sources(&manifest, &proxies)?;

@@ -12,14 +12,12 @@
 //! | `locator` | finding projects, any number of them concurrently |
 //! | `watch` | notifications of changes |
 //! | `find_projects` | the process that finds projects |
-//! | `project_chain` | the process that runs the proxies of a project |
 //! | `client` | the host's side of both processes |
 
 mod client;
 pub mod find_projects;
 mod locator;
 mod opened;
-pub mod project_chain;
 mod state;
 mod watch;
 mod wire;
@@ -27,6 +25,7 @@ mod wire;
 pub use self::client::{Client, Finder};
 pub use self::opened::{OpenProject, check_installed};
 pub use self::state::State;
+pub(crate) use self::wire::{ProjectStart, first_line};
 
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{self, Path, PathBuf};
 
 use crate::protected::{self, NAMES, NamedFiles};
-use crate::{Error, plan, shell};
+use crate::{Error, proxies, shell};
 use acp_chain::host::ProxyPlan;
 use acp_chain_extension::{Installed, Locked};
 use acp_chain_manifest::{Manifest, ProxyKind, User};
@@ -37,7 +37,7 @@ impl OpenProject {
                 revoked.map_err(|revocation| Error::Proxy(manifest.about(entry, &revocation)))?;
             }
         }
-        let proxies = plan::proxies(&manifest)?;
+        let proxies = proxies::open(&manifest)?;
         let each = |check: &dyn Fn(&Opened) -> Result<(), String>| {
             for ProxyPlan { entry, directories } in &proxies {
                 for opened in directories.iter() {

@@ -6,7 +6,6 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `settings` | `[serve]` of the user's config.toml |
 //! | `server` | the server that has opened everything: gives up rights, and serves |
 //! | `chains` | the parts that all chains share, and starting a chain |
 //! | `pressure` | when new connections are rejected |
@@ -20,7 +19,6 @@ pub mod keys;
 mod numbers;
 mod pressure;
 mod server;
-mod settings;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -44,7 +42,7 @@ use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::descriptors;
 
 pub use self::server::OpenServer;
-pub use self::settings::{Serve, ServeLimits};
+pub use crate::serve_settings::{ServeLimits, ServeSettings};
 
 /// The default address.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
@@ -58,7 +56,7 @@ const BRIDGE: usize = 4;
 /// Opens and loads everything that needs rights. `options` describe the chain of users without a route; if it
 /// `propagates`, agents receive the exported spans of their turns.
 pub fn open(
-    set: Serve,
+    set: ServeSettings,
     options: ChainOptions,
     propagates: bool,
     report: &'static dyn Report,
@@ -168,7 +166,7 @@ pub fn open(
 }
 
 /// The files of a server that no proxy may write to, each with its description.
-fn protected_files(set: &Serve) -> Vec<(&'static str, PathBuf)> {
+fn protected_files(set: &ServeSettings) -> Vec<(&'static str, PathBuf)> {
     let mut all = Vec::new();
     let mut add = |what, path: &Path| all.push((what, path.to_owned()));
     if let Some(tokens) = &set.gate.tokens {

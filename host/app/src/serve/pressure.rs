@@ -3,7 +3,7 @@
 //! From half of these bounds on, idle proxies are put to sleep early. Open connections may wake their proxies at any
 //! time, even beyond the bounds.
 
-use super::settings::ServeLimits;
+use super::ServeLimits;
 use acp_chain_sandbox::Bounds;
 use acp_chain_system::memory;
 

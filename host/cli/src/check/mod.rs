@@ -9,14 +9,13 @@ use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use super::progress::TERMINAL;
-use super::words::{self, Abilities};
 use crate::Result;
 use acp_chain::host::{LoadedProxy, ProxyPlan};
 use acp_chain_app::agent::command_line;
-use acp_chain_app::home;
 use acp_chain_app::hooks::{HooksPlan, identify};
 use acp_chain_app::plan::{self, give_up_rights};
 use acp_chain_app::protected::{self, NamedFiles};
+use acp_chain_app::{home, proxies};
 use acp_chain_channel::{Action, Event, Failure, Offer, Outcome, Source, Started};
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_kit::conformance::asks;
@@ -27,6 +26,7 @@ use acp_chain_manifest::{
 use acp_chain_mcp::component::Catalog;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_sandbox::{ComponentError, Directories, Guest};
+use acp_chain_terms::words::{self, Abilities};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -58,7 +58,7 @@ impl Check {
         for name in manifest.add(&self.with, &user, &installed)? {
             say!("`--with {name}` adds nothing: the chain has `{name}` already.");
         }
-        let proxies = plan::proxies(&manifest)?;
+        let proxies = proxies::open(&manifest)?;
         let named = NamedFiles::new(manifest.agent.clone(), log.as_slice());
         protected::check(&manifest, &proxies, &named)?;
         let project = match self.manifest {

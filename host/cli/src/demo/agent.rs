@@ -1,15 +1,9 @@
-//! The agent of the demo (`acp-chain demo-agent`): in the first turn it asks to edit a file, and then leaks a token; in
-//! the second it asks to delete everything.
+//! `acp-chain demo-agent`: the agent of the demo, which the chain of the demo starts.
 
-use std::fs::File;
-use std::io::{self, BufRead, Write, stdin};
 use std::path::PathBuf;
 
-use acp_chain_ends::agent::{Agent, Script};
-use acp_chain_rpc::untrusted::Untrusted;
-use serde_json::{Value, json};
+use acp_chain_interactive::demo::play_agent;
 
-use super::script;
 use crate::Result;
 
 #[derive(Debug, clap::Args)]
@@ -18,67 +12,8 @@ pub struct DemoAgent {
     received: PathBuf,
 }
 
-#[derive(Default)]
-struct Careless;
-
 impl DemoAgent {
-    /// Serves on standard input and output until the input ends.
     pub fn main(self) -> Result<()> {
-        let kept = File::create(&self.received);
-        let mut kept = kept.map_err(|error| {
-            let path = Untrusted::new(self.received.display());
-            wrong!("{path} cannot be written: {error}")
-        })?;
-        #[expect(clippy::disallowed_methods, reason = "the chain reads it")]
-        let output = io::stdout().lock();
-        serve(stdin().lock(), output, &mut kept)
-            .map_err(|error| wrong!("the agent of the demo cannot go on: {error}"))
-    }
-}
-
-/// Serves until the input ends, and copies it to `kept`.
-fn serve(input: impl BufRead, mut output: impl Write, kept: &mut impl Write) -> Result<()> {
-    let mut agent = Agent::<Careless>::default();
-    for line in input.lines() {
-        let line = line?;
-        writeln!(kept, "{line}")?;
-        for said in agent.take(serde_json::from_str(&line)?) {
-            writeln!(output, "{said}")?;
-            output.flush()?;
-        }
-    }
-    Ok(())
-}
-
-impl Script for Careless {
-    const UNKNOWN: &'static str = "the agent of the demo does not support this method";
-
-    fn call(&self, prompt: &Value, folder: &str) -> Value {
-        if script::is_clean(prompt) {
-            return json!({
-                "toolCallId": "clean",
-                "title": script::COMMAND,
-                "kind": "execute",
-                "rawInput": { "command": script::COMMAND },
-            });
-        }
-        json!({
-            "toolCallId": "edit",
-            "title": script::EDIT,
-            "kind": "edit",
-            "locations": [{ "path": format!("{folder}/src/upload.rs") }],
-        })
-    }
-
-    fn say(&self, prompt: &Value, is_allowed: bool) -> Vec<String> {
-        if !script::is_clean(prompt) {
-            return script::leak().into();
-        }
-        let said = if is_allowed {
-            "Everything is gone."
-        } else {
-            "I was not allowed to."
-        };
-        vec![said.to_owned()]
+        Ok(play_agent(&self.received)?)
     }
 }

@@ -1,42 +1,14 @@
-//! `acp-chain demo`: two turns through a real chain, which need no agent, no editor and no network.
-//!
-//! The editor and the agent play a script; between them is `acp-chain run`, as an editor launches it, with built-in
-//! extensions. What is shown is what the two ends received. All files are in a temporary folder, and nothing of the user's
-//! is read or written, settings included.
-//!
-//! | file | what it is |
-//! |---|---|
-//! | `script` | the texts of both ends, and the chain |
-//! | `agent` | the agent, a process of its own |
-//! | `editor` | the editor: it launches the chain, takes the turns, and records what its user sees |
-//! | `scenes` | what each proxy did, before and after |
+//! `acp-chain demo`: two scripted turns through a real chain, with what each proxy did.
 
 pub mod agent;
-mod editor;
-mod scenes;
-mod script;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use acp_chain_acp::{INITIALIZE, NEW, PROMPT};
-use acp_chain_app::home;
-use acp_chain_ends::client::{Services, new_session, prompt};
+use acp_chain_interactive::demo::{PROXIES, Stage};
+use acp_chain_interactive::typed::picture::columns;
 use acp_chain_picture::{chain, legs, turn};
-use acp_chain_rpc::untrusted::Untrusted;
-use serde_json::Value;
-use tempfile::TempDir;
 
-use self::editor::{Editor, Seen};
 use crate::Result;
-use crate::typed::picture::columns;
-
-/// The built-in extensions in the chain, the client's neighbour first.
-const PROXIES: [&str; 3] = ["rules", "permissions", "redact"];
-
-/// The prefixes of variables that would change what the chain does.
-const VARIABLES: [&str; 2] = ["ACP_CHAIN_", "OTEL_"];
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -55,7 +27,6 @@ pub struct Demo {
 
 impl Demo {
     pub fn main(self) -> Result<ExitCode> {
-        check_extensions()?;
         let stage = Stage::set()?;
         say!(
             "An editor and an agent that play a script, with a real chain between them.\nNothing of yours is used, and \
@@ -63,7 +34,7 @@ impl Demo {
             chain(PROXIES)
         );
         let played = stage.play()?;
-        let scenes = scenes::all(&played);
+        let scenes = played.scenes();
         for scene in &scenes {
             say!("{}\n", scene.lines(columns()).join("\n"));
         }
@@ -84,128 +55,4 @@ impl Demo {
         );
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// An error if this program has not all extensions of the chain.
-fn check_extensions() -> Result<()> {
-    let carried = home::carried()?;
-    match PROXIES.iter().find(|name| carried.named(name).is_none()) {
-        Some(missing) => Err(wrong!(
-            "this program was built without the extension `{missing}`, which the demo needs; `cargo xtask install` \
-             builds one with it"
-        )),
-        None => Ok(()),
-    }
-}
-
-/// What was played.
-struct Played {
-    /// What the user saw of each turn.
-    turns: [Seen; 2],
-    /// All lines that the client received.
-    to_client: String,
-    /// All lines that the agent received.
-    to_agent: String,
-    trace: String,
-}
-
-/// The files of the demo. They are removed with it.
-struct Stage {
-    folder: TempDir,
-    /// The working directory of the session.
-    project: PathBuf,
-}
-
-impl Stage {
-    fn set() -> Result<Self> {
-        let made = tempfile::Builder::new().prefix("acp-chain-demo-").tempdir();
-        let folder = made.map_err(|error| {
-            let place = std::env::temp_dir();
-            wrong!(
-                "a folder cannot be created in {}: {error}; let TMPDIR name a folder that you can write to",
-                Untrusted::new(place.display())
-            )
-        })?;
-        let project = folder.path().join("project");
-        let stage = Self { folder, project };
-        let prepared = stage.prepare();
-        prepared.map_err(|error| wrong!("the files of the demo cannot be written: {error}"))?;
-        Ok(stage)
-    }
-
-    fn prepare(&self) -> std::io::Result<()> {
-        fs::create_dir(&self.project)?;
-        fs::create_dir(self.path("data"))?;
-        fs::write(self.project.join("AGENTS.md"), script::RULES)?;
-        fs::write(self.path("acp-chain.toml"), script::MANIFEST)?;
-        fs::write(self.path("config.toml"), "")
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Launches the chain as an editor does, takes the turns, and closes.
-    fn play(&self) -> Result<Played> {
-        let unknown = "the editor of the demo does not support this method";
-        let services = Services::new(Some(self.project.clone()), unknown);
-        let initialize = services.initialize();
-        let mut editor = Editor::launch(&mut self.command()?, services)?;
-        let turns = self.turns(&mut editor, initialize);
-        // Also after an error: the chain must have ended before its files are removed.
-        let to_client = editor.close()?;
-        Ok(Played {
-            turns: turns?,
-            to_client,
-            to_agent: read(&self.path("received.jsonl"))?,
-            trace: read(&self.path("trace.jsonl"))?,
-        })
-    }
-
-    fn turns(&self, editor: &mut Editor, initialize: Value) -> Result<[Seen; 2]> {
-        editor.ask(INITIALIZE, initialize)?;
-        let session = editor.ask(NEW, new_session(&self.project))?;
-        let mut take = |text: &str| -> Result<Seen> {
-            editor.ask(PROMPT, prompt(&session["sessionId"], text))?;
-            Ok(editor.seen())
-        };
-        Ok([take(&script::prompt())?, take(script::CLEAN)?])
-    }
-
-    /// The command that an editor would launch, with settings, data and a log of its own.
-    fn command(&self) -> Result<Command> {
-        let program = std::env::current_exe()
-            .map_err(|error| wrong!("this program cannot be found: {error}"))?;
-        let mut command = Command::new(&program);
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if VARIABLES.iter().any(|prefix| text.starts_with(prefix)) {
-                command.env_remove(&name);
-            }
-        }
-        // A running demo is not one of the user's chains.
-        command.env("ACP_CHAIN_LIVE", "0");
-        command.arg("run");
-        for (option, file) in [
-            ("--settings", "config.toml"),
-            ("--data", "data"),
-            ("--log-file", "acp-chain.log"),
-            ("--manifest", "acp-chain.toml"),
-            ("--trace", "trace.jsonl"),
-        ] {
-            command.arg(option).arg(self.path(file));
-        }
-        command
-            .args(["--trace-bodies", "--hooks", "off", "--"])
-            .arg(&program)
-            .arg("demo-agent")
-            .arg(self.path("received.jsonl"))
-            .current_dir(&self.project);
-        Ok(command)
-    }
-}
-
-/// Reads a file that one of the ends has written.
-fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|error| wrong!("{}: {error}", Untrusted::new(path.display())))
 }

@@ -1,26 +1,25 @@
 //! `acp-chain dev`: builds a project whenever its sources change, and swaps the result into the running chain.
 
 pub mod notices;
-mod trial;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tokio::io::split;
 
-use self::trial::{Trial, play_agent};
 use super::agent::{AgentArgs, by_default};
 use super::progress::TERMINAL;
 use super::run::on_a_runtime;
 use super::trace::TraceArgs;
-use super::typed::picture::Picture;
-use super::typed::streams;
 use crate::Result;
 use acp_chain_app::dev::{Dev as Service, DevEnds, DevProject, Disconnect, read_ahead};
 use acp_chain_app::protected::NamedFiles;
 use acp_chain_app::run::written;
 use acp_chain_app::{Error, otel, trace};
 use acp_chain_channel::limits::LINE;
+use acp_chain_interactive::trial::{Trial, play_agent};
+use acp_chain_interactive::typed::picture::Picture;
+use acp_chain_interactive::typed::streams;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::stdio;
 
@@ -65,7 +64,7 @@ impl Dev {
         let named = NamedFiles::new(agent.clone(), &written);
         let project = DevProject::find(&self.project_dir, self.manifest.as_deref(), named)?;
         let (trace, picture) = if choice.is_empty() {
-            let (trace, picture) = Picture::begin(target.as_ref())?;
+            let (trace, picture) = Picture::begin(target.as_ref(), &TERMINAL)?;
             (Some(trace), Some(picture))
         } else {
             (trace::open(target.as_ref())?, None)
@@ -90,8 +89,10 @@ impl Dev {
             picture,
             built: service.built(),
             client,
+            screen: &TERMINAL,
+            report: &TERMINAL,
         };
-        tokio::spawn(play_agent(agent));
+        tokio::spawn(play_agent(agent, &TERMINAL));
         let (reader, writer) = split(to_client);
         let ends = DevEnds {
             client: Transport::lines(reader, writer, LINE),
@@ -100,6 +101,6 @@ impl Dev {
             agent: Some(to_agent),
             play: trial.run(input, disconnect),
         };
-        Box::pin(service.serve(ends, trace, log)).await
+        Ok(Box::pin(service.serve(ends, trace, log)).await?)
     }
 }

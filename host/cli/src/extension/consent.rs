@@ -6,8 +6,9 @@ use super::about::{self, Reasons};
 use super::candidate::{Candidate, shown};
 use crate::Result;
 use crate::out;
-use acp_chain_extension::{Digest, Release};
+use acp_chain_extension::Digest;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_terms::about::signer;
 
 /// Options with which the user agrees in advance.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -107,13 +108,5 @@ pub fn show(candidate: &Candidate) {
     match &imports[..] {
         [] => say!("It imports nothing"),
         imports => say!("It imports {}", imports.join(", ")),
-    }
-}
-
-/// The signer of a release, for people.
-pub fn signer(release: &Release) -> String {
-    match &release.signer {
-        Some(signer) => signer.to_string(),
-        None => "nobody".to_owned(),
     }
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::about;
 use super::candidate::shown;
-use super::consent;
 use super::place::{ManifestArg, Place};
 use acp_chain_extension::{Change, Locked};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_terms::about::signer;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -97,7 +97,7 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
     say!("{name} {version}");
     say!("  from      {}", shown(&release.source));
     say!("  digest    {}", release.digest);
-    say!("  signer    {}", consent::signer(release));
+    say!("  signer    {}", signer(release));
     if let Err(error) = place.store.read(&release.digest) {
         say!("  ! {error}");
     }

@@ -1,13 +1,12 @@
 //! `acp-chain permissions explain`: plays one request that rules decide about against the proxies of a chain, and prints
 //! their explanations: a permission request, or that of a hook before a tool runs.
 
-use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
-use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, ELICITATION, PERMISSION, UPDATE};
-use acp_chain_trace as trace;
+use acp_chain_acp::{BEFORE_TOOL, UPDATE};
+use acp_chain_permissions::{RequestSearch, SESSION, ToolRequest};
 use serde_json::{Value, json};
 
 use crate::test::Stage;
@@ -18,9 +17,6 @@ use acp_chain_rpc::untrusted::Untrusted;
 
 /// The largest request that is read, in bytes.
 const LONGEST: u64 = 32 << 20;
-
-/// The methods of the requests that are explained.
-const EXPLAINED: [&str; 3] = [PERMISSION, ELICITATION, BEFORE_TOOL];
 
 /// A kind of request, with the proxies that decide about it.
 struct Topic {
@@ -63,18 +59,10 @@ pub struct Explain {
     cwd: Option<PathBuf>,
 }
 
-/// A request, and the earlier updates about its tool call.
-struct ToolRequest {
-    cwd: Option<String>,
-    updates: Vec<Value>,
-    method: String,
-    params: Value,
-}
-
 impl Explain {
     pub fn main(self) -> Result<()> {
         let request = self.read()?;
-        let topic = request.topic();
+        let topic = topic(&request);
         let cwd = match (&self.cwd, request.cwd) {
             (Some(cwd), _) => {
                 let cwd = std::path::absolute(cwd)?;
@@ -87,7 +75,7 @@ impl Explain {
             }
         };
         let setup = json!({ "cwd": cwd, "mcpServers": [] });
-        let session = Act::Session("s".to_owned(), pattern(setup)?);
+        let session = Act::Session(SESSION.to_owned(), pattern(setup)?);
         let said = |kind: Kind, name: Option<&str>, params: Value| {
             let said = Said {
                 kind,
@@ -139,7 +127,7 @@ impl Explain {
         }
         .map_err(unread)?;
         let value = serde_json::from_str(&text).map_err(|error| wrong!("{shown}: {error}"))?;
-        of_json(value).ok_or_else(|| {
+        ToolRequest::of_json(value).ok_or_else(|| {
             wrong!(
                 "{shown}: this is neither a permission request nor a tool that is about to run: it has no `toolCall`, \
                  no `subject`, and no `title` of a call, or another method"
@@ -148,138 +136,33 @@ impl Explain {
     }
 }
 
-impl ToolRequest {
-    fn topic(&self) -> &'static Topic {
-        match &*self.method {
-            BEFORE_TOOL => &TOOL_RUNS,
-            _ => &PERMISSIONS,
-        }
-    }
-}
-
-/// A request, its parameters, or a tool call.
-fn of_json(mut value: Value) -> Option<ToolRequest> {
-    let named = value["method"].as_str().map(str::to_owned);
-    if value.get("params").is_some() {
-        value = value["params"].take();
-    }
-    let method = named.unwrap_or_else(|| method_of(&value).to_owned());
-    if !EXPLAINED.contains(&&*method) {
-        return None;
-    }
-    let is_call = ["toolCallId", "title", "kind", "rawInput"]
-        .iter()
-        .any(|name| value.get(name).is_some());
-    let is_request = ["toolCall", "subject", "message"]
-        .iter()
-        .any(|name| value.get(name).is_some());
-    if is_call && !is_request {
-        if value.get("toolCallId").is_none() {
-            value["toolCallId"] = "t".into();
-        }
-        value = json!({ "toolCall": value });
-    } else if !is_request {
-        return None;
-    }
-    let option = |kind: &str| json!({ "optionId": kind, "name": kind, "kind": kind });
-    if method != BEFORE_TOOL && value.get("options").is_none() {
-        value["options"] = json!([option("allow_once"), option("reject_once")]);
-    }
-    Some(ToolRequest {
-        cwd: None,
-        updates: Vec::new(),
-        method,
-        params: in_session(value),
-    })
-}
-
-/// The method of parameters. Only those of hooks say what the agent takes, and only results have texts.
-fn method_of(params: &Value) -> &'static str {
-    match (params.get("canChange"), params.get("output")) {
-        (None, _) => PERMISSION,
-        (Some(_), None) => BEFORE_TOOL,
-        (Some(_), Some(_)) => AFTER_TOOL,
+/// The kind of a request.
+fn topic(request: &ToolRequest) -> &'static Topic {
+    match &*request.method {
+        BEFORE_TOOL => &TOOL_RUNS,
+        _ => &PERMISSIONS,
     }
 }
 
 /// The request in a line of a trace.
 fn of_trace(file: &Path, wanted: usize) -> Result<ToolRequest> {
-    let (mut found, mut others) = (None, Vec::new());
-    each(file, |number, line| {
-        let method = line.method.as_deref().unwrap_or_default();
-        let is_request = line.kind == Some(trace::Kind::Request);
-        if is_request && EXPLAINED.contains(&method) {
-            if number == wanted {
-                found = Some(line);
-            } else {
-                others.push(number.to_string());
-            }
-        }
-        number < wanted
-    })?;
-    let Some(request) = found else {
+    let mut search = RequestSearch::new(wanted);
+    each(file, |number, line| search.take(number, line))?;
+    let mut history = search.history().map_err(|others| {
         let others = if others.is_empty() {
             "the trace has none up to there".to_owned()
         } else {
+            let others: Vec<_> = others.iter().map(usize::to_string).collect();
             let others = others.join(", ");
             format!("up to there the trace has them in the lines {others}")
         };
         let shown = Untrusted::new(file.display());
-        return Err(wrong!(
+        wrong!(
             "{shown}:{wanted}: this line is neither a permission request nor a tool that is about to run; {others}"
-        ));
-    };
-    let (mut cwd, mut updates) = (None, Vec::new());
-    // The directories of requests that set up a session: its id may be only in the answer.
-    let mut directories = HashMap::new();
-    each(file, |number, line| {
-        if line.connection == request.connection {
-            let is_own = request.session.is_some() && line.session == request.session;
-            match (line.method.as_deref().unwrap_or_default(), line.kind) {
-                (UPDATE, Some(trace::Kind::Notification))
-                    if is_own && line.from.as_deref() == Some("agent") =>
-                {
-                    updates.push(in_session(body(&line)));
-                }
-                (method, Some(trace::Kind::Request)) if method.starts_with("session/") => {
-                    if let Some(given) = body(&line)["cwd"].as_str() {
-                        if is_own {
-                            cwd = Some(given.to_owned());
-                        }
-                        directories.insert(line.request, given.to_owned());
-                    }
-                }
-                (_, Some(trace::Kind::Response)) => {
-                    if let Some(given) = directories.get(&line.request)
-                        && body(&line)["sessionId"].as_str() == request.session.as_deref()
-                    {
-                        cwd = Some(given.clone());
-                    }
-                }
-                _ => {}
-            }
-        }
-        number < wanted
+        )
     })?;
-    Ok(ToolRequest {
-        cwd,
-        updates,
-        method: request.method.clone().unwrap_or_default(),
-        params: in_session(body(&request)),
-    })
-}
-
-/// The body of a line, or null.
-fn body(line: &trace::Line) -> Value {
-    let body = line.body().and_then(|body| serde_json::from_str(body).ok());
-    body.unwrap_or_default()
-}
-
-fn in_session(mut params: Value) -> Value {
-    if params.is_object() {
-        params["sessionId"] = "s".into();
-    }
-    params
+    each(file, |number, line| history.take(number, &line))?;
+    Ok(history.request())
 }
 
 fn pattern(value: Value) -> Result<JsonPattern> {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use acp_chain_app::serve::{Serve, ServeLimits};
+use acp_chain_app::serve::{ServeLimits, ServeSettings};
 use acp_chain_remote::gate::{Host, Origin, TlsFiles};
 use acp_chain_remote::server::{Endpoint, Node};
 
@@ -60,7 +60,7 @@ pub struct ServeArgs {
 
 impl ServeArgs {
     /// The user's settings, and over them those of the command line.
-    pub fn over(self, mut serve: Serve) -> Serve {
+    pub fn over(self, mut serve: ServeSettings) -> ServeSettings {
         let gate = &mut serve.gate;
         gate.hosts.extend(self.host);
         gate.origins.extend(self.origin);
@@ -83,7 +83,7 @@ impl ServeArgs {
             },
             ..serve.limits
         };
-        Serve {
+        ServeSettings {
             listen: self.listen.or(serve.listen),
             metrics: self.metrics.or(serve.metrics),
             access_log: self.access_log.or(serve.access_log),

@@ -11,7 +11,7 @@ use super::progress::TERMINAL;
 use super::receipts::{ReceiptsArgs, tell_checkpoint};
 use super::trace::TraceArgs;
 use acp_chain_app::run::ChainOptions;
-use acp_chain_app::serve;
+use acp_chain_app::serve::{self, ServeSettings};
 use acp_chain_app::{ChainError, home};
 use acp_chain_manifest::HooksMode;
 
@@ -50,7 +50,7 @@ pub struct Serve {
 impl Serve {
     pub fn main(self, log: Option<PathBuf>) -> Result<(), ChainError> {
         let user = home::user()?;
-        let settings = self.args.over(serve::Serve::of(&user)?);
+        let settings = self.args.over(ServeSettings::of(&user)?);
         let receipts = self.receipts.target(self.manifest.as_deref());
         let options = ChainOptions {
             receipts: receipts.map_err(ChainError::misuse)?,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::find;
 use crate::Result;
 use acp_chain::host::{Host, LoadedProxy, ProxyPlan};
-use acp_chain_app::{home, plan};
+use acp_chain_app::{home, proxies};
 use acp_chain_extension::{Installed, Location};
 use acp_chain_kit::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use acp_chain_manifest::{Manifest, Order, ProxyKind, User};
@@ -130,7 +130,7 @@ impl Stage {
     }
 
     fn proxies(&self, manifest: &Manifest) -> Result<Vec<Tested>> {
-        let planned = plan::proxies(manifest)?;
+        let planned = proxies::open(manifest)?;
         check_directories(manifest, &planned)?;
         let mut proxies = Vec::new();
         for LoadedProxy { plan, component } in self.host.load(planned, |_, load| load()) {

@@ -4,10 +4,10 @@ use super::catalog::Catalog;
 use super::operation::Operation;
 use super::{Component, WaitingRequest};
 use crate::protocol::{self, Version, array, invalid, key, object, quoted, software};
-use crate::schema::WORK;
 use crate::seat::Outputs;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, code};
+use acp_chain_schema::WORK;
 
 /// The remaining work for the requests that wait for one list. Requests past it are rejected, which limits the cost of
 /// a burst.

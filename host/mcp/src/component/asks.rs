@@ -23,15 +23,15 @@ use super::{Component, Request};
 use crate::protocol::{self, Version, invalid, is_object, key, object, quoted};
 use crate::seat::{Caller, Outputs};
 use crate::secret::Secret;
-use crate::wire::Said;
-use crate::{Asked, Question};
+use crate::wire::McpMessage;
+use crate::{IncomingId, OutgoingId};
 use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::{Error, Message, code, member};
 
 /// An unanswered request of the component.
 #[derive(Debug)]
 pub(super) struct Open {
-    call: Question,
+    call: OutgoingId,
     with: With,
     _charge: Option<Charge>,
 }
@@ -40,14 +40,14 @@ pub(super) struct Open {
 #[derive(Debug)]
 enum With {
     /// On its connection, under this number.
-    Connection(Question),
+    Connection(OutgoingId),
     /// In an `InputRequiredResult`; the client answers in a retry.
     Retry(Message),
 }
 
 impl Component {
     /// Passes on the component's requests to the client of a call.
-    pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>, out: &mut Outputs) {
+    pub(super) fn ask_client(&mut self, of: OutgoingId, asks: Vec<Ask>, out: &mut Outputs) {
         let call = self.calls.get(&of).filter(|call| !call.withdrawn);
         let Some(request) = call.map(|call| call.request.clone()) else {
             for Ask { ask, .. } in asks {
@@ -63,7 +63,7 @@ impl Component {
             let (with, charge) = match &request.caller {
                 Caller::Connection(connection) if request.version < Version::Stateless => {
                     let question = out.number();
-                    out.ask_caller(question, *connection, Said::of(message));
+                    out.ask_caller(question, *connection, McpMessage::of(message));
                     (With::Connection(question), None)
                 }
                 _ => match protocol::keep(&self.waits, message.len(), &self.name) {
@@ -85,7 +85,7 @@ impl Component {
     }
 
     /// Ends the client's request with an `InputRequiredResult`, if there are requests that it must answer in a retry.
-    fn require(&mut self, of: Question, out: &mut Outputs) {
+    fn require(&mut self, of: OutgoingId, out: &mut Outputs) {
         let Some(call) = self.calls.get_mut(&of).filter(|call| call.state.is_none()) else {
             return;
         };
@@ -157,7 +157,7 @@ impl Component {
         let given = given.and_then(|given| serde_json::from_str(given).ok());
         let given: BTreeMap<String, &RawValue> = given.unwrap_or_default();
         for (name, answer) in given {
-            let ask: Option<Asked> = name.parse().ok();
+            let ask: Option<IncomingId> = name.parse().ok();
             let ask = ask.filter(|ask| self.asks.get(ask).is_some_and(|open| open.call == of));
             if let Some(ask) = ask.filter(|_| is_object(answer.get())) {
                 self.asks.remove(&ask);
@@ -172,7 +172,7 @@ impl Component {
     /// The client answered a request on its connection. Returns whether the component had sent that request.
     pub(super) fn client_answered(
         &mut self,
-        question: Question,
+        question: OutgoingId,
         outcome: &Message,
         out: &mut Outputs,
     ) -> bool {
@@ -187,7 +187,7 @@ impl Component {
     }
 
     /// The component cancels a request. Returns whether that request was open.
-    pub(super) fn withdraw_ask(&mut self, ask: Asked, out: &mut Outputs) -> bool {
+    pub(super) fn withdraw_ask(&mut self, ask: IncomingId, out: &mut Outputs) -> bool {
         match self.asks.get(&ask).map(|open| &open.with) {
             Some(With::Connection(question)) => out.withdraw(*question),
             Some(With::Retry(_)) => {
@@ -200,7 +200,7 @@ impl Component {
     }
 
     /// Cancels the requests to the client of a call that has ended.
-    pub(super) fn end_asks(&mut self, of: Question, out: &mut Outputs) {
+    pub(super) fn end_asks(&mut self, of: OutgoingId, out: &mut Outputs) {
         let asks = self.asks.iter().filter(|(_, open)| open.call == of);
         for ask in asks.map(|(ask, _)| *ask).collect::<Vec<_>>() {
             self.withdraw_ask(ask, out);

@@ -11,12 +11,12 @@ use super::operation::{ParsedCall, Target};
 use super::outcome;
 use super::{Component, Request};
 use crate::protocol::{self, Version, invalid, quoted, with};
-use crate::schema::Refused;
 use crate::seat::{Output, Outputs};
 use crate::secret::Secret;
 use crate::versions;
-use crate::wire::Said;
+use crate::wire::McpMessage;
 use acp_chain_rpc::{Error, Id, Kind, Message, member};
+use acp_chain_schema::CheckError;
 
 /// An open call at the component.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Call {
         progress: f64,
         total: Option<f64>,
         message: Option<&str>,
-    ) -> Option<Said> {
+    ) -> Option<McpMessage> {
         let token = self.token.as_ref()?.as_str();
         let value = protocol::number(progress)?;
         if self.progress.is_some_and(|before| progress <= before) {
@@ -53,7 +53,7 @@ impl Call {
             ("total", total.and_then(protocol::number).as_deref()),
             ("message", message.map(quoted).as_deref()),
         ]);
-        Some(Said::new("notifications/progress", &params))
+        Some(McpMessage::new("notifications/progress", &params))
     }
 }
 
@@ -90,11 +90,11 @@ impl Component {
                         wanted.params = with(&wanted.params, "/arguments", Some(&meant));
                         None
                     }
-                    Err(Refused::Work) => return Err(protocol::heavy(&self.name)),
-                    Err(Refused::Mismatch(why)) => Some(format!(
+                    Err(CheckError::Work) => return Err(protocol::heavy(&self.name)),
+                    Err(CheckError::Mismatch(why)) => Some(format!(
                         "The arguments do not match the inputSchema of {name} {why}"
                     )),
-                    Err(Refused::Unreadable(why)) => Some(format!(
+                    Err(CheckError::Unreadable(why)) => Some(format!(
                         "The arguments cannot be checked against the inputSchema of {name}: {why}"
                     )),
                 };

@@ -37,7 +37,7 @@ struct LeftOut {
 
 /// A component's answer. It has only the members of the requested list.
 #[derive(Deserialize)]
-struct Listed<'a> {
+struct ListAnswer<'a> {
     #[serde(borrow, default)]
     instructions: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -63,7 +63,7 @@ impl Catalog {
         if listed.len() > LARGEST {
             return Err(format!("its list is larger than {} MiB", LARGEST >> 20));
         }
-        let listed: Listed = serde_json::from_str(listed)
+        let listed: ListAnswer = serde_json::from_str(listed)
             .map_err(|error| format!("its list is malformed: {}", clipped(&error.to_string())))?;
         let instructions = listed.instructions.map(RawValue::get);
         let instructions = instructions.filter(|text| *text != "null");

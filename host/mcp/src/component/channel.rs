@@ -1,6 +1,6 @@
 //! The messages between the host's server and its component.
 
-use crate::{Asked, Question};
+use crate::{IncomingId, OutgoingId};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::Message;
 
@@ -12,13 +12,13 @@ pub enum FromComponent<'a> {
     /// Requests to the client of a call.
     Asks {
         /// The seat's number for the call.
-        call: Question,
+        call: OutgoingId,
         asks: Vec<Ask>,
     },
     /// The progress of a call.
     Progress {
         /// The seat's number for the call.
-        question: Question,
+        question: OutgoingId,
         /// Must increase with every report.
         progress: f64,
         /// The final value of `progress`, if known.
@@ -30,7 +30,7 @@ pub enum FromComponent<'a> {
 /// A request of a component to the client of a call. The answer is MCP's result or error.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    pub ask: Asked,
+    pub ask: IncomingId,
     /// An MCP request that the client supports.
     pub message: Message,
 }

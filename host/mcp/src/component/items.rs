@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::mirrors::{self, Mirror};
 use crate::protocol::{array, clipped, is_object};
-use crate::schema::Schema;
 use acp_chain_channel::limits::{LONGEST_URI, MCP_LIST_COUNT};
 use acp_chain_rpc::{member, text_member};
+use acp_chain_schema::Schema;
 
 /// How many items a page has.
 pub const PAGE: usize = 100;

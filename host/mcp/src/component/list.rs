@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::catalog::Catalog;
-use crate::Question;
+use crate::OutgoingId;
 use acp_chain_channel::limits::{Account, Charge};
 
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ enum State {
     #[default]
     Unknown,
     Requested {
-        question: Question,
+        question: OutgoingId,
         /// Whether the list has changed since the request.
         stale: bool,
     },
@@ -53,14 +53,14 @@ impl List {
     }
 
     /// Notes that the list was requested from the component.
-    pub fn ask(&mut self, question: Question) {
+    pub fn ask(&mut self, question: OutgoingId) {
         let stale = false;
         self.state = State::Requested { question, stale };
         self.notified = false;
     }
 
     /// Whether this is the open request for the list.
-    pub fn is_asked(&self, of: Question) -> bool {
+    pub fn is_asked(&self, of: OutgoingId) -> bool {
         matches!(self.state, State::Requested { question, .. } if question == of)
     }
 

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::mirrored::{Header, Mirrored, PREFIX};
+use crate::param_headers::{Header, PREFIX, ParamHeaders};
 use crate::protocol::clipped;
-use crate::schema::WORK;
 use acp_chain_rpc::resolve;
+use acp_chain_schema::WORK;
 
 const ANNOTATION: &str = "x-mcp-header";
 
@@ -113,7 +113,7 @@ fn annotated(
 }
 
 /// Checks that headers match the arguments. Very large arguments are not checked.
-pub fn check(mirrors: &[Mirror], arguments: &str, headers: &Mirrored) -> Result<(), String> {
+pub fn check(mirrors: &[Mirror], arguments: &str, headers: &ParamHeaders) -> Result<(), String> {
     if arguments.len().saturating_mul(mirrors.len()) > WORK {
         return Ok(());
     }
@@ -123,7 +123,7 @@ pub fn check(mirrors: &[Mirror], arguments: &str, headers: &Mirrored) -> Result<
 }
 
 impl Mirror {
-    fn check(&self, arguments: &str, headers: &Mirrored) -> Result<(), String> {
+    fn check(&self, arguments: &str, headers: &ParamHeaders) -> Result<(), String> {
         let value = resolve(arguments, &self.place).ok().flatten();
         let value = value.filter(|value| *value != "null");
         let wrong = match (value, headers.get(&self.header)) {
@@ -157,7 +157,7 @@ mod tests {
         "x-mcp-header":{"enum":[{"x-mcp-header":""}]}}}"#;
 
     fn checked(arguments: &str, headers: &[(&str, &str)]) -> Result<(), String> {
-        let mut mirrored = Mirrored::default();
+        let mut mirrored = ParamHeaders::default();
         for (name, value) in headers {
             mirrored.add(name, Some(value));
         }

@@ -14,7 +14,7 @@
 //! - Arguments that do not match the `inputSchema` cause a tool result with `isError` from 2025-11-25 on (SEP-1303),
 //!   and the error -32602 before. Arguments are not checked against schemas that are recursive, refer to other
 //!   documents, are large, or have regular expressions with look-around. Large arguments are not checked either; the
-//!   limit depends on the schema, see `crate::schema`.
+//!   limit depends on the schema, see `acp_chain_schema`.
 //! - A result that MCP does not allow for the call, or that does not match the `outputSchema`, becomes the error
 //!   -32603.
 //! - Any resource can be read and subscribed to, listed or not: the host cannot know which exist.
@@ -49,11 +49,11 @@ use self::list::List;
 use self::operation::Operation;
 use super::edge::{CallerEdge, Client, Provider, Request};
 use super::listening::{Listener, Listeners};
-use super::mirrored::Mirrored;
+use super::param_headers::ParamHeaders;
 use super::protocol::{self, KEPT, LISTS, Version, no_method};
 use super::seat::{Caller, Output, Outputs};
-use super::wire::Said;
-use super::{Asked, ConnectionId, Question};
+use super::wire::McpMessage;
+use super::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, Kind, Message, member, text_member};
@@ -90,10 +90,10 @@ pub struct Component {
     offers: Offers,
     lists: BTreeMap<Offer, List>,
     waiting: Vec<WaitingRequest>,
-    calls: BTreeMap<Question, Call>,
+    calls: BTreeMap<OutgoingId, Call>,
     listeners: Listeners,
     /// The component's requests to clients.
-    asks: BTreeMap<Asked, asks::Open>,
+    asks: BTreeMap<IncomingId, asks::Open>,
     /// The account of the lists.
     kept: Account,
     /// The account of what waits for lists, and for clients that retry calls.
@@ -123,7 +123,7 @@ impl Provider for Component {
         self.waiting.len() + self.calls.len() + self.listeners.all.len()
     }
 
-    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+    fn check_headers(&self, params: &str, headers: &ParamHeaders) -> Result<(), Error> {
         let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
         // Before the tools are listed, no client can know of annotations.
         let Some(tools) = tools.map(|catalog| &catalog.tools) else {
@@ -138,7 +138,12 @@ impl Provider for Component {
             .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
     }
 
-    fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error> {
+    fn request(
+        &mut self,
+        request: Request,
+        said: &McpMessage,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
         let (method, params) = (said.method(), said.params());
         protocol::stands_alone(params)?;
         if Offer::of(method).is_some()
@@ -167,7 +172,7 @@ impl Provider for Component {
         self.listeners.add(listener, Some(charge), out);
     }
 
-    fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
+    fn withdraw(&mut self, ask: IncomingId, out: &mut Outputs) {
         let waits = |waiting: &WaitingRequest| waiting.request.ask == ask;
         if let Some(at) = self.waiting.iter().position(waits) {
             self.waiting.remove(at);
@@ -200,7 +205,7 @@ impl Provider for Component {
         }
     }
 
-    fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs) {
+    fn answered(&mut self, question: OutgoingId, outcome: Message, out: &mut Outputs) {
         if let Some(call) = self.calls.remove(&question) {
             self.end_asks(question, out);
             // Until the client retries the call, no request is open to answer.
@@ -302,7 +307,7 @@ impl Component {
     }
 
     /// Handles the component's answer to a list request.
-    fn listed(&mut self, question: Question, outcome: &Message, out: &mut Outputs) {
+    fn listed(&mut self, question: OutgoingId, outcome: &Message, out: &mut Outputs) {
         let mut lists = self.lists.iter_mut();
         let Some((offer, list)) = lists.find(|(_, list)| list.is_asked(question)) else {
             return;

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use super::items::Tool;
 use super::operation::Target;
 use crate::protocol::{array, clipped, is_cacheable, is_object, object, quoted};
-use crate::schema::{Refused, Schema, WORK};
 use crate::versions;
 use acp_chain_rpc::member;
+use acp_chain_schema::{CheckError, Schema, WORK};
 
 /// A block of `content`. Its other members depend on the type, and are not checked.
 #[derive(Deserialize)]
@@ -124,7 +124,7 @@ fn check_tool(result: &str, schema: Option<&Schema>) -> Result<(), String> {
         (Some(schema), Some(value)) if !failed => {
             // A single result always gets the full budget.
             match schema.check(value, &mut { WORK }) {
-                Err(Refused::Mismatch(reason)) => Err(format!(
+                Err(CheckError::Mismatch(reason)) => Err(format!(
                     "its `structuredContent` does not match the outputSchema {reason}"
                 )),
                 _ => Ok(()),

@@ -6,12 +6,12 @@ use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, W
 use crate::protocol;
 use crate::seat::connected;
 use crate::wire;
-use crate::{Asked, Question};
+use crate::{IncomingId, OutgoingId};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 impl ConnectedProvider {
     /// Requests a connection from the provider.
-    pub(super) fn begin(&mut self, place: Owner, ask: Option<Asked>, meta: Option<&str>) {
+    pub(super) fn begin(&mut self, place: Owner, ask: Option<IncomingId>, meta: Option<&str>) {
         let link = ProviderConnection {
             ask,
             ..ProviderConnection::default()
@@ -99,7 +99,7 @@ impl ConnectedProvider {
     }
 
     /// Closes a connection to the provider.
-    fn hang_up(&mut self, theirs: &Id, ask: Option<Asked>, meta: Option<&str>) {
+    fn hang_up(&mut self, theirs: &Id, ask: Option<IncomingId>, meta: Option<&str>) {
         self.theirs.remove(theirs);
         let question = self.ask(Open::Disconnect(ask));
         let params = wire::disconnect(theirs.as_str(), meta);
@@ -107,7 +107,7 @@ impl ConnectedProvider {
     }
 
     /// Passes on the provider's answer to a disconnect. Of a result, only `_meta` passes.
-    pub(super) fn disconnect_answered(&mut self, ask: Option<Asked>, outcome: Message) {
+    pub(super) fn disconnect_answered(&mut self, ask: Option<IncomingId>, outcome: Message) {
         let Some(ask) = ask else { return };
         let outcome = match outcome.kind() {
             Kind::Result => {
@@ -120,7 +120,7 @@ impl ConnectedProvider {
     }
 
     /// A caller disconnects.
-    pub(super) fn end(&mut self, ask: Option<Asked>, place: Owner, meta: Option<&str>) {
+    pub(super) fn end(&mut self, ask: Option<IncomingId>, place: Owner, meta: Option<&str>) {
         let Some(link) = self.links.remove(&place) else {
             return self.out.done(ask);
         };
@@ -172,11 +172,11 @@ impl ConnectedProvider {
 
     /// The provider was restarted: fails its open requests and connections. A connection stays if its `mcp/connect` is
     /// not delivered yet.
-    pub(super) fn lose(&mut self, waiting: &HashSet<Question>) {
+    pub(super) fn lose(&mut self, waiting: &HashSet<OutgoingId>) {
         let lost = protocol::lost(&self.name);
         self.withdraw_provider(None, &lost);
         self.theirs.clear();
-        let connecting = |(question, open): (&Question, &Open)| match open {
+        let connecting = |(question, open): (&OutgoingId, &Open)| match open {
             Open::Connect(place) if waiting.contains(question) => Some(*place),
             _ => None,
         };
@@ -187,7 +187,7 @@ impl ConnectedProvider {
                 self.out.fail(ask, &lost);
             }
         }
-        let is_lost = |question: &Question, open: &mut Open| match open {
+        let is_lost = |question: &OutgoingId, open: &mut Open| match open {
             // A request that a caller has not answered yet still counts.
             Open::Over => false,
             Open::Connect(_) => !waiting.contains(question),
@@ -214,7 +214,7 @@ impl ProviderConnection {
     }
 
     /// The unanswered requests that the provider has not received.
-    pub(super) fn asks(&self) -> impl Iterator<Item = Asked> {
+    pub(super) fn asks(&self) -> impl Iterator<Item = IncomingId> {
         let requests = self.requests().map(|request| request.ask);
         let listeners = self.legacy.iter();
         let listeners = listeners.flat_map(|legacy| legacy.listeners.asks());
@@ -222,7 +222,7 @@ impl ProviderConnection {
     }
 
     /// Cancels a waiting request or a local subscription, and returns its answer.
-    pub(super) fn forget(&mut self, ask: Asked) -> Option<Message> {
+    pub(super) fn forget(&mut self, ask: IncomingId) -> Option<Message> {
         let is_it = |waits: &WaitingMessage| waits.request().is_some_and(|of| of.ask == ask);
         if let Some(at) = self.waiting.iter().position(|(waits, _)| is_it(waits)) {
             self.waiting.remove(at);

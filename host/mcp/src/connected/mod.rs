@@ -35,8 +35,8 @@ use self::provider::Listens;
 use self::server::LegacyServer;
 use super::protocol::{self, KEPT, key, quoted, with_meta};
 use super::seat::{Caller, CallerRequest, Input, Output, Outputs, Seat};
-use super::wire::{self, Said};
-use super::{Asked, ConnectionId, Question};
+use super::wire::{self, McpMessage};
+use super::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Error, Id, Message, code};
 
@@ -54,7 +54,7 @@ pub struct ConnectedProvider {
     links: BTreeMap<Owner, ProviderConnection>,
     /// The connections that the provider has accepted, by its ids.
     theirs: HashMap<Id, Owner>,
-    questions: BTreeMap<Question, Open>,
+    questions: BTreeMap<OutgoingId, Open>,
     /// The account of waiting messages.
     kept: Account,
     out: Outputs,
@@ -77,7 +77,7 @@ struct ProviderConnection {
     /// acknowledgement of another.
     open: bool,
     /// The caller's `mcp/connect`, until it is answered.
-    ask: Option<Asked>,
+    ask: Option<IncomingId>,
     waiting: VecDeque<(WaitingMessage, Charge)>,
     listens: Listens,
     /// The legacy provider, on the seat's own connection.
@@ -88,7 +88,7 @@ struct ProviderConnection {
 #[derive(Debug)]
 enum WaitingMessage {
     Request(CallerRequest),
-    Notification(Said),
+    Notification(McpMessage),
 }
 
 impl WaitingMessage {
@@ -104,7 +104,7 @@ impl WaitingMessage {
 #[derive(Debug)]
 enum Open {
     Connect(Owner),
-    Disconnect(Option<Asked>),
+    Disconnect(Option<IncomingId>),
     /// `server/discover` on the seat's own connection, to determine the provider's version.
     Probe,
     /// `initialize` on the seat's own connection.
@@ -113,7 +113,7 @@ enum Open {
     Caller(RelayedRequest),
     /// A provider's request, sent to a caller.
     Provider {
-        ask: Asked,
+        ask: IncomingId,
         place: Owner,
     },
     /// A provider's cancelled request, whose answer from the caller is ignored.
@@ -122,7 +122,7 @@ enum Open {
 
 #[derive(Debug)]
 struct RelayedRequest {
-    ask: Asked,
+    ask: IncomingId,
     place: Owner,
     caller: Caller,
     id: Option<Id>,
@@ -136,7 +136,7 @@ struct RelayedRequest {
 
 impl RelayedRequest {
     /// Sends the caller a notification that belongs to the request.
-    fn tell(&self, said: Said, out: &mut Outputs) {
+    fn tell(&self, said: McpMessage, out: &mut Outputs) {
         out.tell_caller(self.caller.clone(), Some(self.ask), said);
     }
 }
@@ -211,7 +211,7 @@ impl ConnectedProvider {
 
     /// The seat of a provider that declared its server with a `serverId` (schema 1.4 to 1.9). `last` is the last number
     /// used for a request.
-    pub(super) fn by_server_id(id: &str, last: Question, kept: &Account) -> Self {
+    pub(super) fn by_server_id(id: &str, last: OutgoingId, kept: &Account) -> Self {
         let mut seat = Self {
             named: "serverId",
             ..Self::new(id, kept)
@@ -256,7 +256,7 @@ impl ConnectedProvider {
         Ok(())
     }
 
-    fn notification(&mut self, connection: ConnectionId, said: Said) {
+    fn notification(&mut self, connection: ConnectionId, said: McpMessage) {
         let place = Owner::Caller(connection);
         let is_full = self.is_full();
         let Some(link) = self.links.get_mut(&place) else {
@@ -274,7 +274,7 @@ impl ConnectedProvider {
         }
     }
 
-    fn withdraw(&mut self, ask: Asked) {
+    fn withdraw(&mut self, ask: IncomingId) {
         let asked = self.questions.iter_mut().find(|(_, open)| match open {
             Open::Caller(relayed) => relayed.ask == ask,
             Open::Provider { ask: of, .. } => *of == ask,
@@ -297,7 +297,7 @@ impl ConnectedProvider {
         }
     }
 
-    fn answered(&mut self, question: Question, outcome: Message) {
+    fn answered(&mut self, question: OutgoingId, outcome: Message) {
         let Some(open) = self.questions.remove(&question) else {
             return;
         };
@@ -332,7 +332,7 @@ impl ConnectedProvider {
         self.questions.len() + waiting + answered >= protocol::OPEN
     }
 
-    fn ask(&mut self, open: Open) -> Question {
+    fn ask(&mut self, open: Open) -> OutgoingId {
         let question = self.out.number();
         self.questions.insert(question, open);
         question
@@ -379,7 +379,7 @@ impl ConnectedProvider {
     }
 
     /// Sends an MCP request to the provider on a connection that the provider has accepted. Returns its number.
-    fn ask_on(&mut self, place: Owner, open: Open, said: &Said) -> Option<Question> {
+    fn ask_on(&mut self, place: Owner, open: Open, said: &McpMessage) -> Option<OutgoingId> {
         let theirs = self.links.get(&place)?.theirs.as_ref()?;
         let params = wire::on_connection(theirs.as_str(), said);
         let question = self.ask(open);
@@ -401,7 +401,7 @@ impl ConnectedProvider {
     }
 
     /// Sends a notification to the provider on a connection.
-    fn tell(&mut self, place: Owner, said: &Said) {
+    fn tell(&mut self, place: Owner, said: &McpMessage) {
         let link = self.links.get(&place);
         if let Some(theirs) = link.and_then(|link| link.theirs.as_ref()) {
             let params = wire::on_connection(theirs.as_str(), said);
@@ -411,7 +411,7 @@ impl ConnectedProvider {
     }
 
     /// Passes on the provider's answer to a caller.
-    fn relayed(&mut self, question: Question, relayed: &RelayedRequest, outcome: Message) {
+    fn relayed(&mut self, question: OutgoingId, relayed: &RelayedRequest, outcome: Message) {
         let place = relayed.place;
         let subscription = relayed.id.as_ref().filter(|_| relayed.listens);
         let mut outcome = protocol::subscribed(outcome, subscription);

@@ -20,7 +20,7 @@ use crate::listening::{Filter, Listener};
 use crate::protocol::{self, LISTS, Version, invalid, key, no_method, with};
 use crate::seat::Outputs;
 use crate::versions;
-use crate::wire::Said;
+use crate::wire::McpMessage;
 use acp_chain_rpc::{Error, Kind, Message, member};
 
 impl LegacyServer {
@@ -52,7 +52,7 @@ impl ConnectedProvider {
         let capabilities = self.first_meta(key::CAPABILITIES);
         let software = self.first_meta(key::CLIENT_INFO);
         let params = discover(capabilities.as_deref(), software.as_deref());
-        let discover = Said::new("server/discover", &params);
+        let discover = McpMessage::new("server/discover", &params);
         self.ask_on(Owner::Own, Open::Probe, &discover);
     }
 
@@ -79,7 +79,7 @@ impl ConnectedProvider {
             return self.fail(Owner::Own, &refusal);
         }
         let params = initialize(self.first_meta(key::CLIENT_INFO));
-        let initialize = Said::new("initialize", &params);
+        let initialize = McpMessage::new("initialize", &params);
         self.ask_on(Owner::Own, Open::Initialize, &initialize);
     }
 
@@ -99,7 +99,7 @@ impl ConnectedProvider {
         if let Some(link) = self.links.get_mut(&Owner::Own) {
             link.legacy = Some(LegacyServer::new(outcome.body()));
         }
-        let initialized = Said::new("notifications/initialized", "null");
+        let initialized = McpMessage::new("notifications/initialized", "null");
         self.tell(Owner::Own, &initialized);
         self.open(Owner::Own);
     }
@@ -131,7 +131,7 @@ impl ConnectedProvider {
     }
 
     /// Passes on the provider's notification on the seat's own connection, if its recipient is known.
-    pub(super) fn own_notification(&mut self, mut said: Said) -> Result<(), Error> {
+    pub(super) fn own_notification(&mut self, mut said: McpMessage) -> Result<(), Error> {
         said.meta = None;
         if said.method() == "notifications/progress" {
             let question = member(said.params(), "progressToken");

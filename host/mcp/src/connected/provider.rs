@@ -3,18 +3,18 @@
 use super::{ConnectedProvider, Open, Owner};
 use crate::protocol::{self, invalid, key, no_method, with_meta};
 use crate::seat::Caller;
-use crate::wire::Said;
-use crate::{Asked, Question};
+use crate::wire::McpMessage;
+use crate::{IncomingId, OutgoingId};
 use acp_chain_rpc::{Error, Id, Message, member};
 
 impl ConnectedProvider {
     /// The connection of a provider's message, and the MCP message.
-    fn addressed(&self, message: &Message) -> Result<(Owner, Said), Error> {
+    fn addressed(&self, message: &Message) -> Result<(Owner, McpMessage), Error> {
         let theirs = member(message.body(), "connectionId").filter(|text| text.starts_with('"'));
         let theirs = theirs
             .and_then(Id::parse)
             .ok_or_else(|| invalid("mcp/message lacks a connectionId, a string"))?;
-        let said = Said::read(message);
+        let said = McpMessage::read(message);
         let said = said.ok_or_else(|| invalid("mcp/message lacks a method, a string"))?;
         let place = self.theirs.get(&theirs).ok_or_else(|| {
             let theirs = protocol::clipped(theirs.as_str());
@@ -27,7 +27,7 @@ impl ConnectedProvider {
     }
 
     /// Passes on a provider's request.
-    pub(super) fn pass_request(&mut self, ask: Asked, message: &Message) -> Result<(), Error> {
+    pub(super) fn pass_request(&mut self, ask: IncomingId, message: &Message) -> Result<(), Error> {
         let (place, said) = self.addressed(message)?;
         match place {
             Owner::Own if said.method() == "ping" => self.out.result(ask, "{}"),
@@ -65,7 +65,12 @@ impl ConnectedProvider {
     }
 
     /// Passes on a notification of a subscription, with the caller's subscription id.
-    fn publish(&mut self, place: Owner, mut said: Said, theirs: Option<Id>) -> Result<(), Error> {
+    fn publish(
+        &mut self,
+        place: Owner,
+        mut said: McpMessage,
+        theirs: Option<Id>,
+    ) -> Result<(), Error> {
         let acknowledges = said.method() == protocol::ACKNOWLEDGED;
         let link = self.links.get_mut(&place);
         let question = link
@@ -94,8 +99,8 @@ impl ConnectedProvider {
 #[derive(Debug, Default)]
 pub(super) struct Listens {
     /// The request that is unacknowledged.
-    pub asking: Option<Question>,
-    known: Vec<(Id, Question)>,
+    pub asking: Option<OutgoingId>,
+    known: Vec<(Id, OutgoingId)>,
 }
 
 impl Listens {
@@ -105,7 +110,7 @@ impl Listens {
     }
 
     /// The request with this id at the provider. An acknowledgement assigns an unknown id.
-    pub fn of(&mut self, theirs: Id, acknowledges: bool) -> Option<Question> {
+    pub fn of(&mut self, theirs: Id, acknowledges: bool) -> Option<OutgoingId> {
         let known = self.known.iter().find(|(id, _)| *id == theirs);
         if let Some((_, question)) = known {
             return Some(*question);
@@ -116,7 +121,7 @@ impl Listens {
     }
 
     /// Removes an ended request.
-    pub fn end(&mut self, question: Question) {
+    pub fn end(&mut self, question: OutgoingId) {
         self.asking.take_if(|asking| *asking == question);
         self.known.retain(|(_, of)| *of != question);
     }

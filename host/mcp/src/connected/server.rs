@@ -13,7 +13,7 @@ use crate::protocol::{
     self, Version, array, key, no_method, object, quoted, software, with, with_meta,
 };
 use crate::versions;
-use crate::wire::Said;
+use crate::wire::McpMessage;
 use acp_chain_channel::Offers;
 use acp_chain_rpc::{Error, Kind, Message, member};
 
@@ -68,7 +68,7 @@ impl LegacyServer {
     }
 
     /// Translates a request for the server. Not for requests that the seat answers.
-    pub fn request(said: &mut Said) -> Result<(), Error> {
+    pub fn request(said: &mut McpMessage) -> Result<(), Error> {
         match said.method() {
             "initialize"
             | "ping"

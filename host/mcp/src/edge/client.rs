@@ -13,7 +13,7 @@ use crate::protocol::{
     self, MAX_SAID, Version, invalid, is_object, key, object, quoted, with, with_key,
 };
 use crate::versions;
-use crate::wire::Said;
+use crate::wire::McpMessage;
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Error, member, resolve, text_member};
 
@@ -129,11 +129,11 @@ impl Client {
     }
 
     /// The subscription to the changes that the client subscribes to.
-    pub fn listen(&self) -> Said {
+    pub fn listen(&self) -> McpMessage {
         let filter = self.changes.filter.to_json();
         let params = object(&[("notifications", Some(&filter))]);
         let params = self.stand_alone(&params).unwrap_or(params);
-        Said::new("subscriptions/listen", &params)
+        McpMessage::new("subscriptions/listen", &params)
     }
 
     /// The result of `initialize` in this version, from that of `server/discover`. `name` is the server's.

@@ -25,19 +25,19 @@ use self::client::level;
 use self::rounds::Round;
 use self::subscription::{Changes, Listen};
 use super::component::channel::FromComponent;
-use super::mirrored::Mirrored;
+use super::param_headers::ParamHeaders;
 use super::protocol::{self, KEPT, Version, connection_version, invalid, is_object, no_method};
 use super::seat::{Caller, CallerRequest, Input, Output, Outputs, Seat, connected};
 use super::versions;
-use super::wire::Said;
-use super::{Asked, ConnectionId, Question};
+use super::wire::McpMessage;
+use super::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member, text_member};
 
 /// A request that stands alone, of MCP 2026-07-28.
 #[derive(Clone, Debug)]
 pub struct Request {
-    pub ask: Asked,
+    pub ask: IncomingId,
     pub caller: Caller,
     pub id: Option<Id>,
     /// The version that the caller speaks. The edge translates the result.
@@ -68,7 +68,12 @@ pub trait Provider {
     /// How many requests are open.
     fn open(&self) -> usize;
 
-    fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error>;
+    fn request(
+        &mut self,
+        request: Request,
+        said: &McpMessage,
+        out: &mut Outputs,
+    ) -> Result<(), Error>;
 
     /// A subscription of the edge, to the changes that a client subscribes to.
     fn listen(&mut self, request: Request, client: &Client, out: &mut Outputs) {
@@ -77,16 +82,16 @@ pub trait Provider {
         out.settle(ask, done);
     }
 
-    fn withdraw(&mut self, ask: Asked, out: &mut Outputs);
+    fn withdraw(&mut self, ask: IncomingId, out: &mut Outputs);
 
     /// A connection was closed, after its open requests were cancelled.
     fn disconnected(&mut self, _connection: ConnectionId, _out: &mut Outputs) {}
 
-    fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs);
+    fn answered(&mut self, question: OutgoingId, outcome: Message, out: &mut Outputs);
 
     fn tells(&mut self, _message: &Message, _out: &mut Outputs) {}
 
-    fn lost(&mut self, _waiting: &HashSet<Question>, _out: &mut Outputs) {}
+    fn lost(&mut self, _waiting: &HashSet<OutgoingId>, _out: &mut Outputs) {}
 
     fn component(&mut self, _says: FromComponent, _out: &mut Outputs) {}
 
@@ -94,7 +99,7 @@ pub trait Provider {
         false
     }
 
-    fn check_headers(&self, _params: &str, _headers: &Mirrored) -> Result<(), Error> {
+    fn check_headers(&self, _params: &str, _headers: &ParamHeaders) -> Result<(), Error> {
         Ok(())
     }
 }
@@ -105,13 +110,13 @@ pub struct CallerEdge<P> {
     pub(crate) provider: P,
     clients: BTreeMap<ConnectionId, Client>,
     /// The open requests at the provider whose answers do not pass as they are.
-    open: BTreeMap<Asked, Purpose>,
+    open: BTreeMap<IncomingId, Purpose>,
     /// The calls to retry once their client has answered.
-    rounds: BTreeMap<Asked, Round>,
+    rounds: BTreeMap<IncomingId, Round>,
     /// The calls of requests to clients.
-    inputs: BTreeMap<Question, Asked>,
+    inputs: BTreeMap<OutgoingId, IncomingId>,
     /// The number of the last subscription of the edge.
-    last: Asked,
+    last: IncomingId,
     /// The account of calls that may be retried.
     calls: Account,
     /// The account of what clients have declared and subscribe to.
@@ -204,7 +209,7 @@ impl<P: Provider + Send> Seat for CallerEdge<P> {
         self.out.take()
     }
 
-    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+    fn check_headers(&self, params: &str, headers: &ParamHeaders) -> Result<(), Error> {
         self.provider.check_headers(params, headers)
     }
 
@@ -273,7 +278,7 @@ impl<P: Provider> CallerEdge<P> {
         &mut self,
         request: Request,
         connection: ConnectionId,
-        said: &Said,
+        said: &McpMessage,
     ) -> Result<(), Error> {
         let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Error::cancelled());
@@ -287,7 +292,7 @@ impl<P: Provider> CallerEdge<P> {
                     *client = Client::default();
                     return Err(error);
                 }
-                let discover = Said::new("server/discover", &client.stand_alone("null")?);
+                let discover = McpMessage::new("server/discover", &client.stand_alone("null")?);
                 let request = Request {
                     id: None,
                     ..request
@@ -319,7 +324,7 @@ impl<P: Provider> CallerEdge<P> {
                     return Err(invalid("params._meta is an object"));
                 }
                 let params = client.stand_alone(params)?;
-                let said = Said::new(method, &params);
+                let said = McpMessage::new(method, &params);
                 // The host's own servers never require a retry.
                 let kept = if P::IS_HOST { 0 } else { said.weight() };
                 let call = Call {
@@ -338,13 +343,13 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// Sends a request to the provider, whose answer is for this purpose.
-    fn send(&mut self, of: Purpose, request: Request, said: &Said) {
+    fn send(&mut self, of: Purpose, request: Request, said: &McpMessage) {
         self.open.insert(request.ask, of);
         self.pass_on(request, said);
     }
 
     /// Passes a request on to the provider.
-    fn pass_on(&mut self, request: Request, said: &Said) {
+    fn pass_on(&mut self, request: Request, said: &McpMessage) {
         let ask = request.ask;
         let done = self.provider.request(request, said, &mut self.made);
         self.made.settle(ask, done);
@@ -384,7 +389,7 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// The provider answered `server/discover`: answers `initialize`.
-    fn initialized(&mut self, ask: Asked, connection: ConnectionId, outcome: Message) {
+    fn initialized(&mut self, ask: IncomingId, connection: ConnectionId, outcome: Message) {
         let Some(client) = self.clients.get_mut(&connection) else {
             return self.out.fail(ask, &Error::cancelled());
         };
@@ -438,7 +443,7 @@ impl<P: Provider> CallerEdge<P> {
         }
     }
 
-    fn withdraw(&mut self, asked: Asked) {
+    fn withdraw(&mut self, asked: IncomingId) {
         if let Some(round) = self.rounds.remove(&asked) {
             return self.end_round(round, Message::error(&Error::cancelled()));
         }
@@ -453,7 +458,7 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// Cancels a request, at the provider as well.
-    fn withdraw_open(&mut self, ask: Asked) {
+    fn withdraw_open(&mut self, ask: IncomingId) {
         if let Some(Purpose::Call(call)) = self.open.get_mut(&ask) {
             call.withdrawn = true;
         }
@@ -476,7 +481,7 @@ impl<P: Provider> CallerEdge<P> {
         }
         self.provider.disconnected(connection, &mut self.made);
         self.pass();
-        let here = |_: &Asked, round: &mut Round| round.call.connection == connection;
+        let here = |_: &IncomingId, round: &mut Round| round.call.connection == connection;
         for (_, round) in self.rounds.extract_if(.., here).collect::<Vec<_>>() {
             self.end_round(round, Message::error(&Error::cancelled()));
         }

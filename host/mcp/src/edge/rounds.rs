@@ -16,8 +16,8 @@ use serde_json::value::RawValue;
 
 use super::{Call, CallerEdge, Provider, Purpose};
 use crate::protocol::{self, object, with};
-use crate::wire::Said;
-use crate::{Asked, Question};
+use crate::wire::McpMessage;
+use crate::{IncomingId, OutgoingId};
 use acp_chain_channel::capability;
 use acp_chain_rpc::{Error, Kind, Message, code, member, text_member};
 
@@ -32,7 +32,7 @@ const INPUTS: usize = 16;
 pub(super) struct Round {
     pub call: Call,
     /// The unanswered requests, and the provider's names for them.
-    missing: BTreeMap<Question, String>,
+    missing: BTreeMap<OutgoingId, String>,
     /// The answers, by the provider's names.
     answers: Vec<(String, String)>,
     /// The provider's `requestState`, as JSON text.
@@ -82,7 +82,7 @@ impl<P: Provider> CallerEdge<P> {
                 return Err(fault(&reason));
             }
             let params = member(input.get(), "params").unwrap_or("null");
-            requests.push((name, Said::new(&method, params)));
+            requests.push((name, McpMessage::new(&method, params)));
         }
         self.check_room(requests.len())?;
         let names = requests.iter().map(|(name, _)| name.len());
@@ -117,7 +117,12 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// The client answered a request in this call.
-    pub(super) fn input_answered(&mut self, question: Question, ask: Asked, outcome: Message) {
+    pub(super) fn input_answered(
+        &mut self,
+        question: OutgoingId,
+        ask: IncomingId,
+        outcome: Message,
+    ) {
         let Some(mut round) = self.rounds.remove(&ask) else {
             return;
         };
@@ -159,7 +164,7 @@ impl<P: Provider> CallerEdge<P> {
             params = with(&params, "/requestState", Some(state));
         }
         call.charge.resize(call.method.len() + call.params.len());
-        let (request, said) = (call.request.clone(), Said::new(&call.method, &params));
+        let (request, said) = (call.request.clone(), McpMessage::new(&call.method, &params));
         self.send(Purpose::Call(call), request, &said);
     }
 }

@@ -9,8 +9,8 @@ use super::{CallerEdge, Provider, Purpose, Request};
 use crate::listening::Filter;
 use crate::protocol::{self, Version, key, with_meta};
 use crate::seat::{Caller, Output};
-use crate::wire::Said;
-use crate::{Asked, ConnectionId};
+use crate::wire::McpMessage;
+use crate::{ConnectionId, IncomingId};
 use acp_chain_rpc::{Error, Kind, Message};
 
 /// The notifications of a client.
@@ -23,7 +23,7 @@ pub struct Changes {
     /// The lists whose changes the provider reports, and the resources that the client subscribes to.
     pub filter: Filter,
     /// The open `subscriptions/listen`, the newest last.
-    listens: Vec<Asked>,
+    listens: Vec<IncomingId>,
 }
 
 impl Changes {
@@ -39,7 +39,7 @@ pub(super) struct Listen {
     pub connection: ConnectionId,
     acknowledged: bool,
     /// The client's request that waits for the acknowledgement, and the resource that it subscribes to.
-    pub ask: Option<(Asked, Option<String>)>,
+    pub ask: Option<(IncomingId, Option<String>)>,
 }
 
 impl<P: Provider> CallerEdge<P> {
@@ -78,7 +78,7 @@ impl<P: Provider> CallerEdge<P> {
     /// A client subscribes to a resource, or unsubscribes.
     pub(super) fn subscribe(
         &mut self,
-        ask: Asked,
+        ask: IncomingId,
         connection: ConnectionId,
         uri: String,
         adds: bool,
@@ -108,7 +108,7 @@ impl<P: Provider> CallerEdge<P> {
         Ok(())
     }
 
-    fn listen(&mut self, connection: ConnectionId, ask: Option<(Asked, Option<String>)>) {
+    fn listen(&mut self, connection: ConnectionId, ask: Option<(IncomingId, Option<String>)>) {
         let Some(client) = self.clients.get_mut(&connection) else {
             return;
         };
@@ -131,7 +131,7 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// A `subscriptions/listen` has ended.
-    pub(super) fn listened(&mut self, ended: Asked, listen: Listen, outcome: Message) {
+    pub(super) fn listened(&mut self, ended: IncomingId, listen: Listen, outcome: Message) {
         if let Some(client) = self.clients.get_mut(&listen.connection) {
             let before = client.changes.listens.len();
             client.changes.listens.retain(|of| *of != ended);
@@ -159,7 +159,7 @@ impl<P: Provider> CallerEdge<P> {
     }
 
     /// Passes on a notification of a `subscriptions/listen`.
-    pub(super) fn published(&mut self, on: Asked, said: &Said) {
+    pub(super) fn published(&mut self, on: IncomingId, said: &McpMessage) {
         let Some(Purpose::Listen(listen)) = self.open.get_mut(&on) else {
             return;
         };
@@ -182,7 +182,7 @@ impl<P: Provider> CallerEdge<P> {
                 self.out.result(ask, "{}");
             }
         } else if listen.acknowledged {
-            let mut said = Said::of(said.message.clone());
+            let mut said = McpMessage::of(said.message.clone());
             if said.params() != "null" {
                 said.set_params(&with_meta(said.params(), key::SUBSCRIPTION, None));
             }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use super::edge::{CallerEdge, Provider, Request};
 use super::protocol::{self, invalid, quoted};
 use super::seat::{Caller, Output, Outputs};
-use super::wire::{self, Address, Said};
-use super::{Asked, Question};
+use super::wire::{self, Address, McpMessage};
+use super::{IncomingId, OutgoingId};
 use acp_chain_channel::limits::Account;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
@@ -56,9 +56,9 @@ pub struct Stateless {
     name: String,
     /// The prefix of the seat's own request ids.
     prefix: String,
-    questions: BTreeMap<Question, Open>,
+    questions: BTreeMap<OutgoingId, Open>,
     /// The open requests, by `requestId`.
-    requests: HashMap<Arc<str>, Question>,
+    requests: HashMap<Arc<str>, OutgoingId>,
 }
 
 /// An open request at the provider.
@@ -83,7 +83,12 @@ impl Provider for Stateless {
         self.questions.len()
     }
 
-    fn request(&mut self, request: Request, said: &Said, out: &mut Outputs) -> Result<(), Error> {
+    fn request(
+        &mut self,
+        request: Request,
+        said: &McpMessage,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
         if let Caller::Request(own) = &request.caller
             && self.requests.contains_key(own)
         {
@@ -118,7 +123,7 @@ impl Provider for Stateless {
         Ok(())
     }
 
-    fn withdraw(&mut self, ask: Asked, out: &mut Outputs) {
+    fn withdraw(&mut self, ask: IncomingId, out: &mut Outputs) {
         let is_it = |open: &Open| open.request.ask == ask && !open.withdrawn;
         let mut open = self.questions.iter_mut();
         if let Some((question, open)) = open.find(|(_, open)| is_it(open)) {
@@ -127,7 +132,7 @@ impl Provider for Stateless {
         }
     }
 
-    fn answered(&mut self, question: Question, outcome: Message, out: &mut Outputs) {
+    fn answered(&mut self, question: OutgoingId, outcome: Message, out: &mut Outputs) {
         let Some(open) = self.questions.remove(&question) else {
             return;
         };
@@ -159,7 +164,7 @@ impl Provider for Stateless {
             .filter(|_| named.server.as_deref() == Some(&*self.id));
         let question = known.and_then(|known| self.requests.get(&*known));
         let open = question.and_then(|question| self.questions.get(question));
-        let Some((open, mut said)) = open.zip(Said::read(message)) else {
+        let Some((open, mut said)) = open.zip(McpMessage::read(message)) else {
             let name = &self.name;
             let why = format!(
                 "the MCP server {name:?}: dropped a notification from its provider: it names no open request"
@@ -175,9 +180,9 @@ impl Provider for Stateless {
         out.tell_caller(caller.clone(), Some(*ask), said);
     }
 
-    fn lost(&mut self, waiting: &HashSet<Question>, out: &mut Outputs) {
+    fn lost(&mut self, waiting: &HashSet<OutgoingId>, out: &mut Outputs) {
         let lost = protocol::lost(&self.name);
-        let is_lost = |question: &Question, _: &mut Open| !waiting.contains(question);
+        let is_lost = |question: &OutgoingId, _: &mut Open| !waiting.contains(question);
         for (_, open) in self.questions.extract_if(.., is_lost) {
             self.requests.remove(&open.known);
             out.fail(open.request.ask, &lost);

@@ -14,8 +14,8 @@ use crate::connected::ConnectedProvider;
 use crate::seat::{Caller, CallerRequest, Input, Output, Seat};
 use crate::stateless::StatelessProvider;
 use crate::undecided::Undecided;
-use crate::wire::Said;
-use crate::{Asked, ConnectionId, Question};
+use crate::wire::McpMessage;
+use crate::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::{Error, Id, Kind, Message, member};
 
@@ -200,26 +200,26 @@ const META: Option<&str> = Some(r#"{"x":1e400}"#);
 /// The open requests of each side.
 #[derive(Default)]
 struct Ledger {
-    asked: Asked,
-    answers: BTreeMap<Asked, usize>,
-    callers: BTreeMap<Asked, Caller>,
+    asked: IncomingId,
+    answers: BTreeMap<IncomingId, usize>,
+    callers: BTreeMap<IncomingId, Caller>,
     there: BTreeSet<ConnectionId>,
-    known: BTreeSet<Question>,
-    questions: Vec<Question>,
+    known: BTreeSet<OutgoingId>,
+    questions: Vec<OutgoingId>,
     /// The seat's requests that are calls, answered or not.
-    calls: Vec<Question>,
+    calls: Vec<OutgoingId>,
     /// The last `requestState` sent to a client.
     state: Option<String>,
 }
 
 impl Ledger {
-    fn ask(&mut self) -> Asked {
+    fn ask(&mut self) -> IncomingId {
         self.asked += 1;
         self.answers.insert(self.asked, 0);
         self.asked
     }
 
-    fn question(&mut self, question: Question) {
+    fn question(&mut self, question: OutgoingId) {
         assert!(self.known.insert(question), "question {question} twice");
         self.questions.push(question);
     }
@@ -290,7 +290,7 @@ impl Ledger {
         }
     }
 
-    fn open(&self) -> Vec<Asked> {
+    fn open(&self) -> Vec<IncomingId> {
         let open = self.answers.iter().filter(|(_, count)| **count == 0);
         open.map(|(ask, _)| *ask).collect()
     }
@@ -371,13 +371,19 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                     ask,
                     caller,
                     id: Id::parse(&format!("{id:?}")),
-                    said: beside(META, Said::new(method, params.as_deref().unwrap_or("null"))),
+                    said: beside(
+                        META,
+                        McpMessage::new(method, params.as_deref().unwrap_or("null")),
+                    ),
                     falls_back: ask % 2 == 0,
                 }))
             }
             Step::Notification(index, method, params) => seat.take(Input::Notification {
                 connection: ledger.connection(index),
-                said: beside(META, Said::new(method, params.as_deref().unwrap_or("null"))),
+                said: beside(
+                    META,
+                    McpMessage::new(method, params.as_deref().unwrap_or("null")),
+                ),
             }),
             Step::Withdraw(index) => match &ledger.open()[..] {
                 [] => continue,
@@ -456,7 +462,7 @@ fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
         ask,
         caller,
         id: Id::parse("\"again\""),
-        said: beside(META, Said::new("tools/call", &params)),
+        said: beside(META, McpMessage::new("tools/call", &params)),
         falls_back: false,
     }))
 }

@@ -3,8 +3,8 @@
 use crate::component::channel::{FromComponent, ToComponent};
 use crate::protocol;
 use crate::seat::{Caller, CallerRequest, Input, Output, Seat};
-use crate::wire::Said;
-use crate::{Asked, ConnectionId, Question};
+use crate::wire::McpMessage;
+use crate::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_channel::Change;
 use acp_chain_channel::limits::{Account, MCP_KEPT_OF_ALL};
 use acp_chain_rpc::{Kind, Message, edit};
@@ -12,7 +12,7 @@ use acp_chain_rpc::{Kind, Message, edit};
 /// A seat, the number of requests so far, and the messages that the seat dropped.
 pub struct Table<S> {
     pub seat: S,
-    asked: Asked,
+    asked: IncomingId,
     pub drops: Vec<String>,
 }
 
@@ -100,20 +100,20 @@ impl<S: Seat> Table<S> {
     pub fn tell(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
         self.take(Input::Notification {
             connection,
-            said: Said::new(method, params),
+            said: McpMessage::new(method, params),
         })
     }
 
-    pub fn withdraw(&mut self, ask: Asked) -> Vec<String> {
+    pub fn withdraw(&mut self, ask: IncomingId) -> Vec<String> {
         self.take(Input::Withdrawn { ask })
     }
 
-    pub fn result(&mut self, question: Question, result: &str) -> Vec<String> {
+    pub fn result(&mut self, question: OutgoingId, result: &str) -> Vec<String> {
         let outcome = Message::result(result);
         self.take(Input::Answered { question, outcome })
     }
 
-    pub fn error(&mut self, question: Question, error: &str) -> Vec<String> {
+    pub fn error(&mut self, question: OutgoingId, error: &str) -> Vec<String> {
         let error = serde_json::from_str(error).unwrap();
         let outcome = Message::error(&error);
         self.take(Input::Answered { question, outcome })
@@ -131,7 +131,7 @@ impl<S: Seat> Table<S> {
     }
 
     /// The provider was restarted. These requests of the seat have not been delivered yet.
-    pub fn lost(&mut self, waiting: &[Question]) -> Vec<String> {
+    pub fn lost(&mut self, waiting: &[OutgoingId]) -> Vec<String> {
         let waiting = &waiting.iter().copied().collect();
         self.take(Input::ProviderLost { waiting })
     }
@@ -144,7 +144,7 @@ impl<S: Seat> Table<S> {
 
 /// A request.
 pub fn request(
-    ask: Asked,
+    ask: IncomingId,
     caller: Caller,
     id: &str,
     method: &str,
@@ -155,15 +155,15 @@ pub fn request(
         ask,
         caller,
         id: protocol::token(Some(id)),
-        said: Said::new(method, params),
+        said: McpMessage::new(method, params),
         falls_back,
     })
 }
 
 /// Sets the `_meta` of ACP.
-pub fn beside(meta: Option<&str>, said: Said) -> Said {
+pub fn beside(meta: Option<&str>, said: McpMessage) -> McpMessage {
     let meta = meta.map(Into::into);
-    Said { meta, ..said }
+    McpMessage { meta, ..said }
 }
 
 /// The params of a request that stands alone.
@@ -179,7 +179,7 @@ fn line(output: &Output) -> String {
         Some(meta) => format!(" beside {meta}"),
         None => String::new(),
     };
-    let spelt = |said: &Said| {
+    let spelt = |said: &McpMessage| {
         let params = match said.params() {
             "null" => String::new(),
             params => format!(" {params}"),

@@ -1,9 +1,7 @@
 use data_encoding::HEXLOWER;
 use proptest::prelude::*;
 
-use crate::merkle::{
-    Hash, Tree, consistency, inclusion, leaf, node, root, verifies_consistency, verifies_inclusion,
-};
+use crate::merkle::{Hash, Tree, leaf, node};
 
 /// The leaves of the test vectors of Certificate Transparency, in hexadecimal.
 const LEAVES: [&str; 8] = [
@@ -38,6 +36,13 @@ fn hash(hex: &str) -> Hash {
     bytes(hex).try_into().unwrap()
 }
 
+/// The hash of a tree with these leaves.
+fn root(leaves: &[Hash]) -> Hash {
+    let mut tree = Tree::default();
+    leaves.iter().for_each(|leaf| tree.push(*leaf));
+    tree.root()
+}
+
 fn leaves() -> Vec<Hash> {
     LEAVES.iter().map(|hex| leaf(&bytes(hex))).collect()
 }
@@ -51,21 +56,6 @@ fn trees_are_those_of_rfc_6962() {
         assert_eq!(tree.root(), hash(expected));
     }
     assert_eq!(tree.subtrees().len(), 1);
-}
-
-#[test]
-fn proofs_are_those_of_certificate_transparency() {
-    let leaves = leaves();
-    let expected = [
-        hash("0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a"),
-        hash("ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0"),
-        hash(ROOTS[4]),
-    ];
-    assert_eq!(consistency(&leaves, 6).unwrap(), expected);
-    assert_eq!(inclusion(&leaves[..3], 2).unwrap(), [hash(ROOTS[2])]);
-    assert_eq!(inclusion(&leaves[..1], 0), Some(Vec::new()));
-    assert_eq!(inclusion(&leaves, 8), None);
-    assert_eq!(consistency(&leaves, 9), None);
 }
 
 #[test]
@@ -92,38 +82,5 @@ proptest! {
         let mut tree = Tree::of(first.size(), first.subtrees().to_vec()).unwrap();
         leaves[at..].iter().for_each(|leaf| tree.push(*leaf));
         prop_assert_eq!(tree.root(), root(&leaves));
-    }
-
-    #[test]
-    fn each_leaf_is_proved_to_be_at_its_place_only(count in 1u16..200, index: u16, other: u16) {
-        let leaves = numbered(count);
-        let (index, other) = (index % count, other % count);
-        let proof = inclusion(&leaves, index.into()).unwrap();
-        let (size, root) = (u64::from(count), root(&leaves));
-        let verifies = |leaf: u16, at: u16| {
-            verifies_inclusion(&leaves[usize::from(leaf)], at.into(), size, &proof, &root)
-        };
-        prop_assert!(verifies(index, index));
-        prop_assert_eq!(verifies(other, index), other == index);
-        prop_assert_eq!(verifies(index, other), other == index);
-        prop_assert!(!verifies_inclusion(&leaves[usize::from(index)], size, size, &proof, &root));
-    }
-
-    #[test]
-    fn a_tree_is_proved_to_begin_with_each_earlier_one_only(count in 1u16..200, old: u16, other: u16) {
-        let leaves = numbered(count);
-        let (old, other) = (old % (count + 1), other % (count + 1));
-        let of = |size: u16| root(&leaves[..usize::from(size)]);
-        let proof = consistency(&leaves, old.into()).unwrap();
-        let new = (u64::from(count), &of(count));
-        prop_assert!(verifies_consistency((old.into(), &of(old)), new, &proof));
-        if old != other {
-            prop_assert!(!verifies_consistency((old.into(), &of(other)), new, &proof));
-        }
-        let mut damaged = proof.clone();
-        if let Some(first) = damaged.first_mut() {
-            first[0] ^= 1;
-            prop_assert!(!verifies_consistency((old.into(), &of(old)), new, &damaged));
-        }
     }
 }

@@ -4,13 +4,13 @@ use super::core::{Core, returning};
 use super::mcp::Mcp;
 use super::steps::{Answer, ReturnedAnswer, Step};
 use super::{native, reports, setup, work};
-use crate::exchange::{Exchange, Origin, Stage};
 use crate::losses::Loss;
-use crate::route::Place;
-use crate::routed::Routed;
-use crate::version::version_of;
 use acp_chain_acp::Life;
 use acp_chain_channel::{Event, Peer};
+use acp_chain_hops::exchange::{Exchange, Origin, Stage};
+use acp_chain_hops::route::Place;
+use acp_chain_hops::routed::Routed;
+use acp_chain_hops::version::version_of;
 
 /// Starts the answer to an open request. `None` if there is nothing to send through the chain.
 pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, answer: Answer) -> Option<Routed> {

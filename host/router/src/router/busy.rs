@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::route::HopIndex;
 use acp_chain_channel::{Call, Failure, Part, Reply, Started, Starting};
+use acp_chain_hops::route::HopIndex;
 
 /// What a proxy is busy with.
 pub(super) enum Work {

@@ -13,9 +13,9 @@ use super::hooks::ReportNumber;
 use super::mcp::Mcp;
 use super::proof::FirstSign;
 use super::signs;
-use crate::exchange::PromptState;
 use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::PromptState;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Message, member, text_member, value_at};
 

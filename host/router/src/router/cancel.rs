@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::exchange::ExchangeId;
 use acp_chain_acp::CANCEL_REQUEST;
+use acp_chain_hops::exchange::ExchangeId;
 use acp_chain_rpc::{Id, Message, edit, member};
 
 /// The longest cancellation of which members other than the id are kept, in bytes.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 
-use crate::exchange::ExchangeId;
-use crate::route::HopIndex;
-use crate::routed::Routed;
 use acp_chain_channel::MessageId;
 use acp_chain_channel::limits::{Account, Charge, NOTICES};
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
 use acp_chain_recorder::Would;
 use acp_chain_rpc::Kind;
 

@@ -16,11 +16,11 @@ use super::{
 };
 use crate::Swap;
 use crate::clock::Timer;
-use crate::hop::Item;
-use crate::member::Member;
-use crate::route::HopIndex;
+use acp_chain_bridge::Arrival;
 use acp_chain_channel::{Event, Failure, Peer};
-use acp_chain_mcp::bridge::Arrival;
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::member::Member;
+use acp_chain_hops::route::HopIndex;
 use acp_chain_rpc::{Error, Id, MalformedLine, Message, code};
 
 /// How many messages a proxy may handle before the next proxy's turn.

@@ -6,12 +6,12 @@ use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{CallEffects, Step};
 use super::{dry_run, failure, pauses, reads, setup, values, verdict, withdraw};
-use crate::labels::Labels;
 use crate::losses::Loss;
-use crate::route::HopIndex;
-use crate::routed::Routed;
 use crate::stored::ValueCall;
 use acp_chain_channel::{Effect, MessageId, Peer};
+use acp_chain_hops::labels::Labels;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Message, code};
 
 /// Carries out the next effect of a proxy.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use foldhash::HashMapExt;
 
-use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
-use crate::route::Route;
-use crate::routed::Routed;
 use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
+use acp_chain_hops::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
+use acp_chain_hops::route::Route;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Id, Message, code};
 
 pub(super) struct Exchanges {

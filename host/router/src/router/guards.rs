@@ -8,9 +8,9 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use crate::losses::Loss;
-use crate::route::HopIndex;
-use crate::routed::Routed;
 use acp_chain_channel::subject;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
 use acp_chain_recorder::Would;
 use acp_chain_rpc::{Error, Message, aside, canonical, code, is_unclear_update};
 

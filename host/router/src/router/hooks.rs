@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::exchange::ExchangeId;
-use crate::routed::Routed;
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Kind, Message, text_member};
 
 /// The number of a report, given by the socket of the agent's hooks.

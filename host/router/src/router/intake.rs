@@ -10,12 +10,12 @@ use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::Step;
 use super::{calls, projects, setup, way, withdraw};
-use crate::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use crate::losses::Loss;
-use crate::route::Place;
-use crate::routed::Routed;
 use acp_chain_acp::{CANCEL_REQUEST, Life};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
+use acp_chain_hops::route::Place;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
 /// Receives a message from one end; a parent's messages come from the client's end.

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::hop::Hop;
-use crate::route::{HopIndex, Route};
 use acp_chain_channel::limits::PROJECT_PROXIES;
+use acp_chain_hops::hop::Hop;
+use acp_chain_hops::route::{HopIndex, Route};
 
 pub(super) struct JoinedProxies {
     /// How many proxies are the user's own.

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::exchange::ExchangeId;
-use crate::routed::Routed;
 use acp_chain_channel::limits::{Account, Charge, KEPT};
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Message, text_member};
 
 /// How long a session waits for its project to be found. Its folder may be on a disk that hangs.

@@ -112,18 +112,18 @@ pub use proof::{FirstSign, HookTerms};
 use self::core::Core;
 use self::mcp::Mcp;
 use self::proof::Proof;
-use super::exchange::{PromptState, Stage};
-use super::hop::{Hop, NativeBacklogs};
 use super::losses::Loss;
-use super::member::Member;
-use super::native_peer::Order;
-use super::route::{HopIndex, Place};
 use super::stored::ValueRequest;
 use crate::native::Dialect;
 use crate::native::Supervisor;
+use acp_chain_bridge::{Arrival, Bridge};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
-use acp_chain_mcp::bridge::{Arrival, Bridge};
+use acp_chain_hops::exchange::{PromptState, Stage};
+use acp_chain_hops::hop::{Hop, NativeBacklogs};
+use acp_chain_hops::member::Member;
+use acp_chain_hops::native_peer::Order;
+use acp_chain_hops::route::{HopIndex, Place};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_recorder::{Recorder, State};
 use acp_chain_rpc::transport::Outbox;
@@ -262,7 +262,7 @@ impl Router {
             &mut self.core.agent.outbox,
             finished,
             arrival,
-            NativeBacklogs(&mut self.core.hops),
+            NativeBacklogs::new(&mut self.core.hops),
         )
     }
 

@@ -6,12 +6,12 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::scope::scoped;
 use super::{answers, reports, setup, signs};
-use crate::exchange::Stage;
 use crate::losses::Loss;
-use crate::route::{Place, Via};
-use crate::routed::Routed;
 use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::Stage;
+use acp_chain_hops::route::{Place, Via};
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Message, code};
 
 /// Sends a message to an end, or hands an answer to its requester.

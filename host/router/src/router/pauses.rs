@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::core::Core;
 use crate::clock::Timer;
-use crate::hop::Item;
-use crate::route::HopIndex;
 use acp_chain_channel::{Delivery, MessageId, Peer};
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::route::HopIndex;
 use acp_chain_rpc::Message;
 
 const METHOD: &str = "wake-after";

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::hooks::ReportNumber;
-use crate::exchange::ExchangeId;
-use crate::routed::Routed;
 use acp_chain_channel::limits::{Charge, HOOK_NAMES};
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Message, text_member};
 
 /// Looks at JSON text.

@@ -8,9 +8,9 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::withdraw;
 use crate::clock::Timer;
-use crate::exchange::{ExchangeId, Origin, Stage};
 use acp_chain_acp::READ;
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
 use acp_chain_rpc::{Error, Message, code};
 
 /// How long a client may take for a read. Some reads get twice as long, since there is one timer for all.

@@ -8,11 +8,11 @@
 use super::core::{Core, kept_is_full};
 use super::hooks::{HookOutcome, reason};
 use super::steps::Step;
-use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
-use crate::route::HopIndex;
-use crate::routed::Routed;
 use acp_chain_acp::BEFORE_TOOL;
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{Exchange, ExchangeId, Origin, Stage};
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{EditError, Error, Kind, Message, code, edit, resolve};
 
 /// Handles a report that has passed all proxies.

@@ -6,10 +6,10 @@
 use super::cancel::with_request_id;
 use super::core::Core;
 use super::exchanges::Exchanges;
-use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::route::{HopIndex, Place};
-use crate::routed::Routed;
 use acp_chain_acp::ELICITATION;
+use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
+use acp_chain_hops::route::{HopIndex, Place};
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Id, Message, code, member};
 
 /// The member that names the request.

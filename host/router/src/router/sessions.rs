@@ -10,15 +10,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::setups::{Name, Setups};
-use crate::exchange::ExchangeId;
-use crate::hop::Hop;
-use crate::native_peer::Beginning;
-use crate::route::Route;
-use crate::routed::Routed;
 use crate::sign_in::with_variable;
 use acp_chain_acp::{Life, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::hop::Hop;
+use acp_chain_hops::native_peer::Beginning;
+use acp_chain_hops::route::Route;
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::capabilities::with_acp;
 use acp_chain_rpc::{Kind, Message, member, text_member};
 

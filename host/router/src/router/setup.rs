@@ -7,11 +7,11 @@ use serde_json::json;
 use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
-use crate::exchange::{Exchange, ExchangeId, Stage};
-use crate::route::HopIndex;
-use crate::routed::Routed;
 use acp_chain_acp::{ACKNOWLEDGED, Life};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{Exchange, ExchangeId, Stage};
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_rpc::{Error, Kind, Message, code, member, merge, text_member};
 

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::exchange::ExchangeId;
-use crate::route::Route;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::route::Route;
 
 /// A session, by its name on one side.
 pub(super) type Name = (Peer, Arc<str>);

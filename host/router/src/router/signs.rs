@@ -8,12 +8,12 @@ use super::core::Core;
 use super::proof::FirstSign;
 use super::steps::Step;
 use crate::clock::Timer;
-use crate::exchange::{ExchangeId, Stage};
 use crate::losses::Loss;
-use crate::route::Place;
-use crate::routed::Routed;
 use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{ExchangeId, Stage};
+use acp_chain_hops::route::Place;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Message, code};
 
 /// How long a prompt waits for a sign: an agent may load its plugins after it has begun the session.

@@ -8,8 +8,8 @@
 use super::core::Core;
 use super::mcp::Mcp;
 use crate::clock::Timer;
-use crate::hop::Idle;
-use crate::route::HopIndex;
+use acp_chain_hops::hop::Idle;
+use acp_chain_hops::route::HopIndex;
 use acp_chain_recorder::State;
 
 /// Notes that a proxy is called or has been started.

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::vec;
 
 use super::lookups::WaitingMessage;
-use crate::exchange::{Exchange, ExchangeId};
-use crate::labels::Labels;
-use crate::route::HopIndex;
-use crate::routed::Routed;
-use crate::version::Version;
 use acp_chain_acp::Life;
 use acp_chain_channel::{Change, Effect, Failure, MessageId, Outcome};
+use acp_chain_hops::exchange::{Exchange, ExchangeId};
+use acp_chain_hops::labels::Labels;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
+use acp_chain_hops::version::Version;
 use acp_chain_mcp::component::channel::Ask;
-use acp_chain_mcp::{Asked, ConnectionId, Question};
+use acp_chain_mcp::{ConnectionId, IncomingId, OutgoingId};
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::Message;
 
@@ -77,7 +77,7 @@ pub(super) enum Task {
     Disconnected {
         server: ServerId,
         connection: ConnectionId,
-        ask: Option<Asked>,
+        ask: Option<IncomingId>,
         said: Option<Message>,
     },
     /// Ends a server.
@@ -104,7 +104,7 @@ pub(super) enum Task {
     /// Removes the connections of a seat whose provider was restarted.
     ForgetConnections(ServerId),
     /// Gives a seat a component's requests to the caller in a call.
-    GiveAsks(ServerId, Question, Vec<Ask>),
+    GiveAsks(ServerId, OutgoingId, Vec<Ask>),
 }
 
 /// An answer that starts at a position on its request's route.

@@ -9,10 +9,10 @@ use super::mcp::Mcp;
 use super::steps::Step;
 use crate::Swap;
 use crate::clock::Timer;
-use crate::hop::Hop;
-use crate::route::HopIndex;
-use crate::version::Version;
 use acp_chain_channel::{Failure, Registration, Started};
+use acp_chain_hops::hop::Hop;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::version::Version;
 use acp_chain_recorder::State;
 
 /// Requests the replacement of one of the user's own proxies by a newer version.

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use super::core::Core;
 use super::deeds::DeedObject;
-use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::route::{HopIndex, Place};
-use crate::routed::{MessageState, Routed};
 use acp_chain_acp::Life;
 use acp_chain_channel::{Action, Part, Peer, Tally};
+use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
+use acp_chain_hops::route::{HopIndex, Place};
+use acp_chain_hops::routed::{MessageState, Routed};
 use acp_chain_recorder::{About, Content, Decision, Event, HOST, Recorder, State, Would};
 use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 

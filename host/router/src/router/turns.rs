@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::core::Core;
-use crate::exchange::{Exchange, PromptState, Stage, Turn};
-use crate::hop::Item;
-use crate::route::Place;
-use crate::routed::Routed;
 use acp_chain_acp::{CANCEL, Life, PERMISSION, TurnState};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{Exchange, PromptState, Stage, Turn};
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::route::Place;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Message, code};
 use serde_json::json;
 
@@ -75,7 +75,7 @@ impl Core {
         };
         let turn = Turn {
             is_given_up,
-            _charge: charge,
+            charge,
         };
         let ends = prompt.turn == PromptState::Over || answer.says_end();
         if let TurnState::Joins(_) = self.turns.answer(session.clone(), turn, ends)

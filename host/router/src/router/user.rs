@@ -12,12 +12,12 @@ use serde_json::json;
 
 use super::core::Core;
 use super::notices::LONGEST;
-use crate::exchange::Origin;
 use crate::losses::{Frequency, Loss};
-use crate::route::{HopIndex, Place};
-use crate::routed::Routed;
 use acp_chain_acp::{Life, UPDATE};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::Origin;
+use acp_chain_hops::route::{HopIndex, Place};
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Kind, Message};
 

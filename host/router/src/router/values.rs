@@ -8,13 +8,13 @@ use std::sync::Arc;
 use super::core::{Core, returning};
 use super::steps::Answer;
 use super::waiting;
-use crate::exchange::{ExchangeId, Origin};
-use crate::hop::Item;
-use crate::labels::Labels;
-use crate::route::HopIndex;
-use crate::routed::Routed;
 use crate::stored::{NOT_HERE, ValueCall, ValueRequest};
 use acp_chain_channel::{MessageId, Owner, Peer};
+use acp_chain_hops::exchange::{ExchangeId, Origin};
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::labels::Labels;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Message, code};
 
 /// Collects a request of a proxy.

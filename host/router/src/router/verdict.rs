@@ -5,11 +5,11 @@ use super::mcp::{Mcp, Provider};
 use super::sessions::shown;
 use super::{failure, waiting};
 use crate::clock::Timer;
-use crate::exchange::Stage;
-use crate::hop::Item;
-use crate::route::HopIndex;
-use crate::routed::Routed;
 use acp_chain_channel::{Action, MessageId};
+use acp_chain_hops::exchange::Stage;
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::route::HopIndex;
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::Message;
 use std::borrow::Cow;
 

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::core::Core;
 use super::steps::Step;
 use crate::losses::Loss;
-use crate::route::{HopIndex, Place};
-use crate::routed::Routed;
+use acp_chain_hops::route::{HopIndex, Place};
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::protocol::code;
 use acp_chain_rpc::{Error, Message};
 

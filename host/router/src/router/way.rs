@@ -17,10 +17,10 @@ use std::ops::ControlFlow;
 use super::core::Core;
 use super::mcp::Mcp;
 use super::{answers, guards, native, out, setup, waiting};
-use crate::hop::Item;
-use crate::labels::Labels;
-use crate::route::{HopIndex, Place, Target};
-use crate::routed::Routed;
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::labels::Labels;
+use acp_chain_hops::route::{HopIndex, Place, Target};
+use acp_chain_hops::routed::Routed;
 
 /// Carries a message on from its place, until it stops.
 pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed) {

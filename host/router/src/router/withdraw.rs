@@ -4,12 +4,12 @@ use super::cancel::{UnnamedRequest, new_cancel, withdrawn};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::{projects, signs};
-use crate::exchange::{ExchangeId, Stage};
-use crate::hop::Item;
 use crate::losses::Loss;
-use crate::route::Place;
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{ExchangeId, Stage};
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::route::Place;
 use acp_chain_rpc::Message;
 
 /// Receives a cancellation from one end.

@@ -8,11 +8,11 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{CallEffects, Step};
 use super::{dry_run, failure, native, pauses, sleep, swaps, verdict, waiting};
-use crate::native_peer::Order;
-use crate::route::{HopIndex, Target};
-use crate::routed::Routed;
-use crate::version::{Version, version_of};
 use acp_chain_channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
+use acp_chain_hops::native_peer::Order;
+use acp_chain_hops::route::{HopIndex, Target};
+use acp_chain_hops::routed::Routed;
+use acp_chain_hops::version::{Version, version_of};
 use acp_chain_recorder::State;
 use acp_chain_rpc::{Error, Message, code};
 

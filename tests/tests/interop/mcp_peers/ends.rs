@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use acp_chain::mcp::bridge::pipe::SOCKET;
+use acp_chain::bridge::pipe::SOCKET;
 use acp_chain_tests::chain::MANIFEST;
 use acp_chain_tests::declared::{command, variable};
 use acp_chain_tests::host::{self, InProcess, run};

@@ -2,7 +2,7 @@
 
 #![expect(deprecated, reason = "servers of older versions ask for roots")]
 
-use acp_chain::mcp::bridge::{Arrival, BridgeKind};
+use acp_chain::bridge::{Arrival, BridgeKind};
 use acp_chain::rpc::member;
 use acp_chain_tests::declared::command;
 use rmcp::model::{

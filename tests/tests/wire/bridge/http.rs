@@ -213,7 +213,7 @@ async fn a_session_is_of_one_server_only() {
     let session = web.begin().await;
     served.opened().await;
     let other = served
-        .bridge(|bridge| bridge.offer(2, "other", acp_chain::mcp::bridge::BridgeKind::Http))
+        .bridge(|bridge| bridge.offer(2, "other", acp_chain::bridge::BridgeKind::Http))
         .await;
     let other = super::server::Web::new(&other.unwrap());
     assert_ne!(web.url, other.url);

@@ -1,6 +1,6 @@
 //! Streamable HTTP without sessions (MCP 2026-07-28), on exact texts.
 
-use acp_chain::mcp::bridge::Arrival;
+use acp_chain::bridge::Arrival;
 use acp_chain::rpc::Message;
 use reqwest::{Method, RequestBuilder};
 

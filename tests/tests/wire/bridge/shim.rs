@@ -2,8 +2,8 @@
 
 use std::process::Stdio;
 
-use acp_chain::mcp::bridge::BridgeKind;
-use acp_chain::mcp::bridge::pipe::{SECRET, SOCKET};
+use acp_chain::bridge::BridgeKind;
+use acp_chain::bridge::pipe::{SECRET, SOCKET};
 use acp_chain_tests::declared::{command, variable};
 use acp_chain_tests::host;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::servers::{Connection, Server};
 use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter, invalid, seats, unavailable};
-use crate::exchange::{Origin, Stage};
-use crate::route::{Target, Via};
-use crate::routed::Routed;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
+use acp_chain_hops::exchange::{Origin, Stage};
+use acp_chain_hops::route::{Target, Via};
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::protocol::{CANCELLED, OPEN, code, token};
 use acp_chain_mcp::seat::{Caller, CallerRequest, Input};
-use acp_chain_mcp::wire::{self, Address, Said};
-use acp_chain_mcp::{Asked, ConnectionId, ServerId, declaration};
+use acp_chain_mcp::wire::{self, Address, McpMessage};
+use acp_chain_mcp::{ConnectionId, IncomingId, ServerId, declaration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Message, member};
 
@@ -45,7 +45,7 @@ impl McpRouter<'_> {
         }
     }
 
-    fn ask_seat(&mut self, id: ServerId, ask: Asked, routed: &Routed) -> Result<(), Error> {
+    fn ask_seat(&mut self, id: ServerId, ask: IncomingId, routed: &Routed) -> Result<(), Error> {
         let message = &routed.message;
         let named = Address::read(message.body());
         let Some(server) = self.mcp.servers.all.get(&id) else {
@@ -87,7 +87,7 @@ impl McpRouter<'_> {
                     return Err(seats::full());
                 }
                 let no_method = || invalid("acp-chain: the MCP message has no method");
-                let said = Said::read(message).ok_or_else(no_method)?;
+                let said = McpMessage::read(message).ok_or_else(no_method)?;
                 let caller = match (named.own_connection(), named.request.as_deref()) {
                     (Some(_), _) => {
                         Caller::Connection(self.mcp.own_connection(id, &named, routed.via)?)
@@ -141,7 +141,7 @@ impl McpRouter<'_> {
     pub(super) fn disconnect(
         &mut self,
         connection: ConnectionId,
-        ask: Option<Asked>,
+        ask: Option<IncomingId>,
         said: Option<&Message>,
     ) {
         let Some(closed) = self.mcp.servers.connections.remove(&connection) else {
@@ -163,7 +163,11 @@ impl McpRouter<'_> {
     fn arrive_notification(&mut self, id: ServerId, routed: &Routed) {
         let named = Address::read(routed.message.body());
         let connection = self.mcp.own_connection(id, &named, routed.via);
-        match (connection, Said::read(&routed.message), &*routed.method) {
+        match (
+            connection,
+            McpMessage::read(&routed.message),
+            &*routed.method,
+        ) {
             (Ok(_), Some(_), MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
                 self.lose_of_client(&seats::full());
             }
@@ -187,12 +191,17 @@ impl McpRouter<'_> {
     }
 
     /// The open request on a caller's connection that its `notifications/cancelled` names.
-    fn cancelled(&self, id: ServerId, connection: ConnectionId, said: &Said) -> Option<Asked> {
+    fn cancelled(
+        &self,
+        id: ServerId,
+        connection: ConnectionId,
+        said: &McpMessage,
+    ) -> Option<IncomingId> {
         let named = token(member(said.params(), "requestId"))?;
         let caller = Some(Caller::Connection(connection));
         let asked = &self.mcp.servers.all.get(&id)?.asked;
         let mut own = asked.iter().filter(|(_, by)| **by == caller);
-        let is_it = |ask: Asked| callers_id(self.core, ask, None).as_ref() == Some(&named);
+        let is_it = |ask: IncomingId| callers_id(self.core, ask, None).as_ref() == Some(&named);
         own.find(|(ask, _)| is_it(**ask)).map(|(ask, _)| *ask)
     }
 }
@@ -249,7 +258,7 @@ impl Mcp {
 }
 
 /// The caller's id of the request, if it may be kept.
-fn callers_id(core: &Core, ask: Asked, request: Option<&str>) -> Option<Id> {
+fn callers_id(core: &Core, ask: IncomingId, request: Option<&str>) -> Option<Id> {
     let origin = core.exchanges.get(ask).map(|exchange| &exchange.origin);
     match (origin?, request) {
         (Origin::Edge(..) | Origin::Native(..), Some(request)) => {

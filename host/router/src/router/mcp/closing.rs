@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::servers::{Holder, Server};
 use super::{Mcp, McpRouter};
-use crate::exchange::ExchangeId;
-use crate::hop::Hop;
-use crate::route::HopIndex;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::limits::MCP_REPLACED;
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::hop::Hop;
+use acp_chain_hops::route::HopIndex;
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::protocol::code;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};

@@ -11,17 +11,17 @@ use super::declare::whose;
 use super::servers::{Link, LinkState};
 use super::{CONNECT, DISCONNECT, MESSAGE, Mcp, McpRouter};
 use crate::clock::Timer;
-use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::route::{Target, Via};
-use crate::routed::Routed;
 use crate::router::exchanges::admit;
 use crate::router::steps::{Answer, Step};
+use acp_chain_bridge::Arrival;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
-use acp_chain_mcp::bridge::Arrival;
-use acp_chain_mcp::mirrored::Mirrored;
+use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
+use acp_chain_hops::route::{Target, Via};
+use acp_chain_hops::routed::Routed;
+use acp_chain_mcp::param_headers::ParamHeaders;
 use acp_chain_mcp::protocol::{self, CANCELLED, Version};
-use acp_chain_mcp::wire::{self, Said};
+use acp_chain_mcp::wire::{self, McpMessage};
 use acp_chain_mcp::{ConnectionId, Dialect, LinkId, ServerId, declaration};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
@@ -63,7 +63,7 @@ impl McpRouter<'_> {
         }
     }
 
-    fn receive_request(&mut self, link: LinkId, message: Message, mirrored: &Mirrored) {
+    fn receive_request(&mut self, link: LinkId, message: Message, mirrored: &ParamHeaders) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
         if let Err(error) = self.mcp.check_headers(link, &message, mirrored) {
@@ -82,7 +82,7 @@ impl McpRouter<'_> {
         entry.alone += 1;
         let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
         let server = declaration::chain_id(server);
-        let params = wire::alone(&server, &request, &Said::of(message.clone()));
+        let params = wire::alone(&server, &request, &McpMessage::of(message.clone()));
         let number = self.request_from_client(link, id, &params);
         if let Some(exchange) = number.and_then(|number| self.core.exchanges.get_mut(number)) {
             // Every answer, also a proxy's, carries the outcome.
@@ -215,7 +215,7 @@ impl McpRouter<'_> {
         let Some(LinkState::Connected(connection)) = entry.map(|entry| &entry.state) else {
             return;
         };
-        let params = wire::on_own(*connection, &Said::of(message.clone()));
+        let params = wire::on_own(*connection, &McpMessage::of(message.clone()));
         if let Some(id) = message.id() {
             self.request_from_client(link, id, &params);
         } else {
@@ -264,7 +264,7 @@ impl Mcp {
         &self,
         link: LinkId,
         message: &Message,
-        mirrored: &Mirrored,
+        mirrored: &ParamHeaders,
     ) -> Result<(), Error> {
         let links = &self.servers.links;
         let link = links.get(&link).filter(|link| link.stands_alone);

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use super::servers::{Holder, Provider, Server};
 use super::{MESSAGE, Mcp, McpRouter, invalid};
-use crate::exchange::{Exchange, Origin};
-use crate::hop::Item;
-use crate::labels::Labels;
 use crate::losses::Loss;
-use crate::route::Target;
-use crate::routed::Routed;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{Exchange, Origin};
+use acp_chain_hops::hop::Item;
+use acp_chain_hops::labels::Labels;
+use acp_chain_hops::route::Target;
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::component::channel::ToComponent;
 use acp_chain_mcp::seat::{Caller, Output};
-use acp_chain_mcp::wire::{self, Said};
-use acp_chain_mcp::{Question, ServerId, declaration};
+use acp_chain_mcp::wire::{self, McpMessage};
+use acp_chain_mcp::{OutgoingId, ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
 impl McpRouter<'_> {
@@ -78,7 +78,7 @@ impl McpRouter<'_> {
         }
     }
 
-    fn send_to_provider(&mut self, id: ServerId, question: Option<Question>, message: Message) {
+    fn send_to_provider(&mut self, id: ServerId, question: Option<OutgoingId>, message: Message) {
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
@@ -95,8 +95,8 @@ impl McpRouter<'_> {
         &mut self,
         id: ServerId,
         caller: &Caller,
-        question: Option<Question>,
-        said: &Said,
+        question: Option<OutgoingId>,
+        said: &McpMessage,
     ) {
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
@@ -137,7 +137,7 @@ impl McpRouter<'_> {
     }
 
     /// Requests a list from a component, or calls it.
-    fn use_component(&mut self, id: ServerId, question: Question, asks: &ToComponent) {
+    fn use_component(&mut self, id: ServerId, question: OutgoingId, asks: &ToComponent) {
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
@@ -174,7 +174,7 @@ impl McpRouter<'_> {
     }
 
     /// Sends a message of a seat: a request, if it has a number of the seat.
-    fn send(&mut self, id: ServerId, question: Option<Question>, mut routed: Routed) {
+    fn send(&mut self, id: ServerId, question: Option<OutgoingId>, mut routed: Routed) {
         if let Some(question) = question {
             self.ask(id, question, &mut routed);
         }
@@ -183,7 +183,7 @@ impl McpRouter<'_> {
 
     /// Opens a request of a seat, on the account of the part that has to answer it: the request may stay open after the
     /// server has ended.
-    fn ask(&mut self, id: ServerId, question: Question, routed: &mut Routed) {
+    fn ask(&mut self, id: ServerId, question: OutgoingId, routed: &mut Routed) {
         let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };

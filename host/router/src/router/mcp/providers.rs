@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::servers::{Provider, Server};
 use super::{MESSAGE, Mcp, McpRouter, invalid};
-use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
-use crate::route::{HopIndex, Route, Target, Via};
-use crate::routed::Routed;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::{Change, MessageId, Offer, Peer, Progress};
+use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
+use acp_chain_hops::route::{HopIndex, Route, Target, Via};
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::component::channel::{Ask, FromComponent};
 use acp_chain_mcp::seat::Input;
 use acp_chain_mcp::wire::Address;
-use acp_chain_mcp::{LinkId, Question, ServerId, declaration};
+use acp_chain_mcp::{LinkId, OutgoingId, ServerId, declaration};
 use acp_chain_rpc::{Error, Message};
 
 impl McpRouter<'_> {
@@ -213,7 +213,7 @@ impl Mcp {
     }
 
     /// The questions of a server's seat that wait in the inbox of the proxy that provides the server.
-    fn waiting(&self, core: &Core, server: ServerId) -> HashSet<Question> {
+    fn waiting(&self, core: &Core, server: ServerId) -> HashSet<OutgoingId> {
         let asks = self.servers.all.get(&server);
         let asks = asks.filter(|server| !server.questions.is_empty());
         let Some(index) = asks.and_then(Server::proxy) else {
@@ -244,7 +244,7 @@ impl Mcp {
 }
 
 /// The server through which a component was called, and the server's number for the call.
-fn called_by(core: &Core, index: HopIndex, call: MessageId) -> Option<(ServerId, Question)> {
+fn called_by(core: &Core, index: HopIndex, call: MessageId) -> Option<(ServerId, OutgoingId)> {
     let hop = &core.hops[index];
     let in_hand = hop.in_hand().filter(|(id, _)| *id == call);
     let held = hop.held_as(call).map(|held| &held.routed);

@@ -1,18 +1,18 @@
 //! The seats of servers: inputs, requests and answers.
 
 use super::{CONNECT, DISCONNECT, Mcp, McpRouter};
-use crate::exchange::{ExchangeId, Stage};
-use crate::labels::Labels;
 use crate::losses::Loss;
-use crate::route::{Place, Target};
-use crate::routed::Routed;
 use crate::router::core::returning;
 use crate::router::steps::{Answer, Step, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{MCP_KEPT_OF_ALL, Quantity};
+use acp_chain_hops::exchange::{ExchangeId, Stage};
+use acp_chain_hops::labels::Labels;
+use acp_chain_hops::route::{Place, Target};
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::protocol::{TOKEN, code};
 use acp_chain_mcp::seat::{Caller, Input};
-use acp_chain_mcp::{Asked, Question, ServerId, wire};
+use acp_chain_mcp::{IncomingId, OutgoingId, ServerId, wire};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
 impl McpRouter<'_> {
@@ -30,7 +30,7 @@ impl McpRouter<'_> {
     }
 
     /// Starts the answer to a question of a seat.
-    pub fn seat_answered(&mut self, id: ServerId, question: Question, answer: Answer) {
+    pub fn seat_answered(&mut self, id: ServerId, question: OutgoingId, answer: Answer) {
         let Some(server) = self.mcp.servers.all.get(&id) else {
             return self.answered_late(answer);
         };
@@ -53,7 +53,7 @@ impl McpRouter<'_> {
     }
 
     /// Gives a seat the answer to one of its questions.
-    pub(super) fn answer_seat(&mut self, id: ServerId, question: Question, outcome: Message) {
+    pub(super) fn answer_seat(&mut self, id: ServerId, question: OutgoingId, outcome: Message) {
         if let Some(server) = self.mcp.servers.all.get_mut(&id) {
             server.questions.remove(&question);
         }
@@ -90,7 +90,7 @@ impl McpRouter<'_> {
     }
 
     /// Answers a request on behalf of a seat.
-    pub(super) fn seat_answers(&mut self, id: ServerId, ask: Asked, outcome: Message) {
+    pub(super) fn seat_answers(&mut self, id: ServerId, ask: IncomingId, outcome: Message) {
         let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
@@ -115,7 +115,7 @@ impl McpRouter<'_> {
     }
 
     /// Starts an answer from a seat, toward the requester.
-    pub(super) fn answer_from_seat(&mut self, id: ServerId, ask: Asked, outcome: Message) {
+    pub(super) fn answer_from_seat(&mut self, id: ServerId, ask: IncomingId, outcome: Message) {
         let server = self.mcp.servers.all.get(&id);
         let Some((server, exchange)) = server.zip(self.core.exchanges.get(ask)) else {
             return;
@@ -161,7 +161,7 @@ impl McpRouter<'_> {
 
 impl Mcp {
     /// Notes an open request at a seat, and its caller.
-    pub(super) fn open_at_seat(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
+    pub(super) fn open_at_seat(&mut self, id: ServerId, ask: IncomingId, caller: Option<Caller>) {
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.asked.insert(ask, caller);
             server.is_used = true;

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::exchange::ExchangeId;
-use crate::route::{HopIndex, Place, Route, Via};
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
+use acp_chain_hops::exchange::ExchangeId;
+use acp_chain_hops::route::{HopIndex, Place, Route, Via};
 use acp_chain_mcp::seat::{Caller, Seat};
 use acp_chain_mcp::wire::Address;
-use acp_chain_mcp::{Asked, ConnectionId, Dialect, LinkId, Question, ServerId, declaration};
+use acp_chain_mcp::{ConnectionId, Dialect, IncomingId, LinkId, OutgoingId, ServerId, declaration};
 use acp_chain_rpc::{Id, Message};
 
 /// The provider of a server.
@@ -60,9 +60,9 @@ pub struct Server {
     /// holder.
     pub holders: Vec<Holder>,
     /// The seat's open questions.
-    pub questions: HashMap<Question, ExchangeId>,
+    pub questions: HashMap<OutgoingId, ExchangeId>,
     /// The open requests to the seat, and their callers.
-    pub asked: HashMap<Asked, Option<Caller>>,
+    pub asked: HashMap<IncomingId, Option<Caller>>,
     /// The senders of the open stateless requests, by `requestId`.
     pub alone: HashMap<Arc<str>, Via>,
     /// Whether the server has ever received a request.

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::servers::{Connection, Link, LinkState};
 use super::{Mcp, McpRouter};
-use crate::exchange::{ExchangeId, Stage};
-use crate::route::Via;
-use crate::routed::Routed;
 use crate::router::steps::{Step, Task};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{ExchangeId, Stage};
+use acp_chain_hops::route::Via;
+use acp_chain_hops::routed::Routed;
 use acp_chain_mcp::protocol::CANCELLED;
 use acp_chain_mcp::wire::{self, Address};
 use acp_chain_mcp::{LinkId, ServerId};

@@ -4,17 +4,17 @@
 //! The parts behind it have received that message already, and do not get it a second time.
 
 use crate::clock::Timer;
-use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::hop::Hop;
 use crate::native::Dialect;
-use crate::native_peer::{Introduction, Order, START_UP};
-use crate::route::{HopIndex, Place};
-use crate::routed::Routed;
 use crate::router::core::Core;
 use crate::router::mcp::Mcp;
 use crate::router::steps::Step;
 use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
+use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
+use acp_chain_hops::hop::Hop;
+use acp_chain_hops::native_peer::{Introduction, Order, START_UP};
+use acp_chain_hops::route::{HopIndex, Place};
+use acp_chain_hops::routed::Routed;
 use acp_chain_recorder::State;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, code, text_member};

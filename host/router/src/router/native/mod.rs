@@ -12,12 +12,12 @@ use super::scope::{scope_of_native, scoped};
 use super::sides::of_a_proxy;
 use super::steps::Step;
 use super::{reports, setup, withdraw};
-use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
-use crate::route::{HopIndex, Place, Route};
-use crate::routed::Routed;
 use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE, Life};
 use acp_chain_channel::Peer;
+use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
+use acp_chain_hops::route::{HopIndex, Place, Route};
+use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 /// Sends a message to a native proxy.

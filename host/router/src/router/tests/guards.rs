@@ -1,9 +1,9 @@
 //! Guards: other proxies cannot change their decisions, and ambiguous messages do not pass them.
 
 use super::{PROMPT, Reaction, agent, client, forwards, received, scripted};
-use crate::member::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Kinds, Peer};
+use acp_chain_hops::member::Proxy;
 use acp_chain_rpc as rpc;
 
 pub(super) fn guard(mut proxy: Proxy) -> Proxy {

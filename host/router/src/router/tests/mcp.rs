@@ -7,12 +7,12 @@ use tokio::time::Instant;
 use super::native::{begun, says as native_says, sent_to};
 use super::{PROMPT, Reaction, agent, client, forwards, received, scripted};
 use crate::router::Router;
+use acp_chain_bridge::Arrival;
 use acp_chain_channel::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_channel::{Decision, Failure, FailurePolicy, Offer, Peer};
 use acp_chain_mcp::LinkId;
-use acp_chain_mcp::bridge::Arrival;
 use acp_chain_mcp::capabilities::Capabilities;
-use acp_chain_mcp::mirrored::Mirrored;
+use acp_chain_mcp::param_headers::ParamHeaders;
 use acp_chain_rpc::Message;
 
 const SETUP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[{"type":"acp","id":"i","name":"n"}]}}"#;
@@ -43,7 +43,7 @@ fn says(router: &mut Router, link: LinkId, method: &str, length: usize) {
     router.receive_from_bridge(Arrival::Message {
         link,
         message,
-        mirrored: Mirrored::default(),
+        mirrored: ParamHeaders::default(),
     });
     router.pump(1000);
 }
@@ -153,7 +153,7 @@ async fn a_client_whose_server_has_ended_cancels_only_its_own_requests() {
 
 #[test]
 fn a_request_on_a_connection_is_cancelled_by_its_id() {
-    let mut router = Router::new(Vec::<crate::member::Member>::new(), None);
+    let mut router = Router::new(Vec::<acp_chain_hops::member::Member>::new(), None);
     router.mcp.agent = Capabilities::read(
         r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
     );
@@ -264,7 +264,7 @@ fn messages_for_a_restarted_provider_reach_it_once_and_its_clients_stay() {
         router.receive_from_bridge(Arrival::Message {
             link: 7,
             message: Message::parse(line.into()).expect("a message"),
-            mirrored: Mirrored::default(),
+            mirrored: ParamHeaders::default(),
         });
         router.pump(1000);
     };
@@ -435,7 +435,7 @@ fn in_version_2_the_agent_says_in_which_session_a_turn_runs() {
 
 #[test]
 fn only_the_newest_replaced_servers_stay() {
-    let mut router = Router::new(Vec::<crate::member::Member>::new(), None);
+    let mut router = Router::new(Vec::<acp_chain_hops::member::Member>::new(), None);
     router.mcp.agent = Capabilities::read(
         r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
     );

@@ -7,10 +7,10 @@ use tokio::time::Instant;
 
 use super::{PROMPT, agent, client, forwards, received, update};
 use crate::native::Dialect;
-use crate::native_peer::{Order, START_UP};
 use crate::router::Router;
 use crate::{Member, Native};
 use acp_chain_channel::{Failure, FailurePolicy, Peer};
+use acp_chain_hops::native_peer::{Order, START_UP};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
 

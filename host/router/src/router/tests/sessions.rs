@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use super::{PROMPT, Reaction, agent, client, received, scripted, update};
 use crate::Proxy;
-use crate::route::Route;
 use crate::router::Router;
 use acp_chain_channel::limits::KEPT;
 use acp_chain_channel::{Decision, Event, Peer};
+use acp_chain_hops::route::Route;
 
 /// The messages that proxies saw, each with the proxy.
 pub(super) type SeenMessages = Arc<Mutex<Vec<String>>>;

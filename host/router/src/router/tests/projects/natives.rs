@@ -3,9 +3,9 @@
 use super::super::native::{INITIALIZE, native, says, sent_to};
 use super::super::sessions::{SeenMessages, taken, watches};
 use super::{agent, begins, client, finds, received, setup, wanted, watched, with};
-use crate::native_peer::Order;
 use crate::router::Router;
 use acp_chain_channel::{Failure, FailurePolicy, Peer};
+use acp_chain_hops::native_peer::Order;
 
 const BEGUN: &str =
     r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#;

@@ -1,0 +1,55 @@
+//! The gate of a session: whether a turn goes on there, whether it was stopped, and the lock behind which calls wait.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+/// The gate of a session. The lock is not saved: a question is lost if the proxy breaks.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct Gate {
+    /// How many prompts the agent works on.
+    prompts: u32,
+    /// Why the turn was stopped, until it ends.
+    pub halted: Option<String>,
+    /// Locked while a call is decided, or the user is asked about it. Another one when a turn ends: what follows does not
+    /// wait for the answer to an old question.
+    #[serde(skip)]
+    pub lock: Arc<Mutex<()>>,
+}
+
+impl Gate {
+    pub fn has_turn(&self) -> bool {
+        self.prompts > 0
+    }
+
+    /// Whether a call is being decided.
+    pub fn is_locked(&self) -> bool {
+        self.lock.try_lock().is_err()
+    }
+
+    /// The agent begins to work on a prompt, or by itself.
+    pub fn begin(&mut self) {
+        self.prompts = self.prompts.saturating_add(1);
+    }
+
+    /// The agent has ended its work on so many prompts. Returns whether no turn goes on.
+    pub fn end(&mut self, prompts: u32) -> bool {
+        self.prompts = self.prompts.saturating_sub(prompts);
+        let is_over = !self.has_turn();
+        if is_over {
+            self.halted = None;
+            self.lock = Arc::default();
+        }
+        is_over
+    }
+
+    /// Stops the turn, once: only one that goes on and was not stopped. Returns whether this stops it.
+    pub fn halt(&mut self, why: &str) -> bool {
+        let halts = self.has_turn() && self.halted.is_none();
+        if halts {
+            self.halted = Some(why.to_owned());
+        }
+        halts
+    }
+}

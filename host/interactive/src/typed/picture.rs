@@ -1,0 +1,127 @@
+//! What the chain did with messages, for an interactive user: kept in memory, bodies included.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use acp_chain_picture::{Leg, legs};
+use acp_chain_trace::{Line, Sink};
+use console::Term;
+
+use crate::Screen;
+use acp_chain_app::Error;
+use acp_chain_app::trace::{self, TraceTarget};
+use acp_chain_conductor::trace::{Flush, Trace};
+
+/// The width of the picture without a terminal, in columns.
+const WIDTH: usize = 110;
+
+/// How many bytes of messages are kept for one picture.
+const LONGEST: usize = 128 << 20;
+
+/// The messages of a trace.
+pub struct Picture {
+    screen: &'static dyn Screen,
+    written: Flush,
+    seen: Arc<Mutex<TraceText>>,
+}
+
+/// Messages since the last picture, as lines of a trace.
+#[derive(Default)]
+struct TraceText {
+    lines: String,
+    left_out: u64,
+}
+
+struct Memory(Arc<Mutex<TraceText>>);
+
+impl Picture {
+    /// Starts a trace, also into a file if one is wanted, and its picture; errors go to the screen.
+    pub fn begin(
+        target: Option<&TraceTarget>,
+        screen: &'static dyn Screen,
+    ) -> Result<(Trace, Self), Error> {
+        let seen = Arc::new(Mutex::default());
+        let trace = trace::open(target)?.unwrap_or_default();
+        let trace = trace.to(Memory(Arc::clone(&seen)));
+        let written = trace.flush();
+        let picture = Self {
+            screen,
+            written,
+            seen,
+        };
+        Ok((trace, picture))
+    }
+
+    /// The messages since the last call; none if they cannot be shown, which is reported.
+    pub fn next(&mut self) -> Vec<Leg> {
+        self.written.wait();
+        let seen = std::mem::take(&mut *lock(&self.seen));
+        if seen.left_out > 0 {
+            let (count, most) = (seen.left_out, LONGEST >> 20);
+            tracing::warn!("{count} messages are not shown: they came after {most} MiB of others");
+        }
+        legs(&seen.lines).unwrap_or_else(|error| {
+            let screen = self.screen;
+            screen.tell(format_args!(
+                "acp-chain: this turn cannot be shown: {error}"
+            ));
+            Vec::new()
+        })
+    }
+}
+
+impl Sink for Memory {
+    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut seen = lock(&self.0);
+        for line in lines.iter().filter(|line| line.crossed().is_some()) {
+            if seen.lines.len() > LONGEST {
+                seen.left_out += 1;
+                continue;
+            }
+            seen.lines.push_str(&serde_json::to_string(line)?);
+            seen.lines.push('\n');
+        }
+        Ok(())
+    }
+}
+
+fn lock(seen: &Mutex<TraceText>) -> std::sync::MutexGuard<'_, TraceText> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The maximum width of the picture.
+pub fn columns() -> usize {
+    let columns = Term::stdout().size_checked();
+    columns.map_or(WIDTH, |(_, columns)| usize::from(columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_chain_trace::Kind;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::screen::Blank;
+
+    #[test]
+    fn a_message_that_cannot_be_shown_is_not_the_end() {
+        let (_, mut picture) = Picture::begin(None, &Blank).unwrap();
+        let mut memory = Memory(Arc::clone(&picture.seen));
+        let nameless = Line {
+            from: Some("agent".to_owned()),
+            to: Some("client".to_owned()),
+            kind: Some(Kind::Notification),
+            ..Line::default()
+        };
+        memory.write(std::slice::from_ref(&nameless)).unwrap();
+        assert!(picture.next().is_empty());
+        let chunk = r#"{"update":{"content":{"text":"a\ud800b"}}}"#;
+        let odd = Line {
+            method: Some("session/update".to_owned()),
+            params: Some(RawValue::from_string(chunk.to_owned()).unwrap()),
+            ..nameless
+        };
+        memory.write(&[odd]).unwrap();
+        assert_eq!(picture.next()[0].text(), "a\u{fffd}b");
+    }
+}
