@@ -1,5 +1,8 @@
 //! `cargo xtask portable`: checks that the host compiles for Windows and macOS.
 //!
+//! For macOS, only the crates with code for one kind of Unix are checked: what compiles on Linux and has no such code
+//! compiles there, and a test (`checkout`, `layout`) keeps such code in these crates.
+//!
 //! Rust code is only checked, dependencies included. The dependencies' C code is compiled by Zig, which has the headers
 //! of all systems.
 
@@ -14,26 +17,54 @@ use xtask::fetch::zig::{self, Zig};
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// The targets, each with Zig's name for it.
-const TARGETS: [(&str, &str); 2] = [
-    ("x86_64-pc-windows-gnu", "x86_64-windows-gnu"),
-    ("aarch64-apple-darwin", "aarch64-macos"),
+/// The package of the program.
+const PROGRAM: &str = "acp-chain-cli";
+
+/// A system, and what is checked for it with each change.
+struct Target {
+    triple: &'static str,
+    /// Zig's name for it.
+    zig: &'static str,
+    packages: &'static [&'static str],
+}
+
+const TARGETS: [Target; 2] = [
+    Target {
+        triple: "x86_64-pc-windows-gnu",
+        zig: "x86_64-windows-gnu",
+        packages: &[PROGRAM],
+    },
+    Target {
+        triple: "aarch64-apple-darwin",
+        zig: "aarch64-macos",
+        packages: &["acp-chain-system", "acp-chain-live"],
+    },
 ];
 
-/// Checks the host for all targets, lints included.
+/// Checks what each change is checked for, lints included.
 pub fn check(workspace: &Workspace) -> Result<()> {
+    check_packages(workspace, |target| target.packages)
+}
+
+/// Checks the program for all targets, lints included.
+pub fn check_program(workspace: &Workspace) -> Result<()> {
+    check_packages(workspace, |_| &[PROGRAM])
+}
+
+fn check_packages(
+    workspace: &Workspace,
+    packages: impl Fn(&Target) -> &'static [&'static str],
+) -> Result<()> {
     let progress = Progress::new(workspace);
     let zig = zig::install(workspace, &progress)?;
     let folder = workspace.target("portable");
-    progress.step("host for other systems", |step| {
-        let mut clippy = cargo();
-        clippy
-            .args(["clippy", "--package", "acp-chain-cli", "--lib", "--bins"])
-            .arg("--locked")
-            .current_dir(workspace.path(""));
-        fs::create_dir_all(&folder)?;
-        let archiver = wrap(&zig, &folder, "ar", "ar")?;
-        for (triple, name) in TARGETS {
+    fs::create_dir_all(&folder)?;
+    let archiver = wrap(&zig, &folder, "ar", "ar")?;
+    for target in &TARGETS {
+        let Target {
+            triple, zig: name, ..
+        } = target;
+        progress.step(&format!("host for {triple}"), |step| {
             target::add(&progress, step, triple)?;
             let compiler = wrap(
                 &zig,
@@ -42,14 +73,22 @@ pub fn check(workspace: &Workspace) -> Result<()> {
                 &format!("cc -target {name}"),
             )?;
             let variable = triple.replace('-', "_");
+            let mut clippy = cargo();
             clippy
-                .args(["--target", triple])
+                .args(["clippy", "--lib", "--bins", "--locked", "--target", triple])
+                .args(
+                    packages(target)
+                        .iter()
+                        .flat_map(|package| ["--package", package]),
+                )
+                .args(["--", "-D", "warnings"])
                 .env(format!("CC_{variable}"), compiler)
-                .env(format!("AR_{variable}"), &archiver);
-        }
-        clippy.args(["--", "-D", "warnings"]);
-        step.run(zig.cached(&mut clippy))
-    })
+                .env(format!("AR_{variable}"), &archiver)
+                .current_dir(workspace.path(""));
+            step.run(zig.cached(&mut clippy))
+        })?;
+    }
+    Ok(())
 }
 
 /// Writes a program that runs Zig with these arguments: build scripts expect a command without any.

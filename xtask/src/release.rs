@@ -9,13 +9,15 @@ use xtask::workspace::{Workspace, cargo};
 
 use crate::conformance;
 use crate::make::{self, BuildScope};
+use crate::portable;
 
 /// The variable with the folder of the packages to install, instead of packages that the tests make.
 const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
 
-/// Builds all extensions twice, packs the finished program twice, installs the packages, and runs the conformance suite
+/// Checks the program for all systems, builds all extensions twice, packs the finished program twice, installs the packages, and runs the conformance suite
 /// in all versions of MCP.
 pub fn check(workspace: &Workspace) -> Result<()> {
+    portable::check_program(workspace)?;
     let progress = Progress::new(workspace);
     make::run(workspace, &progress, BuildScope::Tests, ["reproducible"])?;
     let packed = ["packages", "packages-again"].map(|name| workspace.target("dist").join(name));

@@ -122,6 +122,49 @@ fn a_program_that_hosts_chains_builds_nothing_that_only_ours_needs() {
     }
 }
 
+/// The crates with code for one kind of Unix, which `cargo xtask portable` checks for macOS.
+const FOR_ONE_UNIX: [&str; 2] = ["live", "system"];
+
+/// Files that leave something out on macOS, which compiles as well without it.
+const WITHOUT_IT: [&str; 3] = [
+    "extension/src/lock.rs",
+    "remote/src/client/web.rs",
+    "remote/src/server/mod.rs",
+];
+
+#[test]
+fn code_for_one_kind_of_unix_stands_where_it_is_checked() {
+    let host = root().join("host");
+    let mut files = Vec::new();
+    for name in crates() {
+        if !FOR_ONE_UNIX.contains(&&*name) {
+            sources(&host.join(name).join("src"), &mut files);
+        }
+    }
+    let mut found = 0;
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let marks = [
+            "#[cfg(target_os",
+            "#[cfg(any(target_os",
+            "os::linux",
+            "os::macos",
+            "not(target_os",
+        ];
+        if !marks.iter().any(|mark| text.contains(mark)) {
+            continue;
+        }
+        let path = file.strip_prefix(&host).unwrap();
+        assert!(
+            WITHOUT_IT.iter().any(|known| path == Path::new(known)),
+            "{} has code for one kind of Unix, and is not compiled for macOS by `cargo xtask portable`",
+            file.display()
+        );
+        found += 1;
+    }
+    assert_eq!(found, WITHOUT_IT.len(), "{WITHOUT_IT:?}");
+}
+
 /// The files of the router, in the order of its first lines; a folder is one of them.
 fn parts_of_router(folder: &Path) -> Vec<String> {
     let text = fs::read_to_string(folder.join("mod.rs")).unwrap();
