@@ -18,6 +18,7 @@ mod release;
 mod schema;
 mod soak;
 mod test;
+mod windows;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -79,6 +80,8 @@ enum Command {
     },
     /// Check that the host compiles for Windows and macOS, without needing either.
     Portable,
+    /// Build the program for Windows, and run the tests that make sense there under Wine.
+    Windows(windows::Options),
     /// Check that everything compiles without warnings with the newest stable Rust, in a separate toolchain, and list
     /// what the newest schema of the protocol would add.
     Newest,
@@ -141,6 +144,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Demo { program } => return demo::run(workspace, program),
         Command::Soak { minutes } => return soak::run(workspace, minutes),
         Command::Portable => portable::check(workspace)?,
+        Command::Windows(options) => return windows::run(workspace, &options),
         Command::Newest => newest::check(workspace)?,
         Command::ReleaseCheck => release::check(workspace)?,
         Command::Languages => make(workspace, "languages", &[])?,

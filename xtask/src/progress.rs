@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write, pipe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -123,15 +123,29 @@ impl Progress {
 }
 
 impl Step {
+    /// Like [`run`](Self::run), but what the program prints to standard output goes to a file, for another reader.
+    pub fn run_into(&self, command: &mut Command, output: &Path) -> Result<()> {
+        let output = File::create(output)?;
+        self.run_with(command, Some(output))
+    }
+
     /// Runs a program to its end, without input. If it fails, the error shows the end of its output.
     pub fn run(&self, command: &mut Command) -> Result<()> {
+        self.run_with(command, None)
+    }
+
+    fn run_with(&self, command: &mut Command, apart: Option<File>) -> Result<()> {
         let program = command.get_program().to_string_lossy().into_owned();
         let mut log = File::options().append(true).open(&self.log)?;
         writeln!(log, "$ {command:?}")?;
         let (output, input) = pipe()?;
+        let stdout = match apart {
+            Some(file) => Stdio::from(file),
+            None => input.try_clone()?.into(),
+        };
         let mut child = command
             .stdin(Stdio::null())
-            .stdout(input.try_clone()?)
+            .stdout(stdout)
             .stderr(input)
             .spawn()
             .with_context(|| format!("{program} could not be started; is it installed?"))?;

@@ -17,6 +17,7 @@ use flate2::read::MultiGzDecoder;
 use self::unpacker::Unpacker;
 use crate::error::Error;
 use crate::location::Location;
+use crate::name::is_special;
 
 /// Endings of packed files that are not supported.
 const UNKNOWN: [&str; 15] = [
@@ -69,11 +70,11 @@ pub fn inside(path: &Path) -> Option<PathBuf> {
 }
 
 /// A normalized path within a folder, on Windows or another system. On Windows, `D:x` behind a `/` is a part that leads
-/// to another drive, and `x:y` is a stream.
+/// to another drive, `x:y` is a stream, and some names are those of devices.
 fn inside_on(path: &Path, is_windows: bool) -> Option<PathBuf> {
     let leads_elsewhere = |name: &OsStr| {
         let name = name.as_encoded_bytes();
-        is_windows && name.iter().any(|byte| b":\\".contains(byte))
+        is_windows && (name.iter().any(|byte| b":\\".contains(byte)) || is_special(name))
     };
     let mut inside = PathBuf::new();
     for part in path.components() {

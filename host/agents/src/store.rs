@@ -97,8 +97,10 @@ impl Store {
     pub fn change(&self) -> Result<Changing<'_>, Error> {
         fs::create_dir_all(&self.folder).map_err(Error::disk(&self.folder))?;
         let path = self.folder.join(".lock");
-        let lock = OpenOptions::new().create(true).append(true).open(&path);
-        let lock = lock.map_err(Error::disk(&path))?;
+        // On Windows, a handle that only allows appending cannot be locked.
+        let mut options = OpenOptions::new();
+        options.create(true).read(true).append(true);
+        let lock = options.open(&path).map_err(Error::disk(&path))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Busy(self.folder.clone())),

@@ -13,7 +13,7 @@ use std::time::Duration;
 use acp_chain_channel::limits::{COMPONENT, Quantity};
 use acp_chain_rpc::untrusted::quote;
 use acp_chain_sandbox::{ComponentError, Engine};
-use acp_chain_system::{process, rights};
+use acp_chain_system::{process, programs, rights};
 
 /// The maximum memory for compiling, in bytes, beyond that of the program and the component. A proxy in Python takes a
 /// quarter of it.
@@ -67,7 +67,8 @@ pub fn apart(wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
     };
     let mut child = std::env::current_exe()
         .and_then(|program| {
-            Command::new(program)
+            let mut command = Command::new(program);
+            programs::hide(&mut command)
                 .arg("compile")
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())

@@ -10,8 +10,30 @@ pub fn trust(root: &Path) -> String {
     format!("`acp-chain trust {}`", word(root))
 }
 
-/// A path as one word of a POSIX shell. Unprintable characters are escaped for bash and zsh.
+/// A path as one word: on Windows of `cmd` and `PowerShell`, and elsewhere of a POSIX shell.
 pub fn word(path: &Path) -> String {
+    if cfg!(windows) {
+        word_of_windows(path)
+    } else {
+        word_of_posix(path)
+    }
+}
+
+/// A path as one word of `cmd`, and of `PowerShell` unless it has a `$` or a backtick. No path has quotes there.
+fn word_of_windows(path: &Path) -> String {
+    let text = Untrusted::new(path.display()).to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "\\/._-+:".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else if text.contains(['$', '`']) && !text.contains('\'') {
+        format!("'{text}'")
+    } else {
+        format!("\"{text}\"")
+    }
+}
+
+/// A path as one word of a POSIX shell. Unprintable characters are escaped for bash and zsh.
+fn word_of_posix(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=@%,:".contains(byte);
     match path.to_str() {
@@ -46,7 +68,20 @@ mod tests {
             ("/it's", r"'/it'\''s'"),
             ("/a\n`b`\u{202e}'", r"$'/a\x0a`b`\xe2\x80\xae\''"),
         ] {
-            assert_eq!(word(Path::new(path)), expected);
+            assert_eq!(word_of_posix(Path::new(path)), expected);
+        }
+    }
+
+    #[test]
+    fn on_windows_a_path_is_one_word_and_keeps_its_backslashes() {
+        for (path, expected) in [
+            (r"C:\work\it", r"C:\work\it"),
+            (r"C:\Program Files\it", r#""C:\Program Files\it""#),
+            (r"C:\it's", r#""C:\it's""#),
+            (r"C:\a$b", r"'C:\a$b'"),
+            (r"C:\a&b", r#""C:\a&b""#),
+        ] {
+            assert_eq!(word_of_windows(Path::new(path)), expected);
         }
     }
 }

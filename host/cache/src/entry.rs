@@ -122,7 +122,7 @@ pub fn make_room(folder: &Path, room: u64) -> io::Result<()> {
     for (_, len, path) in used {
         sum += len;
         if sum > room {
-            // Processes that run the code have the file open.
+            // On Unix, processes that run the code have the file open, and keep it.
             let _ = fs::remove_file(path);
         }
     }

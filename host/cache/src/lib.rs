@@ -83,12 +83,13 @@ impl CodeCache {
                 is_new: false,
             });
         }
+        tracing::debug!("{} has no code of this component", self.folder.display());
         let code = compile()?;
         if let Err(error) = self.keep(&digest, &code) {
             let folder = self.folder.display();
             tracing::warn!("compiled code cannot be kept in {folder}: {error}");
         }
-        // Pages mapped from a file can be reloaded, and are shared with other processes.
+        // Pages mapped from a file can be reloaded, and are shared with other processes; see `load`.
         let component = match self.lookup(engine, &digest) {
             Some(component) => component,
             None => compiled(engine, &code)?,
@@ -180,6 +181,12 @@ pub fn carried(engine: &Engine, program: &File, code: &Range<u64>) -> wasmtime::
     reason = "the engine cannot check whether code is its own"
 )]
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
+    // On Windows a copy is loaded. A file that wasmtime has mapped stays open, and others may only read it: it could not
+    // be evicted, and no other process could record its use. Nor can Wine map it: the view is to be copied when written
+    // to, and to be read, and Wine makes that one that can only be read, so that wasmtime fails when it changes pages.
+    if cfg!(windows) {
+        return compiled(engine, &fs::read(path)?);
+    }
     // SAFETY: the file has been verified to be the output of an engine with the same settings. Only processes with the
     // user's rights could change it since, and they gain nothing by that.
     unsafe { Component::deserialize_file(engine, path) }

@@ -35,6 +35,11 @@ pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 
 /// Writes or replaces a file. A new file is readable only by its owner; a replaced one keeps its permissions.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // On Windows a file is as private as its folder, and one that is created as a temporary one would be marked as such
+    // for good: the system may keep it in memory, and backups leave it out.
+    if cfg!(windows) {
+        return replace_usual(path, bytes);
+    }
     replace(path, bytes, |folder, beside| beside.tempfile_in(folder))
 }
 
@@ -44,6 +49,12 @@ pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.exists() {
         return write(path, bytes);
     }
+    replace_usual(path, bytes)
+}
+
+/// Writes or replaces a file. A new file has the default permissions; a replaced one keeps its own, but until then the
+/// replacement has the default ones.
+fn replace_usual(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let create = |path: &Path| File::options().write(true).create_new(true).open(path);
     replace(path, bytes, |folder, beside| beside.make_in(folder, create))
 }

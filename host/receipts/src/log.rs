@@ -14,7 +14,7 @@
 //! removed before a signed one says so.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -266,7 +266,7 @@ impl Log {
         };
         let lines = records.iter().flat_map(|record| [&record[..], b"\n"]);
         let text: Vec<u8> = lines.flatten().copied().collect();
-        if let Err(error) = last.file.write_all(&text) {
+        if let Err(error) = files::append(&last.file, &text) {
             // The disk may be full: what fits of the records is no record.
             let _ = last.file.set_len(last.length);
             return Err(at(&last.path)(error));

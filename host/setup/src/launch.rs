@@ -130,7 +130,17 @@ pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Launc
 /// Whether a program is acp-chain, wherever it is.
 pub(crate) fn is_acp_chain(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    name.strip_suffix(".exe").unwrap_or(name) == NAME
+    is_ours_on(name, cfg!(windows))
+}
+
+/// Whether this is the file name of acp-chain, on Windows or another system. On Windows, users type it in any case.
+fn is_ours_on(name: &str, is_windows: bool) -> bool {
+    let typed = if is_windows {
+        name.to_ascii_lowercase()
+    } else {
+        name.to_owned()
+    };
+    typed.strip_suffix(".exe").unwrap_or(&typed) == NAME
 }
 
 #[cfg(test)]
@@ -174,6 +184,19 @@ mod tests {
             ("agent run -- other", None),
         ] {
             assert_eq!(ours(words.split(' ')), count, "{words}");
+        }
+    }
+
+    #[test]
+    fn the_case_of_our_name_matters_but_on_windows() {
+        for (name, by_case, on_windows) in [
+            ("acp-chain", true, true),
+            ("acp-chain.exe", true, true),
+            ("ACP-Chain.EXE", false, true),
+            ("acp-chain.cmd", false, false),
+        ] {
+            assert_eq!(is_ours_on(name, false), by_case, "{name}");
+            assert_eq!(is_ours_on(name, true), on_windows, "{name}");
         }
     }
 

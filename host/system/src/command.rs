@@ -5,12 +5,14 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+use crate::here::programs;
+
 /// The one variable that may differ each time a program is started: the token for the hooks of an agent.
 pub const HOOK_TOKEN: &str = "ACP_CHAIN_HOOK_TOKEN";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandLine {
-    /// A path, or a name that is looked up in `PATH`.
+    /// A path, or a name that is looked up in `PATH`; on Windows, also without its extension.
     pub program: OsString,
     pub args: Vec<OsString>,
     /// Variables added to our environment.
@@ -20,7 +22,7 @@ pub struct CommandLine {
 impl CommandLine {
     /// The command, which inherits our standard streams.
     pub fn plain(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new(programs::find(self));
         command
             .args(&self.args)
             .envs(self.env.iter().map(|(key, value)| (key, value)));

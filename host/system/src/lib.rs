@@ -15,6 +15,7 @@
 //! | `descriptors` | the limit of open files and sockets | the limit is raised | no limit |
 //! | `memory` | available memory; returning free memory | `/proc` and control groups, on Linux | not implemented |
 //! | `process` | resource use of processes; lowering our priority | `/proc`, on Linux | not implemented |
+//! | `programs` | where the file of a program is | the system looks it up | `PATH` and `PATHEXT` |
 //! | `thread` | a thread's processor time | its clock | its times |
 //! | `mounts` | mount points | `/proc`, on Linux | not implemented |
 //! | `handover` | passing streams to another process of ours | descriptors over a socket | not done |
@@ -47,7 +48,7 @@ pub use self::given_up::Rights;
 pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
 pub use self::here::{
-    blocking, descriptors, directory, files, handover, local, memory, mounts, process, rights,
-    stop, supervisor, terminal, thread, tree, worker,
+    blocking, descriptors, directory, files, handover, local, memory, mounts, process, programs,
+    rights, stop, supervisor, terminal, thread, tree, worker,
 };
 pub use self::started::StartedProgram;

@@ -57,10 +57,11 @@ impl Rotated {
     /// Appends to the file, which has this length. If writing fails, the file is truncated to the length again, since
     /// incomplete lines are useless.
     pub fn append(&mut self, lines: &[u8], length: Option<u64>) -> io::Result<()> {
-        self.file.write_all(lines).inspect_err(|_| {
-            if let Some(length) = length {
-                let _ = self.file.set_len(length);
-            }
+        let Some(length) = length else {
+            return self.file.write_all(lines);
+        };
+        files::append(&self.file, lines).inspect_err(|_| {
+            let _ = self.file.set_len(length);
         })
     }
 }
@@ -70,6 +71,17 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn processes_that_append_at_the_same_time_overwrite_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, old] = ["log", "log.old"].map(|name| folder.path().join(name));
+        let [mut one, mut other] = [(); 2].map(|()| Rotated::open(&path, &old).unwrap());
+        let lengths = [one.turn().unwrap(), other.turn().unwrap()];
+        one.append(b"one\n", lengths[0]).unwrap();
+        other.append(b"other\n", lengths[1]).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\nother\n");
+    }
 
     #[test]
     fn a_file_that_grows_too_long_starts_over_and_its_old_content_is_kept_once() {

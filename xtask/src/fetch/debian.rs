@@ -61,13 +61,20 @@ pub fn install(
 
 /// A program of the system, by the name of its package. If it is missing, it is installed, which needs root.
 pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
+    installed_by(progress, program, program)
+}
+
+/// A program of the system, and the names of its packages, with spaces between. If it is missing, these are installed,
+/// which needs root.
+pub fn installed_by(progress: &Progress, program: &str, packages: &str) -> Result<PathBuf> {
     if let Some(found) = in_path(program) {
         return Ok(found);
     }
     progress.step(program, |step| {
         let install = || {
             let mut install = apt_get();
-            install.args(["install", "--yes", "--no-install-recommends", program]);
+            install.args(["install", "--yes", "--no-install-recommends"]);
+            install.args(packages.split(' '));
             step.run(&mut install)
         };
         if install().is_ok() {
@@ -78,7 +85,7 @@ pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
     })
     .with_context(|| {
         format!(
-            "{program} is not installed, and apt-get cannot install it; on Debian: `sudo apt-get install {program}`; \
+            "{program} is not installed, and apt-get cannot install it; on Debian: `sudo apt-get install {packages}`; \
              elsewhere, install it so that `{program}` is in PATH"
         )
     })?;

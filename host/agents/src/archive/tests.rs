@@ -300,8 +300,16 @@ fn links_within_the_folder_stay() {
 }
 
 #[test]
-fn no_part_of_a_path_leads_to_another_drive_of_windows() {
-    for path in ["a/D:evil.exe", "a.txt:stream", "a\\b", "C:"] {
+fn no_part_of_a_path_leads_to_another_drive_or_a_device_of_windows() {
+    for path in [
+        "a/D:evil.exe",
+        "a.txt:stream",
+        "a\\b",
+        "C:",
+        "a/NUL",
+        "con.txt/b",
+        "a./b",
+    ] {
         assert_eq!(inside_on(Path::new(path), true), None, "{path}");
     }
     let fit = Path::new("a/b.exe");

@@ -29,7 +29,7 @@ pub fn append_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens a file for appending, reading and truncating, while other processes may do so too. If it does not exist, it
+/// Opens a file for [appending](append), reading and truncating, while other processes may do so too. If it does not exist, it
 /// is created for its owner alone.
 pub fn append_shared(path: &Path) -> io::Result<File> {
     OpenOptions::new()
@@ -38,6 +38,11 @@ pub fn append_shared(path: &Path) -> io::Result<File> {
         .append(true)
         .mode(0o600)
         .open(path)
+}
+
+/// Appends to a file of [`append_shared`], behind what other processes append meanwhile.
+pub fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)
 }
 
 /// Creates a directory for its owner alone, with its missing parents.

@@ -12,6 +12,7 @@ pub mod mounts;
 mod passing;
 pub mod pipes;
 pub mod process;
+pub mod programs;
 pub mod rights;
 mod socket;
 pub mod stdio;

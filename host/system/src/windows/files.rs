@@ -4,8 +4,12 @@
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::windows::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// The position that stands for the end of the file, wherever that is when the system writes (`WriteFile`).
+const END: u64 = u64::MAX;
 
 /// Opens a file for appending. If it does not exist, it is created with its folder's permissions.
 pub fn append_private(path: &Path) -> io::Result<File> {
@@ -17,8 +21,11 @@ pub fn append_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens a file for appending, reading and truncating, while other processes may do so too. The right to append alone
-/// does not allow truncating. If it does not exist, it is created with its folder's permissions.
+/// Opens a file for [appending](append), reading and truncating, while other processes may do so too. If it does not
+/// exist, it is created with its folder's permissions.
+///
+/// The right to append alone does not allow truncating, and with the right to write, the system writes at the file's
+/// position.
 pub fn append_shared(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -26,6 +33,19 @@ pub fn append_shared(path: &Path) -> io::Result<File> {
         .read(true)
         .write(true)
         .open(path)
+}
+
+/// Appends to a file of [`append_shared`], behind what other processes append meanwhile.
+pub fn append(file: &File, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.seek_write(bytes, END) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Creates a directory with its parent's permissions, and its missing parents.
