@@ -17,7 +17,7 @@ use anyhow::{Context, Result};
 use crate::make::{self, BuildScope};
 use crate::peers;
 use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 /// The components of the harness's chains.
 const COMPONENTS: [&str; 7] = [
@@ -133,12 +133,12 @@ fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
 
 fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     build_components(workspace, progress, &PASS)?;
-    let mut bench = cargo();
+    let mut bench = workspace.distributed();
     bench
         .args(["bench", "--profile", "dist", "--package", "acp-chain"])
         .args(["--bench", "parts"])
         .env("ACP_CHAIN_COMPONENTS", workspace.target("components"));
-    ended(bench.current_dir(workspace.path("")))
+    ended(&mut bench)
 }
 
 /// Builds the program and the harness.
@@ -150,9 +150,8 @@ fn build_programs(workspace: &Workspace, progress: &Progress) -> Result<()> {
 
 fn build_program(workspace: &Workspace, progress: &Progress, package: &str) -> Result<()> {
     progress.step(&format!("{package}, optimised"), |step| {
-        let mut build = cargo();
-        build.args(["build", "--profile", "dist", "--package", package]);
-        step.run(build.current_dir(workspace.path("")))
+        let mut build = workspace.distributed();
+        step.run(build.args(["build", "--profile", "dist", "--package", package]))
     })
 }
 

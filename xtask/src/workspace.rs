@@ -70,6 +70,24 @@ impl Workspace {
         self.root.join(path)
     }
 
+    /// A command of cargo that builds with the profile `dist`, with the same bytes wherever the checkout is. All such
+    /// commands have the same options, so that they share what they build.
+    pub fn distributed(&self) -> Command {
+        let (root, target) = (self.root.display(), self.target.display());
+        let folders = [
+            format!("--remap-path-prefix={root}=/acp-chain"),
+            format!("--remap-path-prefix={target}=/acp-chain/target"),
+        ];
+        let options: Vec<_> = same_home().into_iter().chain(folders).collect();
+        let mut cargo = cargo();
+        cargo
+            .env("CARGO_ENCODED_RUSTFLAGS", options.join("\u{1f}"))
+            .current_dir(&self.root);
+        // Of a copy, it is in the copy.
+        cargo.env("CARGO_TARGET_DIR", &self.target);
+        cargo
+    }
+
     /// A path in the target folder, which holds everything that is built or fetched.
     pub fn target(&self, path: impl AsRef<Path>) -> PathBuf {
         self.target.join(path)
@@ -118,6 +136,14 @@ impl Workspace {
 /// The cargo that runs this program, for a command in the checkout.
 pub fn cargo() -> Command {
     starting(&env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The option that gives cargo's folder the same name in messages of panics everywhere, so that all builds have the same
+/// bytes.
+pub fn same_home() -> Option<String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;
+    Some(format!("--remap-path-prefix={}=/cargo", home.display()))
 }
 
 /// A program that starts cargo, without the variables that our own cargo sets for our package: ring's build script

@@ -13,6 +13,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "run",
             "agent",
             "trust",
+            "self-update",
             "completions",
             "man",
         ],

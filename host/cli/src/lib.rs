@@ -30,6 +30,7 @@ mod recordings;
 mod replay;
 mod run;
 mod scan;
+mod self_update;
 mod serve;
 mod setup;
 mod state;
@@ -249,6 +250,8 @@ Examples:
     Limits,
     /// Print every power that a proxy can have: what it allows, and how dangerous that is
     Powers(powers::Powers),
+    /// Replace this program by a newer release, if it is signed
+    SelfUpdate(self_update::SelfUpdate),
     /// Print the completions of the command line for a shell
     Completions(completions::Completions),
     /// Print the manual page, or write one for each command
@@ -444,6 +447,7 @@ fn dispatch() -> ExitCode {
         Command::Trust(trust) => report(trust.main()),
         Command::State(state) => state.main(),
         Command::Setup(setup) => report(setup.main()),
+        Command::SelfUpdate(update) => report(update.main()),
         Command::FindProjects(find) => report(find.main()),
         Command::ProjectChain(chain) => chain.main(log),
     }

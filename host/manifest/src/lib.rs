@@ -40,7 +40,7 @@ pub use origin::Origin;
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
 pub use receipts::{OnReceiptsFailure, ReceiptsEntry};
-pub use user::{Revocations, TrustedSigner, UntrustedPolicy, User, beside};
+pub use user::{Revocations, TrustedSigner, UntrustedPolicy, Updates, User, beside};
 
 use self::agent::AgentTable;
 use self::proxy::ProxyTable;

@@ -37,6 +37,10 @@ const USERS: &[(&str, &str)] = &[
         "`require-signature` is set in your config.toml",
     ),
     ("revocations", "revocations are set in your config.toml"),
+    (
+        "updates",
+        "the channel of releases is set in your config.toml",
+    ),
 ];
 
 /// Keys that only native proxies have.
@@ -278,6 +282,7 @@ mod tests {
                 "[revocations]\n",
                 ":1:2: a project cannot set `revocations`",
             ),
+            ("[updates]\n", ":1:2: a project cannot set `updates`"),
             (
                 "[[proxy]]\nid = \"a\"\ncommand = \"sh\"\n",
                 ":3:1: a project starts no programs, so its proxies have no `command`",

@@ -41,6 +41,8 @@ pub struct User {
     pub hooks: Option<HooksMode>,
     /// The registry of agents, if it is not the public one: a URL, or a path relative to the file's folder.
     pub agents: Option<String>,
+    /// Where newer releases of the program are.
+    pub updates: Updates,
     /// The default trace file of runs.
     pub trace: Option<PathBuf>,
     /// Whether traces contain messages unmasked, secrets included.
@@ -89,6 +91,16 @@ struct AgentsTable {
     registry: Option<String>,
 }
 
+/// `[updates]`: where newer releases of the program are, if not where the program says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Updates {
+    /// The URL of the folder with the releases.
+    pub channel: Option<String>,
+    /// The key that must have signed them.
+    pub key: Option<Signer>,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct TrustTable {
@@ -135,6 +147,7 @@ struct File {
     trust: TrustTable,
     agent: AgentTable,
     agents: AgentsTable,
+    updates: Updates,
     trace: Option<PathBuf>,
     trace_bodies: bool,
     receipts: Option<ReceiptsEntry>,
@@ -223,6 +236,7 @@ impl User {
             untrusted: file.trust.untrusted,
             hooks: file.agent.hooks,
             agents: file.agents.registry,
+            updates: file.updates,
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,
             receipts: file.receipts.map(|entry| entry.beside(path)),

@@ -4,6 +4,7 @@
 mod dist;
 mod guests;
 mod languages;
+mod release_files;
 mod reproducible;
 mod rules;
 mod secrets;
@@ -25,8 +26,10 @@ struct Cli {
 enum Command {
     /// Build these proxies, or all, into `target/components`.
     Guests { names: Vec<String> },
-    /// Build the program for distribution, and pack it as an archive and for Debian, npm and Python.
+    /// Build the program for distribution, and pack it as an archive and for Debian, RPM, npm and Python.
     Dist(dist::Options),
+    /// Write what a release has beside its packages: descriptions, a formula, a manifest for Scoop, and checksums.
+    ReleaseFiles(release_files::Options),
     /// Build the first project of each language, measure it, and write the table of languages into the book.
     Languages,
     /// Regenerate the rules of `host/secrets` from their catalogue.
@@ -34,7 +37,12 @@ enum Command {
     /// Compare what `redact` finds with what the engine of its rules finds, in examples and in ordinary text.
     Secrets,
     /// Build these of our extensions, or all, from a copy of the checkout in another folder, and compare the bytes.
-    Reproducible { names: Vec<String> },
+    Reproducible {
+        names: Vec<String>,
+        /// Build the program instead, with the profile `dist`.
+        #[arg(long, conflicts_with = "names")]
+        program: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -52,9 +60,11 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Guests { names } => guests::build(&workspace, &names),
         Command::Dist(options) => dist::run(&workspace, options),
+        Command::ReleaseFiles(options) => release_files::write(&workspace, options),
         Command::Languages => languages::run(&workspace),
         Command::Rules => rules::make(&workspace),
         Command::Secrets => secrets::compare(&workspace),
-        Command::Reproducible { names } => reproducible::check(&workspace, &names),
+        Command::Reproducible { program: true, .. } => reproducible::check_program(&workspace),
+        Command::Reproducible { names, .. } => reproducible::check(&workspace, &names),
     }
 }

@@ -1,11 +1,12 @@
-//! `cargo xtask reproducible`: checks that the program's extensions have the same bytes, wherever the checkout is.
+//! `cargo xtask reproducible`: checks that the program's extensions, or the program, have the same bytes, wherever the
+//! checkout is.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::guests;
+use crate::{dist, guests};
 use xtask::program::EXTENSIONS;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
@@ -21,23 +22,41 @@ pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
         names => names,
     };
     guests::build_with(workspace, progress, names)?;
-    let elsewhere = workspace.target("xtask/elsewhere/a copy of the checkout");
-    copy(&workspace.path(""), &elsewhere)?;
-    let elsewhere = Workspace::at(&elsewhere)?;
+    let elsewhere = elsewhere(workspace)?;
     guests::build_with(&elsewhere, progress, names)?;
     for name in names {
         let file = Path::new("components").join(name).with_extension("wasm");
-        let (own, copy) = (workspace.target(&file), elsewhere.target(&file));
-        let read = |path: &Path| {
-            fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
-        };
-        ensure!(
-            read(&own)? == read(&copy)?,
-            "{} and {} are built from the same source, but differ",
-            own.display(),
-            copy.display()
-        );
+        compare(&workspace.target(&file), &elsewhere.target(&file))?;
     }
+    Ok(())
+}
+
+/// Builds the program without extensions here and from a copy of the checkout, with the profile `dist`, and compares the
+/// bytes.
+pub fn check_program(workspace: &Workspace) -> Result<()> {
+    let progress = &Progress::new(workspace);
+    let own = dist::build_alone(workspace, progress)?;
+    let copy = dist::build_alone(&elsewhere(workspace)?, progress)?;
+    compare(&own, &copy)
+}
+
+/// A copy of the checkout in another folder.
+fn elsewhere(workspace: &Workspace) -> Result<Workspace> {
+    let elsewhere = workspace.target("xtask/elsewhere/a copy of the checkout");
+    copy(&workspace.path(""), &elsewhere)?;
+    Workspace::at(&elsewhere)
+}
+
+/// Fails unless two files have the same bytes.
+fn compare(own: &Path, copy: &Path) -> Result<()> {
+    let read =
+        |path: &Path| fs::read(path).with_context(|| format!("{} cannot be read", path.display()));
+    ensure!(
+        read(own)? == read(copy)?,
+        "{} and {} are built from the same source, but differ",
+        own.display(),
+        copy.display()
+    );
     Ok(())
 }
 

@@ -4,6 +4,6 @@
 mod bad;
 mod kinds;
 mod real;
-mod served;
+pub mod served;
 mod stopped;
-mod world;
+pub mod world;

@@ -13,6 +13,8 @@ struct Files {
     files: BTreeMap<String, Vec<u8>>,
     /// The path whose transfer stops halfway, and the sender to notify.
     stops: Option<(String, Sender<()>)>,
+    /// The path whose transfer breaks off halfway.
+    cut: Option<String>,
 }
 
 pub struct Server {
@@ -60,6 +62,11 @@ impl Server {
         waits
     }
 
+    /// Closes the connection after half of this file from now on.
+    pub fn cut_halfway(&self, path: &str) {
+        self.files.lock().unwrap().cut = Some(path.to_owned());
+    }
+
     pub fn go_on(&self) {
         self.files.lock().unwrap().stops = None;
     }
@@ -79,6 +86,7 @@ fn answer(client: TcpStream, files: &Mutex<Files>) {
     let files = files.lock().unwrap();
     let found = files.files.get(&path).cloned();
     let stops = files.stops.clone().filter(|(stops, _)| *stops == path);
+    let is_cut = files.cut.as_ref() == Some(&path);
     drop(files);
     let status = if found.is_some() {
         "200 OK"
@@ -98,6 +106,7 @@ fn answer(client: TcpStream, files: &Mutex<Files>) {
     let mut client = client.into_inner();
     let _ = client.write_all(head.as_bytes());
     match stops {
+        None if is_cut => drop(client.write_all(&body[..body.len() / 2])),
         None => drop(client.write_all(&body)),
         Some((_, told)) => {
             let _ = client.write_all(&body[..body.len() / 2]);

@@ -5,5 +5,5 @@ mod asked;
 mod broken;
 mod files;
 mod registry;
-mod signed;
-mod world;
+pub mod signed;
+pub mod world;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::Package;
 use super::product::{DESCRIPTION, LICENCE, Product};
-use super::tree::{File, gz, tar_gz};
+use super::tree::{File, tar_gz};
 
 /// Where each completion script belongs, by its name.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -16,15 +16,8 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 pub fn pack(product: &Product) -> Result<Package> {
-    let mut files = vec![product.program("usr/bin/acp-chain"), copyright(product)?];
-    for (name, script) in &product.completions {
-        let folder = COMPLETIONS.iter().find(|(known, _)| known == name);
-        files.extend(folder.map(|(_, folder)| script.at(&format!("{folder}/{name}"))));
-    }
-    for page in &product.pages {
-        let path = format!("usr/share/man/man1/{}.gz", page.path);
-        files.push(File::new(path, gz(&page.content)?));
-    }
+    let mut files = product.installed("deb", &COMPLETIONS)?;
+    files.push(copyright(product)?);
     let about = [File::new("control", control(product, &files))];
     let (about, files) = (tar_gz(&about, "")?, tar_gz(&files, "")?);
     let mut archive = ar::Builder::new(Vec::new());

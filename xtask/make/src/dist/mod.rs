@@ -1,11 +1,13 @@
-//! `cargo xtask dist`: packs the program as an archive, and for Debian, npm and Python.
+//! `cargo xtask dist`: packs the program as an archive, and for Debian, RPM, npm and Python, and lists what is in it.
 //!
 //! All packages carry the same finished program, and packing it again gives the same bytes.
 
 mod deb;
 mod npm;
 mod platform;
-mod product;
+pub mod product;
+mod rpm;
+mod sbom;
 mod tree;
 mod wheel;
 
@@ -24,7 +26,7 @@ use self::tree::tar_gz;
 use crate::guests;
 use xtask::program::{EXTENSIONS, PROGRAM, bundle};
 use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -53,10 +55,20 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
         None => build(workspace, &progress)?,
     };
     let product = Product::of(workspace, platform, &program)?;
+    let list = progress.step("list of what is in the program", |_| {
+        sbom::pack(workspace, &product, &program)
+    })?;
     fs::create_dir_all(&out).with_context(|| format!("{} cannot be created", out.display()))?;
     let mut sums = String::new();
     let product = &product;
-    let packs = [archive, deb::pack, npm::launcher, npm::program, wheel::pack];
+    let packs = [
+        archive,
+        deb::pack,
+        rpm::pack,
+        npm::launcher,
+        npm::program,
+        wheel::pack,
+    ];
     // At once, as each takes seconds.
     let packages = progress.step("packages", |_| {
         thread::scope(|scope| {
@@ -66,7 +78,7 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
             packed.into_iter().collect::<Result<Vec<_>>>()
         })
     })?;
-    for Package { file, bytes } in packages {
+    for Package { file, bytes } in packages.into_iter().chain([list]) {
         let path = out.join(&file);
         fs::write(&path, &bytes)
             .with_context(|| format!("{} cannot be written", path.display()))?;
@@ -81,20 +93,21 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
 /// Builds the program with its extensions.
 fn build(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     let extensions = guests::build_with(workspace, progress, &EXTENSIONS.map(str::to_owned))?;
-    progress.step("acp-chain, with the profile dist", |step| {
-        let mut build = cargo();
-        build.args(["build", "--locked", "--profile", "dist"]);
-        step.run(build.current_dir(workspace.path("")))
-    })?;
+    let built = build_alone(workspace, progress)?;
     let folder = workspace.target("dist/bundled");
     fs::create_dir_all(&folder)?;
     let program = folder.join(PROGRAM);
-    bundle(
-        &workspace.target("dist").join(PROGRAM),
-        &extensions,
-        &program,
-    )?;
+    bundle(&built, &extensions, &program)?;
     Ok(program)
+}
+
+/// Builds the program without extensions.
+pub fn build_alone(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    progress.step("acp-chain, with the profile dist", |step| {
+        let mut build = workspace.distributed();
+        step.run(build.args(["build", "--locked", "--profile", "dist"]))
+    })?;
+    Ok(workspace.target("dist").join(PROGRAM))
 }
 
 /// The plain archive: the program, its licences, completions and manual pages.

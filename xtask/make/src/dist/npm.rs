@@ -5,7 +5,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::Package;
-use super::product::{DESCRIPTION, LICENCE, Product};
+use super::product::{DESCRIPTION, LICENCE, Product, installed_by};
 use super::tree::{File, tar_gz};
 
 /// The script that runs the program.
@@ -25,7 +25,7 @@ pub fn launcher(product: &Product) -> Result<Package> {
     let mut launcher = File::new("acp-chain.js", LAUNCHER);
     launcher.is_program = true;
     let file = format!("acp-chain-{}.tgz", product.version);
-    pack(product, file, &about, launcher)
+    pack(product, file, &about, [launcher])
 }
 
 /// The package with the program for this platform.
@@ -41,16 +41,23 @@ pub fn program(product: &Product) -> Result<Package> {
     });
     let (arch, version) = (product.platform.npm, product.version);
     let file = format!("acp-chain-linux-{arch}-{version}.tgz");
-    pack(product, file, &about, product.program("acp-chain"))
+    let program = [product.program("acp-chain"), installed_by("npm", "")];
+    pack(product, file, &about, program)
 }
 
 fn scoped(product: &Product) -> String {
     format!("@acp-chain/linux-{}", product.platform.npm)
 }
 
-fn pack(product: &Product, file: String, about: &Value, program: File) -> Result<Package> {
+fn pack<const COUNT: usize>(
+    product: &Product,
+    file: String,
+    about: &Value,
+    program: [File; COUNT],
+) -> Result<Package> {
     let about = serde_json::to_string_pretty(about)?;
-    let mut files = vec![File::new("package.json", about), program];
+    let mut files = vec![File::new("package.json", about)];
+    files.extend(program);
     files.extend(product.texts.iter().cloned());
     Ok(Package {
         file,

@@ -10,7 +10,8 @@ use object::{Endianness, FileKind};
 /// A platform with packages.
 #[derive(Clone, Copy)]
 pub struct Platform {
-    arch: &'static str,
+    /// As Rust and RPM name it.
+    pub arch: &'static str,
     pub debian: &'static str,
     pub npm: &'static str,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 
 use super::platform::{Platform, glibc};
-use super::tree::File;
+use super::tree::{File, gz};
 use xtask::workspace::Workspace;
 
 pub const DESCRIPTION: &str =
@@ -78,11 +78,35 @@ impl Product {
         }
     }
 
+    /// The files of a package for a distribution of Linux: the program, its manual pages, what has installed it, and the
+    /// completions in these folders, by the names of their files.
+    pub fn installed(&self, by: &str, completions: &[(&str, &str)]) -> Result<Vec<File>> {
+        let mut files = vec![
+            self.program("usr/bin/acp-chain"),
+            installed_by(by, "usr/lib/acp-chain/"),
+        ];
+        for (name, script) in &self.completions {
+            let folder = completions.iter().find(|(known, _)| known == name);
+            files.extend(folder.map(|(_, folder)| script.at(&format!("{folder}/{name}"))));
+        }
+        for page in &self.pages {
+            let path = format!("usr/share/man/man1/{}.gz", page.path);
+            files.push(File::new(path, gz(&page.content)?));
+        }
+        Ok(files)
+    }
+
     pub fn licences(&self) -> impl Iterator<Item = &File> {
         self.texts
             .iter()
             .filter(|file| file.path.starts_with("LICENSE"))
     }
+}
+
+/// The file by which `acp-chain self-update` sees that a package manager has installed the program, in the program's
+/// folder or in `lib/acp-chain` beside that folder.
+pub fn installed_by(kind: &str, folder: &str) -> File {
+    File::new(format!("{folder}installed-by"), format!("{kind}\n"))
 }
 
 /// The manual pages, in the order of their names.

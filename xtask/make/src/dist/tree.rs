@@ -11,7 +11,7 @@ use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
 /// The time of all files, in seconds: that of npm, so that the bytes do not depend on the time of packing.
-const TIME: u64 = 499_162_500;
+pub const TIME: u64 = 499_162_500;
 
 /// The same as a file's time.
 pub fn made() -> SystemTime {

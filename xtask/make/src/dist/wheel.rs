@@ -12,7 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::Package;
-use super::product::{DESCRIPTION, LICENCE, Product};
+use super::product::{DESCRIPTION, LICENCE, Product, installed_by};
 use super::tree::{File, made};
 
 /// A script that archives files under their paths, which `python3 -m zipfile` does not.
@@ -27,7 +27,10 @@ pub fn pack(product: &Product) -> Result<Package> {
     let name = format!("acp_chain-{}", product.version);
     let tag = format!("py3-none-{}", product.platform.wheel(product.glibc));
     let about = format!("{name}.dist-info");
-    let mut files = vec![product.program(&format!("{name}.data/scripts/acp-chain"))];
+    let mut files = vec![
+        product.program(&format!("{name}.data/scripts/acp-chain")),
+        installed_by("pip", &format!("{name}.data/data/lib/acp-chain/")),
+    ];
     for licence in product.licences() {
         files.push(licence.at(&format!("{about}/licenses/{}", licence.path)));
     }

@@ -1,7 +1,6 @@
 //! Proxies in Rust, each built for the target that it names.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::path::{Path, PathBuf};
 
 use acp_chain_author::component::Imports;
@@ -11,13 +10,10 @@ use anyhow::Result;
 use xtask::fetch::target;
 use xtask::progress::Progress;
 use xtask::stamp::Stamp;
-use xtask::workspace::{GuestCrate, Workspace, cargo};
+use xtask::workspace::{GuestCrate, Workspace, cargo, same_home};
 
 /// A feature of all component runtimes: text is searched sixteen bytes at a time.
 const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];
-
-/// The name of cargo's folder in panic messages, so that all builds have the same bytes.
-const CARGO_HOME: &str = "/cargo";
 
 /// Builds these crates, each into its component, with one cargo run per target.
 pub fn build(
@@ -40,7 +36,7 @@ pub fn build(
         };
         progress.step(&format!("proxies in Rust for {triple}"), |step| {
             target::add(progress, step, triple)?;
-            let flags = FEATURES.map(str::to_owned).into_iter().chain(remap());
+            let flags = FEATURES.map(str::to_owned).into_iter().chain(same_home());
             let flags = flags.collect::<Vec<_>>().join("\u{1f}");
             let packages = guests
                 .iter()
@@ -68,16 +64,6 @@ pub fn build(
         })?;
     }
     Ok(())
-}
-
-/// The option that gives cargo's folder the same name everywhere.
-fn remap() -> Option<String> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;
-    Some(format!(
-        "--remap-path-prefix={}={CARGO_HOME}",
-        home.display()
-    ))
 }
 
 /// Turns a module into a component, or with a project into an extension that may import this.
