@@ -22,5 +22,6 @@ pub mod stand_in;
 pub mod terminal;
 pub mod transcript;
 pub mod tree;
+pub mod ways;
 pub mod web;
 pub mod wire;

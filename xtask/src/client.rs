@@ -7,8 +7,8 @@ use std::io::Write;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use acp_chain_acp::UPDATE;
-use acp_chain_ends::client::Services;
+use acp_chain_acp::{PERMISSION, UPDATE};
+use acp_chain_ends::client::{Services, choose, rejecting};
 use acp_chain_ends::{Arrival, End, Request, notification};
 use anyhow::Result;
 use serde_json::Value;
@@ -41,6 +41,9 @@ pub struct Client {
     /// The session of the last request, if it has one.
     session: Value,
     besides: BTreeSet<String>,
+    /// How the titles of the questions begin that are answered with a no.
+    refused: Option<&'static str>,
+    questions: Vec<String>,
 }
 
 /// What the client received since the last call of [`Client::heard`].
@@ -71,7 +74,19 @@ impl Client {
             heard: ReceivedUpdates::default(),
             session: Value::Null,
             besides: BTreeSet::new(),
+            refused: None,
+            questions: Vec::new(),
         }
+    }
+
+    /// Answers questions with a no from now on whose titles begin so.
+    pub fn refuse(&mut self, begin: &'static str) {
+        self.refused = Some(begin);
+    }
+
+    /// The titles of the questions that were answered with a no since the last call.
+    pub fn refused(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.questions)
     }
 
     /// Sends a request, and handles messages until it is answered.
@@ -159,7 +174,14 @@ impl Client {
     fn serve(&mut self, request: &Request) -> Result<()> {
         let kind = format!("asks {}", request.method());
         self.heard.kinds.insert(kind);
-        self.send(&self.services.serve(request))
+        let title = request.params()["toolCall"]["title"].as_str();
+        let begin = self.refused.filter(|_| request.method() == PERMISSION);
+        let begins_so = |title: &&str| begin.is_some_and(|begin| title.starts_with(begin));
+        let Some(question) = title.filter(begins_so) else {
+            return self.send(&self.services.serve(request));
+        };
+        self.questions.push(question.to_owned());
+        self.send(&request.respond(choose(rejecting(request.params()))))
     }
 
     fn note(&mut self, update: &Value, session: &Value) {

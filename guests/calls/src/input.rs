@@ -49,7 +49,8 @@ pub struct Input {
 
 impl Input {
     pub fn merge(&mut self, json: &str) {
-        self.is_given |= !matches!(json, "{}" | "[]" | "\"\"");
+        let signs = json.bytes().filter(|byte| !byte.is_ascii_whitespace());
+        self.is_given |= !signs.eq(*b"{}") && !matches!(json, "[]" | "\"\"");
         if json.len() > LONGEST {
             self.is_odd = true;
             return;

@@ -76,8 +76,11 @@ impl CallName {
     }
 }
 
-/// The mark of a call that was refused.
+/// The marks of a call: it was refused; it was mentioned; text from outside may have steered it; it has ended.
 pub(crate) const REFUSED: &str = "refused";
+pub(crate) const MENTIONED: &str = "mentioned";
+pub(crate) const STEERED: &str = "steered";
+pub(crate) const ENDED: &str = "ended";
 
 fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -99,12 +102,14 @@ impl Guard {
             return Err(why);
         }
         self.prepare(session).await?;
-        let brings = self.with_files(session, effects).await?;
+        let brought = self
+            .with_files(session, effects, &self.labels(session))
+            .await?;
         let is_again =
             name.is_some_and(|name| self.with(session, |own| own.has_decided(name.exact())));
         if !is_again {
             let taken = self
-                .take(session, &brings, &effects.title, Some(&gate))
+                .take(session, &brought, &effects.title, Some(&gate))
                 .await;
             if taken.is_err()
                 && let Some(name) = name
@@ -118,6 +123,12 @@ impl Guard {
         for hash in name.into_iter().flat_map(|name| name.0) {
             self.with(session, |own| own.decide(hash));
         }
+        // An earlier call may have had its id.
+        if let Some(CallName([_, by_id])) = name {
+            self.with(session, |own| {
+                own.forget(CallName::marked(by_id, ENDED));
+            });
+        }
         self.note_writes(session, effects).await
     }
 
@@ -126,17 +137,18 @@ impl Guard {
     async fn take(
         &self,
         session: &str,
-        brings: &Labels,
+        brought: &Brought,
         what: &str,
         turn: Option<&Arc<Mutex<()>>>,
     ) -> Result<(), String> {
         let before = self.labels(session);
         let (mut held, mut is_allowed) = (before.clone(), false);
         loop {
+            let brings = brought.to(&held);
             let mut all = held.clone();
-            all.join(brings);
-            if !is_allowed && makes_three(&held, brings) {
-                let text = Self::three(&held, brings, what);
+            all.join(&brings);
+            if !is_allowed && makes_three(&held, &brings) {
+                let text = Self::three(&held, &brings, what);
                 self.ask(session, &format!("{text}. Allow it?")).await?;
                 is_allowed = true;
                 let own = self.with(session, |own| Arc::clone(&own.gate.lock));
@@ -173,22 +185,29 @@ impl Guard {
         format!("{what} makes it three. It brings {new}. The session holds {held}: {sources}")
     }
 
-    /// What a call brings, with the files that were written under A.
+    /// What a call brings, with the files that were written under A. `held` is what the session held before it.
     pub(crate) async fn with_files(
         &self,
         session: &str,
         effects: &Effects,
-    ) -> Result<Labels, String> {
-        let mut brings = effects.brings.clone();
-        let has_text = self.labels(session).has(Label::A) || brings.has(Label::A);
-        if !has_text && (effects.reads_any || !effects.reads.is_empty()) {
+        held: &Labels,
+    ) -> Result<Brought, String> {
+        let mut brought = Brought {
+            certain: effects.brings.clone(),
+            assumed: effects.assumed.clone(),
+        };
+        let matters = !brought.certain.has(Label::A) || !brought.assumed.is_empty();
+        let reads = effects.reads_any || !effects.reads.is_empty();
+        if !held.has(Label::A) && matters && reads {
             let files = ledger::files(session).await.map_err(unstored)?;
             if let Some(file) = files.read_by(effects) {
                 let source = format!("{}, written under A", LogTitle(Some(file)));
-                brings.add(&[Label::A], &source);
+                brought.certain.add(&[Label::A], &source);
+                // A command may run what it reads.
+                brought.certain.join(&effects.assumed);
             }
         }
-        Ok(brings)
+        Ok(brought)
     }
 
     /// Files that are written under A are text from outside for later sessions.
@@ -215,7 +234,7 @@ impl Guard {
         let _alone = gate.lock().await;
         self.prepare(session).await?;
         let source = format!("{kind} in the result of {title}");
-        let brings = Labels::of(&[Label::B], &source);
+        let brings = Brought::from(Labels::of(&[Label::B], &source));
         let what = format!("the result of {title}");
         self.take(session, &brings, &what, Some(&gate)).await
     }
@@ -225,8 +244,10 @@ impl Guard {
         let gate = self.with(session, |own| Arc::clone(&own.gate.lock));
         let _alone = gate.lock().await;
         self.prepare(session).await?;
-        let brings = self.with_files(session, effects).await?;
-        self.take(session, &brings, "this prompt", None).await?;
+        let brought = self
+            .with_files(session, effects, &self.labels(session))
+            .await?;
+        self.take(session, &brought, "this prompt", None).await?;
         let labels = self.labels(session);
         let more = |prompts: u64| prompts.saturating_add(1);
         self.store(session, &labels, more).await
@@ -360,6 +381,33 @@ impl Guard {
     pub(crate) fn keep(&self) {
         if let Err(error) = save(&self.state) {
             warn!("the state is not saved; if the proxy breaks, sessions hold A and B: {error}");
+        }
+    }
+}
+
+/// What a call, a result or a prompt brings.
+pub(crate) struct Brought {
+    pub(crate) certain: Labels,
+    /// What it may bring besides if text from outside steers it.
+    pub(crate) assumed: Labels,
+}
+
+impl Brought {
+    /// What it brings to a session that holds these labels.
+    pub(crate) fn to(&self, held: &Labels) -> Labels {
+        let mut brings = self.certain.clone();
+        if held.has(Label::A) {
+            brings.join(&self.assumed);
+        }
+        brings
+    }
+}
+
+impl From<Labels> for Brought {
+    fn from(certain: Labels) -> Self {
+        Self {
+            certain,
+            assumed: Labels::default(),
         }
     }
 }

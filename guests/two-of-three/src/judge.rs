@@ -13,7 +13,7 @@ use acp_chain_calls::place::Place;
 use acp_chain_calls::title::LogTitle;
 use acp_chain_proxy::path;
 
-use crate::config::Server;
+use crate::config::{AssumePrivate, Server};
 use crate::label::{Label, Labels};
 use crate::places::bases;
 
@@ -33,18 +33,21 @@ const KNOWN: &[&str] = &[
 /// What the user says of commands, tools, places and servers.
 pub(crate) struct Judge {
     pub(crate) local: Vec<Pattern>,
+    /// Commands that bring no text from outside, those of `local` among them.
+    pub(crate) builds: Vec<Pattern>,
     pub(crate) local_tools: Vec<String>,
     pub(crate) private: Vec<Glob>,
     pub(crate) untrusted: Vec<Glob>,
     pub(crate) servers: BTreeMap<String, Server>,
-    /// Whether a command that is not proved local, or an unknown tool, counts as reading private places.
-    pub(crate) assume_private: bool,
+    pub(crate) assume_private: AssumePrivate,
 }
 
 /// What a call does, as far as its text shows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) brings: Labels,
+    /// What it brings besides in a session with text from outside.
+    pub(crate) assumed: Labels,
     /// The files and folders that it may read, see [`key`].
     pub(crate) reads: BTreeSet<String>,
     /// Whether it may read any file of the project.
@@ -79,6 +82,11 @@ impl Judge {
         let servers: BTreeSet<&str> = server.into_iter().chain(in_titles).collect();
         for name in &servers {
             self.add_server(name, &mut effects);
+        }
+        // A server that runs commands of the agent's.
+        let is_local = |name: &&str| self.servers.get(*name).is_some_and(|server| server.local);
+        if commands.is_some() && !servers.iter().all(is_local) {
+            self.add_assumed(&mut effects);
         }
         if servers.is_empty() {
             self.add_tool(call, commands.as_ref(), directory, &mut effects);
@@ -159,13 +167,15 @@ impl Judge {
 
     /// What is not known may read private places without naming them.
     fn add_assumed(&self, effects: &mut Effects) {
-        if self.assume_private {
-            let source = format!("what {} may read", effects.title);
-            effects.brings.add(&[Label::B], &source);
+        let source = format!("what {} may read without naming it", effects.title);
+        match self.assume_private {
+            AssumePrivate::Always => effects.brings.add(&[Label::B], &source),
+            AssumePrivate::AfterText => effects.assumed.add(&[Label::B], &source),
+            AssumePrivate::Never => {}
         }
     }
 
-    /// A command that is not proved local may read from outside, and act there.
+    /// A command that is not proved local may act outside, and read from there unless it only builds.
     fn add_commands(
         &self,
         call: &Call,
@@ -182,19 +192,28 @@ impl Judge {
             }
         }
         let goes_out = |to: Option<&str>| to.is_none_or(|to| !holds(directory, to));
+        let stays = !commands.moves().any(goes_out);
         let mut covered = vec![false; commands.count()];
-        let is_local = if call.input.lines.is_empty() && call.input.is_given {
-            // Its title may say anything.
-            self.is_local_tool(call)
-        } else {
+        // Otherwise its title may say anything.
+        let is_named = !call.input.lines.is_empty() || !call.input.is_given;
+        let is_local = if is_named {
             commands.doubt().is_none()
-                && !commands.moves().any(goes_out)
+                && stays
                 && commands.cover(&self.local, &mut covered).is_none()
+        } else {
+            self.is_local_tool(call)
         };
-        if !is_local {
-            effects.bring_outside("a command that is not proved local,");
-            self.add_assumed(effects);
+        if is_local {
+            return;
         }
+        let by = "a command that is not proved local,";
+        if is_named && stays && commands.mean(&self.builds) {
+            let source = format!("{by} {}", effects.title);
+            effects.brings.add(&[Label::C], &source);
+        } else {
+            effects.bring_outside(by);
+        }
+        self.add_assumed(effects);
     }
 }
 

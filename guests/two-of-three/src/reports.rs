@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use acp_chain_proxy::{Head, Json, Response, Version, read, spawn};
 
-use crate::guard::{CallName, Guard, REFUSED, makes_three};
+use crate::guard::{Brought, CallName, ENDED, Guard, MENTIONED, REFUSED, STEERED, makes_three};
 use crate::handlers::session;
 use crate::judge::Effects;
 use crate::label::{Label, Labels};
@@ -78,17 +78,22 @@ impl Guard {
         let status: Option<String> = head.read("/update/status");
         let has_failed = status.as_deref() == Some("failed");
         let has_begun = status.is_some_and(|status| status != "pending");
-        let Some(id) = head
-            .read::<String>("/update/toolCallId")
-            .filter(|_| has_begun)
-        else {
+        let Some(id) = head.read::<String>("/update/toolCallId") else {
             return;
         };
+        let name = CallName::by_id(&id);
+        self.note_reuse(session, name, head);
+        if !has_begun {
+            return;
+        }
+        let may_be_steered = self.may_be_steered(session, name);
         let call = self.turns.call(session, &id);
         let directory = self.directory(session);
         let mut effects = self.judge.effects(&call, None, directory.as_ref());
+        if !may_be_steered {
+            effects.assumed = Labels::default();
+        }
         // It was decided about before it began, or did not run: agents show a call that was refused as failed.
-        let name = CallName::by_id(&id);
         let was_refused = self.with(session, |own| {
             own.has_decided(CallName::marked(name, REFUSED))
         });
@@ -104,6 +109,43 @@ impl Guard {
             effects.brings.join(&secrets);
         }
         self.found(session, effects);
+    }
+
+    /// Forgets what is known of a call that has ended, if the agent begins another one with its id.
+    fn note_reuse(&self, session: &str, call: u64, head: &Head) {
+        let text = |name: &str| head.read::<String>(&format!("/update/{name}"));
+        let is_new = text("sessionUpdate").as_deref() == Some("tool_call");
+        let is_open = |status: &str| matches!(status, "pending" | "in_progress");
+        let has_ended = text("status").is_some_and(|status| !is_open(&status));
+        let marks = [MENTIONED, STEERED, ENDED, REFUSED];
+        let ended = CallName::marked(call, ENDED);
+        self.with(session, |own| {
+            if is_new && own.has_decided(ended) {
+                own.forget(call);
+                for mark in marks {
+                    own.forget(CallName::marked(call, mark));
+                }
+            }
+            if has_ended {
+                own.decide(ended);
+            }
+        });
+    }
+
+    /// Whether text from outside may have steered a call that has begun: not the text that the call itself has brought by
+    /// an earlier update.
+    fn may_be_steered(&self, session: &str, call: u64) -> bool {
+        let [mentioned, steered] = [MENTIONED, STEERED].map(|mark| CallName::marked(call, mark));
+        self.with(session, |own| {
+            if own.has_decided(mentioned) {
+                return own.has_decided(steered);
+            }
+            own.decide(mentioned);
+            if own.labels.has(Label::A) {
+                own.decide(steered);
+            }
+            true
+        })
     }
 
     /// A call at the model's provider has no hook, but is shown. It may fetch what anybody has written.
@@ -148,11 +190,16 @@ impl Guard {
     /// Holds what was found, and stores it after the current call.
     fn found(self: &Rc<Self>, session: &str, effects: Effects) {
         let reads = effects.reads_any || !effects.reads.is_empty();
-        if effects.brings.is_empty() && !reads && effects.writes.is_empty() {
+        let held = self.labels(session);
+        let brought = Brought {
+            certain: effects.brings.clone(),
+            assumed: effects.assumed.clone(),
+        };
+        let brings = brought.to(&held);
+        if brings.is_empty() && !reads && effects.writes.is_empty() {
             return;
         }
-        let held = self.labels(session);
-        self.add(session, &effects.brings);
+        self.add(session, &brings);
         let (guard, session) = (Rc::clone(self), session.to_owned());
         spawn(async move {
             if let Err(why) = guard.follow(&session, &effects, &held).await {
@@ -164,7 +211,10 @@ impl Guard {
     /// Stores what a call has brought. An error if its turn must not go on.
     async fn follow(&self, session: &str, effects: &Effects, held: &Labels) -> Result<(), String> {
         self.prepare(session).await?;
-        let brings = self.with_files(session, effects).await?;
+        let mut earlier = self.labels(session).without(&effects.brings);
+        earlier.join(held);
+        let brought = self.with_files(session, effects, &earlier).await?;
+        let brings = brought.to(&earlier);
         self.add(session, &brings);
         self.prepare(session).await?;
         self.show(session, held);

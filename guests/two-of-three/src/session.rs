@@ -11,7 +11,7 @@ use crate::label::Labels;
 /// The number of sessions past which those without a turn are forgotten. What is stored of them stays.
 const MOST: usize = 256;
 /// How many marks of calls are kept in a turn.
-const MOST_CALLS: usize = 1024;
+const MOST_CALLS: usize = 4096;
 
 /// A session. What is not saved is lost if the proxy breaks.
 #[derive(Debug, Default, Deserialize, Serialize)]

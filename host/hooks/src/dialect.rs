@@ -256,11 +256,13 @@ fn server(tool: &str) -> Option<&str> {
     Some(server)
 }
 
-/// An input, as an object also where the agent writes it as text.
+/// An input, as an object also where the agent writes it as text. It is in one line, as in the message about it:
+/// otherwise it would be taken for one that a proxy has changed.
 fn object(input: &str) -> String {
     let text = serde_json::from_str::<String>(input).ok();
     let text = text.filter(|text| text.trim_start().starts_with('{') && Report::new(text).is_ok());
-    text.unwrap_or_else(|| input.to_owned())
+    let object = text.as_deref().unwrap_or(input);
+    object.replace(['\n', '\r'], " ")
 }
 
 #[cfg(test)]

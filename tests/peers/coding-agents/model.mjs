@@ -4,10 +4,12 @@
 // follows it, and the body.
 //
 // A prompt says what the model does: `[[text]]` answers with a text, `[[shell]]` calls the agent's shell,
-// `[[shell COMMAND]]` with this command, `[[loop COMMAND]]` again and again, `[[read PATH]]` calls what reads a file, `[[subagent KIND COMMAND]]` has a
-// subagent of this kind (`-`: of none) call its shell, `[[probe]]` and `[[add]]` call the tools of the MCP server
-// `probe`, `[[todo]]` calls that of `todo`, and `[[hold]]` begins an answer that has no end. After the result of a tool
-// comes a text that says whether MARK was in it. A request without tools, as for a title, gets a text.
+// `[[shell COMMAND]]` with this command, `[[loop COMMAND]]` again and again, `[[read PATH]]` calls what reads a file,
+// `[[write PATH TEXT]]` what writes one (`\n` is the end of a line), `[[fetch URL]]` what fetches a page,
+// `[[subagent KIND COMMAND]]` has a subagent of this kind (`-`: of none) call its shell, `[[probe]]` and `[[add]]` call the
+// tools of the MCP server `probe`, `[[todo]]` calls that of `todo`, and `[[hold]]` begins an answer that has no end.
+// `[[steps A ;; B ;; C]]` makes such calls one after the other, whatever their results are. After the result of a tool comes a
+// text that says whether MARK was in it. A request without tools, as for a title, gets a text.
 //
 // It speaks what the agents speak: `dialects.mjs`. At `/mcp` is the MCP server of `tools.mjs`, for agents that start none.
 import fs from "node:fs";
@@ -26,6 +28,8 @@ const SCRIPT = /\[\[(\w+)(?: (.*?))?\]\]/g;
 const SHELL =
   /^(bash|shell|shell_command|exec_command|run_shell_command|run_commands?|execute|launch-process)$/i;
 const READ = /^(read|read_file|read_files|view)$/i;
+const WRITE = /^(write|write_file|create|save-file)$/i;
+const FETCH = /^(web_?fetch|web-fetch|fetch_web_content)$/i;
 const SUBAGENT = /(^|__)(task|agent|spawn_agent)$/i;
 
 const script = (word) => `Do as the script says: [[${word}]]`;
@@ -42,6 +46,17 @@ const read = (path) => ({
     ...{ file_path: path, filePath: path, absolute_path: path, path },
     ...{ paths: [path], files: [{ path }], type: "file" },
   },
+});
+const write = (path, text) => ({
+  fits: (name) => WRITE.test(name),
+  values: {
+    ...{ file_path: path, filePath: path, absolute_path: path, path },
+    ...{ content: text, file_content: text, file_text: text },
+  },
+});
+const fetched = (url) => ({
+  fits: (name) => FETCH.test(name),
+  values: { url, prompt: "What does it say?", requests: [{ url }] },
 });
 const subagent = (kind, prompt) => ({
   fits: (name) => SUBAGENT.test(name),
@@ -64,6 +79,11 @@ const CALLS = {
   loop: (command) => [shell(command)],
   // Some agents read files by their shell.
   read: (path) => [read(path), shell(`cat ${path}`)],
+  write(rest) {
+    const [path, ...text] = rest.split(" ");
+    return [write(path, text.join(" ").replaceAll("\\n", "\n"))];
+  },
+  fetch: (url) => [fetched(url)],
   subagent(rest) {
     const [kind, ...command] = rest.split(" ");
     return [subagent(kind, script(`shell ${command.join(" ")}`))];
@@ -102,11 +122,13 @@ function state({ items }) {
 function decide({ tools }, { word, rest, result, number }) {
   if (tools.length === 0) return { text: "A title" };
   if (word === "hold") return { hold: true };
-  const goesOn = word === "loop" && number < MOST_CALLS;
+  const step = word === "steps" ? rest.split(" ;; ")[number] : undefined;
+  const goesOn = step !== undefined || (word === "loop" && number < MOST_CALLS);
   if (!goesOn && result?.includes(MARK)) return { text: `The tool said ${MARK}.` };
   if (!goesOn && result !== undefined) return { text: `The tool said: ${result.slice(0, 1000)}` };
-  if (!(word in CALLS)) return { text: "All is well." };
-  const calls = CALLS[word](rest);
+  const [name, ...words] = step?.split(" ") ?? [word, rest];
+  if (!(name in CALLS)) return { text: "All is well." };
+  const calls = CALLS[name](words.join(" ") || undefined);
   for (const { fits, values } of calls) {
     const tool = tools.find(({ name }) => fits(name));
     if (tool) return { call: tool, input: input(tool, values) };

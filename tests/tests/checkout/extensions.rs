@@ -1,5 +1,5 @@
 //! The pages of the built-in extensions list each key of their configuration, as its schema describes it, and use each in
-//! an example. `cargo xtask book` writes the lists again.
+//! an example; that of `two-of-three` lists the ways out that are tried. `cargo xtask book` writes the lists again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 
 use acp_chain_package::{Key, keys};
 use acp_chain_tests::host::EXTENSIONS;
+use acp_chain_tests::ways::ways;
 use serde_json::{Map, Value};
 
 /// Set by `cargo xtask book`.
 const WRITE: &str = "ACP_CHAIN_BOOK";
 
-/// The lines around a list.
+/// The lines around lists.
 const BEGIN: &str = "<!-- the keys, by cargo xtask book -->\n";
+const BEGIN_WAYS: &str = "<!-- the ways, from tests/ways-out.toml, by cargo xtask book -->\n";
 const END: &str = "<!-- end -->";
 
 fn root() -> PathBuf {
@@ -54,6 +56,21 @@ fn table(keys: &[Key]) -> String {
     table
 }
 
+/// The page of `two-of-three`, with the list of the ways out.
+fn with_ways(page: &str) -> String {
+    let rows = ways().into_iter().map(|way| {
+        let end = match way.unseen {
+            Some(why) => format!("not seen: {why}"),
+            None => "a question".to_owned(),
+        };
+        format!("| {} | {end} |\n", way.what)
+    });
+    let table = "| A way out | Ends with |\n|---|---|\n".to_owned() + &rows.collect::<String>();
+    let (before, rest) = page.split_once(BEGIN_WAYS).expect("a list of ways");
+    let (_, after) = rest.split_once(END).expect("the end of the list");
+    format!("{before}{BEGIN_WAYS}\n{table}\n{END}{after}")
+}
+
 #[test]
 fn pages_of_extensions_list_their_keys() {
     let writes = std::env::var_os(WRITE).is_some();
@@ -66,7 +83,10 @@ fn pages_of_extensions_list_their_keys() {
         }
         let (before, rest) = text.split_once(BEGIN).expect("a list of keys");
         let (_, after) = rest.split_once(END).expect("the end of the list");
-        let now = format!("{before}{BEGIN}\n{}\n{END}{after}", table(&keys));
+        let mut now = format!("{before}{BEGIN}\n{}\n{END}{after}", table(&keys));
+        if name == "two-of-three" {
+            now = with_ways(&now);
+        }
         if writes {
             fs::write(page(name), now).unwrap();
         } else {

@@ -42,6 +42,8 @@ pub struct Hooked {
     pub only_asks: bool,
     /// The kind of subagent that it starts, or `-` if it knows none; `None` if it was not given any.
     pub subagent: Option<&'static str>,
+    /// Whether it takes all ways out of `tests/ways-out.toml`.
+    pub takes_ways: bool,
     /// The steps that do not work.
     pub fails: &'static [Step],
 }
@@ -62,6 +64,7 @@ pub const HOOKED: [Hooked; 13] = [
     CLAUDE,
     Hooked {
         name: "claude-older",
+        takes_ways: false,
         ..CLAUDE
     },
     CODEX,
@@ -154,6 +157,7 @@ pub const HOOKED: [Hooked; 13] = [
         command: "/commands/0",
         only_asks: false,
         subagent: Some("-"),
+        takes_ways: false,
         // The first sign of life comes with the prompt, so the command has run when the turn is stopped.
         fails: &[Step::HooksOff],
     },
@@ -170,9 +174,6 @@ pub const HOOKED: [Hooked; 13] = [
             Step::HidesFile,
             Step::HidesOutput,
             Step::HidesFailure,
-            // It is stopped too early: its calls are counted more than once.
-            Step::StopsLoop,
-            Step::KeepsBudget,
             Step::HooksOff,
         ],
         ..ANY
@@ -199,6 +200,7 @@ const ANY: Hooked = Hooked {
     command: "/command",
     only_asks: false,
     subagent: None,
+    takes_ways: false,
     fails: &[],
 };
 
@@ -212,7 +214,7 @@ const CLAUDE: Hooked = Hooked {
     own: |place| own_hook(place, ".claude/settings.json", "*", TOUCH),
     disable: |place, _| disable_all(place, ".claude/settings.json"),
     subagent: Some("general-purpose"),
-    fails: &[],
+    takes_ways: true,
     ..ANY
 };
 

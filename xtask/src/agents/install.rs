@@ -17,7 +17,14 @@ use xtask::workspace::{Workspace, cargo};
 pub const CHAIN: [&str; 2] = ["todo", "redact"];
 
 /// The extensions in the program, and the proxy of the tests that changes what it is configured to.
-const COMPONENTS: [&str; 5] = ["todo", "redact", "permissions", "brake", "does"];
+const COMPONENTS: [&str; 6] = [
+    "todo",
+    "redact",
+    "permissions",
+    "brake",
+    "two-of-three",
+    "does",
+];
 
 /// What the trials run.
 pub struct Installation {

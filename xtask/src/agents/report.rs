@@ -16,7 +16,7 @@ pub const BEGIN_HOOKS: &str = "<!-- by cargo xtask agents --hooks -->\n";
 const END: &str = "<!-- end -->";
 
 /// The columns of the table of hooks, with the steps that must work.
-const HOOKS: [(&str, &[Step]); 7] = [
+const HOOKS: [(&str, &[Step]); 9] = [
     ("sees", &[Step::Sees]),
     ("refuses", &[Step::Refuses]),
     ("changes", &[Step::Changes]),
@@ -24,6 +24,8 @@ const HOOKS: [(&str, &[Step]); 7] = [
     ("hides failed commands", &[Step::HidesFailure]),
     ("subagents", &[Step::Subagent]),
     ("brake", &[Step::StopsLoop, Step::KeepsBudget]),
+    ("two-of-three", &[Step::AsksBeforeThird]),
+    ("ways out", &[Step::AsksOnEachWay]),
 ];
 
 /// What acp-chain and our extension add.
@@ -330,7 +332,7 @@ mod tests {
             }];
             let table = hooks_table(&rows);
             assert!(
-                table.ends_with(&format!("| – | – | – | {sign} | – | – | – |\n")),
+                table.ends_with(&format!("| – | – | – | {sign} | – | – | – | – | – |\n")),
                 "{table}"
             );
             let [broken, better] = unexpected(&rows);

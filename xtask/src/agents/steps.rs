@@ -35,6 +35,10 @@ pub enum Step {
     StopsLoop,
     /// `brake` keeps a day's budget over two connections.
     KeepsBudget,
+    /// `two-of-three` asks before a key is posted, and with a no it is not.
+    AsksBeforeThird,
+    /// It does so on each way out.
+    AsksOnEachWay,
     /// A hook of the user's own still runs.
     OwnHook,
     /// The user's settings are as they were.
@@ -84,6 +88,8 @@ impl Step {
             Self::Subagent => "subagents",
             Self::StopsLoop => "stops a loop",
             Self::KeepsBudget => "a day's budget",
+            Self::AsksBeforeThird => "asks before the third",
+            Self::AsksOnEachWay => "asks on each way out",
             Self::OwnHook => "the user's own hook",
             Self::Settings => "the user's settings",
             Self::HooksOff => "hooks off",

@@ -1,7 +1,9 @@
-//! One agent takes all steps; in `hooks`, with its hooks attached, and in `brake`, with limits.
+//! One agent takes all steps; in `hooks`, with its hooks attached, in `brake`, with limits, and in `thirds`, asked about
+//! before it posts a key.
 
 mod brake;
 pub mod hooks;
+mod thirds;
 
 use std::fs::File;
 use std::thread;

@@ -1,5 +1,7 @@
 //! The same call again and again.
 
+use serde_json::value::RawValue;
+
 use super::*;
 
 fn host_with(repeats: &Value) -> Host {
@@ -65,6 +67,43 @@ fn a_call_that_is_shown_before_a_hook_reports_it_without_an_id_is_counted_once()
     report(&mut host, None, "a");
     assert_eq!(seen(&mut host).passed.len(), 2);
     report(&mut host, None, "a");
+    let after = seen(&mut host);
+    assert_eq!((after.refused.len(), after.stops), (1, 1), "{after:?}");
+}
+
+/// As Auggie does: its hooks know no ids, and report inputs in several lines.
+#[test]
+fn an_input_is_the_same_however_it_is_laid_out() {
+    let mut host = host_with(&json!({ "same-call": 2, "action": "stop" }));
+    let shown = |number: usize| {
+        json!({
+            "sessionUpdate": "tool_call", "toolCallId": format!("c{number}"),
+            "rawInput": { "command": "echo \"a  b\\\" c\"", "wait": true },
+        })
+    };
+    let report = |host: &mut Host, command: &str| {
+        let input = format!(
+            "{{\n  \"command\": {},\n  \"wait\": true\n}}",
+            json!(command)
+        );
+        let call =
+            format!(r#"{{ "title": "launch-process", "kind": "execute", "rawInput": {input} }}"#);
+        let text = format!(r#"{{ "sessionId": "s", "toolCall": {call}, "canChange": true }}"#);
+        let params: Box<RawValue> = serde_json::from_str(&text).expect("JSON");
+        host.request(Peer::Agent, BEFORE_TOOL, params);
+    };
+    let same = "echo \"a  b\\\" c\"";
+    // The first one is shown before its report, and the others after it.
+    super::update(&mut host, &shown(0));
+    report(&mut host, same);
+    ended(&mut host, "c0", "completed");
+    report(&mut host, same);
+    super::update(&mut host, &shown(1));
+    ended(&mut host, "c1", "completed");
+    // Blanks within a text matter.
+    report(&mut host, "echo \"a b\\\" c\"");
+    assert_eq!(seen(&mut host).passed.len(), 3);
+    report(&mut host, same);
     let after = seen(&mut host);
     assert_eq!((after.refused.len(), after.stops), (1, 1), "{after:?}");
 }

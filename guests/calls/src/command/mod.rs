@@ -61,7 +61,8 @@ impl Commands {
     /// `None` for a call that is not about a command.
     pub fn of(call: &Call, directory: Option<&Directory>) -> Option<Self> {
         let executes = call.kinds.contains("execute");
-        let lines = if call.input.lines.is_empty() && executes {
+        let is_by_title = call.input.lines.is_empty() && executes;
+        let lines = if is_by_title {
             by_title(call)
         } else {
             call.input.lines.clone()
@@ -88,8 +89,14 @@ impl Commands {
             .directories
             .iter()
             .any(|given| !is_session(given, directory));
-        let doubt = other_title(call)
-            .map(|title| format!("its title {title:?} differs from the command"))
+        // Such a title may say anything: what runs is in the input.
+        let unread = is_by_title && call.input.is_given;
+        let doubt = unread
+            .then(|| "its input has no command in a known form".to_owned())
+            .or_else(|| {
+                other_title(call)
+                    .map(|title| format!("its title {title:?} differs from the command"))
+            })
             .or_else(|| elsewhere(call, directory).map(|given| format!("it runs in {given:?}")))
             .or_else(|| {
                 script
@@ -149,6 +156,13 @@ impl Commands {
             .filter(|(_, is_covered)| !**is_covered);
         left.next()
             .map(|(command, _)| command.texts().collect::<Vec<_>>().join(" "))
+    }
+
+    /// Whether each of its programs is one of these patterns, as somebody means it who hides nothing: an expansion may
+    /// stand for anything.
+    pub fn mean(&self, patterns: &[Pattern]) -> bool {
+        let means = |command| pattern::means(patterns, command, DEEPEST);
+        self.unclear.is_none() && !self.simple.is_empty() && self.simple.iter().all(means)
     }
 
     /// Whether one of the patterns matches something that the call runs.

@@ -114,6 +114,23 @@ pub(super) fn allow(patterns: &[Pattern], command: &SimpleCommand, depth: usize)
             .all(|command| allow(patterns, command, depth - 1))
 }
 
+/// Whether a simple command, and whatever it most likely runs, is one of these patterns. A program without an effect of
+/// its own, such as `timeout`, need not be.
+pub(super) fn means(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> bool {
+    // It only assigns.
+    if command.words.is_empty() {
+        return true;
+    }
+    let runs = Runs::of(command);
+    let met = |pattern: &Pattern| pattern.meets(command) == Match::Yes;
+    let is_known = runs.only.is_some() || patterns.iter().any(met);
+    let mut likely = runs.likely.commands.iter();
+    is_known
+        && depth > 0
+        && !runs.likely.unclear
+        && likely.all(|command| means(patterns, command, depth - 1))
+}
+
 /// Whether one of these patterns matches something that a simple command runs.
 pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
     let own = patterns.iter().map(|pattern| pattern.meets(command)).max();

@@ -62,6 +62,32 @@ fn a_pattern_matches_word_by_word() {
 }
 
 #[test]
+fn a_title_allows_no_command_if_the_input_has_one_in_an_unknown_form() {
+    let rules = json!([
+        { "decision": "deny", "command": "rm *" },
+        { "decision": "allow", "command": "ls *" },
+    ]);
+    for (title, input, expected) in [
+        ("ls -l", json!(null), "allow_once"),
+        ("ls -l", json!({}), "allow_once"),
+        ("ls -l", json!({ "command": "ls -l" }), "allow_once"),
+        ("ls -l", json!({ "code": "rm x" }), "ask"),
+        ("ls -l", json!({ "argv": ["rm", "x"] }), "ask"),
+        ("ls -l", json!(["rm", "x"]), "ask"),
+        ("ls -l", json!(7), "ask"),
+        ("rm x", json!({ "code": "ls" }), "reject_once"),
+    ] {
+        let call =
+            json!({ "toolCallId": "t", "kind": "execute", "title": title, "rawInput": input });
+        assert_eq!(
+            ask(&mut host(rules.clone()), call),
+            expected,
+            "{title} {input}"
+        );
+    }
+}
+
+#[test]
 fn a_rule_without_redirections_allows_only_those_to_streams() {
     let rules = json!([{ "decision": "allow", "command": "make *", "redirections": false }]);
     for (command, expected) in [

@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn patterns_and_globs_are_checked() {
     for (config, part) in [
-        (json!({ "local": ["ls; rm"] }), "one program and its words"),
+        (json!({ "local": ["ls; rm"] }), "in `local`: "),
+        (json!({ "builds": ["ls; rm"] }), "one program and its words"),
         (json!({ "private": ["secret"] }), "begin it with"),
         (json!({ "untrusted": ["x"] }), "begin it with"),
     ] {
@@ -21,6 +22,8 @@ fn the_defaults_are_those_of_the_schema() {
     let default = |key: &str| schema["properties"][key]["default"].clone();
     let texts = |key| serde_json::from_value::<Vec<String>>(default(key)).expect("texts");
     assert_eq!(texts("local"), crate::config::LOCAL);
+    assert_eq!(texts("builds"), crate::config::BUILDS);
+    assert!(crate::config::BUILDS.is_sorted());
     assert_eq!(texts("private"), crate::config::PRIVATE);
 }
 

@@ -118,8 +118,27 @@ fn a_file_that_was_written_under_a_is_text_from_outside_for_later_sessions() {
 }
 
 #[test]
-fn only_files_of_the_project_are_kept() {
+fn a_command_that_may_run_what_was_written_under_a_is_asked_about_in_later_sessions() {
     let mut host = host(json!({}));
+    begin(&mut host);
+    pass(&mut host, &[fetch(), file("edit", "/proj/tests/send.rs")]);
+    // The fake host has a project for each session.
+    let files = host.values(Keeper::Project("s"))["files"].clone();
+    for (number, command) in ["sh tests/send.sh", "cargo test"].iter().enumerate() {
+        let session = format!("t{number}");
+        open(&mut host, &session);
+        host.put_value(Keeper::Project(&session), "files", Some(&files));
+        prompt_in(&mut host, &session, "hello");
+        seen(&mut host);
+        run_in(&mut host, &session, &bash(command));
+        let (_, title) = question(&mut host);
+        assert!(title.contains("brings all three"), "{title}");
+    }
+}
+
+#[test]
+fn only_files_of_the_project_are_kept() {
+    let mut host = host(json!({ "assume-private": "never" }));
     begin(&mut host);
     let outside = file("edit", "/tmp/notes.md");
     pass(&mut host, &[fetch(), bash("make 2> /dev/null"), outside]);

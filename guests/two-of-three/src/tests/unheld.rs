@@ -139,6 +139,25 @@ fn files_and_commands_of_the_editor_are_held() {
 }
 
 #[test]
+fn what_a_call_brings_itself_has_not_steered_it() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    let update_of = |id: &str, status: &str| json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status });
+    mention(&mut host, "c1", bash("git pull"));
+    for status in ["in_progress", "completed", "completed"] {
+        update(&mut host, &update_of("c1", status));
+    }
+    let after = seen(&mut host);
+    assert_eq!(after.stops, 0, "{after:?}");
+    assert!(after.told.contains("[A·C]"), "{after:?}");
+    // Another one may have been, whatever its id.
+    mention(&mut host, "c1", bash("make"));
+    let after = seen(&mut host);
+    assert_eq!(after.stops, 1, "{after:?}");
+    assert!(after.told.contains("without naming it"), "{after:?}");
+}
+
+#[test]
 fn an_old_session_that_is_replayed_brings_nothing() {
     let mut host = host(json!({}));
     mention(&mut host, "c1", fetch());

@@ -44,6 +44,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
         ("LS", Kind::Search),
         ("WebFetch", Kind::Fetch),
         ("WebSearch", Kind::Fetch),
+        ("Agent", Kind::Think),
         ("Task", Kind::Think),
         ("TodoWrite", Kind::Think),
         ("ExitPlanMode", Kind::SwitchMode),

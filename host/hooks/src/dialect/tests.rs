@@ -70,6 +70,31 @@ fn the_files_of_an_input_are_locations() {
     );
 }
 
+/// As Auggie's are.
+#[test]
+fn an_input_in_several_lines_is_not_taken_for_a_changed_one() {
+    let input = json!({ "command": "echo 'a\nb'", "wait": true });
+    let lines = format!("{input:#}");
+    assert!(lines.contains('\n'));
+    for written in [
+        lines.clone(),
+        lines.replace('\n', "\r\n"),
+        json!(lines).to_string(),
+    ] {
+        let report =
+            format!("{{\n  \"tool_name\": \"launch-process\",\n  \"tool_input\": {written}\n}}");
+        let event = dialect("auggie")
+            .unwrap()
+            .read("PreToolUse", &report)
+            .unwrap();
+        let params = event.params("session-1", true).unwrap();
+        assert!(!params.contains(['\n', '\r']), "{params}");
+        assert_eq!(event.decision(&params), Ok(Decision::Pass));
+        let read: Value = serde_json::from_str(&params).unwrap();
+        assert_eq!(read["toolCall"]["rawInput"], input);
+    }
+}
+
 #[test]
 fn a_tool_of_a_server_names_the_server_and_has_no_kind() {
     let report = json!({ "tool_name": "mcp__github__create_issue", "tool_input": {} });

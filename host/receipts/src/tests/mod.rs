@@ -1,5 +1,6 @@
 mod damage;
 mod folder;
+mod foreign;
 mod formats;
 mod observed;
 mod served;

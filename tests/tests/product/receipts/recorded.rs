@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fs;
 
 use serde_json::Value;
+use signed_note::{Note, StandardVerifier, VerifierList};
+use tlog_tiles::{Checkpoint, Error, Hash, HashReader, stored_hashes, tree_hash};
 
 use super::{asked, begin, exported, finish, receipts, segments, stage, verify};
 
@@ -227,4 +229,64 @@ async fn a_manifest_names_the_folder_and_two_chains_share_a_log() {
     let chains = records.iter().filter(|one| one["what"] == "chain");
     let names: Vec<&Value> = chains.map(|one| &one["connection"]).collect();
     assert!(names.len() == 2 && names[0] != names[1], "{names:?}");
+}
+
+/// The hashes of a log, as the other code stores them.
+struct Stored(Vec<Hash>);
+
+impl HashReader for Stored {
+    fn read_hashes(&self, indexes: &[u64]) -> Result<Vec<Hash>, Error> {
+        let stored = |index: &u64| self.0.get(usize::try_from(*index).ok()?).copied();
+        let found = indexes.iter().map(stored).collect::<Option<Vec<_>>>();
+        found.ok_or(Error::IndexesNotInTree)
+    }
+}
+
+/// The text of a note, if other code accepts it by this key.
+fn opened(text: &str, key: &str) -> Option<Vec<u8>> {
+    let verifier = StandardVerifier::new(key).ok()?;
+    let note = Note::from_bytes(text.as_bytes()).ok()?;
+    note.verify(&VerifierList::new(vec![Box::new(verifier)]))
+        .ok()?;
+    Some(note.text().to_vec())
+}
+
+/// Ports of Go's reference implementations, `sumdb/note` and `sumdb/tlog`.
+#[tokio::test]
+async fn other_tools_accept_a_checkpoint_of_these_records_and_none_that_was_changed() {
+    let (folder, manifest) = stage();
+    let log = folder.path().join("receipts");
+    let mut client = begin(&manifest, &log, &[]).await;
+    client.turn("hi").await;
+    finish(client).await;
+    let read = |name: &str| fs::read_to_string(log.join(name)).unwrap();
+    let (note, verifier) = (read("checkpoint"), read("verifier"));
+    let key = verifier.trim();
+    let text = opened(&note, key).expect("a note that the other code accepts");
+    let checkpoint = Checkpoint::from_bytes(&text).expect("a checkpoint");
+    let files = segments(&log);
+    assert_eq!(files.len(), 1);
+    let records = fs::read_to_string(&files[0]).unwrap();
+    let mut stored = Stored(Vec::new());
+    // The first line is no record.
+    for (number, record) in (0_u64..).zip(records.lines().skip(1)) {
+        let more = stored_hashes(number, record.as_bytes(), &stored).unwrap();
+        stored.0.extend(more);
+    }
+    assert_eq!(
+        tree_hash(checkpoint.size(), &stored).unwrap(),
+        *checkpoint.hash()
+    );
+    let size = checkpoint.size();
+    let larger = note.replacen(&format!("\n{size}\n"), &format!("\n{}\n", size + 1), 1);
+    let renamed = note.replacen("acp-chain", "acp-chair", 1);
+    let (before, last) = note.split_at(note.len() - 10);
+    let swap = |letter: char| if letter == 'A' { 'B' } else { 'A' };
+    let mut letters = last.chars();
+    let first = letters.next().map(swap).unwrap();
+    let forged = format!("{before}{first}{}", letters.as_str());
+    for changed in [larger, renamed, forged] {
+        assert_ne!(changed, note);
+        assert_eq!(opened(&changed, key), None, "{changed}");
+    }
 }

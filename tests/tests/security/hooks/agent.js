@@ -4,8 +4,8 @@
 // with, the set-ups of sessions, the prompts, their cancellation, and the results that a model would get.
 //
 // The text of a prompt is a JSON list of steps, which are done in order; those of a list within it are done at once. A
-// step is a tool run, `{ tool, input }`, or "wait", which lasts until the turn is cancelled. A run with `skips` runs no
-// hooks, one with `claims` is only reported, and one with `filler` has that many more bytes in its input. The steps of
+// step is a run of `Bash`, `Read`, `Write` or another tool, which does nothing, `{ tool, input }`, or "wait", which lasts
+// until the turn is cancelled. A run with `skips` runs no hooks, one with `claims` is only reported, and one with `filler` has that many more bytes in its input. The steps of
 // `{ task }` are those of a subagent; of one with `lost`, the agent cannot say whose it is, and one with `resumes` goes
 // on with the session of this name.
 //
@@ -194,6 +194,12 @@ async function perform(session, { tool_name, tool_input }) {
     const content = fs.readFileSync(tool_input.file_path, "utf8")
     return { text: content, response: { type: "text", file: { filePath: tool_input.file_path, content } } }
   }
+  if (tool_name === "Write") {
+    fs.writeFileSync(tool_input.file_path, tool_input.content)
+    return { text: "written", response: { type: "create", filePath: tool_input.file_path } }
+  }
+  // Other tools do nothing here.
+  if (tool_input.command === undefined) return { text: "done", response: { text: "done" } }
   const { code, out, err } = await shell(tool_input.command, session.cwd)
   const failed = code !== 0
   const text = failed ? `Exit code ${code}\n${out}${err}` : out + err

@@ -10,6 +10,7 @@
 //! | `attach` | when hooks are attached, to what, and what is left of them |
 //! | `projects` | the proxies of projects decide, too |
 //! | `subagents` | sessions with turns at the same time, and their subagents |
+//! | `ways` | `two-of-three` asks before a key is posted, in whatever way |
 //! | `forged` | reports that are not the agent's, and a host that has ended |
 //! | `world` | the user's folders, the agent's package, and the program in front of it |
 
@@ -19,6 +20,7 @@ mod forged;
 mod projects;
 mod proof;
 mod subagents;
+mod ways;
 mod world;
 
 use acp_chain_tests::chain::entry;
