@@ -86,8 +86,10 @@ impl Hooks {
             self.settings = settings.take();
             session.clone_into(&mut self.session);
             let begun = json!({ "session_id": session, "source": "startup", "cwd": "/" });
-            let command = self.command("SessionStart")?;
-            run(Command::new("sh").args(["-c", command]), &begun, 0, "")?;
+            // Without a shell: what follows may be started like the first one, or by a shell.
+            let words = client(self.command("SessionStart")?);
+            let mut process = Command::new(words[0]);
+            run(process.args(&words[1..]), &begun, 0, "")?;
         }
         Ok(())
     }
@@ -108,12 +110,10 @@ impl Hooks {
             "tool_response": { "stdout": "KEY=AKIAIOSFODNN7EXAMPLQ\n", "stderr": "" },
         });
         let command = self.command(event.name)?;
-        // What the shell starts first: its words have no quotes, as the folder of the socket has a plain name.
-        let (client, _) = command.split_once(" || ").unwrap_or((command, ""));
         let words: Vec<_> = match program {
             True => vec!["true"],
             Shell => vec!["sh", "-c", command],
-            Client | WithoutHost => client.split(' ').collect(),
+            Client | WithoutHost => client(command),
         };
         let mut process = Command::new(words[0]);
         process.args(&words[1..]);
@@ -129,6 +129,12 @@ impl Hooks {
         let command = self.settings[event][0]["hooks"][0]["command"].as_str();
         command.ok_or_else(|| Error::other(format!("there is no hook of {event}")))
     }
+}
+
+/// What the shell of a command starts first: its words have no quotes, as the folder of the socket has a plain name.
+fn client(command: &str) -> Vec<&str> {
+    let (client, _) = command.split_once(" || ").unwrap_or((command, ""));
+    client.split(' ').collect()
 }
 
 /// Runs a process with a report. Returns the milliseconds until its end; an error if it ends with another code, or

@@ -76,6 +76,7 @@ impl AgentHooks {
                 Sign::Never => FirstSign::Never,
             },
             judges_failures: dialect.knows_rejected,
+            names_calls: dialect.names_calls(),
             runs_no_hook: Box::new(move |update: &str| dialect.runs_no_hook(update)),
             cleaned: Box::new(move |line: &str| dialect.without_prefix(line)),
             stops: self.is_tried && !self.agent.only_asks(),

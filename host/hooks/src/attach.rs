@@ -125,8 +125,7 @@ impl Run<'_> {
 
     /// The command of a hook, for a shell.
     pub(crate) fn command(&self, dialect: &Dialect, event: &str) -> String {
-        let words = self.client.iter().map(String::as_str);
-        shell_command(words.chain([dialect.name, event]), cfg!(windows))
+        command(self.client, dialect, event)
     }
 
     /// The value of a variable with JSON, merged with `ours`.
@@ -140,6 +139,12 @@ impl Run<'_> {
         }
         Ok(merge(theirs, ours).to_string())
     }
+}
+
+/// The command of a hook, for a shell. `client` is the hook's client: a program, and its first arguments.
+pub(crate) fn command(client: &[String], dialect: &Dialect, event: &str) -> String {
+    let words = client.iter().map(String::as_str);
+    shell_command(words.chain([dialect.name, event]), cfg!(windows))
 }
 
 /// The hooks of Claude's form: those of all events, each with what `hook` makes of its command.

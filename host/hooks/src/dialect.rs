@@ -36,6 +36,8 @@ pub struct Dialect {
     pub events: &'static [(&'static str, Moment)],
     /// Whether its first report is of the whole process, and names no session.
     pub greets_once: bool,
+    /// Whether a plugin in the agent's own process reports, and no program that the agent starts for each event.
+    pub(crate) is_plugin: bool,
     unhooked: &'static [Unhooked],
     /// Whether calls that the agent rejects without a hook are known by that table. If not, a call that failed may be
     /// one of these.

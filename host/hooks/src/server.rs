@@ -1,9 +1,10 @@
 //! The host's side of the socket that agents' hooks connect to.
 //!
 //! A socket is for the hooks of one dialect, and for any number of runs. Each run has a token of its own: a report with
-//! it reaches this run, and no other. A connection is of this user and has one report. The host learns of a report once
-//! it has arrived whole, and of its end if the hook disconnects before it is answered. A report that is not answered
-//! never lets a tool run: its hook refuses.
+//! it reaches this run, and no other. A connection is of this user, of a process that the agent has started for its
+//! hook as far as the system tells, and has one report. The host learns of a report once it has arrived whole, and of
+//! its end if the hook disconnects before it is answered. A report that is not answered never lets a tool run: its hook
+//! refuses.
 //!
 //! Of what runs share, such as the number of connections, a report takes its part for ten seconds at most, until it has
 //! arrived. From then on it counts for its run alone. So a run whose reports are many, or long without an answer, may
@@ -13,14 +14,14 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use acp_chain_channel::limits::{
     HOOK_CONNECTIONS, HOOK_COST, HOOK_READING, HOOK_REPORT, HOOK_UNANSWERED,
 };
 use acp_chain_system::Supervisor;
-use acp_chain_system::local::{Address, Endpoint, Listener};
+use acp_chain_system::local::{Address, Endpoint, Listener, Peer};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
@@ -31,6 +32,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::reporter::{Reporters, Usual};
 use crate::wire::{Header, LONGEST_LINE, LONGEST_REPORT};
 use crate::{Answer, Dialect};
 
@@ -83,6 +85,8 @@ struct Socket {
     address: Address,
     shared: Arc<Shared>,
     acceptor: Mutex<Acceptor>,
+    /// Which processes may report; any if it is not set.
+    reporters: Arc<OnceLock<Reporters>>,
 }
 
 /// Accepts connections, from the first run on.
@@ -97,6 +101,8 @@ struct Acceptor {
 #[derive(Debug)]
 struct Shared {
     dialect: &'static Dialect,
+    /// Those of the socket: what still serves a connection keeps no supervisor.
+    reporters: Weak<OnceLock<Reporters>>,
     /// The runs that have begun, by the digests of their tokens: how long it takes to find one says nothing of tokens.
     runs: Mutex<HashMap<[u8; 32], Arc<RunState>>>,
     reading: Semaphore,
@@ -109,6 +115,7 @@ struct RunState {
     open: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
     last: AtomicU64,
     unanswered: Arc<Semaphore>,
+    usual: Usual,
 }
 
 /// What the hooks of one run report. When it is dropped, the run has ended: no report of it is answered any more.
@@ -127,8 +134,10 @@ impl Server {
     /// If the socket cannot be opened, or the system provides no randomness.
     pub fn open(dialect: &'static Dialect, by: Option<&Supervisor>) -> io::Result<Self> {
         let (address, endpoint) = Endpoint::open(&random()?[..NAME], by)?;
+        let reporters = Arc::default();
         let shared = Shared {
             dialect,
+            reporters: Arc::downgrade(&reporters),
             runs: Mutex::default(),
             reading: Semaphore::new(HOOK_READING),
         };
@@ -140,7 +149,19 @@ impl Server {
                 endpoint: Some(endpoint),
                 task: JoinSet::new(),
             }),
+            reporters,
         })))
+    }
+
+    /// From now on, only processes count that an agent started by this supervisor has started for its hooks, as far as
+    /// the system tells: those of `client`, a program and its first arguments, or of the agent's plugin. If they are
+    /// `strict`, none counts about which the system tells nothing. Later calls have no effect, nor has this on systems
+    /// that never tell.
+    pub fn restrict(&self, by: &Supervisor, client: &[String], are_strict: bool) {
+        if Supervisor::KNOWS_DESCENT {
+            let reporters = Reporters::new(by.clone(), client.to_vec(), are_strict);
+            let _ = self.0.reporters.set(reporters);
+        }
     }
 
     /// Begins a run. Has to be called within a runtime of tokio: that of the first run accepts the connections of all.
@@ -156,6 +177,7 @@ impl Server {
             open: Mutex::default(),
             last: AtomicU64::new(0),
             unanswered: Arc::new(Semaphore::new(HOOK_UNANSWERED)),
+            usual: Usual::default(),
         });
         lock(&self.0.shared.runs).insert(digest(&token), Arc::clone(&run));
         Ok(Reports {
@@ -264,7 +286,8 @@ async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok(Some(stream)) => {
-                connections.spawn(serve(Arc::clone(shared), stream, place));
+                let peer = Peer::of(&stream);
+                connections.spawn(serve(Arc::clone(shared), stream, peer, place));
             }
             Ok(None) => tracing::warn!("rejected a hook of another user"),
             Err(error) => {
@@ -279,10 +302,12 @@ async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
 async fn serve(
     shared: Arc<Shared>,
     stream: impl AsyncRead + AsyncWrite + Unpin,
+    peer: Peer,
     place: OwnedSemaphorePermit,
 ) {
     let mut stream = BufReader::new(stream);
-    let (run, report, _unanswered) = match timeout(PATIENCE, shared.read(&mut stream)).await {
+    let reading = shared.read(&mut stream, peer);
+    let (run, report, _unanswered) = match timeout(PATIENCE, reading).await {
         Ok(Ok(read)) => read,
         Ok(Err(why)) => return tracing::warn!("rejected a hook: {why}"),
         Err(_) => {
@@ -319,6 +344,7 @@ impl Shared {
     async fn read(
         &self,
         stream: &mut BufReader<impl AsyncRead + Unpin>,
+        peer: Peer,
     ) -> Result<(Arc<RunState>, Report, OwnedSemaphorePermit), &'static str> {
         let mut line = Vec::new();
         let first = stream
@@ -335,6 +361,12 @@ impl Shared {
         if header.dialect != self.dialect.name {
             return Err("it is of another agent");
         }
+        let of_socket = self.reporters.upgrade().ok_or("the host ends")?;
+        if let Some(reporters) = of_socket.get() {
+            reporters.check(&peer, &header, self.dialect, &run.usual)?;
+        }
+        // Neither a descriptor nor the supervisor is kept.
+        drop((peer, of_socket));
         let permits = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
         let cost = permits(HOOK_COST + header.length);
         let unanswered = Arc::clone(&run.unanswered).acquire_many_owned(cost).await;

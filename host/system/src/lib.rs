@@ -4,7 +4,7 @@
 //!
 //! | module | what it is | Unix | Windows |
 //! |---|---|---|---|
-//! | `supervisor` | starts programs and opens sockets | a process of our own | ourselves |
+//! | `supervisor` | starts programs, knows what they start, and opens sockets | a process of our own | ourselves |
 //! | `tree` | a child process and its descendants | a process group, held by the supervisor | a job object |
 //! | `rights` | giving up our own rights | Landlock and seccomp, on Linux | not done |
 //! | `stdio` | our own standard streams | pipes and sockets are polled | another thread |
@@ -26,6 +26,7 @@
 //! Unix is Linux and macOS. `rotated`, a file that starts over when it grows too long, is the same everywhere.
 
 mod command;
+mod descent;
 mod given_up;
 pub mod rotated;
 mod started;
@@ -44,6 +45,7 @@ use self::windows as here;
 pub type StderrCallback = Box<dyn FnMut(&[u8]) + Send>;
 
 pub use self::command::{CommandLine, HOOK_TOKEN};
+pub use self::descent::{Ancestor, Descent};
 pub use self::given_up::Rights;
 pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};

@@ -294,6 +294,9 @@ fn opencode(place: &Place, package: &str, name: &str, variable: &'static str) ->
     let launch = Launch::npm(place, package, name, &["acp"])?;
     Ok(launch.with(&[
         (variable, &settings.to_string()),
+        // Before it loads a plugin, it waits for npm to install a package, which pauses for more than two minutes
+        // between its attempts.
+        ("npm_config_fetch_retries", "0"),
         ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
         ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
         ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),

@@ -225,7 +225,7 @@ impl HooksPlan {
         supervisor: &Supervisor,
     ) -> Result<ChainHooks<AgentHooks>, ChainError> {
         self.attach_by(command, |agent, command| {
-            let shared = share(agent, command, supervisor, self.reads_results)?;
+            let shared = share(agent, command, supervisor, self)?;
             let (hooks, token) = shared.begin().map_err(NoHooks::Socket)?;
             command.env.push((TOKEN.into(), token.into()));
             Ok(hooks)
@@ -240,7 +240,7 @@ impl HooksPlan {
         supervisor: &Supervisor,
     ) -> Result<ChainHooks<SharedHooks>, ChainError> {
         self.attach_by(command, |agent, command| {
-            share(agent, command, supervisor, self.reads_results)
+            share(agent, command, supervisor, self)
         })
     }
 
@@ -362,10 +362,13 @@ fn share(
     identified: &IdentifiedAgent,
     command: &mut CommandLine,
     supervisor: &Supervisor,
-    reads_results: bool,
+    plan: &HooksPlan,
 ) -> Result<SharedHooks, NoHooks> {
     let server = open(identified, supervisor)?;
-    let session_meta = attach(identified, command, &server, reads_results)?;
+    let folder = server.folder().ok_or(NoHooks::NoFolder)?;
+    let client = overlay::client(folder)?;
+    let session_meta = attach(identified, command, &server, &client, plan.reads_results)?;
+    server.restrict(supervisor, &client, plan.mode == HooksMode::Required);
     Ok(SharedHooks {
         server,
         agent: identified.agent,
@@ -382,19 +385,19 @@ fn open(identified: &IdentifiedAgent, supervisor: &Supervisor) -> Result<Server,
     Server::open(dialect, Some(supervisor)).map_err(NoHooks::Socket)
 }
 
-/// Attaches the hooks of this agent to its command. Returns what merges into the `_meta` of requests that set up a
-/// session.
+/// Attaches the hooks of this agent, for which it starts `client`, to its command. Returns what merges into the `_meta`
+/// of requests that set up a session.
 fn attach(
     identified: &IdentifiedAgent,
     command: &mut CommandLine,
     server: &Server,
+    client: &[String],
     reads_results: bool,
 ) -> Result<Option<Value>, NoHooks> {
     let folder = server.folder().ok_or(NoHooks::NoFolder)?;
-    let client = overlay::client(folder)?;
     let environment = command.env.clone();
     let attachment = server.dialect().attach(&Run {
-        client: &client,
+        client,
         overlay: folder,
         reads_results,
         args: &command.args,

@@ -20,6 +20,7 @@ pub(super) static AUGGIE: Dialect = Dialect {
         ("PostToolUse", Moment::AfterTool),
     ],
     greets_once: false,
+    is_plugin: false,
     unhooked: &[],
     knows_rejected: false,
     tools: &[

@@ -21,6 +21,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
     changes_failures: false,
     events: EVENTS,
     greets_once: false,
+    is_plugin: false,
     unhooked: &[
         Unhooked::Marked("/toolCallId", "srvtoolu_"),
         // An unknown tool, an input that the tool rejects, or a call that the failure of another one cancelled.

@@ -13,6 +13,7 @@ pub(super) static CLINE: Dialect = Dialect {
     changes_failures: true,
     events: plugin::EVENTS,
     greets_once: false,
+    is_plugin: true,
     unhooked: &[],
     knows_rejected: false,
     tools: &[

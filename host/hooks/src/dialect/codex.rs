@@ -53,6 +53,7 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             ("PostToolUse", Moment::AfterTool),
         ],
         greets_once: false,
+        is_plugin: false,
         unhooked: &[
             // At the model's provider; the kind is that of the older adapter.
             Unhooked::Marked("/rawInput/type", "webSearch"),

@@ -23,6 +23,7 @@ pub(super) static COPILOT: Dialect = Dialect {
         ("postToolUseFailure", Moment::AfterTool),
     ],
     greets_once: false,
+    is_plugin: false,
     unhooked: &[],
     knows_rejected: false,
     tools: &[

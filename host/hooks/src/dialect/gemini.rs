@@ -13,6 +13,7 @@ pub(super) static GEMINI: Dialect = Dialect {
     changes_failures: false,
     events: &[],
     greets_once: false,
+    is_plugin: false,
     unhooked: &[],
     knows_rejected: false,
     // For records of its sessions, as no hook reports one.

@@ -24,6 +24,7 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
         changes_failures: true,
         events: plugin::EVENTS,
         greets_once: true,
+        is_plugin: true,
         unhooked: &[
             // A command that is a task of a subagent: its hook names another id. The subagent's calls have hooks.
             Unhooked::Marked("/rawInput/subagent_type", ""),
@@ -56,6 +57,17 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
     }
 }
 
+/// How long npm pauses between its attempts, at least and at most. Before the agent loads plugins for a session, it waits
+/// for npm to install a package into each of its user's folders for settings, and without network, npm would pause for
+/// more than a minute each time. Our plugin takes these away again before the first tool runs.
+const ONLY_TO_START: [&str; 2] = [
+    "npm_config_fetch_retry_mintimeout",
+    "npm_config_fetch_retry_maxtimeout",
+];
+
+/// That pause, in milliseconds.
+const PAUSE: &str = "1000";
+
 /// The agent joins these lists of plugins with those of its user.
 fn attach(
     run: &Run<'_>,
@@ -71,10 +83,17 @@ fn attach(
         .replace('?', "%3F");
     let plugin = format!("file://{path}");
     let content = run.merged(config, json!({ "plugin": [plugin] }))?;
-    let source = plugin::source(dialect, include_str!("../plugins/opencode.mjs"));
+    let mut only_to_start = ONLY_TO_START.to_vec();
+    only_to_start.retain(|name| (run.variable)(name).is_none());
+    let file = include_str!("../plugins/opencode.mjs");
+    let own = format!("const ONLY_TO_START = {}\n{file}", json!(only_to_start));
+    let source = plugin::source(dialect, &own);
+    let names = only_to_start.into_iter();
+    let pauses = names.map(|name| (name, PAUSE.to_owned()));
+    // The second one would switch plugins off.
+    let variables = [(config, content), (pure, "false".to_owned())];
     Ok(Attachment {
-        // The second one would switch plugins off.
-        variables: vec![(config, content), (pure, "false".to_owned())],
+        variables: variables.into_iter().chain(pauses).collect(),
         files: vec![OverlayFile::text("plugin.mjs", source)],
         ..Attachment::default()
     })

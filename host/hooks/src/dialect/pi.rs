@@ -11,6 +11,7 @@ pub(super) static PI: Dialect = Dialect {
     changes_failures: true,
     events: plugin::EVENTS,
     greets_once: false,
+    is_plugin: true,
     unhooked: &[],
     knows_rejected: false,
     tools: &[

@@ -17,6 +17,7 @@ pub(super) static QWEN: Dialect = Dialect {
     changes_failures: false,
     events: claude::EVENTS,
     greets_once: false,
+    is_plugin: false,
     unhooked: &[],
     knows_rejected: false,
     tools: TOOLS,

@@ -601,12 +601,22 @@ fn every_agent_is_started_with_something_of_ours() {
 
 #[test]
 fn lists_of_plugins_are_joined_and_the_way_to_switch_them_off_is_removed() {
-    let theirs = [("KILO_CONFIG_CONTENT", r#"{"plugin":["own"],"model":"m"}"#)];
+    let theirs = [
+        ("KILO_CONFIG_CONTENT", r#"{"plugin":["own"],"model":"m"}"#),
+        ("npm_config_fetch_retry_maxtimeout", "5000"),
+    ];
     let attached = attached("kilo", &theirs, &[]);
     let content = r#"{"model":"m","plugin":["own","file:///run/overlay/plugin.mjs"]}"#.to_owned();
     let expected = vec![
         ("KILO_CONFIG_CONTENT", content),
         ("KILO_PURE", "false".to_owned()),
+        // The other one is the user's own.
+        ("npm_config_fetch_retry_mintimeout", "1000".to_owned()),
     ];
     assert_eq!(attached.variables, expected);
+    let OverlayContent::Text(plugin) = &attached.files[0].content else {
+        panic!("{attached:?}");
+    };
+    let taken_away = r#"const ONLY_TO_START = ["npm_config_fetch_retry_mintimeout"]"#;
+    assert!(plugin.contains(taken_away), "{plugin}");
 }

@@ -1,4 +1,5 @@
-// For opencode and kilo. A throw before a tool runs refuses it; one afterwards would only fail the call.
+// For opencode and kilo. A throw before a tool runs refuses it; one afterwards would only fail the call. `ONLY_TO_START`
+// stands before: variables that no command of a tool gets.
 export const AcpChain = async ({ client, directory }) => {
   await decide("session_start", { cwd: directory })
 
@@ -28,6 +29,7 @@ export const AcpChain = async ({ client, directory }) => {
   })
   return {
     "tool.execute.before": async (input, output) => {
+      for (const name of ONLY_TO_START) delete process.env[name]
       // A model could have a subagent go on with any session, so that the proxies of that one decide. Without the id,
       // a new session begins.
       const { task_id } = output.args

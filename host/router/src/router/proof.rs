@@ -30,6 +30,8 @@ pub struct HookTerms {
     pub first_sign: FirstSign,
     /// Whether a call that failed without a report has run. If not, the agent may have rejected it before its hook.
     pub judges_failures: bool,
+    /// Whether reports name their calls as ACP does. One that does not accounts for none then.
+    pub names_calls: bool,
     /// Whether an update of ACP (JSON text) is of a call for which the agent runs no hook.
     pub runs_no_hook: Test,
     /// A line of the agent without what the hooks have put into the commands that it shows; `None` if there is nothing
@@ -44,6 +46,7 @@ impl std::fmt::Debug for HookTerms {
         f.debug_struct("HookTerms")
             .field("first_sign", &self.first_sign)
             .field("judges_failures", &self.judges_failures)
+            .field("names_calls", &self.names_calls)
             .field("stops", &self.stops)
             .finish_non_exhaustive()
     }
@@ -186,6 +189,7 @@ impl Proof {
     pub fn note_call(&mut self, call: Option<&str>) {
         match call {
             Some(call) => self.calls.set(call, Call::Settled),
+            None if self.terms.names_calls => {}
             None => self.unnamed = self.unnamed.saturating_add(1),
         }
     }

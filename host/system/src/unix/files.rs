@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{Gid, Group, Uid, User};
 use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
 
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -76,7 +77,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 }
 
 /// The identity of a file or directory, independent of its names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     device: u64,
     number: u64,

@@ -49,6 +49,53 @@ enum FolderOwner {
     Elsewhere(StdStream),
 }
 
+/// The process that has made a connection. Another one may use it, if that one was given it.
+#[derive(Debug)]
+pub struct Peer {
+    id: Option<u32>,
+    #[cfg(target_os = "linux")]
+    handle: nix::Result<std::os::fd::OwnedFd>,
+}
+
+impl Peer {
+    pub fn of(stream: &UnixStream) -> Self {
+        let credentials = stream.peer_cred().ok();
+        let id = credentials.and_then(|credentials| credentials.pid());
+        let id = id.and_then(|id| u32::try_from(id).ok());
+        Self {
+            // In a container that we do not see into, it is 0.
+            id: id.filter(|id| *id > 0),
+            #[cfg(target_os = "linux")]
+            handle: nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerPidfd),
+        }
+    }
+
+    /// Its id, if the system tells. Once it has ended, another process may have that.
+    pub fn id(&self) -> Option<u32> {
+        self.id
+    }
+
+    /// Whether it has ended, as far as the system tells.
+    #[cfg(target_os = "linux")]
+    pub fn has_ended(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        match &self.handle {
+            Ok(handle) => {
+                let mut end = [PollFd::new(handle, PollFlags::IN)];
+                poll(&mut end, Some(&Timespec::default())) != Ok(0)
+            }
+            // Linux has such handles since 6.5. There is none of what has ended.
+            Err(error) => *error != nix::errno::Errno::ENOPROTOOPT,
+        }
+    }
+
+    /// Whether it has ended, as far as the system tells: not here.
+    #[cfg(not(target_os = "linux"))]
+    pub fn has_ended(&self) -> bool {
+        false
+    }
+}
+
 impl Address {
     /// The argument of [`connect`].
     pub fn path(&self) -> &Path {

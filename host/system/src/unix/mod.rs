@@ -1,6 +1,7 @@
 //! Linux and macOS.
 
 pub mod blocking;
+mod descent;
 pub mod descriptors;
 pub mod directory;
 pub mod files;

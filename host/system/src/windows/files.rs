@@ -8,6 +8,8 @@ use std::os::windows::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
+
 /// The position that stands for the end of the file, wherever that is when the system writes (`WriteFile`).
 const END: u64 = u64::MAX;
 
@@ -83,7 +85,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 }
 
 /// The identity of a file or directory: its path without links.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity(PathBuf);
 
 impl Identity {

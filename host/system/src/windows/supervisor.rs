@@ -8,7 +8,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
 
 use super::tree::Tree;
-use crate::{CommandLine, HOOK_TOKEN, StartedProgram, StderrCallback};
+use crate::{CommandLine, Descent, HOOK_TOKEN, StartedProgram, StderrCallback};
 
 /// How much of a program's standard error is read at once.
 const READ: usize = 1024;
@@ -21,6 +21,9 @@ pub struct Supervisor(());
 pub struct Startable(CommandLine);
 
 impl Supervisor {
+    /// Whether [`descent`](Self::descent) tells anything on this system.
+    pub const KNOWS_DESCENT: bool = false;
+
     /// Does nothing: no process is needed.
     pub fn start(_: &Path) -> io::Result<Self> {
         Ok(Self(()))
@@ -34,6 +37,11 @@ impl Supervisor {
     /// Sets the programs that can be started.
     pub fn allow(&self, programs: Vec<CommandLine>, _: usize) -> io::Result<Vec<Startable>> {
         Ok(programs.into_iter().map(Startable).collect())
+    }
+
+    /// Tells nothing.
+    pub fn descent(&self, _: &str, _: u32, _: &str) -> io::Result<Descent> {
+        Ok(Descent::Unknown)
     }
 }
 

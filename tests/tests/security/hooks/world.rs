@@ -303,7 +303,7 @@ impl Hook {
 }
 
 /// Whether Claude takes this for a refusal.
-pub(super) fn is_refusal(answer: &Output) -> bool {
+fn is_refusal(answer: &Output) -> bool {
     let told = String::from_utf8_lossy(&answer.stdout);
     match answer.status.code() {
         Some(0) => told.contains(r#""permissionDecision":"deny""#),

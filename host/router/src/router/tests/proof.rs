@@ -24,6 +24,7 @@ fn terms() -> HookTerms {
         meta: None,
         first_sign: FirstSign::Session,
         judges_failures: true,
+        names_calls: false,
         runs_no_hook: Box::new(|update| update.contains("hosted")),
         cleaned: Box::new(|line| line.contains("OURS ").then(|| line.replace("OURS ", ""))),
         stops: true,
@@ -291,6 +292,20 @@ fn where_reports_do_not_name_calls_they_are_counted() {
     }
     assert!(!is_stopped(&mut router));
     shows(&mut router, "s", "c", COMPLETED);
+    assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn where_reports_name_calls_one_that_does_not_accounts_for_none() {
+    let mut router = prompted(HookTerms {
+        names_calls: true,
+        ..terms()
+    });
+    report(&mut router, 1, None);
+    report(&mut router, 2, Some("a"));
+    shows(&mut router, "s", "a", COMPLETED);
+    assert!(!is_stopped(&mut router));
+    shows(&mut router, "s", "b", COMPLETED);
     assert!(is_stopped(&mut router));
 }
 

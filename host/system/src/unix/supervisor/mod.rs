@@ -1,7 +1,8 @@
 //! A process of our own that starts programs and opens sockets for us after we have given up the right to.
 //!
 //! It starts only programs that were allowed at the beginning, each as a process group. Their environment is fixed,
-//! too, but for the [token](crate::HOOK_TOKEN) of an agent's hooks. We get the result as descriptors, as few as
+//! too, but for the [token](crate::HOOK_TOKEN) of an agent's hooks. Of other processes it tells us only whether such an
+//! agent has started them, and little more. We get the result as descriptors, as few as
 //! possible, since a server has thousands of programs. A program is ended on our request, and when our process ends, for
 //! whatever reason.
 //!
@@ -39,9 +40,10 @@ pub use self::service::main;
 use self::input::Input;
 use self::link::Link;
 use self::wire::{Reply, Request, Streams};
+use super::descent;
 use super::halves::halves;
 use super::tree::Tree;
-use crate::{CommandLine, StartedProgram, StderrCallback};
+use crate::{CommandLine, Descent, StartedProgram, StderrCallback};
 
 /// The supervisor's process. It ends, with its programs, when the last clone of this and the last started program are
 /// dropped.
@@ -59,6 +61,9 @@ pub struct Startable {
 }
 
 impl Supervisor {
+    /// Whether [`descent`](Self::descent) tells anything on this system.
+    pub const KNOWS_DESCENT: bool = descent::IS_KNOWN;
+
     /// Starts the supervisor. `program` is our own executable.
     pub fn start(program: &Path) -> io::Result<Self> {
         Ok(Self(Arc::new(Link::start(program)?)))
@@ -107,6 +112,20 @@ impl Supervisor {
             return Err(wire::mismatch());
         };
         Ok((port.into(), life.into()))
+    }
+
+    /// How the process with this id is related to the running program with this token for hooks.
+    /// [`has_command`](crate::Ancestor::has_command) is about `command`.
+    pub fn descent(&self, hook_token: &str, process: u32, command: &str) -> io::Result<Descent> {
+        let request = Request::Descent {
+            hook_token: hook_token.to_owned(),
+            process,
+            command: command.to_owned(),
+        };
+        let (Reply::Descent(descent), []) = self.0.ask(&request)?.parts()? else {
+            return Err(wire::mismatch());
+        };
+        Ok(descent)
     }
 }
 

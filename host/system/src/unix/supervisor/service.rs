@@ -1,6 +1,7 @@
 //! The supervisor itself. It has all of the user's rights, and does only what was allowed before any proxy ran.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -28,11 +29,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::super::descent::descent;
 use super::super::halves::stream;
 use super::super::pipes;
 use super::super::socket;
 use super::wire::{self, Event, Reply, Request, Streams, answer};
-use crate::{CommandLine, HOOK_TOKEN};
+use crate::{CommandLine, Descent, HOOK_TOKEN};
 
 /// How long a program may take to end after SIGTERM, since it may have to end its children.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -158,11 +160,21 @@ struct Service {
     held: JoinSet<()>,
     /// Dropped to end a program, by the programs' numbers.
     enders: HashMap<u64, oneshot::Sender<()>>,
-    /// The running processes: their programs' numbers, and the receivers of their status.
-    running: HashMap<Pid, (u64, oneshot::Sender<i32>)>,
+    /// The running processes.
+    running: HashMap<Pid, RunningProcess>,
     events: mpsc::Sender<Event>,
     /// Dropped to end everything.
     host: watch::Sender<()>,
+}
+
+/// A process that has not been waited for.
+struct RunningProcess {
+    /// The number of its program.
+    number: u64,
+    /// The value of [`HOOK_TOKEN`] in its environment.
+    hook_token: Option<OsString>,
+    /// Receives its status.
+    exited: oneshot::Sender<i32>,
 }
 
 impl Service {
@@ -183,9 +195,9 @@ impl Service {
     /// Reaps processes that have ended. A pidfd per process would take too many descriptors.
     fn reap(&mut self) {
         while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
-            if let Some((number, waits)) = self.running.remove(&process) {
-                let _ = waits.send(status.as_raw());
-                self.enders.remove(&number);
+            if let Some(running) = self.running.remove(&process) {
+                let _ = running.exited.send(status.as_raw());
+                self.enders.remove(&running.number);
             }
         }
     }
@@ -261,6 +273,17 @@ impl Service {
                 });
                 (Reply::Port, vec![socket::port()?.into(), theirs.into()])
             }
+            Request::Descent {
+                hook_token,
+                process,
+                command,
+            } => {
+                let program = self.program_with(&hook_token);
+                let descent = program.map_or(Descent::Apart, |program| {
+                    descent(process, program, &command)
+                });
+                (Reply::Descent(descent), Vec::new())
+            }
             Request::End(number) => {
                 // The program may have ended already.
                 drop(self.enders.remove(&number));
@@ -268,6 +291,16 @@ impl Service {
             }
         };
         Ok(Some(answer))
+    }
+
+    /// The id of the running process with this token for hooks in its environment.
+    fn program_with(&self, hook_token: &str) -> Option<u32> {
+        let mut all = self.running.iter();
+        let found = all.find(|(_, running)| {
+            let own = running.hook_token.as_ref();
+            own.is_some_and(|own| own == hook_token)
+        });
+        found.map(|(process, _)| process_id(*process))
     }
 
     fn start(
@@ -300,7 +333,14 @@ impl Service {
         drop(starting);
         let group = Pid::from_child(&child);
         let ((exited, exit), (wish, wished)) = (oneshot::channel(), oneshot::channel());
-        self.running.insert(group, (number, exited));
+        let mut own = command.env.iter().rev();
+        let token = own.find(|(name, _)| name == HOOK_TOKEN);
+        let running = RunningProcess {
+            number,
+            hook_token: token.map(|(_, token)| token.clone()),
+            exited,
+        };
+        self.running.insert(group, running);
         self.enders.insert(number, wish);
         let program = RunningProgram {
             group,
@@ -311,8 +351,7 @@ impl Service {
             events: self.events.clone(),
         };
         self.held.spawn(program.hold(stderr));
-        let id = group.as_raw_nonzero().get().cast_unsigned();
-        Ok((Reply::Started(id), descriptors))
+        Ok((Reply::Started(process_id(group)), descriptors))
     }
 
     /// Ends all programs, and closes the socket.
@@ -328,6 +367,10 @@ impl Service {
         };
         let _ = timeout(TOTAL, all).await;
     }
+}
+
+fn process_id(process: Pid) -> u32 {
+    process.as_raw_nonzero().get().cast_unsigned()
 }
 
 /// An error if as many are open as connections may have.

@@ -210,6 +210,40 @@ fn a_start_adds_nothing_to_the_environment_but_a_token_for_hooks() {
     here.end();
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_is_compared_with_the_running_program_that_has_the_token() {
+    let mut here = TestSupervisor::of(&["echo $$; cat; :"]);
+    let started = here.ask_to_start_with(0, Streams::Pipes, Some("token"));
+    let (_, [input, output]) = started.unwrap().started().unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(File::from(output));
+    output.read_line(&mut line).unwrap();
+    let process: u32 = line.trim().parse().unwrap();
+    let mut descent = |hook_token: &str, process: u32| {
+        let request = Request::Descent {
+            hook_token: hook_token.to_owned(),
+            process,
+            command: String::new(),
+        };
+        let (Reply::Descent(descent), []) = here.ask(&request).unwrap().parts().unwrap() else {
+            panic!("another reply");
+        };
+        descent
+    };
+    let Descent::Below(found) = descent("token", process) else {
+        panic!("it is the program itself");
+    };
+    let found: Vec<_> = found.iter().map(|ancestor| ancestor.id).collect();
+    assert_eq!(found, [process]);
+    assert_eq!(descent("other", process), Descent::Apart);
+    assert_eq!(descent("token", std::process::id()), Descent::Apart);
+    drop(input);
+    // The program has ended once its output has.
+    text(output);
+    here.end();
+}
+
 #[test]
 fn a_failed_start_is_reported_with_the_systems_error() {
     let mut here = TestSupervisor::start();

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use serde::{Deserialize, Serialize};
 
 use super::super::passing;
-use crate::CommandLine;
+use crate::{CommandLine, Descent};
 
 /// The maximum length of an answer, in bytes.
 const ANSWER: usize = 16 * 1024;
@@ -34,6 +34,13 @@ pub enum Request {
     Socket(String),
     /// Open a port on the loopback interface. After `Allow`, each connection can have one.
     Port,
+    /// Tell how a process is related to the running program with this token for hooks.
+    Descent {
+        hook_token: String,
+        process: u32,
+        /// What [`has_command`](crate::Ancestor::has_command) is about.
+        command: String,
+    },
     /// End the program with this number. Has no answer.
     End(u64),
 }
@@ -68,6 +75,7 @@ pub enum Reply {
     Socket(OsString),
     /// Sent with the listener and its lifeline.
     Port,
+    Descent(Descent),
     Failed {
         /// The system's error code, if it is a system error.
         code: Option<i32>,

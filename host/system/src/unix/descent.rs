@@ -1,0 +1,240 @@
+//! From which processes another one descends: `/proc`, on Linux.
+//!
+//! While this looks, processes end, and their ids are used again. So parents are looked up once more in the end, and
+//! what has changed is no answer.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use super::files::Identity;
+use crate::{Ancestor, Descent};
+
+/// Whether this system tells which processes another one descends from.
+pub const IS_KNOWN: bool = cfg!(target_os = "linux");
+
+/// How many processes may be between a program and one that it has started, with both.
+const DEEPEST: usize = 32;
+
+/// How often to look if parents change meanwhile, as when a launcher ends.
+const LOOKS: usize = 3;
+
+/// How much of a process's arguments is read, in bytes. They may have as many as the system allows.
+const LONGEST: u64 = 64 * 1024;
+
+/// Programs that run commands.
+const SHELLS: &[&str] = &[
+    "ash", "bash", "dash", "fish", "ksh", "mksh", "nu", "pwsh", "sh", "tcsh", "yash", "zsh",
+];
+
+/// What identifies a process, and its parent.
+#[derive(Debug, PartialEq, Eq)]
+struct Status {
+    id: u32,
+    parent: u32,
+    start: u64,
+}
+
+/// How the process with this id is related to `program`, a child of this process that it has not waited for.
+/// [`has_command`](Ancestor::has_command) is about `command`.
+pub fn descent(process: u32, program: u32, command: &str) -> Descent {
+    if !IS_KNOWN || status(std::process::id()).is_none() {
+        return Descent::Unknown;
+    }
+    for _ in 0..LOOKS {
+        let Some(line) = look_up(process, program) else {
+            return Descent::Apart;
+        };
+        let ancestors = line.iter().map(|status| describe(status, command));
+        let ancestors = ancestors.collect();
+        if look_up(process, program).as_ref() == Some(&line) {
+            return Descent::Below(ancestors);
+        }
+    }
+    Descent::Apart
+}
+
+/// The process, its parent and so on, the program last; `None` if that is not among them.
+fn look_up(process: u32, program: u32) -> Option<Vec<Status>> {
+    let mut found = Vec::new();
+    let mut next = process;
+    while found.len() < DEEPEST {
+        let status = status(next)?;
+        next = status.parent;
+        let is_program = status.id == program;
+        found.push(status);
+        if is_program {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// The status of a process; `None` if there is none, or it has ended.
+fn status(id: u32) -> Option<Status> {
+    let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // The fields after the name, which may contain anything.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let fields: Vec<_> = fields.split(' ').collect();
+    let has_ended = matches!(*fields.first()?, "Z" | "X");
+    let status = Status {
+        id,
+        parent: fields.get(1)?.parse().ok()?,
+        start: fields.get(19)?.parse().ok()?,
+    };
+    (!has_ended).then_some(status)
+}
+
+fn describe(status: &Status, command: &str) -> Ancestor {
+    let folder = format!("/proc/{}", status.id);
+    let folder = Path::new(&folder);
+    let arguments = arguments(folder);
+    let file = folder.join("exe");
+    let path = fs::read_link(&file).ok();
+    let names = path.iter().map(|path| path.to_string_lossy());
+    // A shell may be a part of a larger program, and is then known by its first argument.
+    let own_word = arguments.first().map(Into::into);
+    let is_shell = names.chain(own_word).any(|name| is_shell(&name));
+    Ancestor {
+        id: status.id,
+        start: status.start,
+        program: Identity::of(&file),
+        is_shell,
+        takes_commands: is_shell && takes_commands(&arguments),
+        has_command: arguments.iter().any(|argument| argument == command),
+    }
+}
+
+/// The arguments of a process, its name first; none if they cannot be read.
+fn arguments(folder: &Path) -> Vec<String> {
+    let mut text = Vec::new();
+    let file = File::open(folder.join("cmdline"));
+    if let Ok(file) = file {
+        let _ = file.take(LONGEST).read_to_end(&mut text);
+    }
+    let text = String::from_utf8_lossy(&text);
+    // Each ends with a NUL.
+    let arguments = text.split_terminator('\0');
+    arguments.map(str::to_owned).collect()
+}
+
+/// Whether a program of this path or name is a shell. That of a login shell begins with `-`.
+fn is_shell(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let name = name.trim_start_matches('-');
+    let name = name.strip_suffix(" (deleted)").unwrap_or(name);
+    SHELLS.contains(&name)
+}
+
+/// Whether a shell with these arguments runs commands that it was given: with `-c`, or on its input.
+fn takes_commands(arguments: &[String]) -> bool {
+    let is_option = |word: &&String| word.starts_with(['-', '+']);
+    let options = arguments.iter().skip(1).take_while(is_option);
+    let count = options.clone().count();
+    let has_command = |word: &String| !word.starts_with("--") && word.contains('c');
+    options.clone().any(has_command) || count + 1 >= arguments.len()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Child, Command, Stdio, id};
+
+    use super::*;
+
+    /// A shell that waits for its input to end, after a line with its id.
+    const WAITS: &str = "echo $$; cat; :";
+
+    /// Starts a shell, and returns it with the id that it, or one below it, prints.
+    fn start(script: &str) -> (Child, u32) {
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let output = shell.stdout.as_mut().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        (shell, line.trim().parse().unwrap())
+    }
+
+    fn end(mut shell: Child) {
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_is_below_the_program_that_has_started_it_and_below_no_other() {
+        let (top, below) = start(&format!("sh -c '{WAITS}'; :"));
+        let Descent::Below(line) = descent(below, top.id(), WAITS) else {
+            panic!("it is below");
+        };
+        let ids: Vec<_> = line.iter().map(|process| process.id).collect();
+        assert_eq!(ids, [below, top.id()]);
+        let about = |process: &Ancestor| {
+            (
+                process.is_shell,
+                process.takes_commands,
+                process.has_command,
+            )
+        };
+        assert_eq!(about(&line[0]), (true, true, true));
+        assert_eq!(about(&line[1]), (true, true, false));
+        assert!(line[0].program.is_some() && line[0].program == line[1].program);
+        let (other, _) = start(WAITS);
+        for (process, program) in [
+            (below, other.id()),
+            (top.id(), below),
+            (id(), top.id()),
+            (u32::MAX, top.id()),
+        ] {
+            assert_eq!(descent(process, program, WAITS), Descent::Apart);
+        }
+        let own = descent(top.id(), top.id(), WAITS);
+        assert!(matches!(own, Descent::Below(line) if line.len() == 1));
+        let above = descent(below, id(), WAITS);
+        assert!(matches!(above, Descent::Below(line) if line.len() == 3));
+        end(other);
+        end(top);
+    }
+
+    #[test]
+    fn what_a_program_has_left_behind_is_below_nothing() {
+        // A background process has no input unless redirected.
+        let (mut top, orphan) = start("exec 3<&0; sh -c 'echo $$; cat <&3; :' & wait");
+        let (program, stdin) = (top.id(), top.stdin.take());
+        let before = descent(orphan, program, "");
+        assert!(matches!(before, Descent::Below(line) if line.len() == 2));
+        top.kill().unwrap();
+        top.wait().unwrap();
+        assert_eq!(descent(orphan, program, ""), Descent::Apart);
+        drop(stdin);
+    }
+
+    #[test]
+    fn a_shell_with_a_script_was_given_no_commands() {
+        for (words, expected) in [
+            (&["sh", "-c", "true"][..], true),
+            (&["bash", "-lc", "true"], true),
+            (&["zsh", "-l", "-c", "true"], true),
+            (&["-bash"], true),
+            (&["bash", "--norc", "-i"], true),
+            (&["sh", "/usr/bin/agent", "-c", "x"], false),
+            (&["bash", "--norc", "script"], false),
+        ] {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(takes_commands(&words), expected, "{words:?}");
+        }
+        for (name, expected) in [
+            ("/usr/bin/dash", true),
+            ("-zsh", true),
+            ("/bin/bash (deleted)", true),
+            ("/usr/bin/ssh", false),
+            ("", false),
+        ] {
+            assert_eq!(is_shell(name), expected, "{name}");
+        }
+    }
+}
