@@ -3,6 +3,7 @@
 //! A command fetches and builds what it needs, into `target/`, unless it is up to date.
 
 mod agents;
+mod arm64;
 mod bench;
 mod book;
 mod client;
@@ -54,7 +55,8 @@ enum Command {
     },
     /// Build the program for distribution, and pack it as an archive and for Debian, RPM, npm and Python.
     Dist {
-        /// `--from PROGRAM` packs this program instead of a new build; `--out DIR` is the folder for the packages.
+        /// `--from PROGRAM` packs this program instead of a new build; `--out DIR` is the folder for the packages;
+        /// `--target TRIPLE` packs for another machine.
         #[arg(
             trailing_var_arg = true,
             allow_hyphen_values = true,
@@ -94,6 +96,12 @@ enum Command {
     Portable,
     /// Build the program for Windows, and run the tests that make sense there under Wine.
     Windows(windows::Options),
+    /// Pack the program for Linux on arm64, and run its promises in an emulator.
+    Arm64 {
+        /// A program for arm64 that carries the extensions, instead of a new build.
+        #[arg(long)]
+        program: Option<PathBuf>,
+    },
     /// Check that everything compiles without warnings with the newest stable Rust, in a separate toolchain, and list
     /// what the newest schema of the protocol would add.
     Newest,
@@ -161,6 +169,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Soak { minutes } => return soak::run(workspace, minutes),
         Command::Portable => portable::check(workspace)?,
         Command::Windows(options) => return windows::run(workspace, &options),
+        Command::Arm64 { program } => arm64::run(workspace, program)?,
         Command::Newest => newest::check(workspace)?,
         Command::ReleaseCheck => release::check(workspace)?,
         Command::Languages => make(workspace, "languages", &[])?,

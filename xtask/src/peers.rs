@@ -30,6 +30,7 @@
 //! | `remote-client`         | `tests/peers/remote-client`, a client of servers over the Rust SDK |
 //! | `remote-server`         | `tests/peers/remote-server`, a server over the Rust SDK, for `bench --serve` |
 //! | `caddy`, `envoy`        | balancers, from PyPI                                              |
+//! | `check-jsonschema`      | checks workflows of forges against their schema, from PyPI        |
 //! | `kubernetes-validate`   | checks files for Kubernetes against its API, from PyPI            |
 //! | `chromium`              | a browser, from Debian if it is not installed                     |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
@@ -325,13 +326,13 @@ fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) ->
     Ok(())
 }
 
-/// Balancers that Debian lacks or has only in old versions, and the checkers of files for Kubernetes and of lists in the
-/// format CycloneDX.
+/// Balancers that Debian lacks or has only in old versions, and the checkers of files for Kubernetes and forges, and of
+/// lists in the format CycloneDX.
 fn balancers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/balancers.txt");
     let into = workspace.target("peers/balancers");
     let programs = python::install(workspace, progress, &requirements, &into)?;
-    for name in ["caddy", "envoy", "kubernetes-validate"] {
+    for name in ["caddy", "check-jsonschema", "envoy", "kubernetes-validate"] {
         link(workspace, name, &programs.join(name))?;
     }
     let check = workspace.path("tests/peers/python/check_sbom.py");

@@ -25,13 +25,30 @@ pub const EXTENSIONS: [&str; 7] = [
 
 /// Writes a copy of the program that carries extensions.
 pub fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {
-    let status = Command::new(program)
-        .arg("bundle")
+    run_bundle(Command::new(program).arg("bundle"), extensions, to)
+}
+
+/// Writes a copy of a program for another machine that carries extensions. `ours` adds them: the program is not run.
+pub fn bundle_for(
+    ours: &Path,
+    program: &Path,
+    target: &str,
+    extensions: &[PathBuf],
+    to: &Path,
+) -> Result<()> {
+    let mut bundle = Command::new(ours);
+    bundle.args(["bundle", "--target", target, "--program"]);
+    run_bundle(bundle.arg(program), extensions, to)
+}
+
+fn run_bundle(bundle: &mut Command, extensions: &[PathBuf], to: &Path) -> Result<()> {
+    let program = bundle.get_program().to_string_lossy().into_owned();
+    let status = bundle
         .args(extensions)
         .arg("--output")
         .arg(to)
         .status()
-        .with_context(|| format!("{} cannot be started", program.display()))?;
+        .with_context(|| format!("{program} cannot be started"))?;
     ensure!(status.success(), "the extensions were not added");
     Ok(())
 }

@@ -69,7 +69,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
         "only the results of all tests are published"
     );
     let progress = Progress::new(workspace);
-    debian::installed_by(&progress, COMPILER, "gcc-mingw-w64-x86-64-win32")?;
+    debian::installed_from(&progress, COMPILER, &["gcc-mingw-w64-x86-64-win32"])?;
     let wine = Wine::find(workspace, &progress)?;
     make::components(workspace, &progress, BuildScope::Tests, &COMPONENTS)?;
     let built = build(workspace, &progress)?;
@@ -172,7 +172,7 @@ impl Wine {
     /// Finds Wine, or installs it, which needs root.
     fn find(workspace: &Workspace, progress: &Progress) -> Result<Self> {
         // The first is the program, which starts that of the second.
-        let program = debian::installed_by(progress, "wine", "wine wine64")?;
+        let program = debian::installed_from(progress, "wine", &["wine", "wine64"])?;
         let wine = Self {
             program,
             folder: workspace.target("windows/wine"),

@@ -29,6 +29,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &[
             "check",
             "doctor",
+            "self-test",
             "inspect",
             "top",
             "trace",

@@ -30,6 +30,7 @@ mod recordings;
 mod replay;
 mod run;
 mod scan;
+mod self_test;
 mod self_update;
 mod serve;
 mod setup;
@@ -131,6 +132,9 @@ enum Command {
     Check(check::Check),
     /// Check the installation and the chain here, and say what does not work and how to fix it
     Doctor(doctor::Doctor),
+    /// Run what acp-chain promises on this machine, and say of each promise whether it holds; needs no agent and no editor
+    #[command(after_help = self_test::HELP)]
+    SelfTest,
     /// Create a project for an extension, in a new folder
     New(author::new::New),
     /// Build the extension of a project
@@ -262,6 +266,9 @@ Examples:
     /// Play the agent of `acp-chain demo`, which starts this; not for people
     #[command(hide = true)]
     DemoAgent(demo::agent::DemoAgent),
+    /// Play a part of `acp-chain self-test`, which starts this; not for people
+    #[command(hide = true)]
+    SelfTestPart { words: Vec<OsString> },
     /// Connect an agent's MCP client to a server in the chain; started by agents, not by people
     #[command(hide = true)]
     McpShim,
@@ -392,6 +399,8 @@ fn dispatch() -> ExitCode {
         Command::Demo(demo) => report(demo.main()),
         Command::DemoAgent(agent) => report(agent.main()),
         Command::Doctor(doctor) => doctor.main(cli.log_file),
+        Command::SelfTest => report(self_test::main()),
+        Command::SelfTestPart { words } => acp_chain_self_test::part(&words),
         Command::Try(mut tried) => {
             tried.run.logging = logging;
             tried.main(log)

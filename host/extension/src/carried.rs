@@ -5,7 +5,10 @@
 //! the program | component, code, component, code, … | index, as JSON | its length, 8 bytes | MAGIC
 //! ```
 //!
-//! They are as trustworthy as the program: both are the same file.
+//! They are as trustworthy as the program: both are the same file. A signature, which only programs for macOS have here, may
+//! follow them (`macho`).
+
+mod macho;
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -142,7 +145,16 @@ impl Seek for Part {
 /// Copies a program to `to`, with these built-in extensions in place of the existing ones.
 pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     let mut from = File::open(program)?;
-    let (_, end) = read(&mut from)?;
+    let (present, end) = read(&mut from)?;
+    let layout = macho::layout(&mut from)?;
+    let within = layout.as_ref().is_some_and(|layout| layout.covers(end));
+    if within && !present.is_empty() {
+        return Err(io::Error::other(
+            "the program's extensions are signed with it; take one without extensions",
+        ));
+    }
+    // A signature that is made later would not cover what follows the last segment.
+    let unsigned = layout.filter(|layout| !layout.is_signed());
     let folder = to.parent().filter(|folder| *folder != Path::new(""));
     let mut beside = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     let file = beside.as_file_mut();
@@ -169,6 +181,9 @@ pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     file.write_all(&index)?;
     file.write_all(&(index.len() as u64).to_le_bytes())?;
     file.write_all(MAGIC)?;
+    if let Some(layout) = unsigned {
+        layout.stretch(file)?;
+    }
     file.set_permissions(fs::metadata(program)?.permissions())?;
     file.sync_all()?;
     beside.persist(to).map(drop).map_err(|error| error.error)
@@ -178,20 +193,11 @@ pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
 fn read(file: &mut File) -> io::Result<(Vec<Extension>, u64)> {
     let size = file.seek(SeekFrom::End(0))?;
     let tail = MAGIC.len() as u64 + 8;
-    let Some(at) = size.checked_sub(tail) else {
+    let Some((at, length)) = trailer(file, size, tail)? else {
         return Ok((Vec::new(), size));
     };
-    file.seek(SeekFrom::Start(at))?;
-    let mut length = [0; 8];
-    let mut magic = [0; MAGIC.len()];
-    file.read_exact(&mut length)?;
-    file.read_exact(&mut magic)?;
-    if magic != *MAGIC {
-        return Ok((Vec::new(), size));
-    }
     let damaged =
         || io::Error::other("the built-in extensions are damaged; install acp-chain again");
-    let length = u64::from_le_bytes(length);
     let index = at.checked_sub(length).filter(|_| length <= INDEX);
     let index = index.ok_or_else(damaged)?;
     file.seek(SeekFrom::Start(index))?;
@@ -208,6 +214,24 @@ fn read(file: &mut File) -> io::Result<(Vec<Extension>, u64)> {
     }
     let end = ranges().map(|range| range.start).min().unwrap_or(index);
     Ok((entries, end))
+}
+
+/// The place of the trailer, the last bytes of what is appended, and the length of the index before it. `None` without one.
+/// It is at the end of the file, or before the signature.
+fn trailer(file: &mut File, size: u64, tail: u64) -> io::Result<Option<(u64, u64)>> {
+    let signed = macho::layout(file)?.and_then(|layout| layout.signed());
+    let ends = [size].into_iter().chain(signed.into_iter().flatten().rev());
+    for at in ends.filter_map(|end| end.checked_sub(tail)) {
+        let mut length = [0; 8];
+        let mut magic = [0; MAGIC.len()];
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(&mut length)?;
+        file.read_exact(&mut magic)?;
+        if magic == *MAGIC {
+            return Ok(Some((at, u64::from_le_bytes(length))));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -286,5 +310,48 @@ mod tests {
         }
         fs::write(&path, "").unwrap();
         assert_eq!(Carried::by(&path).unwrap().iter().count(), 0);
+    }
+
+    #[test]
+    fn extensions_are_found_before_a_signature_that_came_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let unsigned = macho::tests::program(b"", None);
+        fs::write(path("unsigned"), &unsigned).unwrap();
+        // Whatever padding their length asks for.
+        for length in 1..=16 {
+            let name = "x".repeat(length);
+            write(&path("unsigned"), &[load(&name)], &path("bundled")).unwrap();
+            let bundled = fs::read(path("bundled")).unwrap();
+            let more = &bundled[unsigned.len()..];
+            // What is appended can be signed.
+            assert!(bundled == macho::tests::program(more, None));
+            assert!(
+                Carried::by(&path("bundled"))
+                    .unwrap()
+                    .named(&name)
+                    .is_some()
+            );
+            let signed = macho::tests::program(more, Some(b"the signature"));
+            fs::write(path("signed"), signed).unwrap();
+            let carried = Carried::by(&path("signed")).unwrap();
+            let component = carried.named(&name).unwrap().component().unwrap();
+            let expected = format!("the component {name}");
+            assert_eq!(io::read_to_string(component).unwrap(), expected);
+        }
+        for name in ["bundled", "signed"] {
+            let error = write(&path(name), &[], &path("other")).unwrap_err();
+            assert!(error.to_string().contains("take one without extensions"));
+        }
+        // One with a signature is for this machine: what is appended follows it.
+        fs::write(
+            path("linked"),
+            macho::tests::program(b"", Some(b"its linker's")),
+        )
+        .unwrap();
+        for _ in 0..2 {
+            write(&path("linked"), &[load("a")], &path("linked")).unwrap();
+            assert!(Carried::by(&path("linked")).unwrap().named("a").is_some());
+        }
     }
 }

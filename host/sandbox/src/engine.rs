@@ -62,6 +62,17 @@ impl Engine {
         Self::with(None, config)
     }
 
+    /// An engine whose [code](Self::code) is for this target, as Rust names it, and for any processor of it. It runs
+    /// nothing.
+    ///
+    /// # Errors
+    /// If the target is unknown, or is another machine and the feature `cross` is off.
+    pub fn for_target(target: &str) -> Result<Self, EngineError> {
+        let mut config = Config::new();
+        config.target(target)?;
+        Self::with(None, config)
+    }
+
     fn with(cache: Option<&Path>, mut config: Config) -> Result<Self, EngineError> {
         let cache = cache.and_then(|folder| {
             let opened = CodeCache::open(folder, CODE_CACHE);

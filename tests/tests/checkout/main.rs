@@ -1,4 +1,5 @@
-//! Consistency of the checkout. The only program that runs is `cargo xtask`, which names missing tools.
+//! Consistency of the checkout. The only programs that run are `cargo xtask`, which names missing tools, acp-chain's help,
+//! and the checker of workflows, one of the peers.
 
 mod book;
 mod extensions;
@@ -6,3 +7,4 @@ mod languages;
 mod layout;
 mod needs;
 mod targets;
+mod workflows;

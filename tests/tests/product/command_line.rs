@@ -10,8 +10,9 @@ use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
 /// Subcommands that users do not type, and no script calls.
-const HIDDEN: [&str; 10] = [
+const HIDDEN: [&str; 11] = [
     "demo-agent",
+    "self-test-part",
     "supervise",
     "mcp-shim",
     "find-projects",

@@ -16,6 +16,7 @@ mod project;
 mod receipts;
 mod rules_of_agents;
 mod scan;
+mod self_test;
 mod self_update;
 mod setup;
 mod setup_elsewhere;

@@ -61,12 +61,11 @@ pub fn install(
 
 /// A program of the system, by the name of its package. If it is missing, it is installed, which needs root.
 pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
-    installed_by(progress, program, program)
+    installed_from(progress, program, &[program])
 }
 
-/// A program of the system, and the names of its packages, with spaces between. If it is missing, these are installed,
-/// which needs root.
-pub fn installed_by(progress: &Progress, program: &str, packages: &str) -> Result<PathBuf> {
+/// A program of the system. If it is missing, these packages are installed, which needs root.
+pub fn installed_from(progress: &Progress, program: &str, packages: &[&str]) -> Result<PathBuf> {
     if let Some(found) = in_path(program) {
         return Ok(found);
     }
@@ -74,8 +73,7 @@ pub fn installed_by(progress: &Progress, program: &str, packages: &str) -> Resul
         let install = || {
             let mut install = apt_get();
             install.args(["install", "--yes", "--no-install-recommends"]);
-            install.args(packages.split(' '));
-            step.run(&mut install)
+            step.run(install.args(packages))
         };
         if install().is_ok() {
             return Ok(());
@@ -84,8 +82,9 @@ pub fn installed_by(progress: &Progress, program: &str, packages: &str) -> Resul
         install()
     })
     .with_context(|| {
+        let all = packages.join(" ");
         format!(
-            "{program} is not installed, and apt-get cannot install it; on Debian: `sudo apt-get install {packages}`; \
+            "{program} is not installed, and apt-get cannot install it; on Debian: `sudo apt-get install {all}`; \
              elsewhere, install it so that `{program}` is in PATH"
         )
     })?;

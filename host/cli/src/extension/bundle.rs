@@ -1,4 +1,5 @@
-//! `acp-chain bundle`: makes a copy of this program with built-in extensions, each compiled for this machine.
+//! `acp-chain bundle`: makes a copy of this program, or of one for another machine, with built-in extensions, each compiled
+//! for the machine.
 
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -15,11 +16,18 @@ use acp_chain_sandbox::{Component, Engine};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  acp-chain bundle rules.wasm redact.wasm --output acp-chain-ours")]
+  acp-chain bundle rules.wasm redact.wasm --output acp-chain-ours
+  acp-chain bundle redact.wasm --program acp-chain-arm64 --target aarch64-unknown-linux-gnu --output acp-chain-ours")]
 pub struct Bundle {
     /// The extensions, instead of those built into this program
     #[arg(value_name = "EXTENSION", required = true)]
     extensions: Vec<PathBuf>,
+    /// Copy this program, which is not run, instead of this one
+    #[arg(long, value_name = "FILE", requires = "target")]
+    program: Option<PathBuf>,
+    /// Compile for this target, as Rust names it, and for any processor of it
+    #[arg(long, value_name = "TRIPLE")]
+    target: Option<String>,
     /// The path of the new program
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
@@ -28,6 +36,7 @@ pub struct Bundle {
 impl Bundle {
     pub fn main(self) -> Result<()> {
         let engine = Engine::new(None)?;
+        let target = self.target.as_deref().map(for_target).transpose()?;
         let mut loads: Vec<Load> = Vec::new();
         for path in &self.extensions {
             let shown = Untrusted::new(path.display());
@@ -39,7 +48,10 @@ impl Bundle {
                 return Err(wrong!("{shown}: there is another `{}`", package.name));
             }
             let compiled = Component::compile(&engine, &component);
-            let code = compiled.and_then(|compiled| compiled.code());
+            let code = compiled.and_then(|compiled| match &target {
+                Some(target) => target.code(&component),
+                None => compiled.code(),
+            });
             let code = code.map_err(|error| wrong!("{shown}: {error}"))?;
             say!(
                 "{} {}, {} kB, {} kB compiled",
@@ -54,11 +66,19 @@ impl Bundle {
                 code,
             });
         }
-        let program = std::env::current_exe();
+        let program = self.program.map_or_else(std::env::current_exe, Ok);
         let written = program.and_then(|program| carried::write(&program, &loads, &self.output));
         written.map_err(|error| {
             let output = Untrusted::new(self.output.display());
             wrong!("{output} cannot be written: {error}")
         })
     }
+}
+
+fn for_target(target: &str) -> Result<Engine> {
+    Engine::for_target(target).map_err(|error| {
+        wrong!(
+            "--target {target}: {error}; for another machine, acp-chain must be built with the feature `cross`"
+        )
+    })
 }

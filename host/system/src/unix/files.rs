@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use acp_chain_rpc::untrusted::Untrusted;
 
+/// Whether files have modes, which say who can read and write them.
+pub const HAS_MODES: bool = true;
+
 /// The bits of a mode that let others write: the group, and all users.
 const GROUP: u32 = 0o020;
 const ALL: u32 = 0o002;

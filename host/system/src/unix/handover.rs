@@ -51,6 +51,10 @@ impl Taker {
         socket.write_all(&WORD)?;
         let mut received = Vec::new();
         let count = passing::receive(&*socket, &mut [0; WORD.len()], &mut received)?;
+        // The process keeps its own copy until then.
+        if !received.is_empty() {
+            socket.write_all(&WORD)?;
+        }
         match received.pop() {
             Some(received) => halves(received),
             None if count == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -84,7 +88,12 @@ fn take_at(socket: &impl AsFd) -> io::Result<Option<(Input, OwnedWriteHalf)>> {
         let lent: Vec<_> = pair.iter().map(|(_, theirs)| theirs.as_fd()).collect();
         passing::send(socket, &WORD, &lent)?;
         match pair {
-            Ok((ours, _)) => return halves(ours.into()).map(Some),
+            Ok((ours, theirs)) => {
+                // macOS may close a socket on its way with our copy of it.
+                rustix::io::read(socket, &mut word)?;
+                drop(theirs);
+                return halves(ours.into()).map(Some);
+            }
             // The requester has received an answer without a stream; open streams continue.
             Err(error) => tracing::error!("no more streams can be opened: {error}"),
         }

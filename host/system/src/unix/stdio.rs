@@ -57,7 +57,8 @@ pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
 #[expect(clippy::disallowed_methods, reason = "programs read it")]
 pub fn is_output_read() -> bool {
     let stdout = io::stdout();
-    let mut output = [PollFd::new(&stdout, PollFlags::empty())];
+    // Without an event that is asked for, macOS reports no end.
+    let mut output = [PollFd::new(&stdout, PollFlags::OUT)];
     let polled = poll(&mut output, Some(&NOW)).is_ok();
     polled
         && !output[0]

@@ -10,6 +10,9 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+/// Whether files have modes, which say who can read and write them.
+pub const HAS_MODES: bool = false;
+
 /// The position that stands for the end of the file, wherever that is when the system writes (`WriteFile`).
 const END: u64 = u64::MAX;
 

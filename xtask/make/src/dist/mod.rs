@@ -2,6 +2,7 @@
 //!
 //! All packages carry the same finished program, and packing it again gives the same bytes.
 
+mod cross;
 mod deb;
 mod npm;
 mod platform;
@@ -36,6 +37,9 @@ pub struct Options {
     /// The folder for the packages, instead of `target/dist/packages`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Pack for this target, as Rust names it, instead of for this machine; the program is never run
+    #[arg(long, value_name = "TRIPLE")]
+    target: Option<String>,
 }
 
 /// A package, and the name of its file.
@@ -46,15 +50,25 @@ pub struct Package {
 
 /// Builds the program unless one is given, and packs it in all formats.
 pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
-    let platform = Platform::here()?;
+    let here = Platform::here();
+    let target = options.target.as_deref().map(Platform::of).transpose()?;
+    let platform = target.map_or(here, Ok)?;
     let folder = workspace.target("dist/packages");
     let out = options.out.unwrap_or(folder);
     let progress = Progress::new(workspace);
-    let program = match options.from {
-        Some(program) => program,
-        None => build(workspace, &progress)?,
+    let (program, native) = match (options.from, target) {
+        (Some(program), None) => (program.clone(), program),
+        (None, None) => {
+            let program = build(workspace, &progress)?;
+            (program.clone(), program)
+        }
+        (from, Some(platform)) => {
+            let native = cross::native(workspace, &progress)?;
+            let built = || cross::build(workspace, &progress, platform, &native);
+            (from.map_or_else(built, Ok)?, native)
+        }
     };
-    let product = Product::of(workspace, platform, &program)?;
+    let product = Product::of(workspace, platform, &program, &native)?;
     let list = progress.step("list of what is in the program", |_| {
         sbom::pack(workspace, &product, &program)
     })?;

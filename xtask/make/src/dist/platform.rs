@@ -42,8 +42,27 @@ impl Platform {
         }
     }
 
+    /// The platform of this target, as Rust names it.
+    pub fn of(target: &str) -> Result<Self> {
+        let known = PLATFORMS.iter();
+        let names: Vec<_> = known.clone().map(|platform| platform.triple()).collect();
+        let mut found = known.filter(|platform| platform.triple() == target);
+        let platform = found.next().with_context(|| {
+            format!(
+                "there are packages only for {}, not for {target}",
+                names.join(" and ")
+            )
+        })?;
+        Ok(*platform)
+    }
+
     pub fn triple(self) -> String {
         format!("{}-unknown-linux-gnu", self.arch)
+    }
+
+    /// The name of the target in GNU's compilers.
+    pub fn gnu(self) -> String {
+        format!("{}-linux-gnu", self.arch)
     }
 
     /// The tag of a wheel for systems with this glibc or a later one.

@@ -39,23 +39,30 @@ pub struct Product {
 }
 
 impl Product {
-    /// The files that a program generates, and those of the checkout that belong to it.
-    pub fn of(workspace: &Workspace, platform: Platform, program: &Path) -> Result<Self> {
+    /// The files that a program generates, and those of the checkout that belong to it. `native` generates them, a program
+    /// of the same version that runs here, as the packed one may not.
+    pub fn of(
+        workspace: &Workspace,
+        platform: Platform,
+        program: &Path,
+        native: &Path,
+    ) -> Result<Self> {
         let shown = program.display();
         let bytes = fs::read(program).with_context(|| format!("{shown} cannot be read"))?;
         let glibc = glibc(&bytes).with_context(|| format!("{shown} cannot be packed"))?;
         let version = env!("CARGO_PKG_VERSION");
-        let said = run(program, &["--version"])?;
+        let said = run(native, &["--version"])?;
         ensure!(
             said == format!("acp-chain {version}\n").as_bytes(),
-            "{shown} reports {}, but the checkout is {version}; rebuild it",
+            "{} reports {}, but the checkout is {version}; rebuild it",
+            native.display(),
             String::from_utf8_lossy(&said).trim()
         );
         let text =
             |name: &str| -> Result<File> { Ok(File::new(name, fs::read(workspace.path(name))?)) };
         let texts = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"].map(text);
         let completions = SHELLS.map(|(shell, file)| {
-            let script = run(program, &["completions", shell])?;
+            let script = run(native, &["completions", shell])?;
             Ok((file, File::new(file, script)))
         });
         Ok(Self {
@@ -65,7 +72,7 @@ impl Product {
             program: bytes.into(),
             texts: texts.into_iter().collect::<Result<_>>()?,
             completions: completions.into_iter().collect::<Result<_>>()?,
-            pages: pages(program)?,
+            pages: pages(native)?,
         })
     }
 

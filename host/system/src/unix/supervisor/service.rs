@@ -111,6 +111,8 @@ async fn serve(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()>
     let sending = tokio::spawn(send_events(waiting, stream(event_socket)?));
     let mut service = Service::new(events);
     let mut line = Vec::new();
+    // Descriptors that the host may not have received yet: macOS may close a socket on its way with our copy of it.
+    let mut sent = Vec::new();
     // An incomplete line is from a host that disconnected.
     loop {
         let read = tokio::select! {
@@ -125,6 +127,7 @@ async fn serve(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()>
         }
         let request = serde_json::from_slice(&line)?;
         line.clear();
+        sent.clear();
         let (reply, descriptors) = match service.execute(request) {
             Ok(Some(done)) => done,
             Ok(None) => continue,
@@ -133,6 +136,7 @@ async fn serve(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()>
         let lent: Vec<BorrowedFd> = descriptors.iter().map(AsFd::as_fd).collect();
         socket.get_ref().writable().await?;
         answer(socket.get_ref(), &reply, &lent)?;
+        sent = descriptors;
     }
     service.end(children).await;
     let _ = timeout(GRACE, sending).await;
@@ -284,6 +288,7 @@ impl Service {
                 });
                 (Reply::Descent(descent), Vec::new())
             }
+            Request::Received => return Ok(None),
             Request::End(number) => {
                 // The program may have ended already.
                 drop(self.enders.remove(&number));

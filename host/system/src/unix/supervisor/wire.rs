@@ -1,4 +1,4 @@
-//! The protocol between the host and its supervisor, in lines of JSON: requests, of which all but `End` have
+//! The protocol between the host and its supervisor, in lines of JSON: requests, of which all but `End` and `Received` have
 //! an answer that may carry descriptors; and, in the other direction over another socket, events about programs.
 
 use std::ffi::OsString;
@@ -43,6 +43,8 @@ pub enum Request {
     },
     /// End the program with this number. Has no answer.
     End(u64),
+    /// The descriptors of the last answer have arrived: the supervisor closes its own. Has no answer.
+    Received,
 }
 
 /// A program's standard input and output.
@@ -123,6 +125,9 @@ pub fn mismatch() -> io::Error {
 pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<ReceivedReply> {
     say(socket, request)?;
     let received = receive(socket).map_err(disconnected)?;
+    if !received.descriptors.is_empty() {
+        say(socket, &Request::Received)?;
+    }
     match received.reply {
         Reply::Failed {
             code: Some(code), ..
