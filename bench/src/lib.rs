@@ -16,3 +16,4 @@ pub mod plots;
 pub mod report;
 pub mod serve;
 pub mod subjects;
+pub mod transcripts;

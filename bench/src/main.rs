@@ -28,10 +28,13 @@ struct Cli {
     /// A native proxy for it
     #[arg(long)]
     native: PathBuf,
+    /// The folder with recordings of real agents
+    #[arg(long)]
+    recordings: PathBuf,
     /// The folder for all output
     #[arg(long)]
     out: PathBuf,
-    /// The commit that is measured
+    /// The commit that is measured, and its day
     #[arg(long)]
     commit: Option<String>,
     /// A folder for the tables and the plots
@@ -70,6 +73,7 @@ fn main() -> Result<()> {
         bare: us.with_file_name("bench-bare"),
         conductor: cli.conductor,
         native: cli.native,
+        recordings: cli.recordings,
         collector: Collector::start()?,
         scratch,
     };

@@ -6,7 +6,7 @@
 //! with one of the agents in the same way.
 //!
 //! Then the agents whose hooks can be attached take other steps behind acp-chain, which judges their tools. The command
-//! fails if a step does not work that should.
+//! fails if a step does not work that should. `--speed` times calls of tools instead, without hooks and with them.
 
 mod clients;
 mod hooked;
@@ -20,15 +20,18 @@ mod tree;
 mod trial;
 
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 
-use hooked::HOOKED;
+use crate::publish;
+use hooked::{HOOKED, Hooked};
 use install::Installation;
 use places::{Place, Side};
-use report::{HooksRow, Row};
-use roster::AGENTS;
+use report::{HooksRow, Row, SpeedRow};
+use roster::{AGENTS, Agent};
 use steps::{Outcome, Step};
+use trial::speed;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
@@ -40,7 +43,10 @@ pub struct Options {
     /// Run only the trials of the agents' hooks
     #[arg(long)]
     hooks: bool,
-    /// Write the tables into `docs/real-agents.md`
+    /// With `--hooks`: time tool calls of Claude, Codex and Qwen, without hooks, with the user's own and with ours
+    #[arg(long, requires = "hooks")]
+    speed: bool,
+    /// Write the tables into `docs/real-agents.md`, or with `--speed` into `docs/hooks.md`
     #[arg(long)]
     publish: bool,
 }
@@ -60,10 +66,13 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     let mut run = Run {
         workspace,
         progress,
-        installed: &install::all(workspace, progress)?,
+        installed: &install::all(workspace, progress, options.speed)?,
         only: &options.only,
         failed: String::new(),
     };
+    if options.speed {
+        return run.speed(options.publish);
+    }
     let (agents, clients) = if options.hooks {
         (Vec::new(), Vec::new())
     } else {
@@ -101,7 +110,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
             "nothing is published: some steps do not work"
         );
         for (begin, tables) in &sections {
-            report::publish(workspace, begin, tables)?;
+            publish::tables(workspace, report::PAGE, begin, tables)?;
         }
     }
     Ok(if failed.is_empty() {
@@ -109,6 +118,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// The agent that has these hooks.
+fn agent_of(hooked: &Hooked) -> Result<&'static Agent> {
+    let agent = AGENTS.iter().find(|agent| agent.name == hooked.name);
+    agent.context("an agent with hooks is not in the list")
 }
 
 impl Run<'_> {
@@ -138,8 +153,7 @@ impl Run<'_> {
     fn hooks(&mut self) -> Result<Vec<HooksRow>> {
         let mut rows = Vec::new();
         for hooked in &HOOKED {
-            let agent = AGENTS.iter().find(|agent| agent.name == hooked.name);
-            let agent = agent.context("an agent with hooks is not in the list")?;
+            let agent = agent_of(hooked)?;
             let (workspace, installed) = (self.workspace, self.installed);
             let title = format!("{} with hooks", hooked.name);
             let row = self.attempt(hooked.name, &title, || {
@@ -155,6 +169,45 @@ impl Run<'_> {
             rows.extend(row);
         }
         Ok(rows)
+    }
+
+    /// Times tool calls.
+    fn speed(mut self, publishes: bool) -> Result<ExitCode> {
+        let mut rows = Vec::new();
+        let (workspace, installed) = (self.workspace, self.installed);
+        for (name, own) in speed::AGENTS {
+            let hooked = HOOKED.iter().find(|hooked| hooked.name == name);
+            let hooked = hooked.context("an agent that is timed is not in the list")?;
+            let agent = agent_of(hooked)?;
+            let row = self.attempt(name, &format!("{name}, timed"), || {
+                let version = (agent.version)(installed)?;
+                let places = speed::places(workspace, installed, name)?;
+                Ok(SpeedRow {
+                    name,
+                    version,
+                    calls: speed::play(agent, hooked, own, &places)?,
+                })
+            });
+            rows.extend(row);
+        }
+        let processors = thread::available_parallelism()?;
+        let measured = workspace
+            .commit()
+            .map_or_else(String::new, |commit| format!(", commit {commit}"));
+        let (calls, turns) = (speed::CALLS, speed::TURNS);
+        let table = report::speed_table(&rows);
+        let text = format!(
+            "Measured on {processors} processors{measured}: the medians of {turns} turns with {calls} calls each.\n\n{table}"
+        );
+        println!("\n{text}");
+        eprint!("{}", self.failed);
+        if !self.failed.is_empty() || rows.is_empty() {
+            return Ok(ExitCode::FAILURE);
+        }
+        if publishes {
+            publish::tables(workspace, report::HOOKS_PAGE, report::BEGIN_SPEED, &text)?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Runs an agent or client directly and behind acp-chain.

@@ -132,7 +132,7 @@ impl Emulated {
         fs::write(&source, EXEC)?;
         let library = folder.join("exec.so");
         let define = |name: &str, path: &Path| format!("-D{name}=\"{}\"", path.display());
-        let compiled = Command::new(compiler)
+        let outcome = Command::new(compiler)
             .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror"])
             .arg(define("EMULATOR", &emulator))
             .arg(define("ROOT", ROOT.as_ref()))
@@ -142,11 +142,7 @@ impl Emulated {
             .arg(&source)
             .status()
             .with_context(|| format!("{} cannot be started", compiler.display()))?;
-        ensure!(
-            compiled.success(),
-            "{} cannot be compiled",
-            source.display()
-        );
+        ensure!(outcome.success(), "{} cannot be compiled", source.display());
         Ok(Self {
             emulator,
             library,

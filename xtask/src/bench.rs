@@ -7,6 +7,7 @@
 
 mod inspector;
 mod instructions;
+mod pictures;
 mod serve;
 
 use std::path::PathBuf;
@@ -20,11 +21,13 @@ use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 /// The components of the harness's chains.
-const COMPONENTS: [&str; 7] = [
+const COMPONENTS: [&str; 9] = [
     "pass",
     "rules",
     "permissions",
     "redact",
+    "brake",
+    "two-of-three",
     "todo",
     "project-map",
     "shout-python",
@@ -45,7 +48,8 @@ pub struct Options {
     /// Measure in pairs with another commit: a checkout of it in which `cargo xtask bench --quick` ran
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["only", "publish", "serve", "micro", "inspector", "instructions"])]
     beside: Option<PathBuf>,
-    /// Write the tables and plots into `docs/performance`, or with `--serve` the tables into `docs/serve-benchmark.md`
+    /// Write the tables and plots into `docs/performance`, with `--serve` the tables into `docs/serve-benchmark.md`, or
+    /// with `--inspector` the tables and pictures into `docs/inspector.md`
     #[arg(long, conflicts_with = "quick")]
     publish: bool,
     /// Measure `acp-chain serve`, beside a server built on the reference crate
@@ -57,8 +61,9 @@ pub struct Options {
     /// Measure the parts of the host individually
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve"])]
     micro: bool,
-    /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium, beside the reference's viewer
-    #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro"])]
+    /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium, beside the reference's viewer; and take
+    /// pictures of it
+    #[arg(long, conflicts_with_all = ["quick", "serve", "micro"])]
     inspector: bool,
     /// Count the instructions for one message, and fail if they rose. Needs valgrind
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro", "inspector"])]
@@ -75,7 +80,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
         return instructions::run(workspace, &progress, options.accept);
     }
     if options.inspector {
-        return inspector::run(workspace, &progress);
+        return inspector::run(workspace, &progress, options.publish);
     }
     if options.serve {
         return serve::run(workspace, &progress, options);
@@ -101,9 +106,11 @@ fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
         .arg(conductor)
         .arg("--native")
         .arg(native)
+        .arg("--recordings")
+        .arg(workspace.path("tests/recordings"))
         .arg("--out")
         .arg(workspace.target("bench"));
-    if let Some(commit) = commit(workspace) {
+    if let Some(commit) = workspace.commit() {
         harness.arg("--commit").arg(commit);
     }
     if options.quick {
@@ -170,13 +177,4 @@ fn ended(command: &mut Command) -> Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
-}
-
-/// The commit that is checked out, marked if files have changed; `None` without git.
-fn commit(workspace: &Workspace) -> Option<String> {
-    let mut describe = Command::new("git");
-    describe.args(["describe", "--always", "--dirty", "--exclude=*"]);
-    let output = describe.current_dir(workspace.path("")).output().ok()?;
-    let commit = String::from_utf8(output.stdout).ok()?;
-    Some(commit.trim().to_owned()).filter(|commit| !commit.is_empty())
 }

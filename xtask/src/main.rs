@@ -15,6 +15,7 @@ mod make;
 mod newest;
 mod peers;
 mod portable;
+mod publish;
 mod release;
 mod schema;
 mod soak;

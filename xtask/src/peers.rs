@@ -40,7 +40,7 @@
 //! | `mandoc`                | finds errors in manual pages, from Debian                         |
 //! | `minisign`              | signs files, from Debian                                          |
 //! | `rpm`                   | installs packages, from Debian                                    |
-//! | `sbom-check`            | `tests/peers/python/check_sbom.py`, checks a list in the format CycloneDX |
+//! | `sbom-check`            | `tests/peers/python/check_sbom.py`, checks a list in the format `CycloneDX` |
 //! | `skopeo`                | pushes artifacts to registries, from Debian                       |
 
 use std::fs::{self, Permissions};
@@ -327,7 +327,7 @@ fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) ->
 }
 
 /// Balancers that Debian lacks or has only in old versions, and the checkers of files for Kubernetes and forges, and of
-/// lists in the format CycloneDX.
+/// lists in the format `CycloneDX`.
 fn balancers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/balancers.txt");
     let into = workspace.target("peers/balancers");

@@ -93,6 +93,19 @@ impl Workspace {
         self.target.join(path)
     }
 
+    /// The commit that is checked out, marked if files have changed, and its day; `None` without git.
+    pub fn commit(&self) -> Option<String> {
+        let git = |args: &[&str]| {
+            let mut git = Command::new("git");
+            let output = git.args(args).current_dir(&self.root).output().ok()?;
+            let text = String::from_utf8(output.stdout).ok()?;
+            Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+        };
+        let name = git(&["describe", "--always", "--dirty", "--exclude=*"])?;
+        let day = git(&["show", "--no-patch", "--format=%cs", "HEAD"])?;
+        Some(format!("{name} of {day}"))
+    }
+
     /// The cache of what a toolchain compiles for every project, such as a standard library. The tests use it, too.
     pub fn compiled(&self, toolchain: &str) -> PathBuf {
         self.target("test-toolchains").join(toolchain)

@@ -39,7 +39,7 @@ struct Cli {
     /// The folder for all output
     #[arg(long)]
     out: PathBuf,
-    /// The commit that is measured
+    /// The commit that is measured, and its day
     #[arg(long)]
     commit: Option<String>,
     /// A page for the tables

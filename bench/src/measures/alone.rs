@@ -119,6 +119,7 @@ fn rest(places: &Places, figures: &Figures) -> Result<IdleResources> {
     let tree = running.tree();
     Ok(IdleResources {
         memory: tree.memory(),
+        own_memory: tree.own_memory(),
         processes: tree.count(),
     })
 }

@@ -83,7 +83,7 @@ pub fn run(now: &Places, before: &Places, effort: &Effort) -> Result<Vec<Compari
 
 impl Cost {
     /// For rates, a higher figure is a lower cost.
-    fn of(measure: Measure, share: Share) -> Self {
+    pub(super) fn of(measure: Measure, share: Share) -> Self {
         let times = match measure {
             Measure::Start | Measure::Memory => share.part,
             Measure::Turns | Measure::LargeTurns | Measure::Updates(_) => 1.0 / share.part,

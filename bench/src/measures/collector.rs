@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::pairs::{Measure, PairedFigures, Pairs, ROUNDS, Share, add, order};
 use super::{Effort, SIZES, Watchdog};
-use crate::subjects::{Behaviour, Family, OneProcessor, Places, RunningSubject, Subject};
+use crate::subjects::{Behaviour, Family, Places, Processors, RunningSubject, Subject};
 
 /// The results for one behaviour.
 #[derive(Clone, Debug, Serialize)]
@@ -42,7 +42,7 @@ const UNTIL_NOTICED: usize = 2048;
 /// Measures all.
 pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<ExportResult>> {
     eprintln!("collectors");
-    let _one = OneProcessor::begin()?;
+    let _one = Processors::only(1)?;
     let pairs = Pairs {
         measures: &MEASURES,
         starts: effort.paired_starts,

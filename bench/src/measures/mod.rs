@@ -2,15 +2,17 @@
 //!
 //! Start and memory are measured with each subject alone, as processes of the same program share its memory.
 //! Everything else is measured in turn, with all subjects running. What is smaller than the differences of such a run
-//! is measured separately, in pairs: the cost of an unresponsive collector, within one process, and that of a change.
-//! The agent itself measures the events of its hooks.
+//! is measured separately, in pairs: the cost of an unresponsive collector, within one process, that of guards and
+//! receipts, and that of a change. The agent itself measures the events of its hooks.
 
 mod alone;
 pub mod beside;
 mod collector;
+mod guards;
 mod hooks;
 mod pairs;
 mod rounds;
+mod scan;
 pub mod stats;
 
 use std::process;
@@ -23,9 +25,11 @@ use serde::Serialize;
 
 pub use self::beside::{Comparison, Cost};
 pub use self::collector::ExportResult;
+pub use self::guards::{GuardResult, MEASURES as GUARD_MEASURES, TurnTime};
 pub use self::hooks::HookResult;
-pub use self::pairs::Share;
+pub use self::pairs::{Measure, Share};
 use self::rounds::LiveSubject;
+pub use self::scan::ScanResult;
 use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
 
 /// The texts of updates, in bytes: a chunk of an answer, a tool's output, and a large file.
@@ -54,8 +58,12 @@ pub struct Effort {
     pub slow: Duration,
     /// How often the subjects that are measured in pairs are started.
     pub paired_starts: usize,
-    /// How often the agent starts each process of its hooks.
+    /// How often the agent starts each process of its hooks, and how many single turns of guards are timed.
     pub events: usize,
+    /// The size of the recordings that are scanned, in bytes.
+    pub recorded: u64,
+    /// How often they are scanned.
+    pub scans: usize,
 }
 
 impl Effort {
@@ -69,6 +77,8 @@ impl Effort {
         slow: Duration::from_secs(2),
         paired_starts: 2,
         events: 200,
+        recorded: 50_000_000,
+        scans: 1,
     };
 
     /// The published extent.
@@ -81,6 +91,8 @@ impl Effort {
         slow: Duration::from_secs(8),
         paired_starts: 20,
         events: 1000,
+        recorded: 1_000_000_000,
+        scans: 3,
     };
 }
 
@@ -122,6 +134,8 @@ pub struct StartTime {
 pub struct IdleResources {
     /// Memory in bytes, shared memory divided (PSS).
     pub memory: u64,
+    /// The part of it that is not a file's.
+    pub own_memory: u64,
     /// Processes, the agent's included.
     pub processes: usize,
 }
@@ -173,6 +187,10 @@ pub struct Outcome {
     pub exported: Vec<ExportResult>,
     /// The processes of an agent's hooks.
     pub hooks: Vec<HookResult>,
+    /// Guards and receipts, each beside a chain without it.
+    pub guards: Vec<GuardResult>,
+    /// The scan of recordings.
+    pub scan: Option<ScanResult>,
 }
 
 /// The numbers of components in [`Family::Bare`].
@@ -205,6 +223,8 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
         noise: Vec::new(),
         exported: Vec::new(),
         hooks: Vec::new(),
+        guards: Vec::new(),
+        scan: None,
     };
     let figures = &mut outcome.figures;
     if only.is_empty() {
@@ -233,6 +253,8 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     drop(live);
     outcome.exported = collector::run(places, effort, &watchdog)?;
     outcome.hooks = hooks::run(places, effort, &watchdog)?;
+    outcome.guards = guards::run(places, effort, &watchdog)?;
+    outcome.scan = Some(scan::run(places, effort, &watchdog)?);
     Ok(outcome)
 }
 

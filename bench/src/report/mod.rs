@@ -15,7 +15,7 @@ pub use table::markdown;
 pub(crate) use table::{section, show};
 pub use targets::{Target, Verdict};
 
-use crate::measures::{ExportResult, Figures, HookResult, Noise, Outcome};
+use crate::measures::{ExportResult, Figures, GuardResult, HookResult, Noise, Outcome, ScanResult};
 use crate::subjects::Family;
 
 /// If the relay's figure is less certain than this, the machine is too noisy, and ratios are not reported.
@@ -24,7 +24,7 @@ pub const QUIET: f64 = 0.25;
 /// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The commit that was measured, if it is known.
+    /// The commit that was measured, and its day, if they are known.
     pub commit: Option<String>,
     /// Whether it was a short run.
     pub quick: bool,
@@ -38,6 +38,10 @@ pub struct Report {
     pub exported: Vec<ExportResult>,
     /// The processes of an agent's hooks.
     pub hooks: Vec<HookResult>,
+    /// Guards and receipts, each beside a chain without it.
+    pub guards: Vec<GuardResult>,
+    /// The scan of recordings.
+    pub scan: Option<ScanResult>,
     /// The targets.
     pub targets: Vec<Target>,
 }
@@ -54,6 +58,8 @@ impl Report {
             figures: outcome.figures,
             exported: outcome.exported,
             hooks: outcome.hooks,
+            guards: outcome.guards,
+            scan: outcome.scan,
             targets: Vec::new(),
         };
         report.targets = targets::all(&report);

@@ -45,6 +45,8 @@ pub fn markdown(report: &Report) -> String {
     updates(report, &mut text);
     exported(report, &mut text);
     hooks(report, &mut text);
+    guards(report, &mut text);
+    scan(report, &mut text);
     text
 }
 
@@ -114,6 +116,7 @@ fn starts(report: &Report, text: &mut String) {
                 show(figures.start.map(|start| start.worst_ms)),
                 show(figures.cold_start_ms),
                 show(rest.map(|rest| mib(rest.memory))),
+                show(rest.map(|rest| mib(rest.own_memory))),
                 rest.map_or(NOTHING.to_owned(), |rest| rest.processes.to_string()),
                 show(figures.peak.map(mib)),
             ]
@@ -124,6 +127,7 @@ fn starts(report: &Report, text: &mut String) {
         "worst",
         "not cached",
         "at rest (MiB)",
+        "not of files",
         "processes",
         "slow reader (MiB)",
     ];
@@ -253,6 +257,58 @@ fn hooks(report: &Report, text: &mut String) {
     });
     let head = ["", "samples", "p50 (ms)", "p99", "× without a host"];
     section(text, "Events of an agent's hooks", &head, rows.collect());
+}
+
+fn guards(report: &Report, text: &mut String) {
+    let rows = report.guards.iter().map(|guard| {
+        let mut row = vec![guard.name.clone(), guard.beside.clone()];
+        row.extend(guard.costs.iter().map(|cost| {
+            cost.map_or(NOTHING.to_owned(), |cost| {
+                let half = cost.times * cost.uncertainty / 2.0;
+                format!("{:.3} × ± {half:.3}", cost.times)
+            })
+        }));
+        let turns = [guard.turn, guard.turn_beside];
+        row.extend(turns.map(|turn| show(turn.map(|turn| turn.p50_ms))));
+        row.extend(turns.map(|turn| show(turn.map(|turn| turn.p99_ms))));
+        row
+    });
+    let head = [
+        "",
+        "beside",
+        "turns, in pairs",
+        "100 B",
+        "10 kB",
+        "a turn, p50 (ms)",
+        "beside it",
+        "p99",
+        "beside it",
+    ];
+    section(text, "Guards and receipts", &head, rows.collect());
+}
+
+fn scan(report: &Report, text: &mut String) {
+    let rows = report.scan.iter().map(|scan| {
+        vec![
+            "permissions, redact".to_owned(),
+            show(Some(scan.megabytes())),
+            thousands(&scan.prompts.to_string()),
+            thousands(&scan.calls.to_string()),
+            scan.processors.to_string(),
+            show(Some(scan.seconds)),
+            show(Some(scan.megabytes() / scan.seconds)),
+        ]
+    });
+    let head = [
+        "",
+        "recordings (MB)",
+        "prompts",
+        "tool calls",
+        "processors",
+        "time (s)",
+        "MB/s",
+    ];
+    section(text, "Scan of recordings", &head, rows.collect());
 }
 
 /// A table under its title.

@@ -5,7 +5,10 @@ use serde::Serialize;
 use super::Report;
 use crate::hooks::HookProgram;
 use crate::measures::stats::{mib, number, slope};
-use crate::measures::{BARE, Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
+use crate::measures::{
+    BARE, Cost, Figures, GUARD_MEASURES, LARGE_ROUND_TRIPS, Measure, ROUND_TRIPS, Share, TurnTime,
+    UPDATES,
+};
 use crate::subjects::{Behaviour, COUNTS, Family, MANY, PROJECTS};
 
 /// A target.
@@ -58,6 +61,8 @@ pub fn all(report: &Report) -> Vec<Target> {
     all.ours();
     all.collectors();
     all.hooks();
+    all.guards();
+    all.scan();
     all.starts();
     all.memory();
     all.many();
@@ -172,6 +177,57 @@ impl Targets<'_> {
                 let what = format!("an event of hooks, {}: {which}", event.name);
                 self.most(what, (Some(took), None), limit, "ms");
             }
+        }
+    }
+
+    /// The cost of guards and receipts. There is a verdict if the limit is outside the confidence interval. Turns of
+    /// those that wait for a disk may take so much longer as nobody notices.
+    fn guards(&mut self) {
+        for guard in &self.report.guards {
+            let (limit, waits) = match guard.subject.family {
+                Family::Brake => (1.0, false),
+                Family::TwoOfThree => (1.1, true),
+                _ => (1.05, true),
+            };
+            let [name, beside] = [&guard.name, &guard.beside].map(|name| {
+                let short = name.strip_prefix("acp-chain, ");
+                short.unwrap_or(name).to_owned()
+            });
+            for (measure, cost) in GUARD_MEASURES.iter().zip(&guard.costs) {
+                let of = match measure {
+                    Measure::Updates(100) => "an update of 100 B",
+                    Measure::Updates(_) => "an update of 10 kB",
+                    _ if waits => continue,
+                    _ => "a turn",
+                };
+                let is_known =
+                    |cost: Cost| (cost.times - limit).abs() >= cost.times * cost.uncertainty / 2.0;
+                self.held(
+                    format!("{name}, beside {beside}: {of}"),
+                    cost.map(|cost| cost.times),
+                    cost.is_none_or(is_known),
+                    limit,
+                    "×",
+                    false,
+                );
+            }
+            if waits {
+                let p99 = |turn: Option<TurnTime>| turn.map(|turn| turn.p99_ms);
+                let longer = minus(p99(guard.turn), p99(guard.turn_beside));
+                let what = format!("{name}, beside {beside}: a turn, the 99th of 100, longer by");
+                self.most(what, (longer, None), 5.0, "ms");
+            }
+        }
+    }
+
+    /// The time for 1 GB of recordings.
+    fn scan(&mut self) {
+        if let Some(scan) = &self.report.scan {
+            let (seconds, processors) = (scan.seconds / scan.megabytes() * 1000.0, scan.processors);
+            let what = format!(
+                "1 GB of recordings through permissions and redact, on {processors} processors"
+            );
+            self.most(what, (Some(seconds), None), 20.0, "s");
         }
     }
 

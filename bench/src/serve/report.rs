@@ -11,7 +11,7 @@ use crate::report::{Machine, section, show};
 /// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The commit that was measured, if it is known.
+    /// The commit that was measured, and its day, if they are known.
     pub commit: Option<String>,
     /// The version of the reference crate.
     pub reference: String,

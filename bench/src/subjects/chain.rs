@@ -20,22 +20,8 @@ const PACKAGE: &str = r#"{"name":"@agentclientprotocol/claude-agent-acp","versio
 const RULE: &str = "[[proxy.config.rules]]\ndecision = 'deny'\ncommand = 'rm *'\n";
 
 pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
-    let folder = |name| places.scratch.join(name);
-    let program = || {
-        let mut command = process::command(&places.program);
-        command
-            .env_remove("ACP_CHAIN_LOG")
-            .env_remove("ACP_CHAIN_TRACE")
-            .env_remove("ACP_CHAIN_TRACE_BODIES")
-            .env("OTEL_SDK_DISABLED", "true")
-            .env("XDG_CONFIG_HOME", folder("config"))
-            .env("XDG_DATA_HOME", folder("data"))
-            .env("XDG_STATE_HOME", folder("state"))
-            .env("XDG_CACHE_HOME", folder(cache));
-        command
-    };
-    projects::make(subject, places, program)?;
-    let mut command = program();
+    projects::make(subject, places, || program(places, cache))?;
+    let mut command = program(places, cache);
     command.arg("run");
     if subject.family != Family::Empty && subject.projects() == 0 {
         let name = format!("{:?}-{}.toml", subject.family, subject.proxies);
@@ -45,7 +31,14 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
         command.arg("--manifest").arg(path);
     }
     if subject.family == Family::Traced {
-        command.arg("--trace").arg(folder("trace.ndjson"));
+        command
+            .arg("--trace")
+            .arg(places.scratch.join("trace.ndjson"));
+    }
+    if subject.family == Family::Receipts {
+        command
+            .arg("--receipts")
+            .arg(places.scratch.join("receipts"));
     }
     if subject.family == Family::Exported {
         command
@@ -59,6 +52,34 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
         places.agent.clone()
     };
     command.arg("--").arg(agent);
+    Ok(command)
+}
+
+/// acp-chain without arguments, as a user starts it who has set nothing.
+fn program(places: &Places, cache: &str) -> Command {
+    let folder = |name| places.scratch.join(name);
+    let mut command = process::command(&places.program);
+    command
+        .env_remove("ACP_CHAIN_LOG")
+        .env_remove("ACP_CHAIN_TRACE")
+        .env_remove("ACP_CHAIN_TRACE_BODIES")
+        .env("OTEL_SDK_DISABLED", "true")
+        .env("XDG_CONFIG_HOME", folder("config"))
+        .env("XDG_DATA_HOME", folder("data"))
+        .env("XDG_STATE_HOME", folder("state"))
+        .env("XDG_CACHE_HOME", folder(cache));
+    command
+}
+
+/// The scan of what agents have recorded in a home folder, through `permissions` and `redact`.
+pub fn scanning(places: &Places, home: &Path) -> Result<Command> {
+    let path = places.scratch.join("scan.toml");
+    let permissions = ours(&["permissions"], &places.components)?;
+    let redact = ours(&["redact"], &places.components)?;
+    fs::write(&path, permissions + RULE + &redact)?;
+    let mut command = program(places, "cache");
+    command.args(["scan", "--json", "--home"]).arg(home);
+    command.arg("--manifest").arg(path);
     Ok(command)
 }
 
@@ -85,7 +106,9 @@ fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<Str
             );
         }
         Family::Calls => return Ok(ours(&["permissions"], components)? + RULE),
-        Family::Results => return ours(&["redact"], components),
+        Family::Results | Family::Redact => return ours(&["redact"], components),
+        Family::TwoOfThree => return ours(&["two-of-three", "redact"], components),
+        Family::Brake => return ours(&["brake"], components),
         _ => {}
     }
     let mut text = String::new();

@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use chain::ours as with_ours;
 pub use chain::powers;
+pub(crate) use chain::scanning;
 pub use collector::{Behaviour, Collector};
 pub(crate) use process::command;
-pub use process::{CAN_LOOK, OneProcessor, Tree};
+pub use process::{CAN_LOOK, Processors, Tree};
 pub use running::RunningSubject;
 
 /// The numbers of proxies of chains that show the cost of each.
@@ -78,6 +79,14 @@ pub enum Family {
     Calls,
     /// `redact`, which decides about the results that they report.
     Results,
+    /// `redact`, with an agent without hooks.
+    Redact,
+    /// `two-of-three` in front of `redact`.
+    TwoOfThree,
+    /// `brake`, with its own limits.
+    Brake,
+    /// Proxies that forward, with receipts.
+    Receipts,
     /// One component in Python, of 18 MB.
     Python,
     /// The reference conductor, with native proxies that forward everything.
@@ -105,6 +114,8 @@ pub struct Places {
     pub native: PathBuf,
     /// The collector that turns are exported to.
     pub collector: Collector,
+    /// The recordings of real agents.
+    pub recordings: PathBuf,
     /// The folder for files of the run: manifests, caches, logs.
     pub scratch: PathBuf,
 }
@@ -224,6 +235,10 @@ impl fmt::Display for Subject {
             Family::Five => f.write_str("acp-chain, our five"),
             Family::Calls => f.write_str("acp-chain, permissions, with the agent's hooks"),
             Family::Results => f.write_str("acp-chain, redact, with the agent's hooks"),
+            Family::Redact => f.write_str("acp-chain, redact"),
+            Family::TwoOfThree => f.write_str("acp-chain, two-of-three, redact"),
+            Family::Brake => f.write_str("acp-chain, brake"),
+            Family::Receipts => write!(f, "acp-chain, {proxies} forwarding, with receipts"),
             Family::Python => f.write_str("acp-chain, one in Python"),
             Family::Reference => write!(f, "reference, {proxies} native prox{ies}"),
         }

@@ -17,27 +17,33 @@ pub const CAN_LOOK: bool = cfg!(target_os = "linux");
 /// Ticks per second, the unit of time in `/proc`; for programs it has always been 100.
 const TICKS: u64 = 100;
 
-/// Keeps the current thread, and all processes that it starts meanwhile, on one processor.
+/// Keeps the current thread, and all processes that it starts meanwhile, on a few processors.
 #[derive(Debug)]
-pub struct OneProcessor {
+pub struct Processors {
     #[cfg(target_os = "linux")]
     before: CpuSet,
 }
 
-impl OneProcessor {
-    /// Has no effect except on Linux.
+impl Processors {
+    /// On so many, if there are more. Has no effect except on Linux.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn begin() -> io::Result<Self> {
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(unused_variables, reason = "no other system is asked")
+    )]
+    pub fn only(count: usize) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         {
             let before = sched_getaffinity(None)?;
-            let mut one = CpuSet::new();
+            let mut few = CpuSet::new();
             // The first has most interrupts.
-            let last = (0..CpuSet::MAX_CPU).rev().find(|at| before.is_set(*at));
-            one.set(last.unwrap_or_default());
-            sched_setaffinity(None, &one)?;
+            let all = (0..CpuSet::MAX_CPU).rev().filter(|at| before.is_set(*at));
+            for at in all.take(count) {
+                few.set(at);
+            }
+            sched_setaffinity(None, &few)?;
             Ok(Self { before })
         }
         #[cfg(not(target_os = "linux"))]
@@ -46,7 +52,7 @@ impl OneProcessor {
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for OneProcessor {
+impl Drop for Processors {
     fn drop(&mut self) {
         // The same set was allowed before.
         let _ = sched_setaffinity(None, &self.before);
@@ -118,9 +124,21 @@ impl Tree {
     /// Its memory in bytes: shared memory is divided among processes (PSS).
     #[must_use]
     pub fn memory(&self) -> u64 {
+        self.sum("Pss:")
+    }
+
+    /// The part of its memory that is not a file's, in bytes: what it has written. The pages of files can be dropped at
+    /// any time.
+    #[must_use]
+    pub fn own_memory(&self) -> u64 {
+        self.sum("Pss_Anon:")
+    }
+
+    /// The sum of a figure of all its processes, in bytes.
+    fn sum(&self, name: &str) -> u64 {
         let of = |(id, _): &(u32, u64)| {
             let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
-            let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+            let line = rollup.lines().find_map(|line| line.strip_prefix(name))?;
             line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
         };
         self.0.iter().filter_map(of).sum::<u64>() * 1024
@@ -166,7 +184,8 @@ mod tests {
             .spawn()
             .unwrap();
         let tree = Tree::of(std::process::id());
-        assert!(tree.0.iter().any(|(id, _)| *id == child.id()) && tree.memory() > 0);
+        assert!(tree.0.iter().any(|(id, _)| *id == child.id()));
+        assert!((1..tree.memory()).contains(&tree.own_memory()));
         drop(child.stdin.take());
         child.wait().unwrap();
     }

@@ -116,7 +116,10 @@ impl Brake {
         };
         let turn = self.gate(session);
         match self.pass(session, check).await {
-            Ok(()) => Action::Forward,
+            Ok(()) => {
+                self.keep();
+                Action::Forward
+            }
             Err(why) => {
                 self.halt(session, &turn, &why, false);
                 refuse(&why)
@@ -125,7 +128,7 @@ impl Brake {
     }
 
     /// Passes if the turn is not stopped, nothing is repeated too often, and this check finds no limit that is reached;
-    /// or these limits are raised.
+    /// or these limits are raised. The state is to be kept afterwards.
     pub(crate) async fn pass(
         &self,
         session: &str,
@@ -156,7 +159,6 @@ impl Brake {
                 self.change(period, session, raise).await?;
             }
         }
-        self.keep();
         Ok(())
     }
 

@@ -91,6 +91,7 @@ impl Brake {
             };
             if outcome.is_ok() {
                 outcome = brake.pass(&session, check).await;
+                brake.keep();
             }
             if let Err(why) = outcome {
                 brake.halt(&session, &turn, &why, false);

@@ -13,6 +13,9 @@ use crate::account::Amounts;
 /// the session.
 const SUMS: u32 = 4;
 
+/// Of a message of at most this size, in bytes, a report is read at once, and not number by number.
+const SMALL: u64 = 16 * 1024;
+
 /// The kinds of tokens in a report, in the order of [`Tokens`] (RFD end-turn-token-usage).
 const KINDS: [&str; 6] = [
     "total",
@@ -35,7 +38,18 @@ impl Tokens {
     }
 
     fn of(head: &Head, at: &str, end: &str) -> Option<Self> {
-        let numbers = KINDS.map(|kind| number(head, &format!("{at}/{kind}{end}")));
+        let whole: Option<Json> = if head.size <= SMALL {
+            Some(head.read(at)?)
+        } else {
+            None
+        };
+        let numbers = KINDS.map(|kind| {
+            let place = format!("/{kind}{end}");
+            match &whole {
+                Some(report) => report.at::<Json>(&place).and_then(|text| amount(&text)),
+                None => number(head, &format!("{at}{place}")),
+            }
+        });
         let is_report = numbers.iter().any(Option::is_some);
         is_report.then(|| Self(numbers.map(|number| number.map_or(0, rounded))))
     }
@@ -157,9 +171,13 @@ pub(crate) fn cost(head: &Head) -> Option<u64> {
     number(head, "/update/cost/amount").map(millionths)
 }
 
-/// A number that is not negative. One that is too large for any type is infinite.
 fn number(head: &Head, pointer: &str) -> Option<f64> {
-    let number = head.read::<Json>(pointer)?.to_string().parse::<f64>();
+    amount(&head.read(pointer)?)
+}
+
+/// A number that is not negative. One that is too large for any type is infinite.
+fn amount(text: &Json) -> Option<f64> {
+    let number = text.to_string().parse::<f64>();
     number.ok().filter(|number| *number >= 0.0)
 }
 

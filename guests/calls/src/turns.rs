@@ -52,8 +52,8 @@ impl Turns {
         Self(RefCell::new(Calls::after_restart()))
     }
 
-    /// Returns whether the turn ends with this update.
-    pub fn on_update(&self, head: &Head) -> bool {
+    /// Returns whether the turn ends with this update. `kind` is its `sessionUpdate`, if it has one.
+    pub fn on_update(&self, head: &Head, kind: Option<&str>) -> bool {
         let named = head
             .session
             .as_ref()
@@ -61,11 +61,11 @@ impl Turns {
         let Some(session) = named else {
             return false;
         };
-        let Some(update) = head.read::<String>("/update/sessionUpdate") else {
+        let Some(kind) = kind else {
             self.0.borrow_mut().miss(session);
             return false;
         };
-        match &*update {
+        match kind {
             "tool_call" => {
                 self.merge(session, head, |call, json| {
                     // Some agents number their calls from the start again in each turn.

@@ -168,7 +168,8 @@ impl Proxy for Permissions {
         self.keep(false)?;
         self.reports.on_activity(session);
         self.reports.on_update(session, head);
-        if self.turns.on_update(head) {
+        let kind: Option<String> = head.read("/update/sessionUpdate");
+        if self.turns.on_update(head, kind.as_deref()) {
             let reason = head.read::<String>("/update/stopReason");
             self.reports.on_turn_end(session, reason.as_deref());
             self.allowed.end(session);

@@ -16,13 +16,15 @@ impl Guard {
     /// Takes note of an update.
     pub(crate) fn updated(self: &Rc<Self>, head: &Head) {
         let session = session(head);
-        let kind: String = head.read("/update/sessionUpdate").unwrap_or_default();
-        self.state.setups.on_update(session, &kind, head);
+        // Most are chunks of answers, of which no more is read.
+        let found: Option<String> = head.read("/update/sessionUpdate");
+        let kind = found.as_deref().unwrap_or_default();
+        self.state.setups.on_update(session, kind, head);
         let has_hooks = self.state.has_hooks.get();
         if !has_hooks {
-            self.turns.on_update(head);
+            self.turns.on_update(head, found.as_deref());
         }
-        match &*kind {
+        match kind {
             // An old session is replayed outside of turns.
             "tool_call" | "tool_call_update" if !has_hooks && self.has_turn(session) => {
                 self.mentioned(session, head);

@@ -15,7 +15,7 @@ use crate::limits::{LONGEST_PAUSE, LONGEST_URI, Limits, PAUSES, Quantity, SHORTE
 use acp_chain_acp::HOOK;
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK, Sight};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{self as rpc, Message, member};
+use acp_chain_rpc::{self as rpc, Message, UPDATE_KIND, member};
 
 /// Why the host refused a proxy's call.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -436,6 +436,10 @@ impl Ledger {
                 .unwrap_or(ChannelError::UnknownMessage));
         };
         self.work.look_up(shown.body(), pointer)?;
+        if pointer == UPDATE_KIND {
+            // It was found already where powers tell updates apart.
+            return Ok(shown.update_text());
+        }
         rpc::resolve(shown.body(), pointer)
             .map_err(|error| ChannelError::Invalid(error.to_string()))
     }

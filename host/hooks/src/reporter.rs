@@ -229,9 +229,9 @@ mod tests {
         assert!(!is_right(&usual, "claude", &stranger));
         let [agent, session, other_session] = [10, 11, 12].map(|id| process(id, NODE));
         // `npx` starts the agent by a shell.
-        let launcher = [process(1, SHELL), process(2, NODE)];
+        let above_agent = [process(1, SHELL), process(2, NODE)];
         let launched = |from: &[Ancestor]| {
-            let above = [&agent].into_iter().chain(&launcher);
+            let above = [&agent].into_iter().chain(&above_agent);
             from.iter().chain(above).cloned().collect::<Vec<_>>()
         };
         let client = process(20, CLIENT);

@@ -180,8 +180,7 @@ impl Receipts {
         about: &About,
         content: Option<&Content>,
     ) -> Option<Record> {
-        let is_guarded = *about.method == *PERMISSION || about.method.starts_with(HOOK);
-        if decision == Decision::Forward && !is_guarded {
+        if decision == Decision::Forward && !is_guarded(&about.method) {
             return None;
         }
         let mut record = self.record(connection, time, What::Decision, about);
@@ -261,6 +260,17 @@ impl Receipts {
 }
 
 impl Observer for Receipts {
+    fn passes_over(method: &str, message: &Message, decision: Option<Decision>) -> bool {
+        match decision {
+            Some(decision) => decision == Decision::Forward && !is_guarded(method),
+            None => {
+                message.kind() == Kind::Notification
+                    && method != CANCEL
+                    && !(method == UPDATE && is_tool_call(message))
+            }
+        }
+    }
+
     fn began(&mut self, heading: &Line, chain: Option<&str>) -> io::Result<()> {
         let known = Connection {
             has_ends: heading.role != Some(Role::Proxy),
@@ -348,13 +358,21 @@ fn stamp(time: SystemTime) -> String {
 
 /// The tool call in an update; `None` if it is about something else.
 fn reported(update: &Message) -> Option<ToolCall> {
-    update.update().filter(|kind| TOOL_CALLS.contains(kind))?;
-    Some(value_at(update.body(), "/update").unwrap_or_default())
+    is_tool_call(update).then(|| value_at(update.body(), "/update").unwrap_or_default())
+}
+
+fn is_tool_call(update: &Message) -> bool {
+    let kind = update.update();
+    kind.is_some_and(|kind| TOOL_CALLS.contains(&kind))
+}
+
+/// Whether all decisions about such a message are recorded: it is about a permission, or a tool run.
+fn is_guarded(method: &str) -> bool {
+    method == PERMISSION || method.starts_with(HOOK)
 }
 
 /// The tool call that a request is about, if it is about one.
 fn asked_about(method: &str, request: &Message) -> Option<ToolCall> {
-    let is_about_one = method == PERMISSION || method.starts_with(HOOK);
-    let call = is_about_one.then(|| value_at(request.body(), "/toolCall"));
+    let call = is_guarded(method).then(|| value_at(request.body(), "/toolCall"));
     call.flatten()
 }

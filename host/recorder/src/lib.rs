@@ -12,10 +12,11 @@
 //! | `observer` | what gets every event, none left out |
 //! | `shared` | what the thread and all recorders share |
 //!
-//! Invariants: recording an event never blocks, unless there is an [`Observer`], which gets every event. Events are sent
-//! to a thread, which converts them to lines and writes them; events that do not fit into its queue are counted, and the
-//! count is written instead. Without a file and an observer, and while there are no [listeners](acp_chain_live), a message
-//! costs only the check for that. Everything kept of a connection is dropped when it ends.
+//! Invariants: recording an event never blocks, unless there is an [`Observer`], which gets every event that it does not
+//! pass over. Events are sent to a thread, which converts them to lines and writes them; events that do not fit into its
+//! queue are counted, and the count is written instead. Without a file and an observer, and while there are no
+//! [listeners](acp_chain_live), a message costs only the check for that. Everything kept of a connection is dropped when
+//! it ends.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -39,7 +40,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use acp_chain_live::{Acceptor, Offer, letters};
-use acp_chain_rpc::blocking;
+use acp_chain_rpc::{Message, blocking};
 use acp_chain_trace::{Ids, Sink};
 
 pub use acp_chain_trace::{Decision, Line, Role, State, Would};
@@ -49,6 +50,7 @@ pub use file::TraceFile;
 pub use mask::Masked;
 pub use observer::{Observer, OnFailure};
 
+use observer::PassesOver;
 use shared::{SharedState, lock, slow};
 use writer::{Entry, Name, SinkEntry, Writer};
 
@@ -62,6 +64,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Trace {
     sinks: Vec<SinkEntry>,
     observer: Option<(Box<dyn Observer>, OnFailure)>,
+    passes_over: Option<PassesOver>,
     /// The offer to listeners.
     offered: Option<ListenerSocket>,
     /// How many sinks there are: permanent ones, listeners, and the observer.
@@ -125,6 +128,7 @@ impl Default for Trace {
         Self {
             sinks: Vec::new(),
             observer: None,
+            passes_over: None,
             offered: None,
             sink_count: Arc::default(),
             propagates: false,
@@ -148,8 +152,9 @@ impl Trace {
 
     /// Adds what gets every event. There can be only one.
     #[must_use]
-    pub fn observed(mut self, observer: impl Observer + 'static, on_failure: OnFailure) -> Self {
+    pub fn observed<O: Observer + 'static>(mut self, observer: O, on_failure: OnFailure) -> Self {
         self.sink_count.fetch_add(1, Ordering::Relaxed);
+        self.passes_over = Some(O::passes_over);
         self.observer = Some((Box::new(observer), on_failure));
         self
     }
@@ -198,6 +203,7 @@ impl Trace {
         let shared = Arc::new(SharedState {
             is_observed: observer.is_some().into(),
             on_failure: on_failure.unwrap_or_default(),
+            passes_over: self.passes_over,
             ..SharedState::default()
         });
         let (acceptor, letters) = match self.offered {
@@ -308,6 +314,25 @@ impl Recorder {
         shared.is_observed.load(Ordering::Relaxed)
     }
 
+    /// Whether an observer is the only one that gets events.
+    #[inline]
+    pub fn is_only_observed(&self) -> bool {
+        self.is_observed() && self.sink_count.load(Ordering::Relaxed) == 1
+    }
+
+    /// Whether nobody makes anything of a message with this method that crosses, or, with a decision, of a proxy's
+    /// decision about the message: there is only an observer, and it [passes over](Observer::passes_over) that.
+    #[inline]
+    pub fn is_passed_over(
+        &self,
+        method: &str,
+        message: &Message,
+        decision: Option<Decision>,
+    ) -> bool {
+        let passes = self.tracer.process.shared.passes_over;
+        self.is_only_observed() && passes.is_some_and(|passes| passes(method, message, decision))
+    }
+
     /// Whether turns are to be stopped, as an observer has failed.
     pub fn has_halted(&self) -> bool {
         let shared = &self.tracer.process.shared;
@@ -327,6 +352,7 @@ impl Recorder {
         let process = &self.tracer.process;
         let (done, is_done) = sync_channel(1);
         let sent = process.queue.send(Entry::Settle(done));
+        process.shared.end_pause();
         let is_settled = || is_done.recv_timeout(observer::PATIENCE).is_ok();
         if sent.is_err() || !blocking(is_settled) {
             process.shared.fail_observer(&slow());
@@ -362,7 +388,9 @@ impl Recorder {
     /// Takes what the user is told of sinks that failed, once.
     pub fn failures(&self) -> Vec<String> {
         let shared = &self.tracer.process.shared;
-        if !shared.has_failed.swap(false, Ordering::Acquire) {
+        // Most messages find nothing, and only look.
+        let has_failed = shared.has_failed.load(Ordering::Relaxed);
+        if !has_failed || !shared.has_failed.swap(false, Ordering::Acquire) {
             return Vec::new();
         }
         let silent = shared.silent.swap(0, Ordering::Relaxed);

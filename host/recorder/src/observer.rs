@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use acp_chain_trace::Line;
+use acp_chain_rpc::Message;
+use acp_chain_trace::{Decision, Line};
 
 use crate::Event;
 use crate::shared::lock;
@@ -14,9 +15,20 @@ use crate::shared::lock;
 /// failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Gets all events of all connections of a process, in their order. One thread calls it. If too many events wait for
-/// it, messages wait, too. After an error, it gets nothing more.
+/// Gets all events of all connections of a process, in their order, but for what it passes over. One thread calls it. If
+/// too many events wait for it, messages wait, too. After an error, it gets nothing more.
 pub trait Observer: Send {
+    /// Whether it makes nothing of a message with this method that crosses from one part to another, or, with a decision,
+    /// of a proxy's decision about the message. Where there is nobody else, such events are not made: most messages of a
+    /// turn are parts of answers.
+    #[must_use]
+    fn passes_over(_method: &str, _message: &Message, _decision: Option<Decision>) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// A connection begins, with its heading, and a description of its chain, as JSON.
     ///
     /// # Errors
@@ -45,6 +57,9 @@ pub trait Observer: Send {
     /// As for [`began`](Self::began).
     fn settle(&mut self) -> io::Result<()>;
 }
+
+/// [`Observer::passes_over`] of an observer.
+pub(crate) type PassesOver = fn(&str, &Message, Option<Decision>) -> bool;
 
 /// What follows when an observer fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use acp_chain_rpc::blocking;
 
-use crate::observer::{OnFailure, PATIENCE, Room};
+use crate::observer::{OnFailure, PATIENCE, PassesOver, Room};
 
 /// How many bytes may wait to be written. One message may always wait, whatever its size.
 pub const WAITING: usize = 16 << 20;
@@ -30,7 +32,13 @@ pub struct SharedState {
     pub has_halted: AtomicBool,
     /// What follows when the observer fails.
     pub on_failure: OnFailure,
+    /// What the observer makes nothing of.
+    pub passes_over: Option<PassesOver>,
     pub room: Room,
+    /// The thread, once it runs.
+    pub thread: OnceLock<Thread>,
+    /// Whether somebody waits for the thread.
+    pub is_awaited: AtomicBool,
 }
 
 /// Why an observer counts as failed that does not answer.
@@ -79,6 +87,26 @@ impl SharedState {
                 has_room.then(|| before + cost)
             });
         taken.is_ok()
+    }
+
+    /// A pause of the thread, which ends once somebody waits for it.
+    pub fn pause(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while !self.is_awaited.swap(false, Ordering::Acquire) {
+            let rest = end.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                return;
+            }
+            thread::park_timeout(rest);
+        }
+    }
+
+    /// Ends the pause of the thread, or else its next one.
+    pub fn end_pause(&self) {
+        self.is_awaited.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
     }
 
     pub fn fail(&self, error: &io::Error) {

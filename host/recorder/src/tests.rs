@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::SystemTime;
 
-use acp_chain_trace::{Line, Sink};
+use acp_chain_rpc::Message;
+use acp_chain_trace::{Decision, Line, Sink};
 
 use super::writer::SinkEntry;
 use super::{Beginning, Event, Observer, OnFailure, Recorder, Role, State, Trace, Tracer, wait};
@@ -188,6 +189,10 @@ struct CountingObserver {
 }
 
 impl Observer for CountingObserver {
+    fn passes_over(method: &str, _: &Message, decision: Option<Decision>) -> bool {
+        method == "aside" && decision.is_none()
+    }
+
     fn began(&mut self, _: &Line, chain: Option<&str>) -> io::Result<()> {
         assert_eq!(chain, Some("{}"));
         Ok(())
@@ -243,6 +248,22 @@ fn an_observer_gets_every_event_and_messages_wait_for_it() {
     let recorder = records.join().unwrap();
     assert_eq!(count.load(Ordering::Relaxed), all);
     assert!(recorder.is_observed() && recorder.failures().is_empty());
+}
+
+#[test]
+fn what_an_observer_passes_over_is_only_for_others() {
+    let observer = CountingObserver {
+        count: Arc::default(),
+        leave: None,
+        fails: false,
+    };
+    let recorder = observed(observer, OnFailure::Halt);
+    let message = Message::notification("aside", "{}");
+    let passes = |method, decision| recorder.is_passed_over(method, &message, decision);
+    assert!(passes("aside", None));
+    assert!(!passes("aside", Some(Decision::Forward)) && !passes("other", None));
+    recorder.sink_count.fetch_add(1, Ordering::Relaxed);
+    assert!(!passes("aside", None));
 }
 
 #[test]

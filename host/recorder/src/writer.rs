@@ -21,7 +21,7 @@ use super::{Event, OnFailure};
 /// About how many bytes are written at once.
 const BATCH: usize = 1 << 20;
 
-/// The pause after each write: events recorded during it need not wake the thread.
+/// The pause after each write: events recorded during it need not wake the thread. It ends early where a turn waits.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// After this long without events on a connection, sinks release the lines of it that they keep back.
@@ -124,6 +124,7 @@ impl Writer {
 
     /// Writes until the end, or until there is no sink left.
     pub fn run(mut self) {
+        self.shared.thread.get_or_init(thread::current);
         while let Some(first) = self.wait() {
             let mut batch = Batch::default();
             let mut next = first;
@@ -159,7 +160,7 @@ impl Writer {
             if self.sinks.is_empty() && self.observer.is_none() {
                 return;
             }
-            thread::sleep(PAUSE);
+            self.shared.pause(PAUSE);
         }
     }
 

@@ -37,7 +37,7 @@ pub use error::Error;
 pub use id::Id;
 pub use malformed::{MalformedLine, read};
 pub use merge::{MergeError, merge};
-pub use message::Message;
+pub use message::{Message, UPDATE_KIND};
 pub use one_line::one_line;
 pub use pointer::{InvalidPointer, MAX_POINTER, decoded, member, resolve, text_member, value_at};
 pub use salvage::{PartialMessage, salvage};

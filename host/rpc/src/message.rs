@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use acp_chain_acp::UPDATES;
 use acp_chain_powers::Kind;
@@ -17,10 +17,17 @@ use bytestring::ByteString;
 use super::envelope::{Malformed, explain};
 use super::one_line::one_line;
 use super::outline::{Field, Outline};
-use super::pointer::{decoded, member, spells};
+use super::pointer::{decoded, member, spells, walk};
 use super::session::{named_by, session, sessions};
 use super::{Error, Id};
 use crate::transport::Outbox;
+
+/// Where the body of a `session/update` has its kind.
+pub const UPDATE_KIND: &str = "/update/sessionUpdate";
+
+/// The tokens of [`UPDATE_KIND`].
+static UPDATE_TOKENS: LazyLock<[String; 2]> =
+    LazyLock::new(|| ["update", "sessionUpdate"].map(String::from));
 
 fn body_field(kind: Kind) -> &'static str {
     match kind {
@@ -42,12 +49,21 @@ struct Parts {
     id: Option<Range<usize>>,
     body: Option<Range<usize>>,
     session: OnceLock<Option<Arc<str>>>,
-    update: OnceLock<Option<&'static str>>,
+    update: OnceLock<Option<UpdateKind>>,
     /// Whether the line has a field that some parsers take for another.
     is_ambiguous: bool,
     /// Whether the message has another envelope than its line, so that the envelope must be composed when it is
     /// written.
     has_other_envelope: bool,
+}
+
+/// What a message has at [`UPDATE_KIND`].
+#[derive(Clone, Debug)]
+struct UpdateKind {
+    /// Where its text is in the line.
+    place: Range<usize>,
+    /// The kind, if it is one of [`UPDATES`].
+    known: Option<&'static str>,
 }
 
 impl Message {
@@ -313,11 +329,26 @@ impl Message {
     /// The kind of a `session/update`, if it is one of [`UPDATES`], read at the first call.
     #[must_use]
     pub fn update(&self) -> Option<&'static str> {
-        *self.0.update.get_or_init(|| {
-            let update = member(member(self.body(), "update")?, "sessionUpdate")?;
-            let update = serde_json::from_str::<Cow<str>>(update).ok()?;
-            UPDATES.iter().copied().find(|known| *known == update)
-        })
+        self.update_kind()?.known
+    }
+
+    /// The JSON text at [`UPDATE_KIND`] in the body, found at the first call.
+    #[must_use]
+    pub fn update_text(&self) -> Option<&str> {
+        Some(self.text(self.update_kind()?.place.clone()))
+    }
+
+    fn update_kind(&self) -> Option<&UpdateKind> {
+        let found = self.0.update.get_or_init(|| {
+            let text = walk(self.body(), UPDATE_TOKENS.as_slice())?;
+            let kind = serde_json::from_str::<Cow<str>>(text).ok();
+            let start = text.as_ptr().addr() - self.0.line.as_ptr().addr();
+            Some(UpdateKind {
+                place: start..start + text.len(),
+                known: kind.and_then(|kind| UPDATES.iter().copied().find(|known| *known == kind)),
+            })
+        });
+        found.as_ref()
     }
 
     /// Whether an answer to a prompt states that the turn has ended: an error, or a result with a stop reason.
@@ -457,6 +488,34 @@ mod tests {
         let mut out = Outbox::default();
         message.write(id, &mut out);
         out.into_text()
+    }
+
+    #[test]
+    fn the_kind_of_an_update_is_found_as_by_its_pointer() {
+        for (params, known) in [
+            (r#"{"update":{"sessionUpdate":"plan"}}"#, Some("plan")),
+            (r#"{"update":{"sessionUpdate":"pl\u0061n"}}"#, Some("plan")),
+            (
+                r#"{"update":{"sessionUpdate":"tool_call"},"update":{"sessionUpdate":"plan"}}"#,
+                Some("plan"),
+            ),
+            (r#"{"update":{"sessionUpdate":"_of_tomorrow"}}"#, None),
+            (r#"{"update":{"sessionUpdate":7}}"#, None),
+            (r#"{"update":{"sessionUpdate":"plan"},"update":7}"#, None),
+            (r#"{"update":{}}"#, None),
+            ("null", None),
+        ] {
+            let line =
+                format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#);
+            let made = Message::notification("session/update", params);
+            for message in [parse(&line).unwrap(), made] {
+                assert_eq!(message.update(), known, "{params}");
+                let found = crate::resolve(message.body(), UPDATE_KIND).unwrap();
+                assert_eq!(message.update_text(), found, "{params}");
+                let renamed = message.with_method("other");
+                assert_eq!(renamed.update_text(), found, "{params}");
+            }
+        }
     }
 
     #[test]

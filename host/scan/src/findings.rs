@@ -122,11 +122,13 @@ pub(crate) struct Findings {
 }
 
 impl Group {
-    /// Examples come in order.
+    /// Examples come in any order of recordings.
     pub(crate) fn add(&mut self, count: u64, place: Place, example: impl FnOnce() -> String) {
         self.count += count;
-        if self.examples.len() < MOST_EXAMPLES {
-            self.examples.push((place, example()));
+        let at = self.examples.partition_point(|(known, _)| *known <= place);
+        if at < MOST_EXAMPLES {
+            self.examples.insert(at, (place, example()));
+            self.examples.truncate(MOST_EXAMPLES);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Plays recordings, several side by side: each worker has a thread, a runtime and a chain of its own, which it keeps from
-//! recording to recording.
+//! recording to recording. The largest begin first: no worker is left with one when the others have ended.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -61,13 +62,15 @@ pub fn scan(plan: Plan, progress: &(dyn Fn(u64) + Sync)) -> Result<Report, ScanE
     } = plan;
     let proxies = chains.first().into_iter().flatten();
     let proxies: Vec<_> = proxies.map(|proxy| proxy.guest.name.to_string()).collect();
+    let mut largest_first: Vec<_> = (0..recordings.len()).collect();
+    largest_first.sort_by_key(|number| Reverse(recordings[*number].size));
     let next = AtomicUsize::new(0);
     let found = thread::scope(|scope| {
         let _last = Last(&next);
         let mut workers = Vec::new();
         for chain in chains {
-            let (recordings, next) = (&recordings, &next);
-            let work = move || work(chain, is_as_written, recordings, next, progress);
+            let (recordings, order, next) = (&recordings, &largest_first, &next);
+            let work = move || work(chain, is_as_written, recordings, order, next, progress);
             let worker = thread::Builder::new().stack_size(STACK);
             workers.push(worker.spawn_scoped(scope, work)?);
         }
@@ -85,6 +88,7 @@ fn work(
     chain: Vec<Tested>,
     is_as_written: bool,
     recordings: &[Recording],
+    order: &[usize],
     next: &AtomicUsize,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Findings, ScanError> {
@@ -94,11 +98,10 @@ fn work(
     let played = runtime.block_on(async {
         let mut player = Player::start(chain, is_as_written, log).await?;
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(recording) = recordings.get(number) else {
+            let Some(number) = order.get(next.fetch_add(1, Ordering::Relaxed)).copied() else {
                 return Ok::<_, StageError>(player.findings);
             };
-            let ended = play(&mut player, number, recording, progress).await;
+            let ended = play(&mut player, number, &recordings[number], progress).await;
             if ended.is_err() {
                 player.findings.problem(Problem::Stuck, number);
                 player.restart().await?;

@@ -48,9 +48,10 @@ impl Manager {
         let word = marked.next();
         // Wheels are installed by several programs, each of which has its own folder.
         match (word.as_deref(), by_path(program)) {
-            (Some("pip"), Some(kind @ ("pipx" | "uv"))) => Some(Self::named(kind)),
+            (Some("pip"), Some(kind @ ("pipx" | "uv"))) | (None, Some(kind)) => {
+                Some(Self::named(kind))
+            }
             (Some(word), _) => Some(Self::named(word)),
-            (None, Some(kind)) => Some(Self::named(kind)),
             (None, None) => cargo(folder),
         }
     }

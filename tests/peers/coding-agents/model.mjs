@@ -4,12 +4,13 @@
 // follows it, and the body.
 //
 // A prompt says what the model does: `[[text]]` answers with a text, `[[shell]]` calls the agent's shell,
-// `[[shell COMMAND]]` with this command, `[[loop COMMAND]]` again and again, `[[read PATH]]` calls what reads a file,
-// `[[write PATH TEXT]]` what writes one (`\n` is the end of a line), `[[fetch URL]]` what fetches a page,
-// `[[subagent KIND COMMAND]]` has a subagent of this kind (`-`: of none) call its shell, `[[probe]]` and `[[add]]` call the
-// tools of the MCP server `probe`, `[[todo]]` calls that of `todo`, and `[[hold]]` begins an answer that has no end.
-// `[[steps A ;; B ;; C]]` makes such calls one after the other, whatever their results are. After the result of a tool comes a
-// text that says whether MARK was in it. A request without tools, as for a title, gets a text.
+// `[[shell COMMAND]]` with this command, `[[loop COMMAND]]` again and again, `[[calls COUNT COMMAND]]` so many times, with
+// the number of the call behind the command, `[[read PATH]]` calls what reads a file, `[[write PATH TEXT]]` what writes one
+// (`\n` is the end of a line), `[[fetch URL]]` what fetches a page, `[[subagent KIND COMMAND]]` has a subagent of this
+// kind (`-`: of none) call its shell, `[[probe]]` and `[[add]]` call the tools of the MCP server `probe`, `[[todo]]` calls
+// that of `todo`, and `[[hold]]` begins an answer that has no end. `[[steps A ;; B ;; C]]` makes such calls one after the
+// other, whatever their results are. After the result of a tool comes a text that says whether MARK was in it. A request
+// without tools, as for a title, gets a text.
 //
 // It speaks what the agents speak: `dialects.mjs`. At `/mcp` is the MCP server of `tools.mjs`, for agents that start none.
 import fs from "node:fs";
@@ -73,10 +74,15 @@ const served = (server, tool, fits, values) => ({
 });
 const tasks = { tasks: [{ text: MARK }] };
 
-// By the words of a prompt, with what follows them: the calls, of which the first whose tool is on offer is made.
+// By the words of a prompt, with what follows them, and the number of results so far: the calls, of which the first whose
+// tool is on offer is made.
 const CALLS = {
   shell: (command) => [shell(command)],
   loop: (command) => [shell(command)],
+  calls(rest, number) {
+    const [, ...command] = rest.split(" ");
+    return [shell([...command, number + 1].join(" "))];
+  },
   // Some agents read files by their shell.
   read: (path) => [read(path), shell(`cat ${path}`)],
   write(rest) {
@@ -123,12 +129,13 @@ function decide({ tools }, { word, rest, result, number }) {
   if (tools.length === 0) return { text: "A title" };
   if (word === "hold") return { hold: true };
   const step = word === "steps" ? rest.split(" ;; ")[number] : undefined;
-  const goesOn = step !== undefined || (word === "loop" && number < MOST_CALLS);
+  const most = { loop: MOST_CALLS, calls: Number.parseInt(rest, 10) }[word] ?? 0;
+  const goesOn = step !== undefined || number < most;
   if (!goesOn && result?.includes(MARK)) return { text: `The tool said ${MARK}.` };
   if (!goesOn && result !== undefined) return { text: `The tool said: ${result.slice(0, 1000)}` };
   const [name, ...words] = step?.split(" ") ?? [word, rest];
   if (!(name in CALLS)) return { text: "All is well." };
-  const calls = CALLS[name](words.join(" ") || undefined);
+  const calls = CALLS[name](words.join(" ") || undefined, number);
   for (const { fits, values } of calls) {
     const tool = tools.find(({ name }) => fits(name));
     if (tool) return { call: tool, input: input(tool, values) };

@@ -34,7 +34,7 @@ struct Agent {
     /// The MCP servers of the last session.
     servers: Value,
     end: End,
-    #[expect(dead_code, reason = "what becomes of it is up to the host")]
+    /// What becomes of it is up to the host.
     child: Option<Child>,
 }
 

@@ -7,8 +7,9 @@ use std::process::Command;
 use acp_chain_tests::host::{peer, program, xtask};
 
 /// What starts a command of ours, and the program that has its help.
-const COMMANDS: [(&str, fn() -> PathBuf); 2] =
-    [("cargo xtask ", xtask), ("release/acp-chain ", program)];
+type Commands = (&'static str, fn() -> PathBuf);
+
+const COMMANDS: [Commands; 2] = [("cargo xtask ", xtask), ("release/acp-chain ", program)];
 
 fn workflows() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.github/workflows");

@@ -404,7 +404,7 @@ fn the_program_reads_the_signed_description_of_its_release() {
     for entry in fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if name.starts_with("release-") && name.ends_with(".json") {
+        if name.starts_with("release-") && path.extension().is_some_and(|kind| kind == "json") {
             keys.sign(&world, &path);
             let signature = fs::read(format!("{}.minisig", path.display())).unwrap();
             server.put(&format!("/{name}.minisig"), signature);

@@ -40,12 +40,12 @@ pub struct Installation {
     pub scripts: PathBuf,
 }
 
-/// Installs and builds everything.
-pub fn all(workspace: &Workspace, progress: &Progress) -> Result<Installation> {
+/// Installs and builds everything. To be measured, acp-chain is optimised, as for users.
+pub fn all(workspace: &Workspace, progress: &Progress, is_measured: bool) -> Result<Installation> {
     let scripts = workspace.path("tests/peers/coding-agents");
     let into = workspace.target("peers/coding-agents");
     let programs = npm::install(workspace, progress, &scripts, &into)?;
-    let (program, does) = build(workspace, progress)?;
+    let (program, does) = build(workspace, progress, is_measured)?;
     Ok(Installation {
         program,
         does,
@@ -65,18 +65,32 @@ fn python_programs(workspace: &Workspace, progress: &Progress, scripts: &Path) -
     )
 }
 
-/// Builds acp-chain as the tests do, with its extensions, and the proxy `does`.
-fn build(workspace: &Workspace, progress: &Progress) -> Result<(PathBuf, PathBuf)> {
+/// Builds acp-chain with its extensions, as the tests do unless it is measured, and the proxy `does`.
+fn build(
+    workspace: &Workspace,
+    progress: &Progress,
+    is_measured: bool,
+) -> Result<(PathBuf, PathBuf)> {
     let mut components = make::components(workspace, progress, BuildScope::Tests, &COMPONENTS)?;
     let does = components.pop().context("no component was built")?;
     progress.step("acp-chain", |step| {
         let mut command = cargo();
-        command.args(["build", "--workspace", "--locked", "--bin", "acp-chain"]);
+        command.args(["build", "--locked", "--bin", "acp-chain"]);
+        if is_measured {
+            command.args(["--profile", "dist", "--package", "acp-chain-cli"]);
+        } else {
+            command.arg("--workspace");
+        }
         step.run(command.current_dir(workspace.path("")))
     })?;
     let folder = workspace.target("agents");
     fs::create_dir_all(&folder)?;
-    let built = workspace.target(BuildScope::Tests.profile()).join(PROGRAM);
+    let profile = if is_measured {
+        "dist"
+    } else {
+        BuildScope::Tests.profile()
+    };
+    let built = workspace.target(profile).join(PROGRAM);
     let program = folder.join(PROGRAM);
     bundle(&built, &components, &program)?;
     Ok((program, does))

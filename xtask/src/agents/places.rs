@@ -24,6 +24,8 @@ pub enum Side {
     Behind,
     /// acp-chain starts it, with the chain of [`Place::chain`].
     Hooked,
+    /// The same, without a trace and a log.
+    Timed,
 }
 
 /// The folders and the model of one trial.
@@ -75,7 +77,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// The manifest for [`Side::Hooked`], which a trial writes.
+    /// The manifest for [`Side::Hooked`] and [`Side::Timed`], which a trial writes.
     pub fn chain(&self) -> PathBuf {
         self.logs.join("chain.toml")
     }
@@ -113,15 +115,17 @@ impl<'a> Place<'a> {
         let mut words = Vec::new();
         if self.side != Side::Direct {
             words.extend([text(&self.installed.program)?, "run".into()]);
-            if self.side == Side::Hooked {
+            if matches!(self.side, Side::Hooked | Side::Timed) {
                 words.extend(["--manifest".into(), text(&self.chain())?]);
             } else {
                 let names = CHAIN.iter().copied();
                 words.extend(names.flat_map(|name| ["--with".into(), name.into()]));
             }
-            let log = self.logs.join("acp-chain.log");
-            words.extend(["--log-file".into(), text(&log)?]);
-            words.extend(["--trace".into(), text(&self.trace())?]);
+            if self.side != Side::Timed {
+                let log = self.logs.join("acp-chain.log");
+                words.extend(["--log-file".into(), text(&log)?]);
+                words.extend(["--trace".into(), text(&self.trace())?]);
+            }
             words.push("--".into());
             // The cache is only for acp-chain.
             words.extend(["env", "--unset=XDG_CACHE_HOME"].map(String::from));
@@ -139,7 +143,9 @@ impl<'a> Place<'a> {
         let node = self.installed.modules.join("node/bin");
         let path = env::join_paths([node].into_iter().chain(env::split_paths(&path)))?;
         command.env("PATH", path).env("HOME", &self.home);
-        command.env("ACP_CHAIN_LOG", "debug");
+        if self.side != Side::Timed {
+            command.env("ACP_CHAIN_LOG", "debug");
+        }
         if self.side != Side::Direct {
             command.env("XDG_CACHE_HOME", &self.cache);
         }

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::fs;
-
-use anyhow::{Context, Result};
 
 use super::steps::{Outcome, State, Step};
-use xtask::workspace::Workspace;
 
-/// The page, and the marks before and after tables in it.
-const PAGE: &str = "docs/real-agents.md";
+/// The pages, and the marks before tables in them.
+pub const PAGE: &str = "docs/real-agents.md";
+pub const HOOKS_PAGE: &str = "docs/hooks.md";
 pub const BEGIN: &str = "<!-- by cargo xtask agents -->\n";
 pub const BEGIN_HOOKS: &str = "<!-- by cargo xtask agents --hooks -->\n";
-const END: &str = "<!-- end -->";
+pub const BEGIN_SPEED: &str = "<!-- by cargo xtask agents --hooks --speed -->\n";
 
 /// The columns of the table of hooks, with the steps that must work.
 const HOOKS: [(&str, &[Step]); 9] = [
@@ -49,6 +46,14 @@ pub struct HooksRow {
     pub outcomes: Vec<Outcome>,
     /// The steps that do not work, as far as is known.
     pub fails: &'static [Step],
+}
+
+/// One agent whose tool calls were timed.
+pub struct SpeedRow {
+    pub name: &'static str,
+    pub version: String,
+    /// The milliseconds of a call: without hooks, with the user's own, and with those of acp-chain.
+    pub calls: [f64; 3],
 }
 
 /// One step, on both sides.
@@ -191,6 +196,29 @@ pub fn hooks_table(rows: &[HooksRow]) -> String {
     table
 }
 
+/// The table of the times of tool calls.
+pub fn speed_table(rows: &[SpeedRow]) -> String {
+    let titles = [
+        "a call without hooks",
+        "with two of yours that are `true`",
+        "with acp-chain's",
+    ];
+    let mut table = head("Agent", &titles);
+    for SpeedRow {
+        name,
+        version,
+        calls: [without, own, ours],
+    } in rows
+    {
+        let [own, ours] = [own, ours].map(|with| with - without);
+        let _ = writeln!(
+            table,
+            "| {name} | {version} | {without:.1} ms | {own:+.1} ms | {ours:+.1} ms |"
+        );
+    }
+    table
+}
+
 /// The steps that do not work but should, with the outcomes, and those that work but should not.
 pub fn unexpected(rows: &[HooksRow]) -> [String; 2] {
     let [mut broken, mut better] = [String::new(), String::new()];
@@ -256,20 +284,6 @@ pub fn broken(rows: &[Row]) -> String {
         }
     }
     broken
-}
-
-/// Writes tables into the book, after the mark `begin`.
-pub fn publish(workspace: &Workspace, begin: &str, tables: &str) -> Result<()> {
-    let path = workspace.path(PAGE);
-    let page = fs::read_to_string(&path).with_context(|| format!("{PAGE} is missing"))?;
-    let parts = page.split_once(begin).and_then(|(before, rest)| {
-        let (_, after) = rest.split_once(END)?;
-        Some((before, after))
-    });
-    let (before, after) = parts.with_context(|| format!("{PAGE} has no place for the table"))?;
-    fs::write(&path, format!("{before}{begin}\n{tables}\n{END}{after}"))?;
-    println!("{}", path.display());
-    Ok(())
 }
 
 #[cfg(test)]
@@ -341,6 +355,18 @@ mod tests {
                 [!is_broken, !is_better]
             );
         }
+    }
+
+    #[test]
+    fn calls_with_hooks_are_shown_by_how_much_longer_they_take() {
+        let row = SpeedRow {
+            name: "an-agent",
+            version: "1.0.0".into(),
+            calls: [100.0, 112.34, 99.5],
+        };
+        let table = speed_table(&[row]);
+        let expected = "| an-agent | 1.0.0 | 100.0 ms | +12.3 ms | -0.5 ms |\n";
+        assert!(table.ends_with(expected), "{table}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! One agent takes all steps; in `hooks`, with its hooks attached, in `brake`, with limits, and in `thirds`, asked about
-//! before it posts a key.
+//! before it posts a key. In `speed`, its calls are timed.
 
 mod brake;
 pub mod hooks;
+pub mod speed;
 mod thirds;
 
 use std::fs::File;
@@ -100,7 +101,7 @@ impl<'a> Trial<'a> {
     fn tool(&self) -> &'static str {
         match self.place.side {
             Side::Direct => "add",
-            Side::Behind | Side::Hooked => "todo",
+            Side::Behind | Side::Hooked | Side::Timed => "todo",
         }
     }
 

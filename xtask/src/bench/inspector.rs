@@ -1,17 +1,19 @@
 //! The page of `acp-chain inspect` in a browser: the time to show 100,000 hops, and the time from a key press in the
 //! filter to the drawn frame. The viewer of the reference conductor is measured with the same messages, as far as its
-//! traces have them.
+//! traces have them. With `--publish`, the tables and pictures of the page are written into the book.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::peers;
+use super::pictures;
+use crate::{peers, publish};
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
@@ -36,8 +38,24 @@ const TIMES: usize = 5;
 /// The numbers of hops in the reference's viewer, measured once each, as it is slow.
 const VIEWED: [usize; 2] = [HOPS / 10, HOPS];
 
-/// Measures, and prints a table.
-pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
+/// The page, and the mark before the tables in it.
+const PAGE: &str = "docs/inspector.md";
+const BEGIN: &str = "<!-- by cargo xtask bench --inspector -->\n";
+
+/// Text that is shown as it comes, and kept.
+#[derive(Default)]
+struct Shown(String);
+
+impl Shown {
+    fn line(&mut self, line: &str) {
+        println!("{line}");
+        self.0.push_str(line);
+        self.0.push('\n');
+    }
+}
+
+/// Measures, and prints tables.
+pub fn run(workspace: &Workspace, progress: &Progress, publishes: bool) -> Result<ExitCode> {
     let [driver, chromium] = peers::fetch_browser(workspace, progress)?;
     super::build_program(workspace, progress, "acp-chain-cli")?;
     let program = workspace.target("dist/acp-chain");
@@ -47,18 +65,29 @@ pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     let lines = trace(HOPS);
     fs::write(&file, &lines)?;
     let count = lines.lines().count();
-    println!(
-        "{HOPS} hops in {count} lines, {} MiB\n\n| what | ms |\n|---|---:|",
-        lines.len() >> 20
-    );
     let mut browser = Browser::start(&driver, &chromium)?;
+    let mut shown = Shown::default();
+    let mib = lines.len() >> 20;
+    let processors = thread::available_parallelism()?;
+    let version = browser.version()?;
+    let measured = workspace
+        .commit()
+        .map_or_else(String::new, |commit| format!(", commit {commit}"));
+    shown.line(&format!(
+        "{HOPS} hops in a trace of {count} lines and {mib} MiB, in Chromium {version}, on {processors} \
+         processors{measured}:\n"
+    ));
+    shown.line("| What | ms |\n|---|---:|");
     let mut opened = Vec::new();
     for _ in 0..TIMES {
         let inspector = Inspector::start(&program, &file)?;
         opened.push(browser.opened(&inspector.address, count)?);
         drop(inspector);
     }
-    println!("| open, until all rows are there | {} |", middle(opened));
+    let took = middle(opened);
+    shown.line(&format!(
+        "| open, until all rows are there and drawn | {took} |"
+    ));
     let inspector = Inspector::start(&program, &file)?;
     browser.opened(&inspector.address, count)?;
     for (what, filter) in FILTERS {
@@ -67,13 +96,18 @@ pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
             browser.filtered("kind:begin")?;
             took.push(browser.filtered(filter)?);
         }
-        println!("| filter by {what}: `{filter}` | {} |", middle(took));
+        let term = if filter.is_empty() {
+            String::new()
+        } else {
+            format!(": `{filter}`")
+        };
+        let middle = middle(took);
+        shown.line(&format!("| filter by {what}{term} | {middle} |"));
     }
     drop(inspector);
     let viewer = peers::fetch_viewer(workspace, progress)?;
-    println!(
-        "\nthe reference's viewer\n\n| messages | open | leave out answers |\n|---:|---:|---:|"
-    );
+    shown.line("\nThe viewer of the reference conductor, in the same run, with the same turns:\n");
+    shown.line("| Messages | open (ms) | leave out answers (ms) |\n|---:|---:|---:|");
     for hops in VIEWED {
         fs::write(&file, trace(hops))?;
         let theirs = folder.join("viewer.jsons");
@@ -85,9 +119,39 @@ pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
         let viewer = Inspector::viewer(&viewer, &theirs)?;
         let opened = browser.viewed(&viewer.address, count)?;
         let filtered = browser.view_filtered()?;
-        println!("| {count} | {opened:.0} | {filtered:.0} |");
+        shown.line(&format!("| {count} | {opened:.0} | {filtered:.0} |"));
     }
+    let into = if publishes {
+        publish::tables(workspace, PAGE, BEGIN, &shown.0)?;
+        workspace.path("docs")
+    } else {
+        folder.clone()
+    };
+    picture(&program, &mut browser, &folder.join(pictures::TRACE), &into)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes pictures of a conversation, and of what `redact` made of its prompt, into a folder.
+fn picture(program: &Path, browser: &mut Browser, file: &Path, folder: &Path) -> Result<()> {
+    fs::write(file, pictures::conversation())?;
+    let inspector = Inspector::start(program, file)?;
+    for (name, is_dark) in pictures::FILES {
+        let address = format!("{}#view=conversation", inspector.address);
+        browser.asks(&json!({"open": address, "dark": is_dark}))?;
+        browser.asks(&json!({"wait": pictures::IS_WHOLE}))?;
+        for selector in pictures::CLICKS {
+            browser.asks(&json!({"click": selector}))?;
+        }
+        browser.asks(&json!({"wait": pictures::IS_CHOSEN}))?;
+        let to_top = format!(
+            "(async () => {{ document.getElementById('conversation').scrollTop = 0; {DRAWN} }})()"
+        );
+        browser.asks(&json!({"run": to_top}))?;
+        let path = folder.join(name);
+        browser.asks(&json!({"shot": path}))?;
+        println!("{}", path.display());
+    }
+    Ok(())
 }
 
 fn middle(mut took: Vec<f64>) -> String {
@@ -165,6 +229,14 @@ impl Browser {
             bail!("{asked}: {error}");
         }
         Ok(answer["ok"].take())
+    }
+
+    /// The first number of its version.
+    fn version(&mut self) -> Result<String> {
+        self.asks(&json!({"open": "data:text/html,"}))?;
+        let expression = r"navigator.userAgent.match(/Chrome\/(\d+)/)?.[1]";
+        let version = self.asks(&json!({"run": expression}))?;
+        Ok(version.as_str().context("no version")?.to_owned())
     }
 
     /// The time from the page's request until all rows are shown, in milliseconds.

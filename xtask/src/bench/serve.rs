@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Result;
 
-use super::{Options, build_components, build_programs, commit, ended};
+use super::{Options, build_components, build_programs, ended};
 use crate::peers;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
@@ -34,7 +34,7 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
     } else {
         harness.args(["--idle", &options.idle.to_string()])
     };
-    if let Some(commit) = commit(workspace) {
+    if let Some(commit) = workspace.commit() {
         harness.arg("--commit").arg(commit);
     }
     if options.publish {

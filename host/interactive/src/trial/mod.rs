@@ -85,7 +85,10 @@ impl Trial {
         while let Some(text) = prompts.next(INVITATION).await? {
             // The picture shows the answer, whatever it is.
             let _ = client.ask(PROMPT, prompt(&session, &text)).await?;
-            screen.say(format_args!("{}\n", turn(&self.picture.next(), columns())));
+            screen.say(format_args!(
+                "{}\n",
+                turn(&self.picture.take_turn(), columns())
+            ));
             prompts.invite(INVITATION);
         }
         Ok(())

@@ -168,7 +168,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             Ok(Err(error)) => self.failed(PROMPT, &error),
             Err(ending) => return Ok(ending),
         };
-        let legs = self.picture.next();
+        let legs = self.picture.take_turn();
         self.screen
             .say(format_args!("{}\n", changes(&legs, self.scene.columns)));
         Ok(ending)

@@ -53,7 +53,7 @@ impl Picture {
     }
 
     /// The messages since the last call; none if they cannot be shown, which is reported.
-    pub fn next(&mut self) -> Vec<Leg> {
+    pub fn take_turn(&mut self) -> Vec<Leg> {
         self.written.wait();
         let seen = std::mem::take(&mut *lock(&self.seen));
         if seen.left_out > 0 {
@@ -114,7 +114,7 @@ mod tests {
             ..Line::default()
         };
         memory.write(std::slice::from_ref(&nameless)).unwrap();
-        assert!(picture.next().is_empty());
+        assert!(picture.take_turn().is_empty());
         let chunk = r#"{"update":{"content":{"text":"a\ud800b"}}}"#;
         let odd = Line {
             method: Some("session/update".to_owned()),
@@ -122,6 +122,6 @@ mod tests {
             ..nameless
         };
         memory.write(&[odd]).unwrap();
-        assert_eq!(picture.next()[0].text(), "a\u{fffd}b");
+        assert_eq!(picture.take_turn()[0].text(), "a\u{fffd}b");
     }
 }

@@ -52,10 +52,13 @@ impl Log {
 
 impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event, _: Context<S>) {
+        if !event.metadata().target().starts_with("acp_chain") {
+            return;
+        }
         let mut fields = Fields::default();
         event.record(&mut fields);
         let mut lines = self.lock();
-        if lines.len() < LINES && event.metadata().target().starts_with("acp_chain") {
+        if lines.len() < LINES {
             lines.push(LogLine {
                 proxy: fields.proxy,
                 text: fields.message,

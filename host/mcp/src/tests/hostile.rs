@@ -329,6 +329,10 @@ impl Ledger {
     }
 }
 
+fn from_caller(method: &str, params: Option<&str>) -> McpMessage {
+    beside(META, McpMessage::new(method, params.unwrap_or("null")))
+}
+
 fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
     let mut ledger = Ledger::default();
     for step in steps {
@@ -336,12 +340,10 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
             Step::Connect => {
                 let ask = ledger.ask();
                 ledger.there.insert(ask);
-                let connection = ask;
-                let meta = META;
                 seat.take(Input::Connect {
                     ask,
-                    connection,
-                    meta,
+                    connection: ask,
+                    meta: META,
                 })
             }
             Step::Disconnect(index) => {
@@ -371,19 +373,13 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                     ask,
                     caller,
                     id: Id::parse(&format!("{id:?}")),
-                    said: beside(
-                        META,
-                        McpMessage::new(method, params.as_deref().unwrap_or("null")),
-                    ),
+                    said: from_caller(method, params.as_deref()),
                     falls_back: ask % 2 == 0,
                 }))
             }
             Step::Notification(index, method, params) => seat.take(Input::Notification {
                 connection: ledger.connection(index),
-                said: beside(
-                    META,
-                    McpMessage::new(method, params.as_deref().unwrap_or("null")),
-                ),
+                said: from_caller(method, params.as_deref()),
             }),
             Step::Withdraw(index) => match &ledger.open()[..] {
                 [] => continue,

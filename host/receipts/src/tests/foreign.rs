@@ -45,8 +45,8 @@ fn others_read_a_checkpoint_and_none_that_was_changed() {
     };
     let (_, signature) = note.split_once("\n\n").expect("a signature");
     for changed in [larger, other] {
-        let signed = changed.sign(&own);
-        let (body, _) = signed.split_once("\n\n").expect("a text");
+        let other_note = changed.sign(&own);
+        let (body, _) = other_note.split_once("\n\n").expect("a text");
         assert_eq!(opened(&format!("{body}\n\n{signature}"), &key), None);
     }
     assert_eq!(opened(&checkpoint.sign(&signer(2)), &key), None);

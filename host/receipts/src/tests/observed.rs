@@ -262,3 +262,45 @@ fn tool_calls_turns_and_stops_are_recorded_and_text_is_not() {
     assert!(all[3]["call"].as_str().unwrap().starts_with('#'));
     assert_eq!(all[5]["outcome"], "end_turn");
 }
+
+#[test]
+fn what_is_passed_over_leaves_no_record() {
+    let update = |kind: &str| {
+        let params = format!(r#"{{"update":{{"sessionUpdate":"{kind}","toolCallId":"c"}}}}"#);
+        let message = Message::notification("session/update", &params);
+        crossed("agent", "client", None, "session/update", message)
+    };
+    let notified = |from, to, method: &str| {
+        crossed(from, to, None, method, Message::notification(method, "{}"))
+    };
+    let prompt = Message::request("session/prompt", r#"{"sessionId":"s1","prompt":[]}"#);
+    let hook = "_acp-chain/hook/before_tool";
+    let passes = |event: &Event| match event {
+        Event::Crossed { about, message, .. } => {
+            Receipts::passes_over(&about.method, message, None)
+        }
+        Event::Decided {
+            decision, about, ..
+        } => Receipts::passes_over(&about.method, &question(), Some(*decision)),
+        _ => false,
+    };
+    for (event, expected) in [
+        (update("agent_message_chunk"), true),
+        (update("state_update"), true),
+        (update("tool_call"), false),
+        (notified("client", "agent", "_vendor/told"), true),
+        (notified("client", "agent", "session/cancel"), false),
+        (
+            crossed("client", "agent", Some(1), "session/prompt", prompt),
+            false,
+        ),
+        (decided(Decision::Forward, "session/update", None), true),
+        (decided(Decision::Change, "session/update", None), false),
+        (decided(Decision::Forward, PERMISSION, None), false),
+        (decided(Decision::Forward, hook, None), false),
+    ] {
+        assert_eq!(passes(&event), expected, "{event:?}");
+        let recorded = records(Role::Agent, std::slice::from_ref(&event));
+        assert_eq!(recorded.is_empty(), expected, "{event:?}");
+    }
+}

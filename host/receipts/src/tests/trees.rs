@@ -39,7 +39,9 @@ fn hash(hex: &str) -> Hash {
 /// The hash of a tree with these leaves.
 fn root(leaves: &[Hash]) -> Hash {
     let mut tree = Tree::default();
-    leaves.iter().for_each(|leaf| tree.push(*leaf));
+    for leaf in leaves {
+        tree.push(*leaf);
+    }
     tree.root()
 }
 

@@ -35,10 +35,17 @@ impl Core {
         self.trace.as_mut()?.next_number()
     }
 
+    /// Whether somebody gets the times that messages took: an observer makes nothing of them.
+    #[inline]
+    fn is_timed(&self) -> bool {
+        let trace = self.trace.as_ref();
+        trace.is_some_and(|trace| trace.has_sinks() && !trace.is_only_observed())
+    }
+
     /// Notes that a message begins to wait for a proxy.
     #[inline]
     pub(super) fn note_queued(&self, routed: &mut Routed) {
-        if self.is_traced() {
+        if self.is_timed() {
             routed.since = Some(MessageState::Queued(Instant::now()));
         }
     }
@@ -46,7 +53,7 @@ impl Core {
     /// Notes that a proxy is called with a message.
     #[inline]
     pub(super) fn note_called(&self, routed: &mut Routed) {
-        if self.is_traced() {
+        if self.is_timed() {
             routed.since = Some(MessageState::Called(Instant::now()));
         }
     }
@@ -54,8 +61,16 @@ impl Core {
     /// Records that a message went from one part to the next.
     #[inline]
     pub(super) fn trace(&mut self, routed: &Routed) {
-        if self.is_traced() {
+        if !self.is_traced() {
+            return;
+        }
+        if self.is_passed_over(routed, None) {
+            self.tell_failures();
+        } else {
             self.trace_leg(routed, routed.from, Some(routed.at));
+        }
+        if self.is_observed() && routed.route.place(routed.at) == Place::Edge(Peer::Client) {
+            self.settle(routed);
         }
     }
 
@@ -72,7 +87,7 @@ impl Core {
     /// Records a message as it was sent, before the host changes it.
     #[inline]
     pub(super) fn trace_as_sent(&mut self, routed: &Routed) {
-        if self.is_traced() {
+        if self.is_traced() && !self.is_passed_over(routed, None) {
             self.trace_leg(routed, routed.at, None);
         }
     }
@@ -98,11 +113,13 @@ impl Core {
             message: routed.message.clone(),
         };
         self.record(event);
-        if self.is_observed()
-            && to.map(|at| routed.route.place(at)) == Some(Place::Edge(Peer::Client))
-        {
-            self.settle(routed);
-        }
+    }
+
+    /// Whether nobody makes anything of a message that crosses, or of a decision about it.
+    #[inline]
+    fn is_passed_over(&self, routed: &Routed, decision: Option<Decision>) -> bool {
+        let trace = self.trace.as_ref();
+        trace.is_some_and(|trace| trace.is_passed_over(&routed.method, &routed.message, decision))
     }
 
     #[inline]
@@ -164,7 +181,13 @@ impl Core {
     /// Records a proxy's decision about a message.
     #[inline]
     pub(super) fn trace_action(&mut self, index: HopIndex, routed: &mut Routed, action: &Action) {
-        if self.is_traced() {
+        if !self.is_traced() {
+            return;
+        }
+        if self.is_passed_over(routed, Some(decision_of(action))) {
+            // A listener may have gone meanwhile.
+            routed.since = None;
+        } else {
             let after = match action {
                 Action::Replace(message) | Action::Answer(message) => Some(message),
                 Action::Forward | Action::Discard | Action::Hold => None,

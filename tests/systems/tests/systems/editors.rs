@@ -81,10 +81,9 @@ fn configurations_are_found_where_editors_have_them_and_each_once() {
     // Editors that are programs in `PATH` are found, too.
     let printed = succeeds(setup.env("PATH", env::var_os("PATH").unwrap_or_default()));
     for file in &files {
-        let count = printed
-            .to_lowercase()
-            .matches(&*file.to_string_lossy().to_lowercase());
-        assert_eq!(count.count(), 1, "{}: {printed}", file.display());
+        let shown = file.to_string_lossy().to_lowercase();
+        let count = printed.to_lowercase().matches(&*shown).count();
+        assert_eq!(count, 1, "{}: {printed}", file.display());
         fs::remove_file(file).unwrap();
     }
 }

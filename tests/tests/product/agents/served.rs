@@ -7,10 +7,10 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// The served files, by path.
+/// The served files.
 #[derive(Default)]
 struct Files {
-    files: BTreeMap<String, Vec<u8>>,
+    by_path: BTreeMap<String, Vec<u8>>,
     /// The path whose transfer stops halfway, and the sender to notify.
     stops: Option<(String, Sender<()>)>,
     /// The path whose transfer breaks off halfway.
@@ -43,16 +43,16 @@ impl Server {
 
     pub fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
         let mut files = self.files.lock().unwrap();
-        files.files.insert(path.to_owned(), bytes.into());
+        files.by_path.insert(path.to_owned(), bytes.into());
     }
 
     pub fn get(&self, path: &str) -> String {
         let files = self.files.lock().unwrap();
-        String::from_utf8(files.files[path].clone()).unwrap()
+        String::from_utf8(files.by_path[path].clone()).unwrap()
     }
 
     pub fn remove(&self, path: &str) {
-        self.files.lock().unwrap().files.remove(path);
+        self.files.lock().unwrap().by_path.remove(path);
     }
 
     /// Sends only half of this file from now on. Notifies the receiver whenever a client waits for the rest.
@@ -84,7 +84,7 @@ fn answer(client: TcpStream, files: &Mutex<Files>) {
     let path = request.split(' ').nth(1).unwrap_or_default();
     let path = path.replace("%2f", "/").replace("%2F", "/");
     let files = files.lock().unwrap();
-    let found = files.files.get(&path).cloned();
+    let found = files.by_path.get(&path).cloned();
     let stops = files.stops.clone().filter(|(stops, _)| *stops == path);
     let is_cut = files.cut.as_ref() == Some(&path);
     drop(files);

@@ -1,9 +1,9 @@
 //! The limits of the bridge.
 
-use acp_chain::limits::{self, Account};
-use acp_chain::mcp::LinkId;
 use acp_chain::bridge::pipe::{SECRET, SOCKET, enter};
 use acp_chain::bridge::{Arrival, Bridge, BridgeKind};
+use acp_chain::limits::{self, Account};
+use acp_chain::mcp::LinkId;
 use acp_chain::rpc::Message;
 use acp_chain_tests::declared::variable;
 use acp_chain_tests::wire::WATCHDOG;

@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use acp_chain::limits::{Account, KEPT};
 use acp_chain::bridge::pipe::{SECRET, SOCKET, enter};
 use acp_chain::bridge::{Bridge, BridgeKind};
+use acp_chain::limits::{Account, KEPT};
 use acp_chain_tests::declared::variable;
 use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use acp_chain::limits::{Account, KEPT};
 use acp_chain::bridge::{Arrival, Bridge, BridgeKind};
+use acp_chain::limits::{Account, KEPT};
 use acp_chain::mcp::{LinkId, ServerId};
 use acp_chain::rpc::{Error, Id, Kind, Message, member};
 use acp_chain_tests::declared::address;

@@ -181,13 +181,19 @@ impl Trial<'_> {
 
     /// Takes a turn in a session of its own, in which the agent asks for nothing.
     pub(super) fn take_turn(&mut self, script: &str) -> Result<Answer> {
+        let session = self.open_permissive()?;
+        self.client.ask(PROMPT, turn(&session, script))
+    }
+
+    /// Opens a session in which the agent asks for nothing.
+    pub(super) fn open_permissive(&mut self) -> Result<Value> {
         let (session, opened) = self.open()?;
         let is_permissive = |id: &Value| id.as_str().is_some_and(|id| PERMISSIVE.contains(&id));
         if let Some((method, mut params)) = mode(&opened, |id, _| is_permissive(id)) {
             params["sessionId"] = session.clone();
             self.client.ask(method, params)?;
         }
-        self.client.ask(PROMPT, turn(&session, script))
+        Ok(session)
     }
 
     fn have_subagent_refused(&mut self, kind: Option<&str>) -> Result<()> {
