@@ -13,6 +13,8 @@ pub mod fuzz;
 pub mod host;
 pub mod output;
 pub mod passing;
+#[cfg(unix)]
+pub mod postgres;
 pub mod powers;
 pub mod process;
 pub mod projects;

@@ -41,6 +41,7 @@
 //! | `minisign`              | signs files, from Debian                                          |
 //! | `rpm`                   | installs packages, from Debian                                    |
 //! | `sbom-check`            | `tests/peers/python/check_sbom.py`, checks a list in the format `CycloneDX` |
+//! | `postgres`, `initdb`    | a database, from Debian                                           |
 //! | `skopeo`                | pushes artifacts to registries, from Debian                       |
 
 use std::fs::{self, Permissions};
@@ -65,6 +66,25 @@ const VIEWER: (&str, &str) = ("agent-client-protocol-trace-viewer", "5.0.0");
 
 /// Programs in Rust, and their versions; the others are pinned by the lock file in `tests/peers`.
 const CRATES: [(&str, &str); 3] = [("elizacp", "12.0.0"), CONDUCTOR, ("sacp-tee", "10.0.1")];
+
+/// `PostgreSQL`, and those of its libraries that small systems lack.
+const POSTGRES: [&str; 15] = [
+    "postgresql-15",
+    "libgssapi-krb5-2",
+    "libicu72",
+    "libk5crypto3",
+    "libkeyutils1",
+    "libkrb5-3",
+    "libkrb5support0",
+    "libldap-2.5-0",
+    "liblz4-1",
+    "libpam0g",
+    "libpq5",
+    "libsasl2-2",
+    "libsystemd0",
+    "libxml2",
+    "libzstd1",
+];
 
 /// Fetches all peers.
 pub fn fetch(workspace: &Workspace) -> Result<()> {
@@ -235,6 +255,8 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         ("mandoc", &["mandoc"]),
         ("minisign", &["minisign", "libsodium23"]),
         ("nginx", &["nginx"]),
+        ("initdb", &POSTGRES),
+        ("postgres", &POSTGRES),
         (
             "rpm",
             &[

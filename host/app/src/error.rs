@@ -82,6 +82,8 @@ pub enum Error {
     NoState,
     #[error("the process that has the stored values cannot be started: {0}")]
     NoValues(io::Error),
+    #[error("the process that has the store of the replicas cannot be started: {0}")]
+    NoStore(io::Error),
     #[error("there is no project at {folder}: {end}")]
     NoProject { folder: String, end: String },
     #[error("you have not agreed to it; {} asks you", trust(.0))]

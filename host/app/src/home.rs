@@ -143,6 +143,12 @@ pub fn database() -> Result<PathBuf, Error> {
     Ok(folder.join("state.db"))
 }
 
+/// The store of what servers of this machine must know together.
+pub fn store() -> Result<PathBuf, Error> {
+    let folder = state().ok_or(Error::NoState)?;
+    Ok(folder.join("serve.db"))
+}
+
 /// The default log file.
 pub fn log_file() -> Option<PathBuf> {
     let folders = folders()?;

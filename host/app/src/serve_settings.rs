@@ -10,12 +10,13 @@ use std::time::Duration;
 use acp_chain_address::is_safe;
 use acp_chain_manifest::beside;
 use acp_chain_remote::gate::{Algorithm, GateSettings, Host, Issuer, JwksSource, Origin, TlsFiles};
-use acp_chain_remote::server::{Endpoint, NameError, Node};
+use acp_chain_remote::server::{Endpoint, NameError, Node, SHORTEST_LEASE};
+use acp_chain_store::PostgresPlace;
 use toml::Spanned;
 use url::Url;
 
 use acp_chain_channel::limits::Quantity;
-use acp_chain_manifest::serve::{Jwt, Route, ServeTable};
+use acp_chain_manifest::serve::{Budgets, Jwt, Route, ServeTable, UnknownSessions};
 use acp_chain_manifest::{ManifestError, User};
 
 /// The user's settings for serving.
@@ -33,11 +34,34 @@ pub struct ServeSettings {
     pub node: Option<Node>,
     /// Access control.
     pub gate: GateSettings,
+    /// What is shared with other replicas, if there is a store for that.
+    pub store: Option<StoreSettings>,
     /// The limits of users.
     pub limits: ServeLimits,
     /// The chains of users. The first that matches is used.
     pub routes: Vec<Route>,
 }
+
+/// The store of what replicas must know together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// The database of `PostgreSQL`; `None` for a file of this machine.
+    pub postgres: Option<PostgresPlace>,
+    /// The name of where the agents keep their sessions.
+    pub agents: String,
+    /// How long a replica's leases go on without heartbeats.
+    pub lease: Duration,
+    /// How many prompts a user may send in an hour, at all replicas.
+    pub prompts_per_hour: Option<NonZeroU32>,
+    pub unknown_sessions: UnknownSessions,
+    pub budgets: Budgets,
+}
+
+/// The default time of leases.
+const LEASE: Duration = Duration::from_secs(15);
+
+/// How many connections to the database there are by default.
+const CONNECTIONS: u32 = 8;
 
 /// `[serve.limits]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +151,7 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
         },
         node: node.map(|node| read_name("node", node)).transpose()?,
         gate,
+        store: read_store(table, path)?,
         limits: ServeLimits {
             connections_per_user: count(limits.connections_per_user, usual.connections_per_user),
             sessions_per_user: count(limits.sessions_per_user, usual.sessions_per_user),
@@ -143,6 +168,63 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
         },
         routes: read_routes(&table.route, path)?,
     })
+}
+
+/// Reads the store, and what needs one.
+fn read_store(table: &ServeTable, path: &Path) -> Result<Option<StoreSettings>, Wrong> {
+    let limits = &table.limits;
+    let Some(store) = &table.store else {
+        if let Some(prompts) = &limits.prompts_per_hour_per_user {
+            let what = "`prompts-per-hour-per-user` needs a `store`, which counts them";
+            return Err((prompts.span().start, what.to_owned()));
+        }
+        return Ok(None);
+    };
+    let postgres = match &**store.get_ref() {
+        "embedded" => None,
+        url if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            let connections = table.store_connections;
+            Some(PostgresPlace {
+                url: url.to_owned(),
+                password: table.store_password.as_ref().map(|file| beside(path, file)),
+                authorities: table.store_ca.as_ref().map(|file| beside(path, file)),
+                connections: connections.map_or(CONNECTIONS, Into::into),
+            })
+        }
+        // It may have a password in it.
+        _ => {
+            let what = "`store`: write \"embedded\", or an address as in \"postgres://USER@HOST/DATABASE\"";
+            return Err((store.span().start, what.to_owned()));
+        }
+    };
+    let lease = match &limits.lease_seconds {
+        None => LEASE,
+        Some(seconds) => {
+            let lease = Duration::from_secs((*seconds.get_ref()).into());
+            if lease < SHORTEST_LEASE {
+                let shortest = SHORTEST_LEASE.as_secs();
+                let what = format!("`lease-seconds`: its heartbeats need {shortest} s or more");
+                return Err((seconds.span().start, what));
+            }
+            lease
+        }
+    };
+    let agents = table.agent_store.as_ref();
+    if let Some(agents) = agents.filter(|agents| agents.get_ref().len() > 64) {
+        let what = "`agent-store`: a name has 64 bytes at most";
+        return Err((agents.span().start, what.to_owned()));
+    }
+    Ok(Some(StoreSettings {
+        postgres,
+        agents: agents.map_or_else(String::new, |agents| agents.get_ref().clone()),
+        lease,
+        prompts_per_hour: limits
+            .prompts_per_hour_per_user
+            .as_ref()
+            .map(|prompts| *prompts.get_ref()),
+        unknown_sessions: table.unknown_sessions,
+        budgets: table.budgets,
+    }))
 }
 
 fn read_address(key: &str, text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
@@ -393,6 +475,55 @@ mod tests {
         assert_eq!(serve.access_log, Some("/c/log".into()));
         let serve = parse("access-log = \"-\"").unwrap();
         assert_eq!(serve.access_log, Some("-".into()));
+    }
+
+    #[test]
+    fn a_store_is_read_with_what_belongs_to_it() {
+        let serve = parse("store = \"embedded\"").unwrap();
+        let store = serve.store.unwrap();
+        assert_eq!((store.postgres, store.lease), (None, LEASE));
+        assert_eq!(store.unknown_sessions, UnknownSessions::Refuse);
+        assert_eq!(store.budgets, Budgets::Closed);
+        let serve = parse(
+            r#"
+            store = "postgres://chain@db.example/chain"
+            store-password = "password"
+            store-ca = "/etc/ca.pem"
+            store-connections = 2
+            agent-store = "one"
+            unknown-sessions = "admit"
+            budgets = "open"
+
+            [serve.limits]
+            lease-seconds = 30
+            prompts-per-hour-per-user = 100
+            "#,
+        )
+        .unwrap();
+        let store = serve.store.unwrap();
+        let postgres = store.postgres.unwrap();
+        assert_eq!(postgres.password, Some("/c/password".into()));
+        assert_eq!(postgres.authorities, Some("/etc/ca.pem".into()));
+        assert_eq!((postgres.connections, &*store.agents), (2, "one"));
+        assert_eq!(store.lease, Duration::from_secs(30));
+        assert_eq!(store.prompts_per_hour, NonZeroU32::new(100));
+        assert_eq!(store.unknown_sessions, UnknownSessions::Admit);
+        assert_eq!(store.budgets, Budgets::Open);
+        for (text, told) in [
+            ("store = \"mysql://a:secret@b\"", ":2:9: `store`: write"),
+            ("store = \"embedded\"\nbudgets = \"ajar\"", "budgets"),
+            (
+                "store = \"embedded\"\n[serve.limits]\nlease-seconds = 5",
+                ":4:17: `lease-seconds`",
+            ),
+            (
+                "[serve.limits]\nprompts-per-hour-per-user = 5",
+                "needs a `store`",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ use std::process::{ExitCode, Termination};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use acp_chain_app::receipts as keep_receipts;
-use acp_chain_app::serve::keys;
+use acp_chain_app::serve::{keys, store};
 use acp_chain_app::{ChainError, compile, home, otel, values};
 use acp_chain_hooks::hook;
 use acp_chain_interactive::typed::edit_lines;
@@ -87,6 +87,7 @@ Environment:
   ACP_CHAIN_CONNECT_TOKEN   the token for the agent of `--connect`, unless `--connect-token-file` is given
   ACP_CHAIN_LIVE            0: running chains cannot be watched
   ACP_CHAIN_NODE            the prefix of connection ids, unless `serve` has `--node`
+  ACP_CHAIN_STORE_PASSWORD  the password for the `store` of `serve`, unless `store-password` names a file
   ACP_CHAIN_OTEL_HOPS       1: also export a span for each decision of a proxy
   ACP_CHAIN_OTEL_PROPAGATE  1: agents receive the exported span of their turn
   OTEL_*                    what chains export with OpenTelemetry, and where to; nothing without them
@@ -287,6 +288,9 @@ Examples:
     /// Load and store the values of proxies for a running chain, which starts this; not for people
     #[command(hide = true)]
     KeepValues,
+    /// Have the store of replicas for `acp-chain serve`, which starts this; not for people
+    #[command(hide = true)]
+    KeepStore,
     /// Let a user edit lines for `acp-chain try`, which starts this; not for people
     #[command(hide = true)]
     EditLines,
@@ -320,6 +324,7 @@ impl Command {
                 | Self::ExportOtel
                 | Self::KeepReceipts
                 | Self::KeepValues
+                | Self::KeepStore
                 | Self::EditLines
                 | Self::WatchKeys
                 | Self::FindProjects(_)
@@ -439,6 +444,7 @@ fn dispatch() -> ExitCode {
         Command::ExportOtel => code_if(otel::serve()),
         Command::KeepReceipts => code_if(keep_receipts::serve()),
         Command::KeepValues => code_if(values::serve()),
+        Command::KeepStore => code_if(store::serve()),
         Command::EditLines => code_if(edit_lines::main()),
         Command::Supervise => supervisor::main(),
         Command::Compile => code_if(compile::serve().is_ok()),

@@ -22,8 +22,37 @@ pub struct ServeTable {
     pub tokens: Option<PathBuf>,
     pub tls: Option<Tls>,
     pub jwt: Vec<Jwt>,
+    pub store: Option<Spanned<String>>,
+    pub store_password: Option<PathBuf>,
+    pub store_ca: Option<PathBuf>,
+    pub store_connections: Option<NonZeroU32>,
+    pub agent_store: Option<Spanned<String>>,
+    pub unknown_sessions: UnknownSessions,
+    pub budgets: Budgets,
     pub limits: Limits,
     pub route: Vec<Spanned<Route>>,
+}
+
+/// `[serve]` `unknown-sessions`: what becomes of a session that nobody owns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownSessions {
+    /// Nobody may load it.
+    #[default]
+    Refuse,
+    /// Whoever loads it first owns it.
+    Admit,
+}
+
+/// `[serve]` `budgets`: what budgets are while the store cannot be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Budgets {
+    /// As if they were used up.
+    #[default]
+    Closed,
+    /// As if there were none.
+    Open,
 }
 
 /// `[serve]` `tls`.
@@ -54,6 +83,7 @@ pub struct Limits {
     pub connections_per_user: Option<NonZeroU32>,
     pub sessions_per_user: Option<NonZeroU32>,
     pub bytes_per_second_per_user: Option<Spanned<String>>,
+    pub prompts_per_hour_per_user: Option<Spanned<NonZeroU32>>,
     pub connections: Option<NonZeroU32>,
     #[serde(default, deserialize_with = "seconds")]
     pub resume_seconds: Option<Duration>,
@@ -61,6 +91,7 @@ pub struct Limits {
     pub drain_seconds: Option<Duration>,
     #[serde(default, deserialize_with = "seconds")]
     pub sleep_seconds: Option<Duration>,
+    pub lease_seconds: Option<Spanned<u32>>,
     pub instances: Option<NonZeroU32>,
     pub memory: Option<Spanned<String>>,
 }

@@ -10,6 +10,9 @@ use crate::here::programs;
 /// The one variable that may differ each time a program is started: the token for the hooks of an agent.
 pub const HOOK_TOKEN: &str = "ACP_CHAIN_HOOK_TOKEN";
 
+/// The password of the store of replicas. Programs that we start do not inherit it.
+pub const STORE_PASSWORD: &str = "ACP_CHAIN_STORE_PASSWORD";
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandLine {
     /// A path, or a name that is looked up in `PATH`; on Windows, also without its extension.

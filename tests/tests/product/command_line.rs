@@ -10,7 +10,7 @@ use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
 /// Subcommands that users do not type, and no script calls.
-const HIDDEN: [&str; 11] = [
+const HIDDEN: [&str; 12] = [
     "demo-agent",
     "self-test-part",
     "supervise",
@@ -20,6 +20,7 @@ const HIDDEN: [&str; 11] = [
     "export-otel",
     "keep-receipts",
     "keep-values",
+    "keep-store",
     "edit-lines",
     "watch-keys",
 ];

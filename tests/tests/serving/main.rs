@@ -3,3 +3,4 @@
 mod remote;
 mod remote_client;
 mod serve;
+mod store;

@@ -45,12 +45,13 @@ pub fn install(
         Ok(())
     })?;
     let root = folder.join("root");
-    // Shells may be in `bin`, and servers in `usr/sbin`.
-    let places = ["usr/bin", "bin", "usr/sbin"].map(|folder| root.join(folder).join(program));
+    // Shells may be in `bin`, and servers in `usr/sbin`; those of PostgreSQL find its other files from where they are.
+    let folders = ["usr/bin", "bin", "usr/sbin", "usr/lib/postgresql/15/bin"];
+    let places = folders.map(|folder| root.join(folder).join(program));
     let found = places.iter().find(|place| place.exists());
     let found = found.with_context(|| format!("{packages:?} have no {program}"))?;
     let script = format!(
-        "#!/bin/sh\nLD_LIBRARY_PATH=$(echo '{}'/usr/lib/*-linux-gnu) exec '{}' \"$@\"\n",
+        "#!/bin/sh\nLD_LIBRARY_PATH=$(echo '{0}'/usr/lib/*-linux-gnu):$(echo '{0}'/lib/*-linux-gnu) exec '{1}' \"$@\"\n",
         root.display(),
         found.display()
     );

@@ -6,6 +6,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
+//! | `store` | what replicas must know together, and the process that has it |
 //! | `server` | the server that has opened everything: gives up rights, and serves |
 //! | `chains` | the parts that all chains share, and starting a chain |
 //! | `pressure` | when new connections are rejected |
@@ -19,6 +20,7 @@ pub mod keys;
 mod numbers;
 mod pressure;
 mod server;
+pub mod store;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ use acp_chain_remote::server::{BODIES, Files, Limits, Node, Server, Settings, tl
 
 use self::chains::Chains;
 use self::keys::KeysFeed;
+use self::store::StoreProcess;
 use crate::plan::{Plan, supervise};
 use crate::run::ChainOptions;
 use crate::values::ValuesProcess;
@@ -38,11 +41,12 @@ use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Role};
 use acp_chain_extension::Lock;
+use acp_chain_manifest::serve::Route;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::descriptors;
 
 pub use self::server::OpenServer;
-pub use crate::serve_settings::{ServeLimits, ServeSettings};
+pub use crate::serve_settings::{ServeLimits, ServeSettings, StoreSettings};
 
 /// The default address.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
@@ -68,24 +72,9 @@ pub fn open(
         protected: protected_files(&set),
         ..options
     };
+    let store = StoreProcess::start(&set, options.log.as_deref())?;
     let others = options.plan(Role::Agent)?;
-    let routes = set.routes.into_iter().map(|route| {
-        let manifest = Some(route.manifest.clone());
-        let options = ChainOptions {
-            manifest,
-            ..options.clone()
-        };
-        let plan = options.plan(Role::Agent)?;
-        if plan.manifest.receipts.is_some() {
-            let manifest = Untrusted::new(plan.manifest.path.display()).to_string();
-            return Err(ChainError::misuse(format_args!(
-                "{manifest}: a server has one log of receipts: name it with `--receipts`, in your config.toml, or in \
-                 the manifest of users without a route"
-            )));
-        }
-        Ok((route, plan))
-    });
-    let routes: Vec<_> = routes.collect::<Result<_, ChainError>>()?;
+    let routes = plan_routes(set.routes, &options)?;
     let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
     // Each program is connected over one socket, and so is a tool run that waits.
     let of_plan = |plan: &Plan| {
@@ -159,10 +148,35 @@ pub fn open(
         receipts: last,
         chains,
         values,
+        store,
         drain: set.limits.drain,
         program,
         log,
     })
+}
+
+/// Plans the chains of users with routes.
+fn plan_routes(
+    routes: Vec<Route>,
+    options: &ChainOptions,
+) -> Result<Vec<(Route, Plan)>, ChainError> {
+    let planned = routes.into_iter().map(|route| {
+        let manifest = Some(route.manifest.clone());
+        let options = ChainOptions {
+            manifest,
+            ..options.clone()
+        };
+        let plan = options.plan(Role::Agent)?;
+        if plan.manifest.receipts.is_some() {
+            let manifest = Untrusted::new(plan.manifest.path.display()).to_string();
+            return Err(ChainError::misuse(format_args!(
+                "{manifest}: a server has one log of receipts: name it with `--receipts`, in your config.toml, or in \
+                 the manifest of users without a route"
+            )));
+        }
+        Ok((route, plan))
+    });
+    planned.collect()
 }
 
 /// The files of a server that no proxy may write to, each with its description.
@@ -182,6 +196,14 @@ fn protected_files(set: &ServeSettings) -> Vec<(&'static str, PathBuf)> {
     for issuer in &set.gate.issuers {
         if let JwksSource::File(keys) = &issuer.jwks {
             add("the keys of an issuer", keys);
+        }
+    }
+    if let Some(postgres) = set.store.as_ref().and_then(|store| store.postgres.as_ref()) {
+        if let Some(password) = &postgres.password {
+            add("the password of the store", password);
+        }
+        if let Some(authorities) = &postgres.authorities {
+            add("the authorities of the store's certificate", authorities);
         }
     }
     if let Some(log) = &set.access_log {

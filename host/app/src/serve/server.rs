@@ -17,6 +17,7 @@ use tokio::runtime::Builder;
 use super::chains::Chains;
 use super::keys::KeysFeed;
 use super::numbers::{self, Agents};
+use super::store::StoreProcess;
 use crate::plan::give_up_rights;
 use crate::values::ValuesProcess;
 use crate::{ChainError, Report};
@@ -49,6 +50,8 @@ pub struct OpenServer {
     pub(super) chains: Chains,
     /// The process that has the stored values of all users, if a proxy stores some.
     pub(super) values: Option<ValuesProcess>,
+    /// The process that has what replicas must know together, if there is a store.
+    pub(super) store: Option<StoreProcess>,
     /// How long turns may go on when a stop is requested.
     pub(super) drain: Duration,
     pub(super) program: PathBuf,
@@ -80,6 +83,14 @@ impl OpenServer {
         if let Some(values) = self.values {
             let _on_it = runtime.enter();
             chains.store_values(values)?;
+        }
+        if let Some(store) = self.store {
+            let server = &self.server;
+            let shares = async {
+                let shared = store.shared()?;
+                server.share(shared).await.map_err(ChainError::new)
+            };
+            runtime.block_on(shares)?;
         }
         let (access, writer) = self.access.unzip();
         if let Some(writer) = writer {

@@ -56,6 +56,9 @@ pub struct ServeArgs {
     /// awake
     #[arg(long, value_name = "SECONDS")]
     sleep_seconds: Option<u32>,
+    /// Only make the tables of the store that config.toml names, or bring them up to date
+    #[arg(long)]
+    pub migrate: bool,
 }
 
 impl ServeArgs {

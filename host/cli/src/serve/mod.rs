@@ -1,11 +1,13 @@
 //! `acp-chain serve`: a chain for each client that connects over HTTP or WebSocket.
 
 mod args;
+mod replicas;
 pub mod token;
 
 use std::path::PathBuf;
 
 use self::args::ServeArgs;
+use self::replicas::ServeCommand;
 use super::agent::AgentArgs;
 use super::progress::TERMINAL;
 use super::receipts::{ReceiptsArgs, tell_checkpoint};
@@ -16,17 +18,23 @@ use acp_chain_app::{ChainError, home};
 use acp_chain_manifest::HooksMode;
 
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
 Examples:
   acp-chain serve --with redact -- claude-agent-acp
   acp-chain serve --listen 127.0.0.1:8600 --manifest acp-chain.toml gemini
   acp-chain serve --trace trace.jsonl -- claude-agent-acp
+  acp-chain serve --migrate
+  acp-chain serve status
+  acp-chain serve end --user ann
 
 Exit codes:
   0    it was asked to stop, and all connections have ended
   1    the manifest, a proxy or the address is wrong
   2    the command line is wrong, no agent is named, or the trace cannot be used")]
 pub struct Serve {
+    #[command(subcommand)]
+    command: Option<ServeCommand>,
     #[command(flatten)]
     args: ServeArgs,
     /// The manifest; without it, the chain is that of the user's config.toml
@@ -50,7 +58,16 @@ pub struct Serve {
 impl Serve {
     pub fn main(self, log: Option<PathBuf>) -> Result<(), ChainError> {
         let user = home::user()?;
+        if let Some(command) = self.command {
+            return command.main(&ServeSettings::of(&user)?);
+        }
+        let migrates = self.args.migrate;
         let settings = self.args.over(ServeSettings::of(&user)?);
+        if migrates {
+            let steps = serve::store::migrate(&settings)?;
+            tell!("the store is up to date; that took {steps} steps");
+            return Ok(());
+        }
         let receipts = self.receipts.target(self.manifest.as_deref());
         let options = ChainOptions {
             receipts: receipts.map_err(ChainError::misuse)?,

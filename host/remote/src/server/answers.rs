@@ -7,8 +7,8 @@ use acp_chain_acp::Scope;
 use acp_chain_http::Visitor;
 use acp_chain_http::answer::{Answer, JSON, bare, events, named, plain};
 use acp_chain_http::headers::{Accepts, CODED, is_coded, media_type};
-use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
+use acp_chain_rpc::{Kind, Message};
 use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -25,6 +25,7 @@ use super::registry::Registry;
 use super::reply::{busy, json, readiness};
 use super::request_log::Log;
 use super::routes::DeliveryResult;
+use super::shared::Denial;
 use super::{Behind, Opened, Settings, body, is_true, websocket};
 use crate::gate::{AdmittedUser, Gate, Peer, Rejection};
 use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
@@ -117,7 +118,7 @@ impl Answers {
         }
         match head.method {
             Method::POST => self.post(&head, body, &about, &admitted, log).await,
-            Method::GET => self.stream(&head.headers, about, admitted),
+            Method::GET => self.stream(&head.headers, about, admitted).await,
             Method::DELETE => self.delete(&about, &admitted),
             _ => Ok(named(
                 bare(StatusCode::METHOD_NOT_ALLOWED),
@@ -168,7 +169,19 @@ impl Answers {
         };
         log.record(&message);
         self.check(&message, about, admitted)?;
-        Ok(match connection.deliver(Frame::Message(message)).await {
+        let passage = match self.registry.shared() {
+            Some(shared) => {
+                let named = about.session.as_deref();
+                let passage = shared.admit(&message, named, key, &connection).await;
+                Some(passage.map_err(|why| Box::new(self.denied(why)))?)
+            }
+            None => None,
+        };
+        let delivered = connection.deliver(Frame::Message(message)).await;
+        if let Some(passage) = passage.filter(|_| delivered == DeliveryResult::Passed) {
+            passage.pass();
+        }
+        Ok(match delivered {
             DeliveryResult::Passed | DeliveryResult::Answered => {
                 if let Some(key) = key {
                     connection.keep(key);
@@ -217,9 +230,13 @@ impl Answers {
         }
         let owners = &self.registry.owners;
         let named = about.session.as_deref();
-        if named.is_some_and(|name| owners.is_foreign(name, &admitted.user))
-            || owners.are_foreign(message, &admitted.user)
-        {
+        // A store of replicas knows more, and is asked next.
+        let is_alone = self.registry.shared().is_none();
+        let is_foreign = || {
+            named.is_some_and(|name| owners.is_foreign(name, &admitted.user))
+                || owners.are_foreign(message, &admitted.user)
+        };
+        if is_alone && is_foreign() {
             return Err(Box::new(bare(StatusCode::NOT_FOUND)));
         }
         // Running turns may finish; new ones may not start.
@@ -256,7 +273,7 @@ impl Answers {
         let answer = answer.ok_or_else(|| plain(StatusCode::BAD_GATEWAY, ended))?;
         connection.mark_alive();
         let text = Bytes::copy_from_slice(answer.line().as_bytes());
-        if answer.kind() == acp_chain_rpc::Kind::Error {
+        if answer.kind() == Kind::Error {
             return Ok(json(StatusCode::OK, text));
         }
         guard.0 = None;
@@ -347,12 +364,14 @@ impl Answers {
                 }
             }
             connection.end(Ending::AtOnce);
+            // Its agent has ended, so another replica may serve its sessions.
+            connection.give_up();
             registry.remove(&connection);
             tracing::info!(connection = connection.id, "the connection has ended");
         });
     }
 
-    fn stream(
+    async fn stream(
         &self,
         headers: &HeaderMap,
         about: About,
@@ -366,9 +385,11 @@ impl Answers {
         }
         let connection = self.connection(&about, &admitted)?;
         let session: Option<Arc<str>> = about.session.map(Arc::from);
-        let is_foreign = |name: &str| self.registry.owners.is_foreign(name, &admitted.user);
-        if connection.is_closed() || session.as_deref().is_some_and(is_foreign) {
+        if connection.is_closed() {
             return Ok(bare(StatusCode::NOT_FOUND));
+        }
+        if let Some(name) = &session {
+            self.check_session(name, &admitted).await?;
         }
         let last = short(headers, &LAST_EVENT, KEY)?.map(str::parse::<u64>);
         let no_number = |_| plain(StatusCode::BAD_REQUEST, "Last-Event-ID must be a number");
@@ -390,6 +411,26 @@ impl Answers {
             Some(name) => named(answer, SESSION, &name),
             None => answer,
         })
+    }
+
+    /// An error if only other users own this session.
+    async fn check_session(&self, name: &str, admitted: &AdmittedUser) -> Result<(), Box<Answer>> {
+        if let Some(shared) = self.registry.shared() {
+            let checked = shared.check(name, &admitted.user).await;
+            return checked.map_err(|why| Box::new(self.denied(why)));
+        }
+        if self.registry.owners.is_foreign(name, &admitted.user) {
+            return Err(Box::new(bare(StatusCode::NOT_FOUND)));
+        }
+        Ok(())
+    }
+
+    /// The answer to a message that may not pass, by what the replicas share.
+    fn denied(&self, why: Denial) -> Answer {
+        if let Some(refusal) = why.refusal() {
+            self.registry.figures.refused(refusal);
+        }
+        why.answer()
     }
 
     fn upgrade(

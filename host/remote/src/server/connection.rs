@@ -1,8 +1,8 @@
 //! One connection of a client: its transport on one side, its requests on the other.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -11,6 +11,7 @@ use std::time::Duration;
 use acp_chain_http::HEARTBEAT;
 use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
 use acp_chain_rpc::{Error, Id, Message, aside};
+use bytes::Bytes;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 
@@ -19,8 +20,10 @@ use super::account::Account;
 use super::mailbox::{Event, NoStream};
 use super::metrics::TransportKind;
 use super::owners::Owners;
-use super::routes::{DeliveryResult, Routes, WAITING};
+use super::routes::{DeliveryResult, Ended, Routes, WAITING};
+use super::shared::{Lease, SentPrompt, SessionList, Shared};
 use crate::User;
+use crate::wire::failure;
 
 /// How many message keys are remembered.
 const KEYS: usize = 128;
@@ -56,6 +59,9 @@ pub struct Connection {
     room: Notify,
     ending: watch::Sender<Ending>,
     owners: Arc<Owners>,
+    /// What is shared with other replicas, if there is a store.
+    shared: Option<Arc<Shared>>,
+    served: Mutex<Served>,
     /// Whether the connection ends once it is idle.
     is_draining: Arc<AtomicBool>,
     /// When data from the client last arrived, in milliseconds since the connection began.
@@ -79,6 +85,15 @@ struct State {
     keys: VecDeque<Box<str>>,
 }
 
+/// What the store of the replicas knows that this connection serves.
+#[derive(Debug, Default)]
+struct Served {
+    /// The leases of its sessions.
+    leases: HashMap<Arc<str>, Arc<Lease>>,
+    /// The prompts under way, by the ids of their requests.
+    prompts: HashMap<Id, SentPrompt>,
+}
+
 impl Connection {
     /// A connection of a user with this account.
     pub fn new(
@@ -86,6 +101,7 @@ impl Connection {
         log: LogContext,
         account: Arc<Account>,
         owners: Arc<Owners>,
+        shared: Option<Arc<Shared>>,
         is_draining: Arc<AtomicBool>,
     ) -> Arc<Self> {
         log.figures.opened(log.way);
@@ -112,6 +128,8 @@ impl Connection {
             room: Notify::new(),
             ending: watch::Sender::new(Ending::None),
             owners,
+            shared,
+            served: Mutex::default(),
             is_draining,
             last_received: AtomicU64::new(0),
             begun: Instant::now(),
@@ -126,6 +144,7 @@ impl Connection {
                 connection: self.clone(),
                 is_flushed: true,
                 is_open: true,
+                held: None,
             }),
             is_read: || false,
         }
@@ -134,6 +153,64 @@ impl Connection {
     fn state(&self) -> MutexGuard<'_, State> {
         // The state is always consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn served(&self) -> MutexGuard<'_, Served> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lease of a session, if this connection has it.
+    pub fn lease(&self, session: &str) -> Option<Arc<Lease>> {
+        self.served().leases.get(session).cloned()
+    }
+
+    /// Whether this connection has leases.
+    pub fn has_leases(&self) -> bool {
+        !self.served().leases.is_empty()
+    }
+
+    /// Holds a lease until its session or this connection ends.
+    pub fn hold(&self, session: &Arc<str>, lease: Arc<Lease>) {
+        self.served().leases.insert(session.clone(), lease);
+    }
+
+    /// Notes a prompt that is about to be sent, by the id of its request.
+    pub fn note_prompt(&self, id: Id, prompt: SentPrompt) {
+        self.served().prompts.insert(id, prompt);
+    }
+
+    /// Notes that a prompt was sent. It may have been answered already.
+    pub fn mark_sent(&self, id: &Id) {
+        if let Some(prompt) = self.served().prompts.get_mut(id) {
+            prompt.mark_sent();
+        }
+    }
+
+    /// Forgets a prompt that was not sent.
+    pub fn forget_prompt(&self, id: &Id) {
+        drop(self.served().prompts.remove(id));
+    }
+
+    /// Gives up all leases: the agent has ended. Prompts without an answer are lost.
+    pub fn give_up(&self) {
+        let served = std::mem::take(&mut *self.served());
+        drop(served);
+    }
+
+    /// Gives up the leases of sessions that have ended, and notes which prompts were answered.
+    fn settle(&self, ended: Ended) {
+        if ended.is_empty() {
+            return;
+        }
+        let mut served = self.served();
+        for session in ended.sessions {
+            served.leases.remove(&session);
+        }
+        for id in ended.prompts {
+            if let Some(prompt) = served.prompts.remove(&id) {
+                prompt.end();
+            }
+        }
     }
 
     /// Calls a function with the streams of the client.
@@ -223,7 +300,10 @@ impl Connection {
 
     /// Whether a message is about a session of another user, however an agent may read it.
     pub fn is_foreign(&self, message: &Message) -> bool {
-        !message.kind().is_response() && self.owners.are_foreign(message, &self.user)
+        // A store of replicas knows more.
+        self.shared.is_none()
+            && !message.kind().is_response()
+            && self.owners.are_foreign(message, &self.user)
     }
 
     /// Counts bytes that were read from the client. Resolves when more may be read; the pause does not count as silence
@@ -420,6 +500,65 @@ struct OutgoingMessages {
     connection: Arc<Connection>,
     is_flushed: bool,
     is_open: bool,
+    /// The answer about which the store of the replicas is asked: what becomes of it. The messages behind it wait.
+    held: Option<Pin<Box<dyn Future<Output = Bytes> + Send>>>,
+}
+
+impl OutgoingMessages {
+    /// Passes a line on to its stream.
+    fn pass(&self, state: &mut State, line: Bytes) {
+        let connection = &self.connection;
+        let session = aside(line.len(), || state.routes.push(line));
+        if let Some(session) = session {
+            connection.owners.own(&session, &connection.user);
+        }
+        connection.settle(state.routes.take_ended());
+    }
+
+    /// Whether the store must be asked about a line: it names a new session, or lists sessions. Then it is kept here.
+    fn keep(&mut self, state: &State, line: &Bytes) -> bool {
+        let connection = &self.connection;
+        let Some(shared) = connection.shared.clone() else {
+            return false;
+        };
+        if let Some((id, session)) = aside(line.len(), || state.routes.opened_by(line)) {
+            let opened = open(shared, connection.clone(), line.clone(), id, session);
+            self.held = Some(Box::pin(opened));
+            return true;
+        }
+        if let Some(list) = aside(line.len(), || SessionList::read(line)) {
+            let user = connection.user.clone();
+            self.held = Some(Box::pin(async move { shared.visible(list, &user).await }));
+            return true;
+        }
+        false
+    }
+}
+
+/// What the client gets for an answer that names a new session: the line, once the session is leased, or an error.
+async fn open(
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+    line: Bytes,
+    id: Id,
+    session: Arc<str>,
+) -> Bytes {
+    let opened = shared.open(session.clone(), connection.user.clone());
+    match opened.await {
+        Ok(lease) => {
+            connection.hold(&session, lease);
+            line
+        }
+        Err(denial) => {
+            let session = &*session;
+            tracing::warn!(
+                connection = connection.id,
+                session,
+                "a new session is not served: {denial:?}"
+            );
+            failure(&id, &denial.error())
+        }
+    }
 }
 
 impl Outgoing for OutgoingMessages {
@@ -430,14 +569,25 @@ impl Outgoing for OutgoingMessages {
         let connection = self.connection.clone();
         let mut state = connection.state();
         let mut has_moved = false;
-        while state.routes.waiting() < WAITING
-            && let Some(line) = outbox.take_line()
-        {
-            let session = aside(line.len(), || state.routes.push(line));
-            if let Some(session) = session {
-                connection.owners.own(&session, &connection.user);
+        loop {
+            if let Some(held) = &mut self.held {
+                let Poll::Ready(line) = held.as_mut().poll(context) else {
+                    break;
+                };
+                self.held = None;
+                self.pass(&mut state, line);
+                has_moved = true;
             }
+            if state.routes.waiting() >= WAITING {
+                break;
+            }
+            let Some(line) = outbox.take_line() else {
+                break;
+            };
             has_moved = true;
+            if !self.keep(&state, &line) {
+                self.pass(&mut state, line);
+            }
         }
         if has_moved {
             self.is_flushed = false;
@@ -448,7 +598,8 @@ impl Outgoing for OutgoingMessages {
         if state.is_input_closed && !state.routes.is_read() && state.routes.waiting() >= WAITING {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        if !self.is_flushed && outbox.is_empty() && state.routes.is_flushed() {
+        if self.held.is_none() && !self.is_flushed && outbox.is_empty() && state.routes.is_flushed()
+        {
             self.is_flushed = true;
             return Poll::Ready(Ok(()));
         }

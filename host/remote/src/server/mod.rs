@@ -20,7 +20,8 @@
 //! | `limits` | the limits of a server |
 //! | `registry` | the open connections |
 //! | `names` | names given by operators |
-//! | `owners` | the owners of sessions |
+//! | `owners` | the owners of sessions, as one server knows them |
+//! | `shared` | what replicas must know together: owners, leases, prompts |
 //! | `account` | a user's share of the server, over all connections |
 //! | `connection` | one connection of a client |
 //! | `routes` | the stream of each message |
@@ -52,6 +53,7 @@ mod registry;
 mod reply;
 mod request_log;
 mod routes;
+mod shared;
 mod spelling;
 pub mod tls;
 mod turn;
@@ -78,9 +80,11 @@ use tokio_rustls::TlsAcceptor;
 
 pub use self::limits::{Files, Limits};
 pub use self::names::{Endpoint, NameError, Node};
+pub use self::shared::{SHORTEST as SHORTEST_LEASE, SharedError, SharedSettings};
 
 use self::answers::Answers;
 use self::registry::Registry;
+use self::shared::Shared;
 use crate::User;
 use crate::gate::{Gate, Peer};
 
@@ -199,6 +203,17 @@ impl Server {
         Stopper(self.registry.clone())
     }
 
+    /// Shares what replicas must know together, by their store. Must be called on the runtime that serves, before that.
+    ///
+    /// # Errors
+    /// If the store cannot be used, or another replica has the name of this one.
+    pub async fn share(&self, settings: SharedSettings) -> Result<(), SharedError> {
+        let replica = self.registry.node().to_string();
+        let shared = Shared::begin(settings, replica).await?;
+        self.registry.share(Arc::new(shared));
+        Ok(())
+    }
+
     /// Serves clients that the gate admits, until the future is dropped.
     ///
     /// # Errors
@@ -253,9 +268,16 @@ impl Server {
                 }
             }
         };
+        let keep = async {
+            match registry.shared() {
+                Some(shared) => shared.keep(&registry).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             () = accept => Ok(()),
             () = sweep => Ok(()),
+            () = keep => Ok(()),
         }
     }
 }
@@ -271,6 +293,9 @@ impl Stopper {
     /// all connections are closed.
     pub async fn drain(&self, patience: Duration) {
         self.0.drain(patience).await;
+        if let Some(shared) = self.0.shared() {
+            shared.leave().await;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
@@ -18,6 +18,7 @@ use super::metrics::{Figures, Page, Refusal, TransportKind};
 use super::names::Node;
 use super::owners::Owners;
 use super::routes::{Gauges, Routes};
+use super::shared::Shared;
 use crate::User;
 
 /// How long the last messages may take to be sent.
@@ -34,7 +35,10 @@ pub struct Registry {
     node: Node,
     limits: Limits,
     open: Mutex<OpenConnections>,
+    /// The owners of sessions, as far as this server alone knows them: unless there is a store of replicas.
     pub owners: Arc<Owners>,
+    /// What is shared with other replicas, if there is a store.
+    shared: OnceLock<Arc<Shared>>,
     /// The counters.
     pub figures: Arc<Figures>,
     pub access: Option<Access>,
@@ -86,6 +90,7 @@ impl Registry {
             limits,
             open: Mutex::default(),
             owners: Arc::default(),
+            shared: OnceLock::new(),
             figures: Arc::default(),
             access,
             count: watch::Sender::new(0),
@@ -93,6 +98,22 @@ impl Registry {
             over: watch::Sender::new(false),
             sockets: watch::Sender::new(0),
         }
+    }
+
+    /// Shares what replicas must know together. Must be called before there are connections.
+    pub fn share(&self, shared: Arc<Shared>) {
+        // There is one store.
+        let _ = self.shared.set(shared);
+    }
+
+    /// What is shared with other replicas, if anything.
+    pub fn shared(&self) -> Option<&Arc<Shared>> {
+        self.shared.get()
+    }
+
+    /// The name of this replica.
+    pub fn node(&self) -> &Node {
+        &self.node
     }
 
     fn open(&self) -> MutexGuard<'_, OpenConnections> {
@@ -134,7 +155,8 @@ impl Registry {
         };
         let account = of_user.account.clone();
         let (owners, draining) = (self.owners.clone(), self.is_draining.clone());
-        let connection = Connection::new(id.clone(), log, account, owners, draining);
+        let shared = self.shared.get().cloned();
+        let connection = Connection::new(id.clone(), log, account, owners, shared, draining);
         open.connections.insert(id, connection.clone());
         self.count.send_replace(open.connections.len());
         Ok(connection)
@@ -247,10 +269,40 @@ impl Registry {
             "Whether the server is about to stop.",
             u8::from(self.is_draining()),
         );
+        if let Some(shared) = self.shared() {
+            page.value(
+                "acp_chain_store_reached",
+                "Whether the store of the replicas answers.",
+                u8::from(shared.is_reached()),
+            );
+        }
         self.figures.write(page);
         if let Some(access) = &self.access {
             access.write(page);
         }
+    }
+
+    /// Ends all connections with leases of sessions, and returns how many.
+    pub fn end_leased(&self) -> usize {
+        self.end_those(Connection::has_leases)
+    }
+
+    /// Ends all connections of a user.
+    pub fn end_user(&self, name: &str) {
+        self.end_those(|connection| connection.user.name == name);
+    }
+
+    /// Ends all connections that serve this session.
+    pub fn end_session(&self, session: &str) {
+        self.end_those(|connection| connection.lease(session).is_some());
+    }
+
+    fn end_those(&self, fits: impl Fn(&Connection) -> bool) -> usize {
+        let all = self.all();
+        let ended = all.iter().filter(|connection| fits(connection));
+        ended
+            .inspect(|connection| connection.end(Ending::AtOnce))
+            .count()
     }
 
     /// Ends silent connections, and drops old sent messages of the others.

@@ -1,5 +1,7 @@
 //! Answers that only this server gives.
 
+use std::time::Duration;
+
 use acp_chain_http::answer::{Answer, JSON, plain, typed};
 use acp_chain_rpc::{Error, Id};
 use bytes::Bytes;
@@ -26,6 +28,21 @@ pub fn busy(status: StatusCode, words: &str) -> Answer {
     let mut answer = plain(status, words);
     answer.headers_mut().insert(header::RETRY_AFTER, AGAIN);
     answer
+}
+
+/// A rejection after which the client may retry, after this time.
+pub fn busy_for(status: StatusCode, words: &str, again: Duration) -> Answer {
+    let mut answer = plain(status, words);
+    answer
+        .headers_mut()
+        .insert(header::RETRY_AFTER, HeaderValue::from(seconds(again)));
+    answer
+}
+
+/// A duration in whole seconds, rounded up, from 1 to those of a day.
+pub fn seconds(duration: Duration) -> u64 {
+    let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
+    seconds.clamp(1, 24 * 60 * 60)
 }
 
 /// Whether new connections are accepted, for readiness checks.

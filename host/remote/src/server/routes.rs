@@ -52,6 +52,20 @@ pub enum DeliveryResult {
     Ended,
 }
 
+/// What an answer of the agent has ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    pub sessions: Vec<Arc<str>>,
+    /// Prompts, by the ids of their requests.
+    pub prompts: Vec<Id>,
+}
+
+impl Ended {
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.prompts.is_empty()
+    }
+}
+
 #[derive(Debug)]
 struct OpenRequest {
     session: Option<Arc<str>>,
@@ -103,6 +117,8 @@ pub struct Routes {
     permissions: Permissions,
     /// The request whose answer is returned directly, by its id, and the channel for the answer.
     first: Option<(Id, oneshot::Sender<Message>)>,
+    /// What was ended since that was last taken.
+    ended: Ended,
     /// Whether everything goes to the connection's stream.
     is_one: bool,
     totals: Totals,
@@ -123,6 +139,7 @@ impl Routes {
             account,
             log,
             first: None,
+            ended: Ended::default(),
             is_one,
             totals,
         }
@@ -264,6 +281,24 @@ impl Routes {
         None
     }
 
+    /// The request that a line answers, and the session that the answer opens, if it does.
+    pub fn opened_by(&self, line: &Bytes) -> Option<(Id, Arc<str>)> {
+        if !self.is_opening() {
+            return None;
+        }
+        let answer = Message::parse(line.clone()).ok()?;
+        let id = answer.id().filter(|_| answer.kind() == Kind::Result)?;
+        let request = self.requests.get(&id)?;
+        let session = answer.session().cloned();
+        let session = session.filter(|_| request.life.names_session())?;
+        Some((id, session))
+    }
+
+    /// What was ended since the last call.
+    pub fn take_ended(&mut self) -> Ended {
+        std::mem::take(&mut self.ended)
+    }
+
     /// Notes whether a turn runs in a session (RFD v2/prompt, `state_update`).
     fn note_state(&mut self, message: &Message) {
         if message.update() != Some("state_update") {
@@ -340,6 +375,9 @@ impl Routes {
         let id = message.id().unwrap_or_else(Id::null);
         let mut request = self.requests.remove(&id);
         if let Some(request) = &mut request {
+            if request.life == Life::Prompts {
+                self.ended.prompts.push(id.clone());
+            }
             self.settle(request, message);
         }
         if let Some((_, waits)) = self.first.take_if(|(first, _)| *first == id) {
@@ -394,6 +432,14 @@ impl Routes {
         // A session that is unknown to the agent has ended.
         let is_unknown = request.life == Life::Ends && answer.is_error(code::RESOURCE_NOT_FOUND);
         let is_error = is_error && !is_unknown;
+        if is_error
+            && request.life == Life::Loads
+            && let Some(name) = request.session.clone()
+            && !self.open.contains_key(&name)
+        {
+            // It is served no more than before.
+            self.ended.sessions.push(name);
+        }
         let name = match request.life {
             life if life.names_session() => answer.session().cloned(),
             Life::Loads | Life::Ends => request.session.clone(),
@@ -411,6 +457,7 @@ impl Routes {
         match request.permit.take() {
             Some(permit) if self.open.len() < SESSIONS => drop(self.open.insert(name, permit)),
             None if request.life == Life::Ends => {
+                self.ended.sessions.push(name.clone());
                 self.open.remove(&name);
                 self.turns.end(&name);
                 // A prompt that is answered after its session has ended begins no turn.
@@ -845,6 +892,28 @@ mod tests {
         assert_eq!(routes.gauges().sessions, 1);
         routes.end();
         assert!(routes.account.permit().is_some() && routes.account.permit().is_some());
+    }
+
+    #[test]
+    fn what_has_ended_is_told_once() {
+        let mut routes = routes();
+        request(&mut routes, 1, "session/new", None);
+        let opened = Bytes::from(r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"a"}}"#);
+        assert_eq!(routes.opened_by(&opened), Some((Id::from(1), "a".into())));
+        routes.push(opened.clone());
+        assert_eq!(routes.opened_by(&opened), None);
+        request(&mut routes, 2, "session/prompt", Some("a"));
+        answer(&mut routes, 2, "{}");
+        request(&mut routes, 3, "session/load", Some("b"));
+        routes.push(r#"{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"no"}}"#.into());
+        request(&mut routes, 4, "session/close", Some("a"));
+        answer(&mut routes, 4, "{}");
+        let ended = Ended {
+            sessions: vec!["b".into(), "a".into()],
+            prompts: vec![Id::from(2)],
+        };
+        assert_eq!(routes.take_ended(), ended);
+        assert!(routes.take_ended().is_empty());
     }
 
     #[test]

@@ -182,7 +182,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
 }
 
 /// Why a message is rejected, by the same rules as over HTTP.
-fn objection(frame: &Frame, connection: &Connection, registry: &Registry) -> Option<RpcError> {
+async fn objection(
+    frame: &Frame,
+    connection: &Connection,
+    registry: &Registry,
+) -> Option<RpcError> {
     // The chain answers lines that are not messages.
     let Frame::Message(message) = frame else {
         return None;
@@ -193,10 +197,16 @@ fn objection(frame: &Frame, connection: &Connection, registry: &Registry) -> Opt
     }
     // Running turns may finish; new ones may not start.
     let is_new = message.kind() == Kind::Request;
-    (is_new && registry.is_draining()).then(|| {
+    if is_new && registry.is_draining() {
         let text = "acp-chain: this server is about to stop; connect again";
-        RpcError::new(code::INTERNAL_ERROR, text)
-    })
+        return Some(RpcError::new(code::INTERNAL_ERROR, text));
+    }
+    let shared = registry.shared()?;
+    let denial = shared.admit(message, None, None, connection).await.err()?;
+    if let Some(refusal) = denial.refusal() {
+        registry.figures.refused(refusal);
+    }
+    Some(denial.error())
 }
 
 async fn receive(
@@ -267,7 +277,7 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
         Frame::Line(text) => (Some(Id::null()), text.len()),
         Frame::TooLong { .. } | Frame::Torn(_) => (None, 0),
     };
-    let refused = match objection(&frame, connection, registry) {
+    let refused = match objection(&frame, connection, registry).await {
         _ if is_batch => {
             let text = "acp-chain: batches are not supported; send the messages one by one";
             Some(RpcError::new(code::INVALID_REQUEST, text))

@@ -102,6 +102,12 @@ label! {
         Host = "host",
         /// The server is about to stop.
         Draining = "draining",
+        /// What replicas must know together cannot be asked.
+        Store = "store",
+        /// Another replica serves the session.
+        Held = "held",
+        /// This user's limit of prompts is reached.
+        Prompts = "prompts_per_hour",
     }
 }
 

@@ -65,6 +65,7 @@ impl Link {
             .stdout(Stdio::from(OwnedFd::from(theirs.events)))
             .stderr(Stdio::null())
             .process_group(0)
+            .env_remove(crate::STORE_PASSWORD)
             .spawn()?;
         Ok(Self::new(ours, Pid::from_child(&process)))
     }

@@ -1,0 +1,127 @@
+//! The store of what replicas must know together: the process that has it, `acp-chain keep-store`.
+//!
+//! A server can connect to nothing and open no files. So a process is started before these rights are given up. It
+//! has all rights of the user, runs no code of proxies, and carries out the calls of its server.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use acp_chain_remote::server::SharedSettings;
+use acp_chain_store::{Answer, Call, Client, Place};
+use acp_chain_system::worker::Worker;
+
+use crate::serve_settings::{ServeSettings, StoreSettings};
+use crate::{ChainError, Error, beside, home};
+use acp_chain_manifest::serve::{Budgets, UnknownSessions};
+
+/// The subcommand that is the process.
+const SUBCOMMAND: &str = "keep-store";
+
+/// The longest first line, in bytes: an address, and paths.
+const LINE: u64 = 64 << 10;
+
+/// A process that has the store, before the first call, and how it is used.
+pub struct StoreProcess {
+    worker: Worker,
+    settings: StoreSettings,
+    /// How many sessions a user may have at all replicas, with authentication.
+    sessions_per_user: Option<u64>,
+}
+
+impl StoreProcess {
+    /// Starts the process, if there is a store. Must be called before rights are given up.
+    pub fn start(set: &ServeSettings, log: Option<&Path>) -> Result<Option<Self>, Error> {
+        let Some(settings) = &set.store else {
+            return Ok(None);
+        };
+        let worker = begin(&place(settings)?, log).map_err(Error::NoStore)?;
+        let is_limited = set.gate.requires_auth();
+        Ok(Some(Self {
+            worker,
+            settings: settings.clone(),
+            sessions_per_user: is_limited.then(|| set.limits.sessions_per_user.into()),
+        }))
+    }
+
+    /// What the server shares by it. Must be called within the runtime that serves.
+    pub fn shared(self) -> Result<SharedSettings, Error> {
+        let (replies, requests) = self.worker.streams().map_err(Error::NoStore)?;
+        let settings = self.settings;
+        Ok(SharedSettings {
+            client: Client::start(replies, requests),
+            agents: settings.agents,
+            lease: settings.lease,
+            admits_unowned: settings.unknown_sessions == UnknownSessions::Admit,
+            sessions_per_user: self.sessions_per_user,
+            prompts_per_hour: settings.prompts_per_hour.map(|most| most.get().into()),
+            opens_budgets: settings.budgets == Budgets::Open,
+        })
+    }
+}
+
+fn begin(place: &Place, log: Option<&Path>) -> io::Result<Worker> {
+    let mut line = serde_json::to_vec(place)?;
+    line.push(b'\n');
+    Worker::start(beside::command(SUBCOMMAND, log)?, &line)
+}
+
+fn place(settings: &StoreSettings) -> Result<Place, Error> {
+    Ok(match &settings.postgres {
+        Some(postgres) => Place::Postgres(postgres.clone()),
+        None => Place::Embedded(home::store()?),
+    })
+}
+
+/// Asks the store, as an operator does: once, and not for a server.
+pub fn ask(set: &ServeSettings, calls: &[Call]) -> Result<Vec<Answer>, ChainError> {
+    acp_chain_store::ask(&named(set)?, calls).map_err(ChainError::new)
+}
+
+/// The store that the settings name.
+fn named(set: &ServeSettings) -> Result<Place, ChainError> {
+    let none = "there is no store: name one by `store` in `[serve]` of your config.toml";
+    let settings = set.store.as_ref();
+    let found = place(settings.ok_or_else(|| ChainError::misuse(none))?)?;
+    Ok(found)
+}
+
+/// Brings the tables of the store up to date. Returns how many steps that took.
+pub fn migrate(set: &ServeSettings) -> Result<u64, ChainError> {
+    acp_chain_store::migrate(&named(set)?).map_err(ChainError::new)
+}
+
+/// The process: carries out the calls of a server on standard input and output. Returns whether that succeeded;
+/// errors are in the log.
+pub fn serve() -> bool {
+    beside::work("the process that has the store of the replicas", keep)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server reads it")]
+fn keep() -> Result<(), Error> {
+    let mut requests = BufReader::new(io::stdin());
+    let place = read_place(&mut requests)?;
+    acp_chain_store::serve(requests, io::stdout(), &place).map_err(Error::Io)
+}
+
+/// Reads the first line.
+fn read_place(requests: &mut impl BufRead) -> Result<Place, Error> {
+    let mut line = Vec::new();
+    let mut first = requests.by_ref().take(LINE);
+    first.read_until(b'\n', &mut line).map_err(Error::Io)?;
+    serde_json::from_slice(&line).map_err(|_| Error::Misused(SUBCOMMAND, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_told_that_it_is_not_for_them() {
+        for line in [&b""[..], b"\n", b"postgres://a@b/c\n"] {
+            let error = read_place(&mut &*line).unwrap_err().to_string();
+            assert!(error.contains("`keep-store` is for acp-chain"), "{error}");
+        }
+        let place = read_place(&mut &b"{\"embedded\":\"/a\"}\n{}"[..]).unwrap();
+        assert_eq!(place, Place::Embedded("/a".into()));
+    }
+}

@@ -1,0 +1,128 @@
+//! Why a message may not pass, as an answer over HTTP or over a WebSocket.
+
+use std::time::Duration;
+
+use acp_chain_http::answer::{Answer, bare, plain};
+use acp_chain_rpc::{Error, code};
+use acp_chain_store::PromptState;
+use hyper::StatusCode;
+use serde_json::value::RawValue;
+
+use super::super::metrics::Refusal;
+use super::super::reply::{busy_for, seconds};
+
+/// Why a message may not pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denial {
+    /// There is no such session, or not for this user.
+    Unknown,
+    /// What must be known cannot be asked now, perhaps after this time.
+    Unavailable(Duration),
+    /// Another replica serves the session, for this time unless it goes on.
+    Held(Duration),
+    /// The user has as many sessions as may be.
+    Full,
+    /// The user has sent as many prompts as may be, for this time.
+    Spent(Duration),
+    /// A prompt with this key was sent before.
+    Prompted(PromptState),
+    /// The message names more sessions than could be looked up.
+    Many,
+}
+
+impl Denial {
+    /// The label of the metric, for those that tell of a limit or a failure.
+    pub fn refusal(self) -> Option<Refusal> {
+        match self {
+            Self::Unavailable(_) => Some(Refusal::Store),
+            Self::Held(_) => Some(Refusal::Held),
+            Self::Full => Some(Refusal::Sessions),
+            Self::Spent(_) => Some(Refusal::Prompts),
+            Self::Unknown | Self::Prompted(_) | Self::Many => None,
+        }
+    }
+
+    /// The answer over HTTP.
+    pub fn answer(self) -> Answer {
+        let status = match self {
+            Self::Unknown => return bare(StatusCode::NOT_FOUND),
+            Self::Unavailable(_) | Self::Held(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full | Self::Spent(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Prompted(_) => StatusCode::CONFLICT,
+            Self::Many => StatusCode::BAD_REQUEST,
+        };
+        match self.again() {
+            Some(again) => busy_for(status, self.words(), again),
+            None => plain(status, self.words()),
+        }
+    }
+
+    /// The error in place of an answer of the chain. Its data says after how many seconds to come again.
+    pub fn error(self) -> Error {
+        let number = match self {
+            Self::Unavailable(_) => code::INTERNAL_ERROR,
+            Self::Full | Self::Held(_) | Self::Spent(_) | Self::Prompted(_) | Self::Many => {
+                code::INVALID_REQUEST
+            }
+            Self::Unknown => code::INVALID_PARAMS,
+        };
+        let mut error = Error::new(number, format!("acp-chain: {}", self.words()));
+        if let Some(again) = self.again() {
+            let data = format!(r#"{{"retryAfter":{}}}"#, seconds(again));
+            error.data = RawValue::from_string(data).ok();
+        }
+        error
+    }
+
+    /// After how long it may be otherwise, if time alone may change it.
+    fn again(self) -> Option<Duration> {
+        match self {
+            Self::Unavailable(again) | Self::Held(again) | Self::Spent(again) => Some(again),
+            Self::Unknown | Self::Full | Self::Prompted(_) | Self::Many => None,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Unknown => "there is no such session",
+            Self::Unavailable(_) => {
+                "what this server must know for that cannot be asked now; retry soon"
+            }
+            Self::Held(_) => {
+                "another replica serves this session; end its connection there, or retry later"
+            }
+            Self::Full => "your limit of open sessions is reached; close one, or end a connection",
+            Self::Spent(_) => "your limit of prompts in an hour is reached",
+            Self::Prompted(PromptState::UnderWay) => {
+                "this prompt was sent before, and is not answered yet"
+            }
+            Self::Prompted(PromptState::Done) => {
+                "this prompt was sent before, and was answered; load the session to see it"
+            }
+            Self::Prompted(PromptState::Lost) => {
+                "this prompt was sent before, and lost when its server ended: it was not sent again; send it with another \
+                 key if you want it once more"
+            }
+            Self::Many => "a message may name 16 sessions at most",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_when_to_come_again() {
+        let held = Denial::Held(Duration::from_millis(2100));
+        let answer = held.answer();
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.headers()["retry-after"], "3");
+        let data = held.error().data.unwrap();
+        assert_eq!(data.get(), r#"{"retryAfter":3}"#);
+        let lost = Denial::Prompted(PromptState::Lost);
+        assert_eq!(lost.answer().status(), StatusCode::CONFLICT);
+        assert!(lost.error().data.is_none());
+        assert_eq!(Denial::Unknown.answer().status(), StatusCode::NOT_FOUND);
+    }
+}

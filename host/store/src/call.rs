@@ -1,0 +1,267 @@
+//! The calls and their answers. Durations are in milliseconds, and times in milliseconds since 1970 by the database's
+//! clock.
+
+use serde::{Deserialize, Serialize};
+
+/// A session of a user: by what its owners and its lease are found. Names that an agent may read as the same session
+/// have the same digest.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LeaseName {
+    /// Where agents keep the session. In two places, two sessions may have one name.
+    pub agents: String,
+    /// The digest of what distinguishes the session's name.
+    pub session: String,
+    /// The user's name; empty without authentication.
+    pub user: String,
+}
+
+/// A lease, as it was given. What is written about its session is refused once there is a newer one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fence {
+    pub name: LeaseName,
+    pub number: u64,
+}
+
+/// A replica, from its registration until its row is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub replica: String,
+    pub generation: u64,
+}
+
+/// Which sessions a lease may be taken of, beside those that the user owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TakeRule {
+    /// One that the user's agent has just begun: if others own one of this name, it is another session.
+    New,
+    /// Those that nobody owns.
+    Unowned,
+    /// None.
+    OwnedOnly,
+}
+
+/// A request to the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Call {
+    /// Begins a generation of a replica, unless one of this name is alive. `seen` is the largest number that the caller
+    /// has seen, or 0.
+    Register {
+        replica: String,
+        lease: u64,
+        seen: u64,
+    },
+    /// Keeps a generation and its leases alive for another while.
+    Beat {
+        holder: Holder,
+        lease: u64,
+        seen: u64,
+    },
+    /// Ends a generation with its leases.
+    Leave { holder: Holder },
+    /// Lists the replicas.
+    Replicas,
+    /// Asks who owns the sessions with this name. `spelling` is the name itself.
+    Whose { name: LeaseName, spelling: String },
+    /// Takes the lease of a session and makes the user an owner, as one step. `most` is how many sessions of the user
+    /// may be served at once, at all replicas.
+    Take {
+        name: LeaseName,
+        spelling: String,
+        holder: Holder,
+        rule: TakeRule,
+        most: Option<u64>,
+    },
+    /// Ends a lease. One that is no longer the session's stays as it is.
+    Release { fence: Fence },
+    /// Notes that the prompt with this key is about to be sent, unless the key is known.
+    Begin {
+        fence: Fence,
+        holder: Holder,
+        prompt: String,
+    },
+    /// Notes that a prompt was answered.
+    End { fence: Fence, prompt: String },
+    /// Draws at most `amount` from what `account` may use in each `period`; 0 for ever.
+    Draw {
+        account: String,
+        kind: String,
+        period: u64,
+        limit: u64,
+        amount: u64,
+    },
+    /// Returns what was drawn and not used.
+    GiveBack {
+        account: String,
+        kind: String,
+        period: u64,
+        amount: u64,
+    },
+    /// Ends something for all replicas: `kind` says what `name` is.
+    Revoke { kind: String, name: String },
+    /// Lists revocations with larger numbers, in order.
+    Revoked { since: u64 },
+    /// Notes a ticket of a user, by its digest.
+    IssueTicket {
+        digest: String,
+        user: TicketUser,
+        life: u64,
+    },
+    /// Uses up a ticket.
+    UseTicket { digest: String },
+    /// Notes how long a log of receipts is, and its head.
+    PutHead { holder: Holder, head: Head },
+    /// Lists the heads of logs.
+    Heads,
+    /// Lists the sessions that are served, of a user or of all.
+    Sessions { user: Option<String> },
+    /// Removes prompts that were begun longer ago, and what is over.
+    Tidy { prompts: u64 },
+}
+
+/// What becomes of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// It is done. There is nothing else to say.
+    Done,
+    /// To `Register`.
+    Registered {
+        generation: u64,
+    },
+    /// To `Register`: a replica of this name is alive for so long.
+    NameTaken {
+        again: u64,
+    },
+    /// To `Beat`: the largest number that was given, and that of the last revocation, or 0.
+    Beaten {
+        last: u64,
+        revocation: u64,
+    },
+    /// The generation is over, with its leases.
+    Gone,
+    /// To `Beat`: the store has lost what was last written. Its numbers are larger again.
+    Rewound,
+    Replicas(Vec<Replica>),
+    /// To `Whose`: whether the user owns a session in this spelling, or in one like it, and whether others do.
+    Owned {
+        exactly: bool,
+        alike: bool,
+        by_others: bool,
+    },
+    /// To `Take`: the lease's number, and how many prompts were under way when the earlier one ended.
+    Leased {
+        number: u64,
+        lost: u64,
+    },
+    /// To `Take`: another replica has the lease, for so long unless it is renewed.
+    Held {
+        again: u64,
+    },
+    /// To `Take`: only other users own the session.
+    Foreign,
+    /// To `Take`: nobody owns the session.
+    Unknown,
+    /// To `Take`: as many sessions of the user are served as may be.
+    Full,
+    /// To `Begin`: what was known of the prompt. `None`: it may be sent now, and by nobody else.
+    Prompt(Option<PromptState>),
+    /// The lease is no longer the session's, or its replica's generation is over. Nothing was changed.
+    Fenced,
+    /// To `Draw`: how much, and after how long there may be more.
+    Drawn {
+        granted: u64,
+        again: u64,
+    },
+    /// To `Revoke`.
+    Number(u64),
+    Revocations(Vec<Revocation>),
+    /// To `UseTicket`; `None` if it is unknown, used or over.
+    Ticket(Option<TicketUser>),
+    /// To `PutHead`: the log was longer already, or had another head.
+    Older,
+    Heads(Vec<Head>),
+    Sessions(Vec<ServedSession>),
+}
+
+/// What is known of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromptState {
+    /// It was sent, and not answered yet.
+    UnderWay,
+    /// It was answered.
+    Done,
+    /// It was sent, and its replica has ended.
+    Lost,
+}
+
+/// A registered replica.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replica {
+    pub name: String,
+    pub generation: u64,
+    pub started: u64,
+    /// The last heartbeat.
+    pub beaten: u64,
+    /// How long it stays alive without another one; 0 if it is over.
+    pub left: u64,
+    /// How many leases it has.
+    pub sessions: u64,
+}
+
+/// A session that is served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServedSession {
+    pub agents: String,
+    /// The name, as its client writes it.
+    pub spelling: String,
+    pub user: String,
+    pub replica: String,
+    pub number: u64,
+}
+
+/// Something that has ended for all replicas.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revocation {
+    pub number: u64,
+    /// `user`, `session` or `token`.
+    pub kind: String,
+    pub name: String,
+}
+
+/// Whom a ticket admits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TicketUser {
+    pub name: String,
+    pub groups: Vec<String>,
+}
+
+/// How long a log of receipts is, in records, and its head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    pub log: String,
+    pub replica: String,
+    pub size: u64,
+    pub head: String,
+}
+
+impl Call {
+    /// Whether it only reads, or is one statement: then no transaction is needed.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        matches!(
+            self,
+            Self::Leave { .. }
+                | Self::Replicas
+                | Self::Whose { .. }
+                | Self::Release { .. }
+                | Self::End { .. }
+                | Self::Revoked { .. }
+                | Self::UseTicket { .. }
+                | Self::Heads
+                | Self::Sessions { .. }
+        )
+    }
+}

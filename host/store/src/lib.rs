@@ -1,0 +1,61 @@
+//! What replicas of a server must know together: who owns a session and who serves it, which prompts were sent, what
+//! was used of a budget, who is no longer admitted.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `call` | the calls and their answers, as values |
+//! | `limits` | how long names may be |
+//! | `protocol` | the lines between a server and the process that has the store |
+//! | `client` | the server's side |
+//! | `place` | where the store is, as the process is told |
+//!
+//! The rest is built with the feature `engines`: a server asks another process.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `service` | the process: requests, deadlines, the connections |
+//! | `migrations` | the tables, as numbered statements |
+//! | `rules` | what becomes of each call, in statements of both engines |
+//! | `engine` | the engines: `embedded` is `SQLite`, `postgres` is `PostgreSQL` over `tls` |
+//!
+//! Invariants:
+//! - A call is carried out as a whole or not at all. If its answer is lost, it may have been carried out.
+//! - Times are those of the database's clock. A caller only says how long something lasts.
+//! - Numbers come from one counter and only grow, so a later lease has a larger one. A write about a session names the
+//!   lease's number, and is refused if that is no longer the session's.
+//! - A prompt's key begins once for a session, at any replica.
+
+#![forbid(unsafe_code)]
+
+mod call;
+mod client;
+#[cfg(feature = "engines")]
+mod engine;
+mod limits;
+#[cfg(feature = "engines")]
+mod migrations;
+mod place;
+mod protocol;
+#[cfg(feature = "engines")]
+mod rules;
+#[cfg(feature = "engines")]
+mod service;
+
+#[cfg(all(test, unix, feature = "engines"))]
+mod tests;
+
+pub use self::call::{
+    Answer, Call, Fence, Head, Holder, LeaseName, PromptState, Replica, Revocation, ServedSession,
+    TakeRule, TicketUser,
+};
+pub use self::client::{Client, StoreError};
+#[cfg(feature = "engines")]
+pub use self::engine::embedded::Embedded;
+#[cfg(feature = "engines")]
+pub use self::engine::postgres::Postgres;
+#[cfg(feature = "engines")]
+pub use self::engine::{Store, Unusable};
+pub use self::limits::{LimitError, SPELLING};
+pub use self::place::{Place, PostgresPlace};
+#[cfg(feature = "engines")]
+pub use self::service::{ask, migrate, serve};

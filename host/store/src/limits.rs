@@ -1,0 +1,155 @@
+//! How long the texts of a call may be. They are columns, and a line has several of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::{Call, LeaseName};
+
+/// The longest name of a session, in bytes.
+pub const SPELLING: usize = 1024;
+
+/// The longest name of a user or an account, in bytes: an issuer's with a name of its own.
+const USER: usize = 4096;
+
+/// The longest other text, in bytes: a digest, a replica, a key.
+const SHORT: usize = 256;
+
+/// The longest groups of a user together, in bytes.
+const GROUPS: usize = 16 * 1024;
+
+/// The largest number: that of a column.
+const NUMBER: u64 = i64::MAX as u64;
+
+/// Why a call is not carried out, whatever is in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitError {
+    /// A text is too long.
+    #[error("the name of a session, a user or a replica is too long for the store")]
+    Long,
+    /// A text has the character U+0000, which `PostgreSQL` does not store.
+    #[error("a name has the character U+0000, which the store does not have")]
+    Zero,
+    /// A number is too large.
+    #[error("a number is too large for the store")]
+    Large,
+}
+
+/// Whether a call can be carried out at all.
+pub fn check(call: &Call) -> Result<(), LimitError> {
+    for (text, longest) in texts(call) {
+        if text.len() > longest {
+            return Err(LimitError::Long);
+        }
+        if text.contains('\0') {
+            return Err(LimitError::Zero);
+        }
+    }
+    // A sum of some of them is still a column's.
+    if numbers(call).into_iter().any(|number| number > NUMBER / 4) {
+        return Err(LimitError::Large);
+    }
+    Ok(())
+}
+
+/// The texts of a call, and how long each may be.
+fn texts(call: &Call) -> Vec<(&str, usize)> {
+    let mut texts: Vec<(&str, usize)> = Vec::new();
+    match call {
+        Call::Register { replica, .. } => texts.push(short(replica)),
+        Call::Beat { holder, .. } | Call::Leave { holder } => texts.push(short(&holder.replica)),
+        Call::Whose { name, spelling } => {
+            texts.push((&**spelling, SPELLING));
+            texts.extend(of_name(name));
+        }
+        Call::Take {
+            name,
+            spelling,
+            holder,
+            ..
+        } => {
+            texts.push((&**spelling, SPELLING));
+            texts.push(short(&holder.replica));
+            texts.extend(of_name(name));
+        }
+        Call::Release { fence } => texts.extend(of_name(&fence.name)),
+        Call::Begin {
+            fence,
+            holder,
+            prompt,
+        } => {
+            texts.push(short(prompt));
+            texts.push(short(&holder.replica));
+            texts.extend(of_name(&fence.name));
+        }
+        Call::End { fence, prompt } => {
+            texts.push(short(prompt));
+            texts.extend(of_name(&fence.name));
+        }
+        Call::Draw { account, kind, .. } | Call::GiveBack { account, kind, .. } => {
+            texts.push((&**account, USER));
+            texts.push(short(kind));
+        }
+        Call::Revoke { kind, name } => {
+            texts.push(short(kind));
+            texts.push((&**name, USER));
+        }
+        Call::IssueTicket { digest, user, .. } => {
+            texts.push(short(digest));
+            texts.push((&*user.name, USER));
+            let most = GROUPS / user.groups.len().max(1);
+            texts.extend(user.groups.iter().map(|group| (&**group, most)));
+        }
+        Call::UseTicket { digest } => texts.push(short(digest)),
+        Call::PutHead { holder, head } => {
+            texts.push(short(&holder.replica));
+            texts.extend([short(&head.log), short(&head.replica), short(&head.head)]);
+        }
+        Call::Sessions { user } => texts.extend(user.iter().map(|user| (&**user, USER))),
+        Call::Replicas | Call::Revoked { .. } | Call::Heads | Call::Tidy { .. } => {}
+    }
+    texts
+}
+
+fn short(text: &str) -> (&str, usize) {
+    (text, SHORT)
+}
+
+fn of_name(name: &LeaseName) -> [(&str, usize); 3] {
+    [
+        short(&name.agents),
+        short(&name.session),
+        (&*name.user, USER),
+    ]
+}
+
+fn numbers(call: &Call) -> Vec<u64> {
+    match call {
+        Call::Register { lease, seen, .. } => vec![*lease, *seen],
+        Call::Beat {
+            holder,
+            lease,
+            seen,
+        } => vec![holder.generation, *lease, *seen],
+        Call::Leave { holder } => vec![holder.generation],
+        Call::Take { holder, most, .. } => vec![holder.generation, most.unwrap_or_default()],
+        Call::Release { fence } | Call::End { fence, .. } => vec![fence.number],
+        Call::Begin { fence, holder, .. } => vec![fence.number, holder.generation],
+        Call::Draw {
+            period,
+            limit,
+            amount,
+            ..
+        } => vec![*period, *limit, *amount],
+        Call::GiveBack { period, amount, .. } => vec![*period, *amount],
+        Call::Revoked { since } => vec![*since],
+        Call::IssueTicket { life, .. } => vec![*life],
+        Call::PutHead { holder, head } => vec![holder.generation, head.size],
+        Call::Tidy { prompts } => vec![*prompts],
+        Call::Replicas
+        | Call::Whose { .. }
+        | Call::Revoke { .. }
+        | Call::UseTicket { .. }
+        | Call::Heads
+        | Call::Sessions { .. } => Vec::new(),
+    }
+}

@@ -1,0 +1,142 @@
+//! A server of `PostgreSQL`, in a temporary folder, reached over a socket there.
+//!
+//! It refuses to run as root, so tests that do run it as nobody, to whom the folder belongs. The folder of its program,
+//! and those above, must be readable for everybody.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use tempfile::TempDir;
+
+use crate::host::peer;
+
+/// The user and the group `nobody` and `nogroup` of Debian.
+const NOBODY: u32 = 65_534;
+
+/// A running server with an empty database.
+pub struct Postgres {
+    folder: TempDir,
+    process: Child,
+}
+
+impl Postgres {
+    /// Starts a server. It ends when this is dropped.
+    ///
+    /// # Panics
+    /// If it does not start.
+    #[must_use]
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        if geteuid().is_root() {
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("a folder of nobody");
+        }
+        let made = of_nobody("initdb", folder.path())
+            .args([
+                "--username",
+                "chain",
+                "--auth",
+                "trust",
+                "--encoding",
+                "UTF8",
+            ])
+            .args(["--locale", "C", "--no-sync", "--pgdata"])
+            .arg(folder.path().join("data"))
+            .output()
+            .expect("initdb runs");
+        assert!(made.status.success(), "{made:?}");
+        let process = run(folder.path());
+        Self { folder, process }
+    }
+
+    /// The address of its database.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let folder = self.folder.path().to_str().expect("a path is text");
+        format!("postgres://chain@{}/postgres", folder.replace('/', "%2F"))
+    }
+
+    /// Ends the server at once, as a failure would.
+    ///
+    /// # Panics
+    /// If that is not possible.
+    pub fn end(&mut self) {
+        // All of its processes end at once.
+        self.signal(Signal::QUIT);
+        self.process.wait().expect("it ends");
+    }
+
+    /// Starts the server again, with its data.
+    pub fn start_again(&mut self) {
+        self.process = run(self.folder.path());
+    }
+
+    fn signal(&self, signal: Signal) {
+        let id = Pid::from_child(&self.process);
+        kill_process(id, signal).expect("it runs");
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        if matches!(self.process.try_wait(), Ok(None)) {
+            self.end();
+        }
+    }
+}
+
+/// A program of `PostgreSQL`, as a user that it permits, in this folder.
+fn of_nobody(program: &str, folder: &Path) -> Command {
+    let mut command = Command::new(peer("bin").join(program));
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("LC_ALL", "C");
+    if geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+/// Runs the server, and waits until it can be reached.
+fn run(folder: &Path) -> Child {
+    let mut process = of_nobody("postgres", folder)
+        .arg("-D")
+        .arg(folder.join("data"))
+        .arg("-k")
+        .arg(folder)
+        .args([
+            "-c",
+            "listen_addresses=",
+            "-c",
+            "fsync=off",
+            "-c",
+            "jit=off",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("postgres runs");
+    let mut lines = BufReader::new(process.stderr.take().expect("it is piped")).lines();
+    let mut told = Vec::new();
+    loop {
+        let line = lines
+            .next()
+            .unwrap_or_else(|| panic!("it has ended: {told:#?}"));
+        told.push(line.expect("its log is text"));
+        if told
+            .iter()
+            .any(|line| line.contains("ready to accept connections"))
+        {
+            break;
+        }
+    }
+    // A full pipe would stop it.
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+    process
+}
