@@ -13,11 +13,11 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use xtask::fetch::debian;
-use xtask::program::{EXTENSIONS, PROGRAM};
+use xtask::program::EXTENSIONS;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
-use crate::make::{self, BuildScope};
+use crate::dist;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 
@@ -62,14 +62,12 @@ pub fn run(workspace: &Workspace, program: Option<PathBuf>) -> Result<()> {
 
 /// Packs the program. Returns the one that is in the packages.
 fn pack(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    // The targets of the extensions may have to be installed.
-    make::components(workspace, progress, BuildScope::Program, &EXTENSIONS)?;
-    let out = workspace.target("arm64/packages");
-    let name = out.to_str().context("the target folder is not UTF-8")?;
-    let args = ["dist", "--target", TARGET, "--out", name];
-    make::run(workspace, progress, BuildScope::Program, args)?;
-    let bundled = workspace.target("dist/bundled");
-    Ok(bundled.join(TARGET).join(PROGRAM))
+    let options = dist::Options {
+        out: Some(workspace.target("arm64/packages")),
+        target: Some(TARGET.to_owned()),
+        ..dist::Options::default()
+    };
+    dist::run(workspace, progress, options)
 }
 
 /// Checks a chain of all extensions.

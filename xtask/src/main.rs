@@ -9,6 +9,7 @@ mod book;
 mod client;
 mod conformance;
 mod demo;
+mod dist;
 mod host;
 mod install;
 mod make;
@@ -55,16 +56,7 @@ enum Command {
         root: Option<PathBuf>,
     },
     /// Build the program for distribution, and pack it as an archive and for Debian, RPM, npm and Python.
-    Dist {
-        /// `--from PROGRAM` packs this program instead of a new build; `--out DIR` is the folder for the packages;
-        /// `--target TRIPLE` packs for another machine.
-        #[arg(
-            trailing_var_arg = true,
-            allow_hyphen_values = true,
-            value_name = "OPTIONS"
-        )]
-        options: Vec<String>,
-    },
+    Dist(dist::Options),
     /// Write what a release has beside its packages: descriptions for `self-update`, a formula for Homebrew, a manifest
     /// for Scoop, and checksums.
     ReleaseFiles {
@@ -162,8 +154,10 @@ fn run(command: Command) -> Result<ExitCode> {
             )?;
         }
         Command::Install { root } => install::run(workspace, root)?,
-        Command::Dist { options } => make(workspace, "dist", &options)?,
-        Command::ReleaseFiles { options } => make(workspace, "release-files", &options)?,
+        Command::Dist(options) => {
+            dist::run(workspace, &Progress::new(workspace), options)?;
+        }
+        Command::ReleaseFiles { options } => dist::release_files(workspace, &options)?,
         Command::Peers => peers::fetch(workspace)?,
         Command::Agents(options) => return agents::run(workspace, &options),
         Command::Demo { program } => return demo::run(workspace, program),

@@ -1,7 +1,9 @@
-//! Builds and starts `xtask-make`, which compiles components and packs programs. It is built together with the
-//! workspace or the program, whichever is needed next, so that they share their dependencies.
+//! Builds and starts the programs with more dependencies than this one: `xtask-make`, which compiles components, and
+//! `xtask-dist`, which packs programs. Each is built together with the workspace or the program, whichever is needed next,
+//! so that they share their dependencies.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -36,29 +38,41 @@ pub fn run<'a>(
     scope: BuildScope,
     args: impl IntoIterator<Item = &'a str>,
 ) -> Result<()> {
-    let name = match scope {
-        BuildScope::Tests => "xtask-make",
-        BuildScope::Program => "acp-chain and xtask-make",
-    };
-    progress.step(name, |step| {
-        let mut build = cargo();
-        build.args(["build", "--locked"]);
-        match scope {
-            BuildScope::Tests => build.args(["--workspace", "--bin", "xtask-make"]),
-            BuildScope::Program => build.args([
-                "--release",
-                "--package",
-                "acp-chain-cli",
-                "--package",
-                "xtask-make",
-            ]),
-        };
-        step.run(build.current_dir(workspace.path("")))
-    })?;
+    match scope {
+        BuildScope::Tests => build_with_tests(workspace, progress, "xtask-make")?,
+        BuildScope::Program => progress.step("acp-chain and xtask-make", |step| {
+            let mut build = cargo();
+            build.args(["build", "--locked", "--release"]);
+            build.args(["--package", "acp-chain-cli", "--package", "xtask-make"]);
+            step.run(build.current_dir(workspace.path("")))
+        })?,
+    }
     let mut make = Command::new(workspace.target(scope.profile()).join("xtask-make"));
     make.env("ZIG_GLOBAL_CACHE_DIR", workspace.compiled("zig"))
         .env("GOCACHE", workspace.compiled("go"));
     progress.follow(make.args(args).current_dir(workspace.path("")))
+}
+
+/// Builds `xtask-dist`, and runs it with these arguments. Its scope is always that of the tests, which start it, too: built
+/// together with the program, it could change the features of what both use.
+pub fn run_dist<A: AsRef<OsStr>>(
+    workspace: &Workspace,
+    progress: &Progress,
+    args: impl IntoIterator<Item = A>,
+) -> Result<()> {
+    build_with_tests(workspace, progress, "xtask-dist")?;
+    let folder = workspace.target(BuildScope::Tests.profile());
+    let mut dist = Command::new(folder.join("xtask-dist"));
+    progress.follow(dist.args(args).current_dir(workspace.path("")))
+}
+
+/// Builds a program with the features of the whole workspace, so that the tests' build has it already.
+fn build_with_tests(workspace: &Workspace, progress: &Progress, name: &str) -> Result<()> {
+    progress.step(name, |step| {
+        let mut build = cargo();
+        build.args(["build", "--locked", "--workspace", "--bin", name]);
+        step.run(build.current_dir(workspace.path("")))
+    })
 }
 
 /// Builds the components with these names, or all if there are none. Returns the files of the named ones.

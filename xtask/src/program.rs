@@ -5,6 +5,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::progress::Progress;
+use crate::workspace::Workspace;
+
 /// The program's file name.
 pub const PROGRAM: &str = if cfg!(windows) {
     "acp-chain.exe"
@@ -22,6 +25,15 @@ pub const EXTENSIONS: [&str; 7] = [
     "permissions",
     "redact",
 ];
+
+/// Builds the program without extensions, with the profile `dist`.
+pub fn build_to_distribute(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    progress.step("acp-chain, with the profile dist", |step| {
+        let mut build = workspace.distributed();
+        step.run(build.args(["build", "--locked", "--profile", "dist"]))
+    })?;
+    Ok(workspace.target("dist").join(PROGRAM))
+}
 
 /// Writes a copy of the program that carries extensions.
 pub fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {

@@ -8,6 +8,7 @@ use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
 use crate::conformance;
+use crate::dist;
 use crate::make::{self, BuildScope};
 use crate::portable;
 
@@ -24,13 +25,11 @@ pub fn check(workspace: &Workspace) -> Result<()> {
     make::run(workspace, &progress, BuildScope::Tests, program)?;
     let packed = ["packages", "packages-again"].map(|name| workspace.target("dist").join(name));
     for folder in &packed {
-        let out = folder.to_string_lossy();
-        make::run(
-            workspace,
-            &progress,
-            BuildScope::Tests,
-            ["dist", "--out", &out],
-        )?;
+        let options = dist::Options {
+            out: Some(folder.clone()),
+            ..dist::Options::default()
+        };
+        dist::run(workspace, &progress, options)?;
     }
     let sums = packed
         .each_ref()

@@ -38,8 +38,8 @@ static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
     let mut bundle = Command::new(&stripped);
     bundle.arg("bundle").args(CARRIED.map(component));
     done(bundle.arg("--output").arg(&bundled));
-    let mut dist = Command::new(program().with_file_name("xtask-make"));
-    dist.args(["dist", "--from"]).arg(&bundled);
+    let mut dist = Command::new(program().with_file_name("xtask-dist"));
+    dist.arg("pack").arg(&bundled);
     done(dist.arg("--out").arg(folder.join("packages")));
     folder.join("packages")
 });
@@ -306,9 +306,9 @@ fn release_files(more: &[&str]) -> tempfile::TempDir {
         let name = format!("acp-chain-{version}-{triple}.tar.gz");
         fs::write(folder.path().join(name), triple).unwrap();
     }
-    let mut make = Command::new(program().with_file_name("xtask-make"));
-    make.args(["release-files", "--url", "https://example.com/r/"]);
-    done(make.arg(folder.path()));
+    let mut dist = Command::new(program().with_file_name("xtask-dist"));
+    dist.args(["release-files", "--url", "https://example.com/r/"]);
+    done(dist.arg(folder.path()));
     folder
 }
 
@@ -464,11 +464,8 @@ fn what_is_no_program_is_not_packed_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
     fs::write(&text, "no program").unwrap();
-    let mut dist = Command::new(program().with_file_name("xtask-make"));
-    dist.args(["dist", "--from"])
-        .arg(&text)
-        .arg("--out")
-        .arg(folder.path());
+    let mut dist = Command::new(program().with_file_name("xtask-dist"));
+    dist.arg("pack").arg(&text).arg("--out").arg(folder.path());
     let output = dist.output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());

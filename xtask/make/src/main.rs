@@ -1,10 +1,8 @@
-//! Makes components of the proxies, packages of the program, and generated files that are checked in. `cargo xtask`
+//! Makes components of the proxies, and generated files that are checked in. `cargo xtask`
 //! builds and starts this program; see `cargo xtask --help`.
 
-mod dist;
 mod guests;
 mod languages;
-mod release_files;
 mod reproducible;
 mod rules;
 mod secrets;
@@ -26,10 +24,6 @@ struct Cli {
 enum Command {
     /// Build these proxies, or all, into `target/components`.
     Guests { names: Vec<String> },
-    /// Build the program for distribution, and pack it as an archive and for Debian, RPM, npm and Python.
-    Dist(dist::Options),
-    /// Write what a release has beside its packages: descriptions, a formula, a manifest for Scoop, and checksums.
-    ReleaseFiles(release_files::Options),
     /// Build the first project of each language, measure it, and write the table of languages into the book.
     Languages,
     /// Regenerate the rules of `host/secrets` from their catalogue.
@@ -59,8 +53,6 @@ fn run(command: Command) -> Result<()> {
     let workspace = Workspace::find()?;
     match command {
         Command::Guests { names } => guests::build(&workspace, &names),
-        Command::Dist(options) => dist::run(&workspace, options),
-        Command::ReleaseFiles(options) => release_files::write(&workspace, options),
         Command::Languages => languages::run(&workspace),
         Command::Rules => rules::make(&workspace),
         Command::Secrets => secrets::compare(&workspace),

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{dist, guests};
-use xtask::program::EXTENSIONS;
+use crate::guests;
+use xtask::program::{EXTENSIONS, build_to_distribute};
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
@@ -35,8 +35,8 @@ pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
 /// bytes.
 pub fn check_program(workspace: &Workspace) -> Result<()> {
     let progress = &Progress::new(workspace);
-    let own = dist::build_alone(workspace, progress)?;
-    let copy = dist::build_alone(&elsewhere(workspace)?, progress)?;
+    let own = build_to_distribute(workspace, progress)?;
+    let copy = build_to_distribute(&elsewhere(workspace)?, progress)?;
     compare(&own, &copy)
 }
 

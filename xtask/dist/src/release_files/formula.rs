@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Archive, VERSION};
-use crate::dist::product::DESCRIPTION;
+use crate::packages::product::DESCRIPTION;
 
 /// The systems of Homebrew.
 const SYSTEMS: [&str; 2] = ["macos", "linux"];

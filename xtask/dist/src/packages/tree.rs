@@ -4,19 +4,13 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
 /// The time of all files, in seconds: that of npm, so that the bytes do not depend on the time of packing.
-pub const TIME: u64 = 499_162_500;
-
-/// The same as a file's time.
-pub fn made() -> SystemTime {
-    UNIX_EPOCH + Duration::from_secs(TIME)
-}
+pub const TIME: u32 = 499_162_500;
 
 /// A file of a package.
 #[derive(Clone)]
@@ -72,7 +66,7 @@ fn header(kind: EntryType, mode: u32, size: u64) -> Header {
     header.set_entry_type(kind);
     header.set_mode(mode);
     header.set_size(size);
-    header.set_mtime(TIME);
+    header.set_mtime(TIME.into());
     header
 }
 

@@ -1,11 +1,10 @@
-//! `cargo xtask dist`: packs the program as an archive, and for Debian, RPM, npm and Python, and lists what is in it.
+//! Packages of the program: an archive, and for Debian, RPM, npm and Python, and a list of what is in it.
 //!
 //! All packages carry the same finished program, and packing it again gives the same bytes.
 
-mod cross;
 mod deb;
+mod glibc;
 mod npm;
-mod platform;
 pub mod product;
 mod rpm;
 mod sbom;
@@ -20,26 +19,26 @@ use std::thread;
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
-
-use self::platform::Platform;
-use self::product::Product;
-use self::tree::tar_gz;
-use crate::guests;
-use xtask::program::{EXTENSIONS, PROGRAM, bundle};
+use xtask::platform::Platform;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
+use self::product::Product;
+use self::tree::tar_gz;
+
 #[derive(clap::Args)]
 pub struct Options {
-    /// Pack this program unchanged, instead of a new build
-    #[arg(long, value_name = "PROGRAM")]
-    from: Option<PathBuf>,
-    /// The folder for the packages, instead of `target/dist/packages`
+    /// The program, which is packed unchanged
+    program: PathBuf,
+    /// The folder for the packages
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Pack for this target, as Rust names it, instead of for this machine; the program is never run
+    out: PathBuf,
+    /// The program's target, as Rust names it, instead of this machine
     #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
+    /// A program of the same version that runs here, unless the packed one does
+    #[arg(long, value_name = "PROGRAM")]
+    native: Option<PathBuf>,
 }
 
 /// A package, and the name of its file.
@@ -48,27 +47,19 @@ pub struct Package {
     pub bytes: Vec<u8>,
 }
 
-/// Builds the program unless one is given, and packs it in all formats.
-pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
-    let here = Platform::here();
-    let target = options.target.as_deref().map(Platform::of).transpose()?;
-    let platform = target.map_or(here, Ok)?;
-    let folder = workspace.target("dist/packages");
-    let out = options.out.unwrap_or(folder);
+/// Packs a program in all formats.
+pub fn pack(workspace: &Workspace, options: Options) -> Result<()> {
+    let Options {
+        program,
+        out,
+        target,
+        native,
+    } = options;
+    let target = target.as_deref().map(Platform::of);
+    let platform = target.unwrap_or_else(Platform::here)?;
+    let native = native.as_ref().unwrap_or(&program);
     let progress = Progress::new(workspace);
-    let (program, native) = match (options.from, target) {
-        (Some(program), None) => (program.clone(), program),
-        (None, None) => {
-            let program = build(workspace, &progress)?;
-            (program.clone(), program)
-        }
-        (from, Some(platform)) => {
-            let native = cross::native(workspace, &progress)?;
-            let built = || cross::build(workspace, &progress, platform, &native);
-            (from.map_or_else(built, Ok)?, native)
-        }
-    };
-    let product = Product::of(workspace, platform, &program, &native)?;
+    let product = Product::of(workspace, platform, &program, native)?;
     let list = progress.step("list of what is in the program", |_| {
         sbom::pack(workspace, &product, &program)
     })?;
@@ -102,26 +93,6 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
     // In the format of `sha256sum --check`.
     fs::write(out.join("SHA256SUMS"), sums)?;
     Ok(())
-}
-
-/// Builds the program with its extensions.
-fn build(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    let extensions = guests::build_with(workspace, progress, &EXTENSIONS.map(str::to_owned))?;
-    let built = build_alone(workspace, progress)?;
-    let folder = workspace.target("dist/bundled");
-    fs::create_dir_all(&folder)?;
-    let program = folder.join(PROGRAM);
-    bundle(&built, &extensions, &program)?;
-    Ok(program)
-}
-
-/// Builds the program without extensions.
-pub fn build_alone(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    progress.step("acp-chain, with the profile dist", |step| {
-        let mut build = workspace.distributed();
-        step.run(build.args(["build", "--locked", "--profile", "dist"]))
-    })?;
-    Ok(workspace.target("dist").join(PROGRAM))
 }
 
 /// The plain archive: the program, its licences, completions and manual pages.

@@ -6,10 +6,11 @@ use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-
-use super::platform::{Platform, glibc};
-use super::tree::{File, gz};
+use xtask::platform::Platform;
 use xtask::workspace::Workspace;
+
+use super::glibc;
+use super::tree::{File, gz};
 
 pub const DESCRIPTION: &str =
     "Sandboxed WebAssembly proxies between an ACP client and any ACP agent";
@@ -49,7 +50,7 @@ impl Product {
     ) -> Result<Self> {
         let shown = program.display();
         let bytes = fs::read(program).with_context(|| format!("{shown} cannot be read"))?;
-        let glibc = glibc(&bytes).with_context(|| format!("{shown} cannot be packed"))?;
+        let glibc = glibc::oldest(&bytes).with_context(|| format!("{shown} cannot be packed"))?;
         let version = env!("CARGO_PKG_VERSION");
         let said = run(native, &["--version"])?;
         ensure!(

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use xtask::fetch::{debian, target};
+use xtask::platform::Platform;
 use xtask::program::{EXTENSIONS, PROGRAM, bundle_for};
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-use super::platform::Platform;
-use crate::guests;
+use crate::make::{self, BuildScope};
 
 /// Builds the program for this machine, which compiles for others.
 pub fn native(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
@@ -51,7 +51,7 @@ pub fn build(
             &format!("libc6-dev-{}-cross", platform.debian),
         ],
     )?;
-    let extensions = guests::build_with(workspace, progress, &EXTENSIONS.map(str::to_owned))?;
+    let extensions = make::components(workspace, progress, BuildScope::Tests, &EXTENSIONS)?;
     progress.step(
         &format!("acp-chain for {triple}, with the profile dist"),
         |step| {

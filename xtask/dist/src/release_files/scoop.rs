@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Archive, VERSION};
-use crate::dist::product::DESCRIPTION;
+use crate::packages::product::DESCRIPTION;
 
 /// The manifest, if there is an archive for Windows.
 pub fn write(archives: &[Archive], homepage: &str) -> Option<String> {

@@ -2,26 +2,18 @@
 //! program that it packs, but ours gets its extensions after the build.
 
 use std::fmt::Write as _;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::io::{Cursor, Write as _};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
+use zip::write::SimpleFileOptions;
+use zip::{DateTime, ZipWriter};
 
 use super::Package;
 use super::product::{DESCRIPTION, LICENCE, Product, installed_by};
-use super::tree::{File, made};
-
-/// A script that archives files under their paths, which `python3 -m zipfile` does not.
-const ZIP: &str = "\
-import sys, zipfile
-with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
-    for path in sys.argv[2:]:
-        archive.write(path)
-";
+use super::tree::File;
 
 pub fn pack(product: &Product) -> Result<Package> {
     let name = format!("acp_chain-{}", product.version);
@@ -42,36 +34,22 @@ pub fn pack(product: &Product) -> Result<Package> {
     files.push(record(&files, format!("{about}/RECORD")));
 
     Ok(Package {
-        bytes: zip(&files).context("python3 cannot pack the wheel")?,
+        bytes: archive(&files)?,
         file: format!("{name}-{tag}.whl"),
     })
 }
 
-/// An archive of these files, made by Python, which is needed for wheels anyway.
-fn zip(files: &[File]) -> Result<Vec<u8>> {
-    let folder = tempfile::tempdir()?;
-    let content = folder.path().join("content");
+/// An archive of these files.
+fn archive(files: &[File]) -> Result<Vec<u8>> {
+    // `TIME`, of which the format has no zone.
+    let time = DateTime::from_date_and_time(1985, 10, 26, 8, 15, 0)?;
+    let options = SimpleFileOptions::default().last_modified_time(time);
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for file in files {
-        let path = content.join(&file.path);
-        fs::create_dir_all(path.parent().unwrap_or(&content))?;
-        fs::write(&path, &file.content)?;
-        fs::set_permissions(&path, Permissions::from_mode(file.mode()))?;
-        fs::File::options()
-            .append(true)
-            .open(&path)?
-            .set_modified(made())?;
+        archive.start_file(file.path.as_str(), options.unix_permissions(file.mode()))?;
+        archive.write_all(&file.content)?;
     }
-    let archive = folder.path().join("archive");
-    let mut python = Command::new("python3");
-    python.args(["-c", ZIP]).arg(&archive);
-    python.args(files.iter().map(|file| &file.path));
-    let output = python.current_dir(&content).output()?;
-    ensure!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(fs::read(archive)?)
+    Ok(archive.finish()?.into_inner())
 }
 
 fn metadata(product: &Product) -> Result<String> {
