@@ -20,7 +20,7 @@ use crate::session::{Session, Sessions};
 use crate::{ledger, words};
 
 /// The notices with the first prompt.
-const NEW: &str = "counts from today on: nothing was stored before, or it was removed";
+const NEW: &str = "nothing is stored from before, or it was removed";
 const UNREPORTED: &str = "the agent has not reported tokens or cost so far: until it does, limits on these do not \
                           hold, only those on tool calls and minutes";
 
@@ -82,7 +82,11 @@ impl Brake {
                 // The host writes times in UTC.
                 Ok(Some(since)) if !since.starts_with(&ledger::today(0)) => continue,
                 Err(_) if !self.config.go_on_unstored => continue,
-                Ok(_) => format!("the budget of the {name} {NEW}"),
+                // On the whole first day, so what is stored since then must not be denied.
+                Ok(since) => {
+                    let from = since.as_deref().unwrap_or("now");
+                    format!("the budget of the {name} counts from {from} on: {NEW}")
+                }
                 Err(error) => format!("the budget of the {name} does not hold: {error}"),
             };
             self.tell(session, &text);

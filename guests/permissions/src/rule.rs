@@ -334,9 +334,12 @@ impl Rule {
         let is_hidden = |titles: &[String]| titles.iter().all(|title| !is_plain(title));
         let is_free = titles.is_none() && self.paths.is_none();
         if self.executes() && is_free && commands.is_none_or(is_any) {
-            warnings.push(
-                "it allows every command; name those that you mean in `command`, or give a `kind`",
-            );
+            warnings.push(if self.kinds.is_none() && commands.is_none() {
+                "it allows every command, and calls of all other kinds; name the commands that you mean in `command`, \
+                 or give a `kind`"
+            } else {
+                "it allows every command; name those that you mean in `command`, or give a `kind`"
+            });
         }
         if self.executes() && commands.is_none() && titles.is_some_and(is_open) {
             warnings.push(

@@ -826,7 +826,7 @@ fn what_is_wrong_with_the_configuration_is_named() {
         ),
         (
             json!({ "patterns": [{ "name": "a", "regex": "(" }] }),
-            "the regex of the pattern `a` is invalid",
+            "the regex of the pattern `a` is invalid: unclosed group",
         ),
         (
             json!({ "patterns": [{ "name": "a", "regex": "a*" }] }),

@@ -53,6 +53,8 @@ pub struct ChainOptions {
     pub logging: Vec<OsString>,
     /// The settings that an editor's command line names.
     pub settings: Option<PathBuf>,
+    /// Why the chain cannot start, if that is known before its client says anything.
+    pub failed: Option<ChainError>,
 }
 
 impl ChainOptions {
@@ -111,6 +113,9 @@ impl ChainOptions {
 
     /// The plan of the chain in this role.
     pub fn plan(&self, role: Role) -> Result<Plan, ChainError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
         home::check_owners()?;
         let (user, mut manifest) = self.read()?;
         check_grant(&manifest, &user)?;

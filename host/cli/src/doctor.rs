@@ -11,6 +11,7 @@ use console::style;
 use serde::Serialize;
 
 use super::agent::{AgentArgs, by_default};
+use super::out::fitted;
 use super::{code_if, launched};
 
 /// The version of the format of `--json`.
@@ -96,7 +97,10 @@ impl Doctor {
     }
 }
 
-/// Prints an area.
+/// How far the text of a finding is indented.
+const INDENT: usize = 11;
+
+/// Prints an area. Commands are not broken, so that they can be copied.
 fn print(area: &str, findings: &[Finding]) {
     say!("{}", style(area).bold());
     for finding in findings {
@@ -105,13 +109,13 @@ fn print(area: &str, findings: &[Finding]) {
             State::Note => style("note   ").yellow(),
             State::Problem => style("problem").red().bold(),
         };
-        say!("  {state}  {}", finding.says);
+        say!("  {state}  {}", fitted(&finding.says, INDENT));
         for line in &finding.lines {
             say!("           | {line}");
         }
         match &finding.remedy {
             Some(Remedy::Command(command)) => say!("           → {}", style(command).cyan()),
-            Some(Remedy::Step(step)) => say!("           → {step}"),
+            Some(Remedy::Step(step)) => say!("           → {}", fitted(step, INDENT + 2)),
             None => {}
         }
     }

@@ -7,6 +7,7 @@ use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use acp_chain_interactive::{columns, wrapped};
 use acp_chain_rpc::untrusted::plain;
 
 /// Prints a line.
@@ -85,6 +86,18 @@ fn keep(mut out: impl Write, text: &str) -> bool {
         let _ = UNWRITTEN.set(error);
     }
     goes_on
+}
+
+/// A text for a terminal: its lines fit, are broken between words, and but for the first are indented by so many columns.
+/// Elsewhere it is one line.
+pub fn fitted(text: &str, indent: usize) -> String {
+    match columns() {
+        Some(columns) if columns > 2 * indent => {
+            let begin = format!("\n{}", " ".repeat(indent));
+            wrapped(text, columns - indent).join(&begin)
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// Whether standard output is a terminal.

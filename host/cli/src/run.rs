@@ -27,7 +27,7 @@ Examples:
   acp-chain run --with redact --connect https://agents.example/acp
   acp-chain run --manifest acp-chain.toml
   acp-chain run --trace trace.jsonl -- claude-agent-acp
-  acp-chain run --dry-run --with permissions -- claude-agent-acp
+  acp-chain run --dry-run --with redact -- claude-agent-acp
 
 In a terminal:
   it hands the terminal to the agent, without proxies, and refuses if that would leave out some that you named or have in
@@ -84,16 +84,22 @@ impl Run {
     }
 
     async fn serve(self, log: Option<PathBuf>, supervisor: Option<Supervisor>) -> Result<u8> {
-        let options = ChainOptions {
+        let mut options = ChainOptions {
             target: self.trace.target(),
             receipts: self.receipts.target(self.manifest.as_deref())?,
             log,
             ..self.options()
         };
         let log_file = options.log.as_deref();
-        let opened = trace::open(options.target.as_ref())?;
-        let exported = otel::exported(opened, self.trace.propagates(), log_file);
-        let (trace, last) = receipts::observed(exported, options.receipts.as_ref(), log_file)?;
+        let begun = trace::open(options.target.as_ref()).and_then(|opened| {
+            let exported = otel::exported(opened, self.trace.propagates(), log_file);
+            receipts::observed(exported, options.receipts.as_ref(), log_file)
+        });
+        let (trace, last) = begun.unwrap_or_else(|error| {
+            // Editors show the answer to `initialize`, and few of them standard error.
+            options.failed = Some(ChainError::misuse(error));
+            (None, None)
+        });
         let (input, output) = acp_chain_app::streams()?;
         let client = Transport {
             is_read: stdio::is_output_read,

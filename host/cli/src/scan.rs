@@ -16,6 +16,7 @@ use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::Guest;
 use acp_chain_scan::{Plan, Prices};
 
+use super::permissions::lacks_rules;
 use super::progress::Progress;
 use super::recordings::Recordings;
 
@@ -77,6 +78,8 @@ struct Loaded {
     proxies: Vec<(Guest, Option<FailurePolicy>)>,
     left_out: Vec<String>,
     is_as_written: bool,
+    /// Whether `permissions` decides nothing.
+    lacks_rules: bool,
 }
 
 impl Scan {
@@ -85,6 +88,12 @@ impl Scan {
         let (user, installed) = home::settings()?;
         let recordings = self.recordings.find(&user)?;
         let loaded = self.load(&user, &installed)?;
+        if loaded.lacks_rules && !recordings.is_empty() {
+            tell!(
+                "acp-chain: `permissions` has no rules, so it denies nothing, and asks about nothing; `acp-chain \
+                 permissions suggest` makes rules of recordings"
+            );
+        }
         let cores = available_parallelism().map_or(1, NonZero::get);
         let workers = cores.min(MOST_WORKERS).min(recordings.len());
         let sizes = recordings.iter().map(|recording| recording.size);
@@ -157,6 +166,7 @@ impl Scan {
             proxies,
             left_out,
             is_as_written: manifest.order == Order::AsWritten,
+            lacks_rules: manifest.proxies.iter().any(lacks_rules),
         })
     }
 }

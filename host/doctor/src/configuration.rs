@@ -1,5 +1,7 @@
 //! The user's config.toml.
 
+use std::io::ErrorKind::{NotADirectory, NotFound};
+
 use super::finding::Finding;
 use super::{Doctor, Findings};
 use acp_chain_app::home;
@@ -12,7 +14,9 @@ pub fn look(_: &Doctor) -> Findings {
         )]);
     };
     let shown = Untrusted::new(path.display());
-    if path.symlink_metadata().is_err() {
+    let found = path.symlink_metadata();
+    // A home that is not a folder has none, and of one that cannot be read nobody knows.
+    if found.is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory)) {
         return Ok(vec![Finding::fine(format!(
             "{shown} is not there: no chain of your own, and the defaults apply"
         ))]);

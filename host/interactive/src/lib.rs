@@ -7,7 +7,7 @@
 //! | `trial` | turns with a built-in agent: `acp-chain dev` without an agent |
 //! | `demo` | two scripted turns: `acp-chain demo` |
 //! | `typed` | the common parts: typed lines, messages, and the picture of what the chain did |
-//! | `screen` | where texts for the user go |
+//! | `screen` | where texts for the user go, and how they fit |
 //! | `error` | why a client cannot go on |
 
 #![forbid(unsafe_code)]
@@ -20,6 +20,6 @@ pub mod turns;
 pub mod typed;
 
 pub use error::Error;
-pub use screen::Screen;
+pub use screen::{Screen, columns, wrapped};
 
 type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,6 +1,9 @@
-//! Where texts for the user go.
+//! Where texts for the user go, and how they fit.
 
 use std::fmt::Arguments;
+use std::mem;
+
+use console::{Term, measure_text_width};
 
 /// The standard streams, as the user reads them. An implementation takes out what could steer a terminal: texts may have
 /// parts from outside.
@@ -20,6 +23,34 @@ pub trait Screen: Sync {
     }
 }
 
+/// A text without colours in lines of at most this many columns, broken between its words. A longer word has a line of its
+/// own.
+pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut line, mut width) = (String::new(), 0);
+    for word in text.split(' ') {
+        let added = measure_text_width(word);
+        if width > 0 && width + 1 + added > columns {
+            lines.push(mem::take(&mut line));
+            width = 0;
+        }
+        if width > 0 {
+            line.push(' ');
+            width += 1;
+        }
+        line.push_str(word);
+        width += added;
+    }
+    lines.push(line);
+    lines
+}
+
+/// The columns of the terminal that standard output is, if it is one.
+pub fn columns() -> Option<usize> {
+    let size = Term::stdout().size_checked();
+    size.map(|(_, columns)| usize::from(columns))
+}
+
 /// Shows nothing, for tests.
 #[cfg(test)]
 pub struct Blank;
@@ -32,5 +63,19 @@ impl Screen for Blank {
 
     fn is_terminal(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("one two three", 6), ["one", "two", "three"]);
+        assert_eq!(wrapped("a-long-word b", 4), ["a-long-word", "b"]);
+        assert_eq!(wrapped("", 4), [""]);
     }
 }

@@ -61,28 +61,60 @@ impl ManifestError {
     pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let offset = error.span().map_or(0, |span| span.start);
         let message = error.message().replace('\n', ", ");
-        Self::at(path, text, offset, advice(&message).unwrap_or(message))
+        let advised = advice(&message).or_else(|| single_table(&message, text, offset));
+        Self::at(path, text, offset, advised.unwrap_or(message))
     }
 }
 
-/// Turns serde's "unknown field `a`, expected one of `b`, `c`" into advice.
+/// How similar a name has to be to be suggested, by Jaro and Winkler.
+const SIMILAR: f64 = 0.75;
+
+/// Turns serde's "unknown field `a`, expected one of `b`, `c`" into advice, and the same about a "variant".
 fn advice(message: &str) -> Option<String> {
-    let mut names = message
-        .strip_prefix("unknown field ")?
-        .split('`')
-        .skip(1)
-        .step_by(2);
+    let (kind, rest) = message
+        .strip_prefix("unknown field ")
+        .map(|rest| ("key", rest))
+        .or_else(|| Some(("value", message.strip_prefix("unknown variant ")?)))?;
+    let mut names = rest.split('`').skip(1).step_by(2);
     let unknown = names.next()?;
     let known: Vec<_> = names.collect();
-    (!known.is_empty()).then(|| unknown_key(unknown, &known))
+    (!known.is_empty()).then(|| unknown_name(kind, unknown, &known))
+}
+
+/// Advice about a table with one pair of brackets in place of a list of tables.
+fn single_table(message: &str, text: &str, offset: usize) -> Option<String> {
+    if message != "invalid type: map, expected a sequence" {
+        return None;
+    }
+    let start = text.get(..offset)?.rfind('\n').map_or(0, |end| end + 1);
+    let header = text.get(start..)?.lines().next()?.trim_start();
+    let name = header.strip_prefix('[')?.split(['.', ']']).next()?.trim();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (!name.is_empty() && name.chars().all(is_plain)).then(|| {
+        format!("`{name}` is a list: each entry begins with a line `[[{name}]]`, with two brackets")
+    })
 }
 
 /// The error about an unknown key, with the most similar known one.
 pub(super) fn unknown_key(unknown: &str, known: &[&str]) -> String {
-    let nearest = known.iter().max_by(|one, two| {
-        strsim::jaro_winkler(one, unknown).total_cmp(&strsim::jaro_winkler(two, unknown))
-    });
-    let nearest = nearest.map_or("", |nearest| nearest);
-    let known = known.join("`, `");
-    format!("unknown key `{unknown}`; did you mean `{nearest}`? Known here are `{known}`")
+    unknown_name("key", unknown, known)
+}
+
+fn unknown_name(kind: &str, unknown: &str, known: &[&str]) -> String {
+    let like = |name: &str| strsim::jaro_winkler(name, unknown);
+    let nearest = known
+        .iter()
+        .max_by(|one, two| like(one).total_cmp(&like(two)))
+        .filter(|nearest| like(nearest) > SIMILAR);
+    let all = known.join("`, `");
+    match nearest {
+        Some(nearest) => {
+            format!("unknown {kind} `{unknown}`; did you mean `{nearest}`? Known here are `{all}`")
+        }
+        // Its settings are looked for beside `use` now and then.
+        None if known.contains(&"on-failure") && known.contains(&"config") => format!(
+            "unknown {kind} `{unknown}`; known here are `{all}`. The settings of a proxy are in `[proxy.config]`"
+        ),
+        None => format!("unknown {kind} `{unknown}`; known here are `{all}`"),
+    }
 }

@@ -393,7 +393,7 @@ mod tests {
             ),
             (
                 "config.words = [{ of = 1 }, { on = 1 }]",
-                ":3:31: the config of `shout`: unknown key `on`; did you mean `of`? Known here are `of`",
+                ":3:31: the config of `shout`: unknown key `on`; known here are `of`",
             ),
             ("path = \"p\"", "has both `use` and `path`"),
             ("args = []", "`args` is for programs"),

@@ -204,6 +204,13 @@ impl Manifest {
         let mut present = Vec::new();
         for name in names {
             let wrong = |(_, wrong): Wrong| format!("--with {name}: {wrong}");
+            let is_wasm = Path::new(name).extension().is_some_and(|end| end == "wasm");
+            if is_wasm || name.contains('/') {
+                let what = format!(
+                    "this is not the name of an extension: `acp-chain add {name}` installs one, from a file, a URL or a registry"
+                );
+                return Err(wrong((0, what)));
+            }
             let added = ProxyTable::of_extension(name).read(0, &context);
             let added = added.map_err(wrong)?;
             match self.proxies.iter().find(|entry| entry.id == *name) {
@@ -584,6 +591,41 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_resembles_nothing_gets_no_suggestion() {
+        let error = parse("use = \"a\"\n").unwrap_err();
+        assert!(
+            error.contains(":1:1: unknown key `use`; known here are `agent`"),
+            "{error}"
+        );
+        let error = parse("[[proxy]]\nuse = \"a\"\nrules = []\n").unwrap_err();
+        assert!(
+            error.contains(":3:1: unknown key `rules`; known here are `id`")
+                && error.ends_with("The settings of a proxy are in `[proxy.config]`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn one_pair_of_brackets_is_told_from_two() {
+        for text in [
+            "[proxy]\nuse = \"a\"\n",
+            "[proxy.config]\nx = 1\n",
+            "\n[ proxy ]\n",
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(
+                error.contains("`proxy` is a list: each entry begins with a line `[[proxy]]`"),
+                "{error}"
+            );
+        }
+        let error = parse("proxy = {}\n").unwrap_err();
+        assert!(
+            error.contains("invalid type: map, expected a sequence"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn other_errors_have_their_place() {
         for (text, expected) in [
             (
@@ -620,13 +662,13 @@ mod tests {
             ),
             (
                 "[[proxy]]\nid=\"a\"\ncommand=\"x\"\ndialect=\"prxy\"\n",
-                "unknown variant `prxy`, expected one of `proxy`, `proxy-meta`, `_proxy`",
+                "unknown value `prxy`; did you mean `proxy`? Known here are `proxy`, `proxy-meta`, `_proxy`",
             ),
             (
                 "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nenv={\"A=B\"=\"\"}\n",
                 ":4:6: \"A=B\" is not the name of a variable",
             ),
-            ("[[proxy]]\npath=\"p\"\n", ":1:1: missing field `id`"),
+            ("[[proxy]]\npath=\"p\"\n", ":1:1: an `id` is missing"),
             (
                 "[[proxy]]\nuse=\"a\"\npath=\"p\"\n",
                 ":2:5: `a` has both `use` and `path`",
@@ -710,7 +752,7 @@ mod tests {
             ("methods = { \"*\" = [\"read\"] }", "`*` is the host's own"),
             (
                 "on-failure = \"shrug\"",
-                "unknown variant `shrug`, expected one of `restart`",
+                "unknown value `shrug`; known here are `restart`",
             ),
             (
                 "directories = [{ path = \"a\", name = \"\" }]",

@@ -176,9 +176,11 @@ impl ProxyTable {
     /// The id, with its place; by default, the name of the extension.
     pub fn id(&self, start: usize) -> Result<Spanned<String>, Wrong> {
         let id = self.id.as_ref().or(self.r#use.as_ref());
-        let id = id
-            .cloned()
-            .ok_or((start, "missing field `id`".to_owned()))?;
+        let missing = || {
+            let what = "an `id` is missing, by which errors, the log and traces name the proxy";
+            (start, what.to_owned())
+        };
+        let id = id.cloned().ok_or_else(missing)?;
         check_id(id.get_ref()).map_err(|wrong| (id.span().start, wrong))?;
         Ok(id)
     }

@@ -1,6 +1,7 @@
 //! Reads the messages of lines; for a malformed line, determines which side must get an error.
 
 use acp_chain_powers::Peer;
+use acp_chain_secrets::{Detector, Effort, Marker, defaults};
 use bytes::Bytes;
 
 use super::batch::members;
@@ -24,8 +25,16 @@ pub struct MalformedLine {
     excerpt: String,
 }
 
-/// How much of the beginning of a line the log gets, in bytes.
+/// How much of the beginning of a line the log and the user get, in bytes.
 const EXCERPT: usize = 80;
+
+/// How much of the beginning of a line is searched for secrets, in bytes: more, so that the end of the excerpt cuts none.
+const SEARCHED: usize = 1024;
+
+thread_local! {
+    /// Finds secrets in excerpts, which no proxy sees. It takes some megabytes, so it is made when it is first needed.
+    static DETECTOR: Option<Detector> = Detector::new(defaults().copied()).ok();
+}
 
 impl MalformedLine {
     /// The text for the log. `sender` names the sender.
@@ -110,8 +119,54 @@ fn unmarked(line: Bytes) -> Bytes {
     line.slice(length..)
 }
 
+/// The beginning of a line, without the secrets that the default rules of `redact` find.
 fn excerpt(head: &[u8], len: u64) -> String {
-    let head = &head[..head.len().min(EXCERPT)];
-    let head = quote(&String::from_utf8_lossy(head), EXCERPT);
-    format!("its {len} bytes begin with `{head}`")
+    let head = String::from_utf8_lossy(&head[..head.len().min(SEARCHED)]);
+    let masked = DETECTOR.with(|detector| {
+        let marking = detector.as_ref()?.marking(Marker::Redacted);
+        marking.redact(&head, &mut Effort::default()).ok()
+    });
+    let shown = match &masked {
+        Some(Some(redacted)) => redacted.text.as_str(),
+        Some(None) => &*head,
+        None => return format!("it has {len} bytes"),
+    };
+    let beginning = &shown[..shown.floor_char_boundary(EXCERPT)];
+    format!("its {len} bytes begin with `{}`", quote(beginning, EXCERPT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(line: &str) -> String {
+        let frame = Frame::Line(Bytes::copy_from_slice(line.as_bytes()));
+        read(frame).expect_err("malformed").report("agent")
+    }
+
+    #[test]
+    fn the_beginning_of_a_line_is_reported() {
+        let reported = report("Welcome to the agent");
+        assert!(
+            reported.ends_with("; its 20 bytes begin with `Welcome to the agent`"),
+            "{reported}"
+        );
+        let reported = report(&"\u{e4}".repeat(1000));
+        assert!(
+            reported.ends_with(&format!("begin with `{}`", "\u{e4}".repeat(EXCERPT / 2))),
+            "{reported}"
+        );
+    }
+
+    #[test]
+    fn secrets_in_it_are_not() {
+        let token = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+        for before in ["Using ", &"x ".repeat(30)] {
+            let reported = report(&format!("{before}{token} now"));
+            assert!(
+                reported.contains("[redacted: ") && !reported.contains("ghp_"),
+                "{reported}"
+            );
+        }
+    }
 }

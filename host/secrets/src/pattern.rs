@@ -19,7 +19,12 @@ pub fn pattern(name: &str, regex: &str) -> Result<Rule<'static>, String> {
     }
     let hir = match syntax::parse_with(regex, &machine::bytes()) {
         Ok(hir) => hir,
-        Err(error) => return wrong(&format!("is invalid: {error}")),
+        Err(error) => {
+            // The lines before show the regex again.
+            let told = error.to_string();
+            let why = told.rsplit("error: ").next().unwrap_or(&told);
+            return wrong(&format!("is invalid: {why}"));
+        }
     };
     if hir.properties().minimum_len() == Some(0) {
         return wrong("matches the empty text; it must require at least one character");

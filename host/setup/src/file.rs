@@ -23,10 +23,15 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
 
 /// The content of a file; `None` if it is missing.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
-    let file = match File::open(path) {
+    match path.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(Error::disk(path))?,
-    };
+        // Opening a pipe would wait for a writer.
+        Ok(found) if !found.is_file() => {
+            return Err(Error::disk(path)(io::Error::other("it is not a file")));
+        }
+        _ => {}
+    }
+    let file = File::open(path).map_err(Error::disk(path))?;
     let mut bytes = Vec::new();
     let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
     read.map_err(Error::disk(path))?;
@@ -41,4 +46,17 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
             wrong: "not UTF-8".to_owned(),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_are_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = read(folder.path()).expect_err("a folder is no file");
+        assert!(error.to_string().ends_with("it is not a file"), "{error}");
+        assert!(read(&folder.path().join("missing")).is_ok_and(|text| text.is_none()));
+    }
 }

@@ -103,7 +103,11 @@ fn nothing_is_written_without_the_proxy() {
     world.manifest("[[proxy]]\nuse = \"redact\"\n");
     let write = [&IMPORT[..], &["--manifest", "acp-chain.toml", "--write"]].concat();
     let error = world.fail(&write);
-    assert!(error.contains("has no proxy `permissions`"), "{error}");
+    assert!(
+        error.contains("has no proxy `permissions`")
+            && error.contains("`acp-chain add permissions --manifest /"),
+        "{error}"
+    );
     let manifest = fs::read_to_string(world.path("acp-chain.toml")).unwrap();
     assert_eq!(manifest, "[[proxy]]\nuse = \"redact\"\n");
 }

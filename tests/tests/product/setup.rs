@@ -366,6 +366,26 @@ fn an_editor_without_a_configuration_of_agents_is_told_on_its_command_line() {
     let (is_success, printed) = user.offers(&["toad", "--with", "redact"], &["opencode"]);
     let lines = line("mine") + &line("-- opencode acp");
     assert!(is_success && printed.ends_with(&lines), "{printed}");
+    // By the name of its program, too.
+    let named = ["toad", "--with", "redact", "--agent", "claude-agent-acp"];
+    let (is_success, printed) = user.offers(&named, &["claude-agent-acp"]);
+    let only = line("-- claude-agent-acp");
+    assert!(is_success && printed.ends_with(&only), "{printed}");
+    assert!(!printed.contains(&line("mine")), "{printed}");
+    let (is_success, printed) = user.offers(&["toad", "--agent", "cladue"], &[]);
+    let unknown =
+        "no agent `cladue` was found, neither in your PATH nor installed by name; there are `";
+    assert!(!is_success && printed.contains(unknown), "{printed}");
+}
+
+#[test]
+fn a_guard_that_decides_nothing_is_told() {
+    let user = User::with_zed();
+    let printed = user.sets_up(&["zed", "--with", "permissions", "--print"]);
+    let told = "`permissions` has no rules, so it decides nothing. ";
+    assert!(printed.contains(told), "{printed}");
+    let printed = user.sets_up(&["zed", "--with", "redact", "--print"]);
+    assert!(!printed.contains(told), "{printed}");
 }
 
 #[test]

@@ -141,7 +141,7 @@ async fn a_message_that_cannot_be_held_is_not_the_end() {
 async fn where_nobody_can_be_asked_a_permission_is_refused_and_that_is_said() {
     let prompt = "permission edit Write the file /etc/hosts";
     let (out, _, code) = User::new().tried(&["--prompt", prompt], &[AGENT]).await;
-    let asked = "The agent asks for permission: Write the file (edit, /etc/hosts)\n  No answer can be typed: “Reject”.\n│ selected reject-once\n";
+    let asked = "The agent asks for permission: Write the file (edit, /etc/hosts)\n  No answer can be typed, so it is “Reject”.\n│ selected reject-once\n";
     assert!(out.contains(asked) && code == Some(0), "{code:?} {out}");
 }
 

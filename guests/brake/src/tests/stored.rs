@@ -148,12 +148,12 @@ fn without_such_limits_nothing_is_stored() {
 
 #[test]
 fn the_user_learns_that_a_budget_is_new() {
-    let notice = "counts from today on: nothing was stored before, or it was removed";
+    let notice = " on: nothing is stored from before, or it was removed";
     let mut host = host(json!({ "day": { "tool-calls": 9 } }));
     prompt(&mut host);
     let told = seen(&mut host).told;
     assert!(
-        told.contains(&format!("the budget of the day {notice}")),
+        told.contains(&format!("the budget of the day counts from now{notice}")),
         "{told}"
     );
     // The fake host has had values since the 1st of January.
@@ -163,7 +163,11 @@ fn the_user_learns_that_a_budget_is_new() {
     CLOCK.set(1_767_225_600 + HOUR);
     host.reconnect().expect("right");
     prompt(&mut host);
-    assert!(seen(&mut host).told.contains(notice));
+    let told = seen(&mut host).told;
+    assert!(
+        told.contains("counts from 2026-01-01T") && told.contains(notice),
+        "{told}"
+    );
 }
 
 #[test]

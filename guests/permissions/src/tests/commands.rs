@@ -301,7 +301,7 @@ fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
         (json!([]), "there are no `rules`"),
         (
             json!([{ "decision": "allow" }]),
-            "rule 1: it allows every command",
+            "rule 1: it allows every command, and calls of all other kinds; ",
         ),
         (
             json!([{ "decision": "allow", "kind": "execute" }]),

@@ -59,7 +59,22 @@ pub fn print(
         return Ok(None);
     };
     let command = trust(&root);
-    let why = match State::of(&root, records, &installed.carried) {
+    let state = State::of(&root, records, &installed.carried);
+    // Until the user has agreed to what is there now, sessions have what was there before.
+    if matches!(state, State::Changed | State::Gone)
+        && let Some((record, content)) = records.kept(&root, &installed.carried, Keep::Components)
+    {
+        let opened = OpenProject::new(content, user, installed, named)?;
+        if record.lets(&opened.agreed()) {
+            say!(
+                "trust        since {}, to its files as they were then, which still run; {command} shows what is \
+                 different",
+                Untrusted::new(&record.since)
+            );
+            return Ok(Some(opened));
+        }
+    }
+    let why = match state {
         State::Trusted(_) => None,
         State::Changed => Some(format!(
             "none: it has changed since you agreed to it; {command} shows what is different"

@@ -6,9 +6,20 @@ use std::process::ExitCode;
 
 use acp_chain_interactive::demo::{PROXIES, Stage};
 use acp_chain_interactive::typed::picture::columns;
+use acp_chain_interactive::wrapped;
 use acp_chain_picture::{chain, legs, turn};
 
 use crate::Result;
+
+/// What is said first.
+const BEGINNING: [&str; 2] = [
+    "An editor and an agent that play a script, with a real chain between them.",
+    "Nothing of yours is used, and the keys are made up.",
+];
+
+/// What is said last.
+const NEXT: &str = "Next: `acp-chain try --with redact -- AGENT` takes a turn with an agent of yours; `acp-chain setup` \
+                    puts the chain in front of it in your editor.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -28,11 +39,10 @@ pub struct Demo {
 impl Demo {
     pub fn main(self) -> Result<ExitCode> {
         let stage = Stage::set()?;
-        say!(
-            "An editor and an agent that play a script, with a real chain between them.\nNothing of yours is used, and \
-             the keys are made up.\n\n{}\n",
-            chain(PROXIES)
-        );
+        for line in BEGINNING {
+            say_wrapped(line);
+        }
+        say!("\n{}\n", chain(PROXIES));
         let played = stage.play()?;
         let scenes = played.scenes();
         for scene in &scenes {
@@ -49,10 +59,12 @@ impl Demo {
             );
             return Ok(ExitCode::FAILURE);
         }
-        say!(
-            "Next: `acp-chain try --with redact -- AGENT` takes a turn with an agent of yours; `acp-chain setup` puts \
-             the chain in front of it in your editor."
-        );
+        say_wrapped(NEXT);
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Prints a line in as many as the terminal needs.
+fn say_wrapped(line: &str) {
+    say!("{}", wrapped(line, columns()).join("\n"));
 }

@@ -93,6 +93,8 @@ impl Add {
         let Location::Carried(extension) = &found.location else {
             return Err(wrong!("`{name}` does not come with acp-chain"));
         };
+        // Before all of it is shown, and again once nobody else can change the files.
+        check_unused(place, name)?;
         about::print(
             &found.package,
             extension.digest,
@@ -105,13 +107,8 @@ impl Add {
             return Ok(ExitCode::FAILURE);
         }
         let changing = place.store.change()?;
-        let (lock, mut edit) = (place.lock()?, place.edit()?);
-        if edit.has(name) || lock.get(name).is_some() {
-            let manifest = place.shown();
-            return Err(wrong!(
-                "{manifest} has a proxy `{name}` already; nothing was changed"
-            ));
-        }
+        check_unused(place, name)?;
+        let mut edit = place.edit()?;
         edit.add(name);
         changing.write_manifest(&place.manifest, &edit.text())?;
         say!("`{name}` is used by {}.", place.shown());
@@ -174,6 +171,17 @@ fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<()> {
         )),
         None => Ok(()),
     }
+}
+
+/// Fails if a manifest has a proxy of this name.
+fn check_unused(place: &Place, name: &str) -> Result<()> {
+    if place.edit()?.has(name) || place.lock()?.get(name).is_some() {
+        return Err(wrong!(
+            "{} has a proxy `{name}` already; nothing was changed",
+            place.shown()
+        ));
+    }
+    Ok(())
 }
 
 /// The path of a file as in the lock: relative to the manifest's folder, if the file is beneath it.

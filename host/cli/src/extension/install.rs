@@ -42,6 +42,9 @@ impl Install {
         let changing = place.store.change()?;
         changing.used_by(lock.path())?;
         drop(changing);
+        if lock.extensions().next().is_none() {
+            say!("{}", place.without_extensions());
+        }
         let mut succeeded = true;
         for locked in lock.extensions() {
             let name = &locked.name;

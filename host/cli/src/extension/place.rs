@@ -59,6 +59,14 @@ impl Place {
         quote(&self.manifest.display().to_string(), MAX_QUOTE)
     }
 
+    /// What is said if nothing is locked.
+    pub fn without_extensions(&self) -> String {
+        format!(
+            "{} uses no extension that was added; those that come with acp-chain change with it.",
+            self.shown()
+        )
+    }
+
     /// The folder to which paths in the lock are relative.
     pub fn folder(&self) -> &Path {
         self.manifest.parent().unwrap_or(Path::new("/"))

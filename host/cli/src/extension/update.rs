@@ -54,6 +54,10 @@ impl Update {
                 "`--from` and `--accept-powers` are about one extension: name it"
             ));
         }
+        if names.is_empty() {
+            say!("{}", place.without_extensions());
+            return Ok(ExitCode::SUCCESS);
+        }
         let checks = Checks::new(false)?;
         checks.refresh_revoked(&place)?;
         let mut succeeded = true;

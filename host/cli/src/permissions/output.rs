@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use acp_chain_app::{home, shell};
 use acp_chain_channel::limits::MANIFEST;
 use acp_chain_manifest::Edit;
 use acp_chain_permissions::{Rule, insert};
@@ -59,8 +60,13 @@ impl Output {
         let mut edit = place.edit()?;
         let shown = place.shown();
         if !edit.has(PROXY) {
+            let whose = if home::config_file().is_some_and(|own| own == place.manifest) {
+                String::new()
+            } else {
+                format!(" --manifest {}", shell::word(&place.manifest))
+            };
             return Err(wrong!(
-                "{shown} has no proxy `{PROXY}`; nothing was changed. `acp-chain add {PROXY} --manifest FILE` adds it"
+                "{shown} has no proxy `{PROXY}`; nothing was changed. `acp-chain add {PROXY}{whose}` adds it"
             ));
         }
         let added = put(&mut edit, batches)

@@ -22,6 +22,7 @@ use clap::builder::PossibleValuesParser;
 use self::diff::show;
 use self::offer::Offer;
 use super::extension::consent::agrees;
+use super::permissions::lacks_rules;
 use acp_chain_app::{home, shell};
 use acp_chain_disk as disk;
 use acp_chain_doctor::setup_command;
@@ -205,6 +206,12 @@ impl Setup {
         for name in manifest.add(&self.with, &user, &installed)? {
             say!(
                 "`{name}` is in your config.toml, so every editor has it: `--with {name}` adds nothing."
+            );
+        }
+        if manifest.proxies.iter().any(lacks_rules) {
+            say!(
+                "`permissions` has no rules, so it decides nothing. They are in your config.toml (`acp-chain add \
+                 permissions`); `acp-chain permissions import` and `suggest` make some."
             );
         }
         Ok(true)

@@ -14,6 +14,12 @@ use crate::extension::consent::pick;
 /// The command that gets an agent where there is none.
 const GET: &str = "acp-chain agent add gemini";
 
+/// Whether a user may mean this agent: by its name, or by that of its program in `PATH`.
+fn is_called(candidate: &Candidate, name: &str) -> bool {
+    let is_program = |known: &Known| known.program == name;
+    candidate.name == name || candidate.in_path.is_some_and(is_program)
+}
+
 /// The agents that an editor could get.
 pub struct Offer<'s> {
     editor: &'s Editor,
@@ -36,8 +42,9 @@ impl<'s> Offer<'s> {
     /// The command lines to type, for an editor without a configuration of agents.
     pub fn lines(&self, launch: &Launch) -> Option<Vec<String>> {
         let named = &self.setup.agents;
-        let is_wanted =
-            |candidate: &&Candidate| named.is_empty() || named.contains(&candidate.name);
+        let is_wanted = |candidate: &&Candidate| {
+            named.is_empty() || named.iter().any(|name| is_called(candidate, name))
+        };
         let wanted: Vec<_> = self.candidates.iter().filter(is_wanted).collect();
         let in_path = wanted.iter().filter_map(|candidate| candidate.in_path);
         let commands: Vec<_> = in_path.map(Known::line).collect();
@@ -53,11 +60,24 @@ impl<'s> Offer<'s> {
         typed(self.editor, &choice, &commands, launch)
     }
 
-    /// An error with the command that gets an agent, if there is none.
+    /// An error if there is no agent, with the command that gets one, or none of a name that is wanted.
     pub fn check(&self) -> Result<()> {
         if self.candidates.is_empty() {
             return Err(wrong!(
                 "no agent was found, neither in your PATH nor installed by name: `{GET}` installs one"
+            ));
+        }
+        let mut named = self.setup.agents.iter();
+        let is_unknown = |name: &&String| {
+            let mut all = self.candidates.iter();
+            !all.any(|candidate| is_called(candidate, name))
+        };
+        if let Some(unknown) = named.find(is_unknown) {
+            let there = self.candidates.iter().map(|candidate| &*candidate.name);
+            return Err(wrong!(
+                "no agent `{}` was found, neither in your PATH nor installed by name; there are `{}`",
+                quote(unknown, MAX_QUOTE),
+                there.collect::<Vec<_>>().join("`, `")
             ));
         }
         Ok(())

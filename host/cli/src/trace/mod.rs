@@ -88,14 +88,30 @@ pub fn with_lines<T>(
 /// Calls `take` with each line of a trace, and its number, until it returns false. Partial lines are reported.
 pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<()> {
     let mut reader = Reader::new(open(path)?);
+    // Unknown members are ignored, so that any JSON could pass for a trace.
+    let (mut is_empty, mut is_known) = (true, false);
     for read in reader.by_ref() {
         let (number, line) = read.map_err(|error| wrong(path, &error))?;
+        is_empty = false;
+        is_known |= is_of_trace(&line);
         if !take(number, line) {
             return Ok(());
         }
     }
     warn_of_cut(path, reader.cut());
+    if !is_empty && !is_known {
+        let shown = Untrusted::new(path.display());
+        return Err(wrong!(
+            "{shown}: no line of it is one of a trace; `acp-chain try --trace FILE` or `run --trace FILE` writes one"
+        ));
+    }
     Ok(())
+}
+
+/// Whether a line says anything that a trace can.
+fn is_of_trace(line: &Line) -> bool {
+    let is_heading = line.version.is_some() || line.is_end();
+    is_heading || line.from.is_some() || line.proxy.is_some() || line.dropped.is_some()
 }
 
 /// The text of an error about a trace, most of which begin with the number of a line.

@@ -5,12 +5,16 @@ use console::{measure_text_width, style};
 use serde_json::Value;
 
 use super::{DemoRun, script};
+use crate::wrapped;
 
 /// The width of the column that says whose text it is.
 const LABEL: usize = 16;
 
 /// The minimum width of the column with the text. In narrower lines the text is below.
 const TEXT: usize = 40;
+
+/// How far the text is indented there.
+const NARROW: usize = 4;
 
 /// The beginnings of the markers of `redact`.
 const MARKERS: [&str; 2] = ["[redacted", "[hidden here"];
@@ -138,10 +142,25 @@ impl Scene {
         } else {
             style("✗").red()
         };
-        let mut lines = vec![format!("{mark} {}", style(self.title).bold())];
+        let is_narrow = columns < LABEL + TEXT;
+        let indent = if is_narrow { NARROW } else { LABEL + 2 };
+        let mut lines = Vec::new();
+        for (at, line) in wrapped(self.title, columns.saturating_sub(2))
+            .iter()
+            .enumerate()
+        {
+            let title = style(line).bold();
+            lines.push(if at == 0 {
+                format!("{mark} {title}")
+            } else {
+                format!("  {title}")
+            });
+        }
         for (label, text) in &self.rows {
-            let texts = text.lines().map(emphasised);
-            if columns < LABEL + TEXT {
+            let width = columns.saturating_sub(indent);
+            let texts = text.lines().flat_map(|line| wrapped(line, width));
+            let texts = texts.map(|line| emphasised(&line));
+            if is_narrow {
                 lines.push(format!("  {}", style(label).dim()));
                 lines.extend(texts.map(|text| format!("    {text}")));
                 continue;
@@ -189,12 +208,15 @@ mod tests {
             ],
             is_kept: true,
         };
-        let wrote = script::prompt();
         let narrow = scene.lines(40);
         assert_eq!(
             narrow.join("\n"),
-            format!("✓ A key\n  you wrote\n    {wrote}\n  it got\n    a\n    b")
+            format!(
+                "✓ A key\n  you wrote\n    Why does the upload fail? I use the\n    key {}.\n  it got\n    a\n    b",
+                script::KEY
+            )
         );
+        let wrote = script::prompt();
         let wide = scene.lines(80);
         assert_eq!(
             wide.join("\n"),

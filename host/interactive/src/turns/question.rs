@@ -81,10 +81,10 @@ impl Question {
         let (option, title) = (rejecting(self.request.params()), self.title());
         match option.map(name) {
             Some(name) => screen.say(format_args!(
-                "\nThe agent asks for permission: {title}\n  No answer can be typed: “{name}”."
+                "\nThe agent asks for permission: {title}\n  No answer can be typed, so it is “{name}”."
             )),
             None => screen.say(format_args!(
-                "\nThe agent asks for permission: {title}\n  No answer can be typed, and no option rejects: \
+                "\nThe agent asks for permission: {title}\n  No answer can be typed, and no option rejects, so it is \
                  cancelled."
             )),
         }

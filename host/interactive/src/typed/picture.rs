@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use acp_chain_picture::{Leg, legs};
 use acp_chain_trace::{Line, Sink};
-use console::Term;
 
 use crate::Screen;
 use acp_chain_app::Error;
@@ -91,8 +90,7 @@ fn lock(seen: &Mutex<TraceText>) -> std::sync::MutexGuard<'_, TraceText> {
 
 /// The maximum width of the picture.
 pub fn columns() -> usize {
-    let columns = Term::stdout().size_checked();
-    columns.map_or(WIDTH, |(_, columns)| usize::from(columns))
+    crate::columns().unwrap_or(WIDTH)
 }
 
 #[cfg(test)]

@@ -7,11 +7,17 @@ use super::{Example, Report};
 /// How many examples are shown of a kind.
 const EXAMPLES: usize = 3;
 
+/// What is said if nothing was found.
+const NONE: &str = "\
+There are no recordings. They are looked for where Claude, Codex, Gemini CLI and opencode keep them, in your home folder or
+that of `--home`, and at the trace that your config.toml names; other traces can be named.
+";
+
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         let all = self.totals();
         if all.recordings == 0 {
-            return writeln!(f, "There are no recordings.");
+            return f.write_str(NONE);
         }
         let chain = self.chain.join(", ");
         writeln!(f, "Played through {chain}:")?;

@@ -183,6 +183,10 @@ fn a_chain_that_an_editor_names_and_that_would_not_start_is_told_at_that_editor(
     };
     for (options, expected) in [
         (["--with", "none"], "--with none: `none` is not installed"),
+        (
+            ["--with", "./it.wasm"],
+            "--with ./it.wasm: this is not the name of an extension: `acp-chain add ./it.wasm` installs one",
+        ),
         (["--manifest", "/no/such/file.toml"], "/no/such/file.toml"),
     ] {
         let found = launches(&options);

@@ -2,6 +2,7 @@
 
 use acp_chain_tests::chain::{Chain, MANIFEST, entry};
 use acp_chain_tests::host;
+use acp_chain_tests::terminal::Terminal;
 
 use crate::doctor::user::{AGENT, User, report, snapshot};
 
@@ -44,6 +45,32 @@ fn on_a_healthy_machine_everything_is_fine_and_nothing_is_written() {
         assert!(text.contains(expected), "{text}\nlacks\n{expected}");
     }
     assert_eq!(snapshot(&user.path("")), before);
+}
+
+#[test]
+fn in_a_terminal_lines_are_broken_between_words() {
+    const COLUMNS: u16 = 60;
+    let user = User::new();
+    let mut command = user.command(&["doctor"]);
+    command.env("NO_COLOR", "1");
+    let terminal = Terminal::open().unwrap();
+    terminal.resize(24, COLUMNS).unwrap();
+    let (_, shown) = terminal.run(command, "").unwrap();
+    let texts: Vec<_> = shown
+        .lines()
+        .filter_map(|line| line.split_at_checked(11))
+        .filter(|(_, text)| !text.starts_with('→'))
+        .collect();
+    assert!(
+        texts.iter().any(|(begin, _)| begin.trim().is_empty()),
+        "{shown}"
+    );
+    for (begin, text) in texts {
+        let length = begin.len() + text.trim_end().chars().count();
+        // What has no space cannot be broken.
+        let fits = length <= usize::from(COLUMNS) || !text.trim().contains(' ');
+        assert!(fits, "{shown}\n{text}");
+    }
 }
 
 #[test]

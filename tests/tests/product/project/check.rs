@@ -59,6 +59,21 @@ fn a_project_is_told_file_by_file_with_what_would_run() {
 }
 
 #[test]
+fn of_a_project_that_has_changed_what_was_agreed_to_is_told() {
+    let world = World::shouting();
+    world.trust();
+    let manifest = fs::read_to_string(world.path("acp-chain.toml")).unwrap();
+    world.manifest(&format!("{manifest}# Changed.\n"));
+    let said = checked(&world);
+    assert!(
+        said.contains("trust        since 2")
+            && said.contains(", to its files as they were then, which still run; "),
+        "{said}"
+    );
+    assert!(said.contains("\nshout  ROOT/tools/shout.wasm"), "{said}");
+}
+
+#[test]
 fn a_project_that_is_wrong_is_an_error_with_its_place() {
     let world = World::shouting();
     world.manifest("[[proxy]]\nid = \"it\"\ncommand = \"sh\"\n");

@@ -1,8 +1,46 @@
 //! Receipts that cannot be written.
 
+use std::ffi::OsStr;
 use std::fs;
 
-use super::{begin, exported, stage, verify};
+use acp_chain_tests::host;
+use acp_chain_tests::process::Process;
+use acp_chain_tests::transcript::Transcript;
+
+use super::{AGENT, begin, exported, stage, verify};
+
+#[tokio::test]
+async fn the_client_learns_that_receipts_and_the_trace_cannot_be_written() {
+    let (folder, manifest) = stage();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let beneath = file.join("trace.jsonl");
+    for (option, path, expected) in [
+        ("--receipts", &file, "receipts cannot be written: "),
+        ("--trace", &beneath, "the trace file "),
+    ] {
+        let options = [
+            OsStr::new("--manifest"),
+            manifest.as_os_str(),
+            OsStr::new(option),
+            path.as_os_str(),
+        ];
+        let command = host::run_with(options, [AGENT]);
+        let mut client = Process::start("client", &Transcript::new(), command).unwrap();
+        let refused = client
+            .wire
+            .request("initialize", r#"{"protocolVersion":1}"#)
+            .await;
+        let error = refused.error.unwrap_or_else(|| panic!("{}", refused.line));
+        let named = path.display().to_string();
+        assert!(
+            error.contains(expected) && error.contains(&named),
+            "{error}"
+        );
+        let exit = client.finish().await.unwrap();
+        assert_eq!(exit.status.code(), Some(2), "{exit:?}");
+    }
+}
 
 #[tokio::test]
 async fn turns_stop_when_receipts_cannot_be_written() {

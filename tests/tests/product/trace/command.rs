@@ -103,6 +103,10 @@ async fn what_cannot_be_read_is_told_with_its_place_and_steers_no_terminal() {
     for (text, told) in [
         ("{}\nno\n", "trace:2: not a line of a trace: expected"),
         ("{\"version\":9}\n", "trace:1: the trace has version 9"),
+        (
+            "{\"name\":\"x\"}\n",
+            "trace: no line of it is one of a trace; `acp-chain try --trace FILE`",
+        ),
     ] {
         fs::write(&file, text).unwrap();
         for command in ["show", "check"] {
