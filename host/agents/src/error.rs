@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::kind::Kind;
+use crate::name::is_name;
 
 /// Why an agent cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -55,14 +56,17 @@ pub enum Error {
     },
     /// The agent is not installed.
     #[error(
-        "no agent `{name}` is installed{}; `acp-chain agent add {name}` installs one from the registry, and a command goes after `--`",
-        nearest(near.as_deref())
+        "no agent `{name}` is installed{}; {}",
+        nearest(near.as_deref()),
+        instead(name, *is_program)
     )]
     NotInstalled {
         /// The user's spelling.
         name: String,
         /// A similar name.
         near: Option<String>,
+        /// Whether a program has that name, or path.
+        is_program: bool,
     },
     /// The agent is already installed.
     #[error(
@@ -175,4 +179,56 @@ impl Error {
 
 fn nearest(near: Option<&str>) -> String {
     near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"))
+}
+
+/// What to do about a name that no installed agent has.
+fn instead(name: &str, is_program: bool) -> String {
+    if is_program {
+        return format!("the program `{name}` is launched after `--`, as in `-- {name}`");
+    }
+    let extension = Path::new(name).extension();
+    if extension.is_some_and(|extension| extension == "toml") {
+        return format!("a manifest is named with `--manifest {name}`");
+    }
+    if !is_name(name) {
+        return "a command goes after `--`".to_owned();
+    }
+    format!(
+        "`acp-chain agent add {name}` installs one from the registry, and a command goes after `--`"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_not_of_an_agent_is_told_with_what_it_is() {
+        for (name, is_program, told) in [
+            (
+                "claude-agent-acp",
+                true,
+                "; the program `claude-agent-acp` is launched after `--`, as in `-- claude-agent-acp`",
+            ),
+            ("/no/such/program", false, "; a command goes after `--`"),
+            (
+                "chain.toml",
+                false,
+                "; a manifest is named with `--manifest chain.toml`",
+            ),
+            (
+                "gemini",
+                false,
+                "; `acp-chain agent add gemini` installs one from the registry, and a command goes after `--`",
+            ),
+        ] {
+            let error = Error::NotInstalled {
+                name: name.to_owned(),
+                near: None,
+                is_program,
+            };
+            let error = error.to_string();
+            assert!(error.ends_with(told), "{error}\nlacks\n{told}");
+        }
+    }
 }

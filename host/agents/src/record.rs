@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::install::launch;
 use crate::kind::Kind;
 use crate::name::is_name;
 use crate::program;
@@ -74,10 +75,11 @@ impl Record {
     }
 }
 
-/// An agent that is the user's own command. The program is looked up now, since editors have another `PATH`.
+/// An agent that is the user's own command. The program is looked up now, and what runs it if it is a script, since
+/// editors have another `PATH`.
 ///
 /// # Errors
-/// If there is no such program, or if the name or a word cannot be recorded.
+/// If there is no such program, or nothing that runs it, or if the name or a word cannot be recorded.
 pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
     if !is_name(name) {
         return Err(Error::Name(name.to_owned()));
@@ -96,6 +98,14 @@ pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
         Some(stem) if stem == "node" => tool::node(&here)?,
         _ => tool::lasting(program),
     };
+    let command = match program::kind(&program) {
+        // Where an editor starts it, `env` would find another interpreter, or none.
+        Ok(program::Kind::Script(line)) if !Path::new(&line.interpreter).is_absolute() => {
+            let folder = program.parent().unwrap_or(&here);
+            launch::command(&program, folder, &|_: &str| unknown())?
+        }
+        _ => vec![written(&program.into_os_string())?],
+    };
     Ok(Record {
         name: name.to_owned(),
         kind: Kind::Command,
@@ -104,7 +114,7 @@ pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
         source: None,
         digest: None,
         folder: None,
-        command: vec![written(&program.into_os_string())?],
+        command,
         args: args.iter().map(written).collect::<Result<_, _>>()?,
         env: BTreeMap::new(),
     })

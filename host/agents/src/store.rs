@@ -58,6 +58,7 @@ impl Store {
             Err(Error::NotInstalled {
                 name: name.to_owned(),
                 near: nearest(name, names.iter().map(String::as_str)),
+                is_program: which::which(name).is_ok(),
             })
         }
     }

@@ -13,6 +13,9 @@ pub trait Report: Sync {
     /// A server has metrics.
     fn has_metrics(&self, _url: &str) {}
 
+    /// Something is wrong that does not stop a server. Text from outside is escaped already.
+    fn warns(&self, _text: &str) {}
+
     /// News for a developer. Text from outside is escaped already.
     fn news(&self, _text: &str) {}
 }

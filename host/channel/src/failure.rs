@@ -1,5 +1,7 @@
 //! Failures of proxies, and counts of denied calls.
 
+use std::fmt;
+
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Why a proxy broke. Displayed are the reason, and the proxy's own error text.
@@ -73,5 +75,19 @@ impl Tally {
             invalid: self.invalid - before.invalid,
             full: self.full - before.full,
         }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self {
+            denied,
+            invalid,
+            full,
+        } = self;
+        write!(
+            f,
+            "rejected calls: {denied} denied, {invalid} invalid, {full} past a limit"
+        )
     }
 }

@@ -21,6 +21,7 @@ mod limits;
 mod log;
 mod man;
 mod mcp_shim;
+mod misread;
 mod permissions;
 mod powers;
 mod progress;
@@ -251,8 +252,7 @@ Examples:
     /// Put acp-chain in front of an editor's agents, in its configuration, or list the editors that are found
     Setup(setup::Setup),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
-    #[command(after_help = "Examples:\n  acp-chain limits")]
-    Limits,
+    Limits(limits::LimitsCommand),
     /// Print every power that a proxy can have: what it allows, and how dangerous that is
     Powers(powers::Powers),
     /// Replace this program by a newer release, if it is signed
@@ -353,17 +353,6 @@ fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// Prints the help, or the error about the command line. Returns the exit code.
-fn misread(error: &clap::Error) -> ExitCode {
-    let text = error.render();
-    if error.use_stderr() {
-        out::write(format_args!("{text}"));
-    } else {
-        put!("{text}");
-    }
-    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
-}
-
 fn dispatch() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     let command = args.get(1).and_then(|command| command.to_str());
@@ -386,7 +375,7 @@ fn dispatch() -> ExitCode {
             // A request for help is not an error, and is not meant for the agent.
             let may_be_appended = error.use_stderr() && has_terminal();
             let Some(appended) = may_be_appended.then(|| with_appended(&args)).flatten() else {
-                return misread(&error);
+                return misread::report(error, command);
             };
             appended
         }
@@ -419,7 +408,7 @@ fn dispatch() -> ExitCode {
         Command::Info(info) => report(info.main()),
         Command::Package(package) => report(package.main()),
         Command::Bundle(bundle) => report(bundle.main()),
-        Command::Limits => report(limits::main()),
+        Command::Limits(limits) => report(limits.main()),
         Command::Powers(powers) => {
             powers.main();
             ExitCode::SUCCESS

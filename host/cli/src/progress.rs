@@ -36,6 +36,10 @@ impl Report for Terminal {
         say!("metrics at {url}");
     }
 
+    fn warns(&self, text: &str) {
+        tell!("acp-chain: {text}");
+    }
+
     fn news(&self, text: &str) {
         dev::notices::send(text);
     }

@@ -62,7 +62,10 @@ pub fn look(doctor: &Doctor) -> Findings {
     let runtime = acp_chain_app::runtime().map_err(|error| wrong(error.into()))?;
     let replies = runtime.block_on(check_all(&targets, doctor.patience));
     let replies = targets.iter().zip(replies.map_err(wrong)?);
-    findings.extend(replies.flat_map(|(target, reply)| target.findings(reply, doctor.patience)));
+    let is_alone = targets.len() == 1;
+    findings.extend(
+        replies.flat_map(|(target, reply)| target.findings(reply, doctor.patience, is_alone)),
+    );
     Ok(findings)
 }
 
@@ -139,8 +142,9 @@ impl Target {
             .filter(|_| runtime.wanted.is_some())
     }
 
-    fn findings(&self, reply: Reply, patience: Duration) -> Vec<Finding> {
-        let mut findings = vec![self.finding(&reply.response, patience)];
+    /// The findings about its reply; `is_alone` says whether no other agent was started at the same time.
+    fn findings(&self, reply: Reply, patience: Duration, is_alone: bool) -> Vec<Finding> {
+        let mut findings = vec![self.finding(&reply.response, patience, is_alone)];
         let is_answered = matches!(reply.response.answer, Answer::Result(..));
         findings.extend(self.of_runtime(reply.version.as_ref(), is_answered));
         let shown = command_line(&self.command);
@@ -160,13 +164,33 @@ impl Target {
         findings
     }
 
-    fn finding(&self, response: &Response, patience: Duration) -> Finding {
-        let shown = command_line(&self.command);
-        let by_hand = || {
-            let words = std::iter::once(&self.command.program).chain(&self.command.args);
-            let words: Vec<_> = words.map(|word| shell::word(Path::new(word))).collect();
-            words.join(" ")
+    /// Its command line, for a shell.
+    fn by_hand(&self) -> String {
+        let words = std::iter::once(&self.command.program).chain(&self.command.args);
+        let words: Vec<_> = words.map(|word| shell::word(Path::new(word))).collect();
+        words.join(" ")
+    }
+
+    /// The finding about an agent that answered late.
+    fn slow(&self, says: &str, is_alone: bool) -> Finding {
+        if !is_alone {
+            let others = "other agents were starting at the same time, so ask it alone";
+            return Finding::note(format!("{says}; {others}"))
+                .run(format!("acp-chain doctor -- {}", self.by_hand()));
+        }
+        let program = Path::new(&self.command.program).file_stem();
+        let is_fetched = program.is_some_and(|name| name == "npx" || name == "uvx");
+        let instead = if is_fetched {
+            "; install the agent (`acp-chain agent add`) rather than have it fetched"
+        } else {
+            ""
         };
+        let patience = SLOW.as_secs();
+        Finding::note(says).step(format!("some editors wait {patience} s only{instead}"))
+    }
+
+    fn finding(&self, response: &Response, patience: Duration, is_alone: bool) -> Finding {
+        let shown = command_line(&self.command);
         match &response.answer {
             Answer::Result(result, took) => {
                 let about = &result["agentInfo"];
@@ -184,10 +208,7 @@ impl Target {
                 );
                 match (protocol, *took > SLOW) {
                     (Some(PROTOCOL), false) => Finding::fine(says),
-                    (Some(PROTOCOL), true) => Finding::note(says).step(format!(
-                        "some editors wait {} s only; install the agent rather than have `npx` or `uvx` look for it",
-                        SLOW.as_secs()
-                    )),
+                    (Some(PROTOCOL), true) => self.slow(&says, is_alone),
                     _ => Finding::problem(says).step(format!(
                         "use a version of the agent that speaks version {PROTOCOL}"
                     )),
@@ -206,7 +227,7 @@ impl Target {
             .step(format!(
                 "run it by hand, and fix what it reports: {}. Some agents need an argument, such as `--acp`, to speak the \
                  protocol",
-                by_hand()
+                self.by_hand()
             )),
             Answer::Silent => Finding::problem(format!(
                 "`{shown}` did not answer `initialize` within {} s, and was ended",
@@ -295,15 +316,15 @@ impl Target {
     }
 
     fn logins(&self, ways: &[Login]) -> Finding {
-        let names: Vec<_> = ways.iter().map(|login| &*login.name).collect();
         let says = format!(
-            "`{}` may want you to sign in, in one of these ways: {}",
-            command_line(&self.command),
-            names.join(", ")
+            "`{}` may want you to sign in, in one of these ways:",
+            command_line(&self.command)
         );
+        let names = ways.iter().map(|login| &*login.name);
+        let finding = Finding::note(says).with_lines(names);
         match ways.iter().find_map(|login| login.command.as_ref()) {
-            Some(command) => Finding::note(says).run(command),
-            None => Finding::note(says).step(
+            Some(command) => finding.run(command),
+            None => finding.step(
                 "sign in with the agent's own program, as its authors say; `acp-chain try` shows whether that is enough",
             ),
         }
@@ -318,4 +339,54 @@ fn last_lines(words: &str) -> impl Iterator<Item = &str> {
         .collect();
     let first = lines.len().saturating_sub(LINES);
     lines.into_iter().skip(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::finding::{Remedy, State};
+
+    /// The finding about an agent that answered after so many seconds.
+    fn answered(program: &str, seconds: u64, is_alone: bool) -> Finding {
+        let target = Target {
+            command: CommandLine {
+                program: program.into(),
+                args: vec!["--acp".into()],
+                env: Vec::new(),
+            },
+            runtime: None,
+        };
+        let result = json!({ "protocolVersion": 1 });
+        let response = Response {
+            answer: Answer::Result(result, Duration::from_secs(seconds)),
+            stderr: String::new(),
+            is_noisy: false,
+        };
+        target.finding(&response, Duration::from_secs(20), is_alone)
+    }
+
+    #[test]
+    fn an_agent_is_not_called_slow_because_others_started_with_it() {
+        assert_eq!(answered("gemini", 2, false).state, State::Fine);
+        let together = answered("gemini", 15, false);
+        assert_eq!(together.state, State::Note);
+        let Some(Remedy::Command(command)) = together.remedy else {
+            panic!("{together:?}");
+        };
+        assert_eq!(command, "acp-chain doctor -- gemini --acp");
+    }
+
+    #[test]
+    fn only_an_agent_that_is_fetched_is_to_be_installed() {
+        for (program, is_fetched) in [("/usr/bin/npx", true), ("uvx", true), ("gemini", false)] {
+            let alone = answered(program, 15, true);
+            let Some(Remedy::Step(step)) = alone.remedy else {
+                panic!("{alone:?}");
+            };
+            assert!(step.starts_with("some editors wait 10 s only"), "{step}");
+            assert_eq!(step.contains("install the agent"), is_fetched, "{step}");
+        }
+    }
 }

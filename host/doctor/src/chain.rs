@@ -9,6 +9,7 @@ use acp_chain_package::PackageError;
 use super::finding::Finding;
 use super::{Doctor, Findings};
 use acp_chain_app::{Error, home, plan, protected};
+use acp_chain_channel::limits::about;
 use acp_chain_extension::{Installed, Location, Lock, NotInstalled, StoreError};
 use acp_chain_manifest::{Manifest, ManifestError, NativeEntry, ProxyKind, Single, User};
 use acp_chain_rpc::untrusted::Untrusted;
@@ -161,11 +162,14 @@ impl Chain<'_> {
         };
         match location {
             Location::File(path) => match check_file(path) {
-                Ok(size) => Finding::fine(format!("`{id}`: {shown}, {} kB", size / 1000)),
+                Ok(size) => Finding::fine(format!("`{id}`: {shown}, {}", about(size))),
                 Err(error) => build(Finding::problem(format!("`{id}`: {shown}: {error}"))),
             },
             Location::Stored(stored) => match stored.read() {
-                Ok(bytes) => Finding::fine(format!("`{id}`: {shown}, {} kB", bytes.len() / 1000)),
+                Ok(bytes) => {
+                    let size = about(bytes.len() as u64);
+                    Finding::fine(format!("`{id}`: {shown}, {size}"))
+                }
                 Err(error @ (StoreError::Damaged { .. } | StoreError::Missing(_))) => {
                     Finding::problem(format!("`{id}`: {error}")).run(self.install())
                 }
@@ -212,6 +216,17 @@ impl Chain<'_> {
                         self.shown()
                     ))
                     .run(format!("acp-chain remove {name}{about}")),
+                );
+            }
+            if self.user.require_signature && locked.agreed.signer.is_none() {
+                findings.push(
+                    Finding::note(format!(
+                        "`{name}` has no signature; it was installed without one, and the `require-signature` of your \
+                         config.toml is about later installations"
+                    ))
+                    .step(format!(
+                        "`acp-chain remove {name}{about}`, and add it again when its author has signed it"
+                    )),
                 );
             }
             if locked.pending.is_some() {

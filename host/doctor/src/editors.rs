@@ -70,9 +70,7 @@ fn one(doctor: &Doctor, at: &str, path: &Path, setup: &str, agent: &Agent) -> Fi
     let only = format!("{setup} --agent {}", shell::word(Path::new(&agent.name)));
     match &agent.runs {
         Runs::Chain | Runs::ByHand => {
-            let program = agent.words.first().map(Path::new);
-            let is_missing = |program: &&Path| program.is_absolute() && !program.is_file();
-            let Some(program) = program.filter(is_missing) else {
+            let Some(program) = missing_program(agent) else {
                 return behind(doctor, at, &name, agent);
             };
             let finding = Finding::problem(format!(
@@ -132,6 +130,14 @@ fn behind(doctor: &Doctor, at: &str, name: &str, agent: &Agent) -> Finding {
         )),
         _ => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
     }
+}
+
+/// The acp-chain that an agent of an editor launches, if that does not exist.
+#[must_use]
+pub fn missing_program(agent: &Agent) -> Option<&Path> {
+    let is_chain = matches!(agent.runs, Runs::Chain | Runs::ByHand);
+    let program = agent.words.first().map(Path::new)?;
+    (is_chain && program.is_absolute() && !program.is_file()).then_some(program)
 }
 
 /// The command that changes one of the configurations found.

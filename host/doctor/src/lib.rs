@@ -46,7 +46,7 @@ use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_setup::Agent;
 use acp_chain_system::files::check_writable;
 
-pub use self::editors::setup_command;
+pub use self::editors::{missing_program, setup_command};
 pub use self::finding::{Finding, Remedy, State};
 
 /// How long an area may take beyond the time of agents. For an agent, the version of its interpreter is requested, too.

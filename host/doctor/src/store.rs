@@ -7,6 +7,7 @@ use std::path::Path;
 use super::finding::Finding;
 use super::{Doctor, Findings, all};
 use acp_chain_app::{home, shell};
+use acp_chain_channel::limits::about;
 use acp_chain_extension::{Store, StoreError, Stored};
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -90,7 +91,7 @@ fn code(cache: &Path) -> Finding {
     // One file is the key.
     let count = count.saturating_sub(1);
     Finding::fine(format!(
-        "compiled components: {count}, {} MB, in {shown}",
-        bytes / 1_000_000
+        "compiled components: {count}, {}, in {shown}",
+        about(bytes)
     ))
 }

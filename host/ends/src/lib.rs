@@ -48,10 +48,12 @@ impl<T> End<T> {
         request(self.last, method, params)
     }
 
-    /// Classifies a received message. An answer closes its request.
+    /// Classifies a received message. An answer closes its request. Some software writes all members, with null for those
+    /// that do not apply.
     pub fn take(&mut self, mut message: Value) -> Arrival<T> {
         let id = message.get("id");
-        match (message.get("method"), id) {
+        let method = message.get("method").filter(|method| !method.is_null());
+        match (method, id) {
             (Some(_), Some(_)) => return Arrival::Request(Request(message)),
             (Some(method), None) => {
                 let method = method.as_str().unwrap_or_default().to_owned();
@@ -59,10 +61,11 @@ impl<T> End<T> {
             }
             (None, _) => {}
         }
-        let Some(kept) = id.and_then(|id| self.open.remove(&id.as_u64()?)) else {
+        let Some(kept) = id.and_then(|id| self.open.remove(&number(id)?)) else {
             return Arrival::Stray(message);
         };
-        let outcome = match message.get_mut("error") {
+        let error = message.get_mut("error").filter(|error| !error.is_null());
+        let outcome = match error {
             Some(error) => Err(error.take()),
             None => Ok(message["result"].take()),
         };
@@ -111,6 +114,12 @@ impl Request {
     pub fn refuse(&self, code: i64, why: &str) -> Value {
         answer(self.id(), Err(json!({ "code": code, "message": why })))
     }
+}
+
+/// The whole number that an id is, which some software spells `1.0`.
+fn number(id: &Value) -> Option<u64> {
+    let text = id.as_number()?.to_string();
+    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
 /// Makes a request. Parameters that are null are left out.

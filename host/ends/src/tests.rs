@@ -90,3 +90,33 @@ fn a_client_reads_files_of_its_folder_and_no_others() {
         assert!(read(path)["error"].is_object(), "{path}");
     }
 }
+
+#[test]
+fn an_answer_is_understood_however_software_writes_it() {
+    for (answer, outcome) in [
+        (json!({ "result": 7, "error": null }), Ok(json!(7))),
+        (
+            json!({ "result": 7, "error": null, "method": null, "params": null }),
+            Ok(json!(7)),
+        ),
+        (json!({ "result": null, "error": 7 }), Err(json!(7))),
+        (json!({ "result": null, "error": null }), Ok(Value::Null)),
+    ] {
+        for id in [json!(1), json!(1.0)] {
+            let mut end = End::default();
+            end.request(NEW, Value::Null, ());
+            let mut message = answer.clone();
+            message["id"] = id;
+            let Arrival::Answer((), told) = end.take(message) else {
+                panic!("{answer} is an answer");
+            };
+            assert_eq!(told, outcome, "{answer}");
+        }
+    }
+    let mut end = End::<()>::default();
+    end.request(NEW, Value::Null, ());
+    for id in [json!("1"), json!(1.5), json!(null)] {
+        let stray = end.take(json!({ "id": id, "result": 7 }));
+        assert!(matches!(stray, Arrival::Stray(_)), "{stray:?}");
+    }
+}

@@ -181,13 +181,25 @@ impl Installed {
         let locked = lock.extensions().map(|locked| &*locked.name);
         let carried = self.carried.iter().map(|extension| &*extension.name);
         let known: Vec<_> = locked.chain(carried).collect();
+        let near = nearest(name, &known);
+        let near = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
         NotInstalled::Unknown {
             name: quote(name, MAX_QUOTE),
             available: if known.is_empty() {
                 ", nor does any extension come with this program".to_owned()
             } else {
-                format!("; there are `{}`", known.join("`, `"))
+                format!("{near}; there are `{}`", known.join("`, `"))
             },
         }
     }
+}
+
+/// The most similar of these names, if any is similar.
+fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let like = |other: &str| strsim::jaro_winkler(other, name);
+    let near = known
+        .iter()
+        .copied()
+        .max_by(|one, other| like(one).total_cmp(&like(other)));
+    near.filter(|near| like(near) > 0.7)
 }

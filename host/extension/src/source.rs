@@ -6,7 +6,12 @@ use std::str::FromStr;
 
 use super::digest::{Digest, NoDigest};
 use super::is_name;
+use acp_chain_address::is_safe;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+/// The error about another scheme.
+const ONLY_HTTPS: &str =
+    "only `https` is supported, and `http` on this machine; a registry is named without a scheme";
 
 /// The source of an extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +20,7 @@ pub enum Source {
     BuiltIn(String),
     /// `./redact.wasm`, `/somewhere/redact.wasm`: a file.
     File(PathBuf),
-    /// `https://example.com/redact.wasm#sha256=HEX`: a file on a web server.
+    /// `https://example.com/redact.wasm#sha256=HEX`: a file on a web server, which may be unencrypted on this machine.
     Https {
         /// The URL.
         url: String,
@@ -101,10 +106,10 @@ impl FromStr for Source {
     fn from_str(text: &str) -> Result<Self, SourceError> {
         if let Some((scheme, _)) = text.split_once("://") {
             return match scheme {
-                "https" => https(text),
+                "https" | "http" => web(text),
                 _ => Err(SourceError::Url {
                     url: text.to_owned(),
-                    wrong: "only `https` is supported; a registry is named without a scheme",
+                    wrong: ONLY_HTTPS,
                 }),
             };
         }
@@ -128,7 +133,8 @@ fn is_registry(first: &str) -> bool {
     first == "localhost" || !is_folder && first.contains(['.', ':'])
 }
 
-fn https(text: &str) -> Result<Source, SourceError> {
+/// A file on a web server. Its digest makes it safe to fetch from a server on this machine without encryption.
+fn web(text: &str) -> Result<Source, SourceError> {
     let wrong = |wrong| SourceError::Url {
         url: text.to_owned(),
         wrong,
@@ -140,10 +146,15 @@ fn https(text: &str) -> Result<Source, SourceError> {
         text.split_once("@sha256:")
             .map(|(url, hex)| (url, format!("sha256:{hex}")))
     };
-    let (url, digest) = with_hash.or_else(with_at).ok_or_else(|| {
+    let found = with_hash.or_else(with_at);
+    let url = found.as_ref().map_or(text, |(url, _)| *url);
+    let parsed = url::Url::parse(url).map_err(|_| wrong("it is not a URL"))?;
+    if !is_safe(&parsed) {
+        return Err(wrong(ONLY_HTTPS));
+    }
+    let (url, digest) = found.ok_or_else(|| {
         wrong("a file on a web server needs its digest: add `#sha256=` and 64 hexadecimal digits")
     })?;
-    let parsed = url::Url::parse(url).map_err(|_| wrong("it is not a URL"))?;
     if parsed.fragment().is_some() {
         return Err(wrong("it has two fragments"));
     }
@@ -286,6 +297,8 @@ mod tests {
             "/somewhere/with a space/redact.wasm".to_owned(),
             "folder/redact.wasm".to_owned(),
             format!("https://example.com/a/b?c=d#sha256={HEX}"),
+            format!("http://127.0.0.1:8000/a.wasm#sha256={HEX}"),
+            format!("http://localhost/a.wasm#sha256={HEX}"),
             "ghcr.io/org/name".to_owned(),
             "ghcr.io/org/name:1.2".to_owned(),
             "localhost/name:latest".to_owned(),
@@ -327,6 +340,18 @@ mod tests {
             ),
             ("what is this", "is not a source"),
             ("http://example.com/a.wasm", "only `https` is supported"),
+            (
+                &format!("http://127.0.0.1.example/a#sha256={HEX}"),
+                "only `https` is supported",
+            ),
+            (
+                &format!("ftp://127.0.0.1/a#sha256={HEX}"),
+                "only `https` is supported",
+            ),
+            (
+                "http://127.0.0.1/a.wasm",
+                "needs its digest: add `#sha256=`",
+            ),
             (
                 "https://example.com/a.wasm",
                 "needs its digest: add `#sha256=`",

@@ -135,6 +135,23 @@ async fn a_complete_answer_is_fetched() {
 }
 
 #[tokio::test]
+async fn a_file_is_fetched_from_a_web_server_on_this_machine_if_its_digest_fits() {
+    let files = |_: &str| {
+        let answer = answer(200, &[], COMPONENT_BYTES);
+        Answers::from([("/it.wasm".to_owned(), answer)])
+    };
+    let server = Server::start(files, false).await;
+    let fetch = async |digest: Digest| {
+        let source = format!("http://{}/it.wasm#sha256={}", server.address, digest.hex());
+        let source = source.parse().unwrap();
+        fetcher().fetch(&source, &|_, _| {}).await
+    };
+    let fetched = fetch(Digest::of(COMPONENT_BYTES)).await.unwrap();
+    assert_eq!(fetched.component, COMPONENT_BYTES);
+    fetch(Digest::of(b"another")).await.unwrap_err();
+}
+
+#[tokio::test]
 async fn an_incomplete_answer_is_an_error() {
     let truncated = answer(200, &[("Content-Length", "23")], &COMPONENT_BYTES[..22]);
     let chunked = b"HTTP/1.1 200 It\r\nTransfer-Encoding: chunked\r\n\r\n";

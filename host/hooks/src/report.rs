@@ -1,6 +1,6 @@
 //! The report of an agent's hook, as it arrives: JSON text, of which single places are read.
 
-use acp_chain_rpc::{look_through, resolve, value_at};
+use acp_chain_rpc::{LeftOpen, look_through_all, resolve, value_at};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -21,6 +21,12 @@ pub enum MalformedReport {
     TooMany(&'static str),
 }
 
+/// The members with the input and the output of a tool, in the reports of all agents.
+const OF_TOOLS: LeftOpen = LeftOpen {
+    inputs: &["input", "toolArgs", "tool_input"],
+    outputs: &["output", "toolResult", "tool_output", "tool_response"],
+};
+
 /// A report.
 #[derive(Clone, Copy)]
 pub(crate) struct Report<'r>(&'r str);
@@ -29,7 +35,7 @@ impl<'r> Report<'r> {
     pub(crate) fn new(text: &'r str) -> Result<Self, MalformedReport> {
         let valid: Result<&RawValue, _> = serde_json::from_str(text);
         valid.map_err(|_| MalformedReport::Json)?;
-        look_through(text).map_err(|_| MalformedReport::Json)?;
+        look_through_all(text, OF_TOOLS).map_err(|_| MalformedReport::Json)?;
         Ok(Self(text.trim()))
     }
 

@@ -14,6 +14,9 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// A body of fewer bytes is copied: it must not keep the whole buffer alive that it was read into.
 const SHORT: usize = 16 * 1024;
 
+/// The mark with which some software begins a text, though JSON has none (RFC 8259 §8.1).
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
 /// The room that an incomplete body may take.
 pub trait Budget: Send {
     /// Takes this many bytes more, and waits until others may follow. False if there is no room for them.
@@ -59,7 +62,7 @@ impl BodyError {
     }
 }
 
-/// Reads a body of at most this many bytes.
+/// Reads a body of at most this many bytes. A byte order mark is left out.
 ///
 /// # Errors
 /// If it is longer, ends early, pauses for too long, or exceeds the budget.
@@ -100,9 +103,14 @@ pub async fn read(
             return Err(BodyError::NoRoom);
         }
     }
-    Ok(match first {
+    let whole = match first {
         Some(whole) if whole.len() < SHORT => Bytes::copy_from_slice(&whole),
         Some(whole) => whole,
         None => text.freeze(),
+    };
+    Ok(if whole.starts_with(BOM) {
+        whole.slice(BOM.len()..)
+    } else {
+        whole
     })
 }

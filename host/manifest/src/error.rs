@@ -61,7 +61,7 @@ impl ManifestError {
     pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let offset = error.span().map_or(0, |span| span.start);
         let message = error.message().replace('\n', ", ");
-        let advised = advice(&message).or_else(|| single_table(&message, text, offset));
+        let advised = advice(&message).or_else(|| as_list(&message, text, offset));
         Self::at(path, text, offset, advised.unwrap_or(message))
     }
 }
@@ -81,18 +81,27 @@ fn advice(message: &str) -> Option<String> {
     (!known.is_empty()).then(|| unknown_name(kind, unknown, &known))
 }
 
-/// Advice about a table with one pair of brackets in place of a list of tables.
-fn single_table(message: &str, text: &str, offset: usize) -> Option<String> {
-    if message != "invalid type: map, expected a sequence" {
+/// Advice about a value or a table in place of a list; serde's error is at byte `offset`.
+fn as_list(message: &str, text: &str, offset: usize) -> Option<String> {
+    let given = message.strip_prefix("invalid type: ")?;
+    if !given.ends_with(", expected a sequence") {
         return None;
     }
-    let start = text.get(..offset)?.rfind('\n').map_or(0, |end| end + 1);
-    let header = text.get(start..)?.lines().next()?.trim_start();
-    let name = header.strip_prefix('[')?.split(['.', ']']).next()?.trim();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    (!name.is_empty() && name.chars().all(is_plain)).then(|| {
-        format!("`{name}` is a list: each entry begins with a line `[[{name}]]`, with two brackets")
-    })
+    let (before, here) = text.split_at_checked(offset)?;
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    // The error is at the header `[proxy]`, or in `[proxy.config]` at the key that is no list.
+    let header = match line.trim_start() {
+        "" if !here.starts_with("[[") => here.strip_prefix('[')?.split(']').next()?.to_owned(),
+        "" => return None,
+        key => match key.strip_prefix('[') {
+            Some(parents) => parents.to_owned() + here.split(['.', ']']).next()?,
+            None => return Some(format!("{message}: write a list in brackets, `[…]`")),
+        },
+    };
+    let name = header.trim();
+    Some(format!(
+        "`{name}` is a list: each entry begins with a line `[[{name}]]`, with two brackets"
+    ))
 }
 
 /// The error about an unknown key, with the most similar known one.

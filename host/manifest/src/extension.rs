@@ -186,7 +186,7 @@ pub(super) fn check_config(
     })?;
     match read.check(&config.to_string(), &mut { WORK }) {
         Ok(()) | Err(CheckError::Work) => Ok(()),
-        Err(CheckError::Mismatch(mismatch)) => Err(explain(id, &schema, mismatch)),
+        Err(CheckError::Mismatch(mismatch)) => Err(explain(id, &schema, config, mismatch)),
         Err(CheckError::Unreadable(why)) => Err(at_top(format!(
             "`config`: the configuration of `{id}` cannot be checked: {why}"
         ))),
@@ -215,10 +215,12 @@ fn accepts_empty(schema: &Map<String, Value>) -> bool {
 }
 
 /// The place and the message of a mismatch.
-fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
+fn explain(id: &str, schema: &Value, config: &Value, mismatch: Mismatch) -> (String, String) {
     let place = mismatch.place.clone().unwrap_or_default();
     let Some(unknown) = mismatch.unknown.first() else {
-        return (place, format!("the config of `{id}` is wrong {mismatch}"));
+        let advice = as_list(schema, config, &mismatch).unwrap_or_default();
+        let what = format!("the config of `{id}` is wrong {mismatch}{advice}");
+        return (place, what);
     };
     let parent = mismatch
         .said_at
@@ -238,6 +240,18 @@ fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
         format!("{place}/{key}"),
         format!("the config of `{id}`: {what}"),
     )
+}
+
+/// Advice about a table where the schema has a list.
+fn as_list(schema: &Value, config: &Value, mismatch: &Mismatch) -> Option<String> {
+    let place = mismatch.place.as_deref()?;
+    let is_list = mismatch.said_at.ends_with("/type")
+        && schema.pointer(&mismatch.said_at)?.as_str() == Some("array");
+    let is_table = config.pointer(place)?.is_object();
+    let header = format!("proxy.config{}", place.replace('/', "."));
+    (is_list && is_table).then(|| {
+        format!("; each entry of this list begins with a line `[[{header}]]`, with two brackets")
+    })
 }
 
 #[cfg(test)]
@@ -395,6 +409,10 @@ mod tests {
                 "config.words = [{ of = 1 }, { on = 1 }]",
                 ":3:31: the config of `shout`: unknown key `on`; known here are `of`",
             ),
+            (
+                "[proxy.config.words]\nof = 1",
+                "is not of type \"array\"; each entry of this list begins with a line `[[proxy.config.words]]`, with two brackets",
+            ),
             ("path = \"p\"", "has both `use` and `path`"),
             ("args = []", "`args` is for programs"),
         ] {
@@ -411,9 +429,16 @@ mod tests {
             error.contains(":3:8: `config`: `shout` takes no configuration"),
             "{error}"
         );
+        let unlike = read(&json!({}), "[[proxy]]\nuse = \"lint\"\n").unwrap_err();
+        assert!(
+            unlike.contains("`lint` is not installed; there are `shout`"),
+            "{unlike}"
+        );
         let other = read(&json!({}), "[[proxy]]\nuse = \"shot\"\n").unwrap_err();
         assert!(
-            other.contains(":2:7: `shot` is not installed; there are `shout`"),
+            other.contains(
+                ":2:7: `shot` is not installed (did you mean `shout`?); there are `shout`"
+            ),
             "{other}"
         );
     }

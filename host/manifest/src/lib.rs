@@ -419,19 +419,24 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Parses a manifest, or a `config.toml`. Serde would read a table from a list, too, by the positions of its values.
+/// Parses a manifest, or a `config.toml`. Serde would read a table from a list, too, by the positions of its values; a list
+/// is therefore reported before what serde makes of it.
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, ManifestError> {
     let syntax = |error| ManifestError::syntax(path, text, &error);
-    let file = toml::from_str(text).map_err(syntax)?;
+    let file: Result<T, toml::de::Error> = toml::from_str(text);
+    let unknown = file.as_ref().err().map(toml::de::Error::message);
+    let is_unknown = |name: &str| {
+        unknown.is_some_and(|message| message.starts_with(&format!("unknown field `{name}`")))
+    };
     let keys = DeTable::parse(text).map_err(syntax)?.into_inner();
     for (key, value) in &keys {
         let name = &**key.get_ref();
-        if name != "proxy" && value.get_ref().as_array().is_some() {
+        if name != "proxy" && value.get_ref().as_array().is_some() && !is_unknown(name) {
             let what = format!("`{name}` is not a list: write its keys under `[{name}]`");
             return Err(ManifestError::at(path, text, key.span().start, what));
         }
     }
-    Ok(file)
+    file.map_err(syntax)
 }
 
 /// The absolute path of a manifest, and its text.
@@ -693,6 +698,44 @@ mod tests {
             (
                 "[[proxy]]\nid=\"a\"\npath=\"p\"\nconfig.x = inf\n",
                 "the config of `a` has an infinite number",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{error}\nlacks\n{expected}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_written_as_a_table_is_told_with_how_to_write_it() {
+        let entry = "[[proxy]]\nid=\"a\"\npath=\"p\"\n";
+        for (text, expected) in [
+            (
+                "# mine\n[proxy]\nuse=\"a\"\n",
+                ":2:1: `proxy` is a list: each entry begins with a line `[[proxy]]`, with two brackets",
+            ),
+            (
+                "[proxy.redact]\nuse=\"redact\"\n",
+                ":1:2: `proxy` is a list: each entry begins with a line `[[proxy]]`",
+            ),
+            (
+                &format!("{entry}  [proxy.directories]\n  path=\"d\"\n"),
+                ":4:3: `proxy.directories` is a list: each entry begins with a line `[[proxy.directories]]`",
+            ),
+            (
+                "proxy={use=\"a\"}\n",
+                ":1:7: invalid type: map, expected a sequence: write a list in brackets, `[…]`",
+            ),
+            (
+                &format!("{entry}powers=\"prompts.read\"\n"),
+                "expected a sequence: write a list in brackets, `[…]`",
+            ),
+            (
+                "[[mcp]]\nbridge=\"http\"\n",
+                ":1:3: `mcp` is not a list: write its keys under `[mcp]`",
+            ),
+            (
+                "[[agent]]\ncommand=\"x\"\n",
+                ":1:3: `agent` is not a list: write its keys under `[agent]`",
             ),
         ] {
             let error = parse(text).unwrap_err();

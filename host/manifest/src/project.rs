@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use bytes::Bytes;
 use toml::de::{DeTable, DeValue};
 
+use super::error::unknown_key;
 use super::proxy::ProxyTable;
 use super::terms::Wrong;
 use super::{Context, File, Manifest, ManifestError, User};
@@ -42,6 +43,9 @@ const USERS: &[(&str, &str)] = &[
         "the channel of releases is set in your config.toml",
     ),
 ];
+
+/// The keys of a project; of `agent`, only the mode of hooks.
+const KEYS: &[&str] = &["agent", "order", "proxy"];
 
 /// Keys that only native proxies have.
 const PROGRAMS: &[&str] = &["command", "args", "env", "dialect"];
@@ -136,7 +140,7 @@ impl Draft {
     }
 }
 
-/// An error about the first key that only the user may set, if there is one.
+/// An error about the first key that only the user may set, or that is unknown, if there is one.
 fn check_keys(table: &DeTable) -> Result<(), Wrong> {
     let mut wrong = Vec::new();
     for (key, value) in table {
@@ -145,6 +149,8 @@ fn check_keys(table: &DeTable) -> Result<(), Wrong> {
         if let Some((_, instead)) = users.filter(|_| !is_mode_of_hooks(name, value.get_ref())) {
             let what = format!("a project cannot set `{name}`: {instead}");
             wrong.push((key.span().start, what));
+        } else if !KEYS.contains(&name) {
+            wrong.push((key.span().start, unknown_key(name, KEYS)));
         }
         let proxies = value.get_ref().as_array().filter(|_| name == "proxy");
         let proxies = proxies.into_iter().flatten();
@@ -312,7 +318,10 @@ mod tests {
                 "[[proxy]]\nuse = \"a\"\n[[proxy]]\nuse = \"a\"\n",
                 ":3:1: two proxies have the id `a`",
             ),
-            ("[[proxies]]\n", ":1:3: unknown key `proxies`"),
+            (
+                "[[proxies]]\n",
+                ":1:3: unknown key `proxies`; did you mean `proxy`? Known here are `agent`, `order`, `proxy`",
+            ),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{error}\nlacks\n{expected}");

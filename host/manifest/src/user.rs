@@ -356,6 +356,40 @@ mod tests {
     }
 
     #[test]
+    fn no_key_is_suggested_that_is_not_similar() {
+        let told = User::parse("[trust]\nrequired = true\n", Path::new("/c.toml"));
+        let told = told.unwrap_err().to_string();
+        assert!(
+            told.ends_with(
+                "/c.toml:2:1: unknown key `required`; known here are `signers`, `untrusted`"
+            ),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn lists_and_tables_are_told_with_how_to_write_them() {
+        for (text, expected) in [
+            (
+                "[serve.route]\nchain = \"x\"\n",
+                "`serve.route` is a list: each entry begins with a line `[[serve.route]]`",
+            ),
+            (
+                "[proxy]\nuse = \"redact\"\n",
+                "`proxy` is a list: each entry begins with a line `[[proxy]]`",
+            ),
+            (
+                "[[ceilings]]\nmemory = \"1 GiB\"\n",
+                "`ceilings` is not a list: write its keys under `[ceilings]`",
+            ),
+        ] {
+            let told = User::parse(text, Path::new("/c.toml")).unwrap_err();
+            let told = told.to_string();
+            assert!(told.contains(expected), "{told}\nlacks\n{expected}");
+        }
+    }
+
+    #[test]
     fn an_error_in_a_ceiling_has_its_place() {
         let wrong = User::parse("[ceilings]\nmemroy = \"2 GiB\"\n", Path::new("/c.toml"));
         let told = wrong.unwrap_err().to_string();

@@ -1,7 +1,8 @@
 //! Checks that every parser reads a message in the same way.
 //!
 //! JSON leaves open what duplicate names mean, and some parsers ignore case. A guard must read a message as the peers
-//! do that it protects.
+//! do that it protects. That is about names that the protocol gives to members. Within what it leaves to tools, names are
+//! those of variables, headers, columns and files, which may differ in case.
 //!
 //! The work is bounded by the length of a text, the memory by [`LARGEST`]. Long texts should be checked
 //! [`aside`](crate::aside).
@@ -48,28 +49,94 @@ pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     look_through(message.body())
 }
 
-/// Checks the names of all objects in a JSON text: an error if parsers may read them differently, or the text is nested
-/// too deep or too large.
-pub fn look_through(text: &str) -> Result<(), Ambiguity> {
+/// The members with what the protocol leaves to tools, by their names.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftOpen {
+    /// Their input. Its own members are the tool's parameters, which agents may read as leniently as messages; within
+    /// these, names are compared exactly.
+    pub inputs: &'static [&'static str],
+    /// Their output, in which all names are compared exactly.
+    pub outputs: &'static [&'static str],
+}
+
+/// Those of messages.
+const OF_MESSAGES: LeftOpen = LeftOpen {
+    inputs: &["rawInput"],
+    outputs: &["rawOutput"],
+};
+
+/// How the names of an object are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    /// As the most lenient parser does.
+    Lenient,
+    /// The same, but names within its members exactly.
+    OfParameters,
+    /// As they are spelt.
+    Exact,
+}
+
+impl Comparison {
+    /// The comparison in the member with this name, which is JSON text.
+    fn within(self, name: &str, left_open: LeftOpen) -> Self {
+        let is_one_of = |names: &[&str]| {
+            let bare = name.strip_prefix('"');
+            let bare = bare.and_then(|rest| rest.strip_suffix('"'));
+            bare.is_some_and(|bare| names.contains(&bare))
+        };
+        match self {
+            Self::Lenient if is_one_of(left_open.inputs) => Self::OfParameters,
+            Self::Lenient if is_one_of(left_open.outputs) => Self::Exact,
+            Self::Lenient => Self::Lenient,
+            Self::OfParameters | Self::Exact => Self::Exact,
+        }
+    }
+}
+
+/// An open container: an object with its names so far, or an array.
+struct Container<'t> {
+    names: Option<Names<'t>>,
+    comparison: Comparison,
+}
+
+/// Checks the names of all objects in the body of a message: an error if parsers may read them differently, or the text
+/// is nested too deep or too large.
+pub fn look_through(body: &str) -> Result<(), Ambiguity> {
+    look_through_all(body, OF_MESSAGES)
+}
+
+/// The same for another JSON text, in which other members are left to tools.
+pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity> {
     let bytes = text.as_bytes();
-    // The open containers: an object with its names so far, or an array.
-    let mut open: Vec<Option<Names>> = Vec::new();
+    let mut open: Vec<Container> = Vec::new();
     let (mut at, mut names_next) = (0, false);
+    // The comparison in the value behind the last name.
+    let mut within = Comparison::Lenient;
     let mut in_strings = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
             _ if at - in_strings > LARGEST => return Err(Ambiguity::Large),
             b'{' | b'[' if open.len() == DEEPEST => return Err(Ambiguity::Deep),
-            b'{' => open.push(Some(Names::default())),
-            b'[' => open.push(None),
+            b'{' | b'[' => {
+                let comparison = match open.last() {
+                    Some(array) if array.names.is_none() => array.comparison,
+                    _ => within,
+                };
+                let names = (*byte == b'{').then(Names::default);
+                open.push(Container { names, comparison });
+            }
             b'}' | b']' => drop(open.pop()),
             b'"' => {
                 let end = end_of_string(bytes, at);
-                if let Some(Some(names)) = open.last_mut()
+                if let Some(Container { names, comparison }) = open.last_mut()
+                    && let Some(names) = names
                     && names_next
-                    && !text.get(at..end).is_some_and(|name| names.add(name))
                 {
-                    return Err(Ambiguity::Names);
+                    let name = text.get(at..end).ok_or(Ambiguity::Names)?;
+                    if !names.add(name, *comparison) {
+                        return Err(Ambiguity::Names);
+                    }
+                    within = comparison.within(name, left_open);
                 }
                 // The quotes count as outside.
                 in_strings += (end - at).saturating_sub(2);
@@ -80,7 +147,7 @@ pub fn look_through(text: &str) -> Result<(), Ambiguity> {
         }
         names_next = match byte {
             b'{' => true,
-            b',' => matches!(open.last(), Some(Some(_))),
+            b',' => open.last().is_some_and(|last| last.names.is_some()),
             _ => names_next && byte.is_ascii_whitespace(),
         };
         at += 1;
@@ -109,8 +176,9 @@ impl<'t> Names<'t> {
     const FEW: usize = 16;
 
     /// Adds a name, as JSON text. Returns false if the object has it already, or it cannot be decoded.
-    fn add(&mut self, text: &'t str) -> bool {
+    fn add(&mut self, text: &'t str, comparison: Comparison) -> bool {
         let name = match decoded(text) {
+            Some(name) if comparison == Comparison::Exact => name,
             Some(Cow::Borrowed(name)) => fold(name),
             Some(Cow::Owned(name)) => fold(&name).into_owned().into(),
             None => return false,
@@ -157,6 +225,37 @@ mod tests {
             r#"{"update":{"sessionUpdate":"plan","\ud800":"tool_call"}}"#,
         ] {
             assert!(is_unclear_update(unclear), "{unclear}");
+        }
+    }
+
+    #[test]
+    fn names_within_what_is_left_to_tools_may_differ_in_case() {
+        let update = |members: &str| {
+            judged(&format!(
+                r#"{{"jsonrpc":"2.0","method":"m","params":{{"update":{{{members}}}}}}}"#
+            ))
+        };
+        for clear in [
+            r#""rawInput":{"env":{"http_proxy":1,"HTTP_PROXY":2}}"#,
+            r#""rawInput":[{"changes":{"README.md":{},"readme.md":{"a":1,"A":2}}}]"#,
+            r#""rawInput":{"rows":[{"id":1,"ID":2}],"x":{"rawInput":{"b":1,"B":2}}}"#,
+            r#""rawOutput":{"id":1,"ID":2,"headers":[{"Via":1,"via":2}]}"#,
+        ] {
+            assert_eq!(update(clear), Ok(()), "{clear}");
+        }
+        for unclear in [
+            // Agents may read parameters leniently.
+            r#""rawInput":{"command":1,"Command":2}"#,
+            r#""rawInput":[{"command":1,"Command":2}]"#,
+            r#""rawInput":{"env":{"a":1,"a":2}}"#,
+            r#""rawInput":{"env":{"a":1,"\u0061":2}}"#,
+            r#""rawOutput":{"a":1,"a":2}"#,
+            r#""rawOutput":{"a":1},"toolCallId":1,"ToolCallId":2"#,
+            r#""rawOutput":[{"a":{}}],"x":{"b":1,"B":2}"#,
+            r#""RawInput":{"env":{"a":1,"A":2}}"#,
+            r#""rawInput":1,"rawinput":{"env":{"a":1,"A":2}}"#,
+        ] {
+            assert_eq!(update(unclear), Err(Ambiguity::Names), "{unclear}");
         }
     }
 

@@ -39,6 +39,18 @@ impl Id {
         &self.text
     }
 
+    /// The whole number that the id is. Some programs read all numbers as fractions, and answer the request 1 under the id
+    /// `1.0`.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        let whole = match self.text.split_once('.') {
+            Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,
+            Some(_) => return None,
+            None => &*self.text,
+        };
+        whole.parse().ok()
+    }
+
     /// The canonical spelling, which equal ids share. For a text that cannot be decoded, it is the text itself.
     fn key(&self) -> Cow<'_, str> {
         if self.text.contains('\\')
@@ -86,6 +98,23 @@ mod tests {
         }
         for bad in ["true", "false", "{}", "[1]", ""] {
             assert!(Id::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_whole_number_may_be_spelt_as_a_fraction() {
+        for (text, number) in [
+            ("7", Some(7)),
+            ("7.0", Some(7)),
+            ("7.00", Some(7)),
+            ("7.5", None),
+            ("-7", None),
+            ("-7.0", None),
+            (r#""7""#, None),
+            ("null", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(Id::parse(text).unwrap().number(), number, "{text}");
         }
     }
 

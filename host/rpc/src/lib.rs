@@ -29,7 +29,9 @@ pub mod untrusted;
 pub use acp_chain_acp::code;
 pub use acp_chain_powers::Kind;
 pub use aside::{aside, blocking};
-pub use canonical::{Ambiguity, canonical, is_unclear_update, look_through};
+pub use canonical::{
+    Ambiguity, LeftOpen, canonical, is_unclear_update, look_through, look_through_all,
+};
 pub use edit::{EditError, edit, edit_at_once, set, splice};
 pub use entries::{Entries, Entry, end_of_string};
 pub use envelope::Malformed;

@@ -46,7 +46,24 @@ pub fn is_in(text: &str, comment: &str) -> Result<bool, Malformed> {
     Ok(find(text, comment)?.is_some())
 }
 
-/// Puts code into the block of a text; a new block is at the end.
+/// The place of a new block in a text: its end, or in front of the line with which files of Emacs end by convention,
+/// `;;; FILE ends here`. Behind that line there are only comments, so that it is in no list and no text.
+fn place(text: &str, comment: &str) -> usize {
+    let mut at = text.len();
+    for line in text.split_inclusive('\n').rev() {
+        let content = line.trim();
+        if !content.is_empty() && !content.starts_with(comment) {
+            break;
+        }
+        at -= line.len();
+        if content.ends_with(" ends here") {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// Puts code into the block of a text; a new block is at the end, except for comments with which the file ends.
 pub fn put(text: &str, comment: &str, editor: &str, code: &str) -> Result<String, Malformed> {
     let block = format!(
         "{comment} {BEGIN} (`acp-chain setup {editor}` wrote this, and `acp-chain setup {editor} --undo` removes it)\n\
@@ -56,10 +73,12 @@ pub fn put(text: &str, comment: &str, editor: &str, code: &str) -> Result<String
     match find(&text, comment)? {
         Some(range) => text.replace_range(range, &block),
         None => {
-            if !text.is_empty() && !text.ends_with('\n') {
+            let mut at = place(&text, comment);
+            if at == text.len() && !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
+                at = text.len();
             }
-            text.push_str(&block);
+            text.insert_str(at, &block);
         }
     }
     Ok(text)
@@ -88,6 +107,32 @@ mod tests {
             assert_eq!(more, once.replace("(two)", "(four)") + "(three)\n");
             assert_eq!(take(&more, ";;").unwrap(), before.to_owned() + "(three)\n");
         }
+    }
+
+    #[test]
+    fn a_block_is_in_front_of_the_line_with_which_a_file_ends() {
+        for (before, ends) in [
+            ("(one)\n", ";;; init.el ends here"),
+            ("(one)\n\n", ";;; init.el ends here\n\n"),
+            (
+                "(one)\n",
+                ";;; init.el ends here\n;; Local Variables:\n;; End:\n",
+            ),
+            (";; Local Variables:\n;; End:\n", ";;; init.el ends here\n"),
+        ] {
+            let text = before.to_owned() + ends;
+            let ours = put(&text, ";;", "emacs", "(two)\n").unwrap();
+            assert!(
+                ours.starts_with(&format!("{before};; acp-chain: begin"))
+                    && ours.ends_with(&format!("end\n{ends}")),
+                "{ours}"
+            );
+            assert_eq!(take(&ours, ";;").unwrap(), text);
+        }
+        // It may be within a text.
+        let text = "(one \"\n;;; it ends here\n\")\n";
+        let ours = put(text, ";;", "emacs", "(two)\n").unwrap();
+        assert!(ours.starts_with(text), "{ours}");
     }
 
     #[test]

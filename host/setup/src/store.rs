@@ -54,6 +54,9 @@ struct Record {
     /// The added agents.
     #[serde(default)]
     added: Vec<String>,
+    /// Whether the file's folder was made for it.
+    #[serde(default)]
+    made_folder: bool,
 }
 
 impl Store {
@@ -93,15 +96,18 @@ impl Store {
                 }
             }
         };
+        let folder = change.path.parent();
+        let is_new = folder.is_some_and(|folder| !folder.exists());
         let record = Record {
             path: change.path.display().to_string(),
             before: before.as_deref().map(digest),
             after: digest(after),
             agents,
             added,
+            made_folder: is_new || kept.is_some_and(|record| record.made_folder),
         };
         self.keep(&change.path, &record, before.as_deref())?;
-        if let Some(folder) = change.path.parent() {
+        if let Some(folder) = folder {
             fs::create_dir_all(folder).map_err(Error::disk(folder))?;
         }
         let written = (self.write)(&change.path, after.as_bytes());
@@ -186,12 +192,27 @@ impl Store {
                 None => fs::remove_file(&change.path),
             };
             written.map_err(Error::disk(&change.path))?;
+            if change.after.is_none() {
+                self.remove_folder(&change.path)?;
+            }
         }
         if !undo.left.is_empty() {
             return Ok(());
         }
         let place = self.place(&undo.path);
         fs::remove_dir_all(&place).map_err(Error::disk(&place))
+    }
+
+    /// Removes the folder of a file that was removed, if it was made for that file.
+    fn remove_folder(&self, path: &Path) -> Result<(), Error> {
+        let record = self.record(path)?;
+        if let Some(folder) = path.parent()
+            && record.is_some_and(|record| record.made_folder)
+        {
+            // It may have other files by now, and then stays.
+            let _ = fs::remove_dir(folder);
+        }
+        Ok(())
     }
 
     /// The folder of a file's record.

@@ -155,6 +155,30 @@ fn a_setup_killed_before_it_writes_the_file_can_be_undone() {
 }
 
 #[test]
+fn a_folder_that_was_made_for_a_file_goes_with_it() {
+    let neovim = Editor::named("neovim").unwrap();
+    for is_made in [true, false] {
+        let user = User::new();
+        user.file(".config/nvim/init.lua", "");
+        let folder = user.places.home.join(".config/nvim/plugin");
+        if !is_made {
+            fs::create_dir(&folder).unwrap();
+        }
+        user.set_up(neovim);
+        assert!(folder.join("acp-chain.lua").exists());
+        assert!(user.undo(neovim));
+        assert_eq!(folder.exists(), !is_made);
+    }
+    // Other files in it are not ours.
+    let user = User::new();
+    user.file(".config/nvim/init.lua", "");
+    user.set_up(neovim);
+    let other = user.file(".config/nvim/plugin/other.lua", "");
+    assert!(user.undo(neovim));
+    assert!(other.exists());
+}
+
+#[test]
 fn a_file_that_changed_since_the_plan_is_not_written() {
     let editor = Editor::named("jetbrains").unwrap();
     let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");

@@ -192,10 +192,28 @@ async fn they_ask_for_what_they_need_and_no_more() {
         let line = format!("{name}  {name}, which comes with acp-chain");
         assert!(printed.contains(&line), "{printed}\nlacks\n{line}");
     }
-    for wrong in ["never uses", "does not see it", "the fewest powers"] {
+    for wrong in ["never uses", "does not see it", "powers = "] {
         assert!(!printed.contains(wrong), "{printed}\nhas {wrong}");
     }
     user.has_compiled_nothing();
+}
+
+#[tokio::test]
+async fn the_powers_that_check_proposes_can_be_pasted() {
+    let user = User::new();
+    let grant = |powers: &str| {
+        let text = format!("[[proxy]]\nuse = 'redact'\npowers = {powers}\n");
+        fs::write(user.path("chain.toml"), text).unwrap();
+    };
+    let check = ["check", "--start", "--manifest", "chain.toml"];
+    grant("['prompts.read', 'prompts.change']");
+    let (valid, printed) = user.output(check).await;
+    assert!(valid && printed.contains("does not see it"), "{printed}");
+    let proposed = printed.split_once("needs: powers = ");
+    let proposed = proposed.and_then(|(_, behind)| behind.lines().next());
+    grant(proposed.unwrap_or_else(|| panic!("{printed}")));
+    let (valid, printed) = user.output(check).await;
+    assert!(valid && !printed.contains("does not see it"), "{printed}");
 }
 
 #[tokio::test]
@@ -263,7 +281,7 @@ async fn what_is_not_there_is_an_error_and_what_is_there_is_not_added_again() {
     let user = User::new();
     let error = user.refused(&["--with", "redcat"]).await;
     assert!(
-        error.contains("--with redcat: `redcat` is not installed; there are `rules`, `todo`"),
+        error.contains("--with redcat: `redcat` is not installed (did you mean `redact`?); there are `rules`, `todo`"),
         "{error}"
     );
     user.config("[[proxy]]\nuse = 'redact'\n");

@@ -328,6 +328,19 @@ fn a_full_disk_is_an_error_and_a_reader_who_has_enough_is_none() {
 }
 
 #[test]
+fn limits_are_a_list_for_people_and_a_table_for_the_book() {
+    let home = tempfile::tempdir().unwrap();
+    let listed = printed(&mut acp_chain(home.path(), &["limits"]));
+    let memory = "memory  64 MiB, up to 1 GiB\n    the linear memory of the component, ";
+    assert!(
+        listed.starts_with(memory) && !listed.contains("---"),
+        "{listed}"
+    );
+    let table = printed(&mut acp_chain(home.path(), &["limits", "--markdown"]));
+    assert!(table.starts_with("| Key | Default | Ceiling |"), "{table}");
+}
+
+#[test]
 fn help_and_the_log_have_no_colours_in_a_terminal() {
     let home = tempfile::tempdir().unwrap();
     for args in [&["run", "--help"][..], &["--log", "debug", "limits"]] {

@@ -270,6 +270,32 @@ fn without_an_editor_those_that_are_found_are_listed_with_what_they_launch() {
     ] {
         assert!(printed.contains(&line), "{printed}\nlacks\n{line}");
     }
+    let program = installed().canonicalize().unwrap();
+    let settings = user.read(ZED);
+    user.write(
+        ZED,
+        &settings.replace(program.to_str().unwrap(), "/gone/acp-chain"),
+    );
+    let printed = user.sets_up(&[]);
+    let line = "  ! `Claude` launches /gone/acp-chain, which does not exist: ";
+    assert!(printed.contains(line), "{printed}");
+}
+
+#[test]
+fn a_difference_has_the_colours_of_other_output() {
+    let user = User::with_zed();
+    for (force, mark) in [
+        ("1", "\u{1b}[32m+    \"OpenCode\": "),
+        ("0", "\n+    \"OpenCode\": "),
+    ] {
+        let mut command = user.command(installed());
+        command
+            .args(["setup", "zed", "--print"])
+            .env("CLICOLOR_FORCE", force);
+        let output = command.output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains(mark), "{printed:?}");
+    }
 }
 
 #[test]
@@ -282,7 +308,7 @@ fn what_cannot_be_done_is_told_with_the_next_step_and_changes_nothing() {
         ),
         (
             &["zed", "--with", "redcat"],
-            "--with redcat: `redcat` is not installed; there are `rules`, `todo`",
+            "--with redcat: `redcat` is not installed (did you mean `redact`?); there are `rules`, `todo`",
         ),
         (
             &["jetbrains"],

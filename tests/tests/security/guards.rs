@@ -34,6 +34,26 @@ async fn a_chain_starts_wherever_its_guards_are_written() {
 }
 
 #[tokio::test]
+async fn a_tool_call_passes_a_guard_though_its_variables_differ_in_case_only() {
+    let mut chain = Chain::initialized(&redact(), AGENT).await;
+    let call = |input: &str| {
+        format!(
+            r#"{{"sessionUpdate":"tool_call","toolCallId":"t","title":"Build","rawInput":{input}}}"#
+        )
+    };
+    let passes = call(r#"{"env":{"http_proxy":"a","HTTP_PROXY":"b"}}"#);
+    let held = call(r#"{"command":"ls","Command":"rm"}"#);
+    chain
+        .client
+        .turn(&format!("update {passes}\nupdate {held}"))
+        .await;
+    let got = chain.client.wire.transcript().received("client").concat();
+    assert!(got.contains("HTTP_PROXY"), "{got}");
+    assert!(!got.contains(r#""rm""#), "{got}");
+    chain.finish().await;
+}
+
+#[tokio::test]
 async fn what_a_guard_redacted_nobody_in_front_of_it_can_alter() {
     let config = "[proxy.config.notifications]
         'session/update' = [{ edit = { pointer = '/update/content/text', value = 'altered' } }]";

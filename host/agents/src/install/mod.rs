@@ -1,7 +1,7 @@
 //! Fetches an agent from a registry into a folder of its own, where it is complete before the user confirms.
 
 mod binary;
-mod launch;
+pub(crate) mod launch;
 mod npm;
 mod python;
 mod spec;

@@ -8,17 +8,18 @@ use std::time::Duration;
 use super::ServeLimits;
 use crate::hooks::{ChainHooks, SharedHooks};
 use crate::plan::{self, Plan, start_native};
+use crate::protected::file_of;
 use crate::values::{ValuesPlan, ValuesProcess};
 use crate::{ChainError, Error, Report, home};
 use acp_chain::host::{self, Host, LoadedProxy, Ready, ReadyProxy, StartedProxies};
 use acp_chain_channel::{Failure, Registration};
-use acp_chain_conductor::native::{Startable, Supervisor};
+use acp_chain_conductor::native::{CommandLine, Startable, Supervisor};
 use acp_chain_conductor::{Chain, ChildIo, Member, Role, StartError};
 use acp_chain_manifest::serve::Route;
 use acp_chain_manifest::{Manifest, ProxyEntry, ProxyKind, Remote};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::code;
-use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_sandbox::{Gauge, Guest, Total, apart};
 use acp_chain_state::Keeper;
 use acp_chain_system::handover::Taker;
@@ -100,7 +101,10 @@ impl Chains {
         }
         let hooks_of_others = attach(&mut others)?;
         let all = plans.iter().map(|(_, plan, _)| plan).chain([&others]);
-        let commands = all.flat_map(Plan::commands).collect();
+        let commands: Vec<_> = all.flat_map(Plan::commands).collect();
+        for command in &commands {
+            warn_of_missing(command, report);
+        }
         let connections = usize::try_from(limits.connections).unwrap_or(usize::MAX);
         // Those that have just ended may still hold theirs.
         let connections = connections.saturating_add(ENDING);
@@ -326,5 +330,16 @@ impl Template {
         let ready: Vec<_> = ready.collect();
         let started = host::start(&self.manifest, ready, self.sleep_after).await;
         started.map_err(ChainError::new)
+    }
+}
+
+/// Warns of a program that was not found: otherwise the first client would be the one to learn it.
+fn warn_of_missing(command: &CommandLine, report: &dyn Report) {
+    let is_there = file_of(command).is_some_and(|file| file.is_file());
+    if !is_there && which::which(&command.program).is_err() {
+        let program = quote(&command.program.to_string_lossy(), MAX_QUOTE);
+        report.warns(&format!(
+            "the program `{program}` was not found: clients get an error until it is there, or its full path is given"
+        ));
     }
 }

@@ -219,7 +219,7 @@ mod tests {
         let page = include_str!("../../../../docs/limits.md");
         assert!(
             page.contains(&markdown(&Limits::ceilings())),
-            "docs/limits.md is behind; put in what `acp-chain limits` prints"
+            "docs/limits.md is behind; put in what `acp-chain limits --markdown` prints"
         );
     }
 }

@@ -67,7 +67,12 @@ impl Add {
         // Obstacles are reported before anything is fetched.
         check_free(&store, &self.name)?;
         let fetcher = Fetcher::new()?;
-        let registry = self.from.read(&fetcher, None)?;
+        let registry = self.from.read(&fetcher, None).map_err(|error| {
+            let name = &self.name;
+            wrong!(
+                "{error}. Without a registry, `acp-chain agent add {name} -- COMMAND` gives a command of yours that name"
+            )
+        })?;
         let entry = registry.named(&self.name).map_err(shown)?;
         let offer = registry.offer(&entry, self.kind).map_err(shown)?;
         let install = Install {

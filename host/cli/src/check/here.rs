@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::Result;
 use acp_chain_app::home;
-use acp_chain_app::project::{OpenProject, State, locate};
+use acp_chain_app::project::{OpenProject, State, check_installed, locate};
 use acp_chain_app::protected::NamedFiles;
 use acp_chain_app::shell::trust;
 use acp_chain_extension::{Installed, Lock};
@@ -13,7 +13,7 @@ use acp_chain_project::{Content, Found, Keep, MANIFEST, Records, Standing, vouch
 use acp_chain_rpc::untrusted::Untrusted;
 
 /// Prints, file by file, what applies in a folder. Returns the project, if its proxies would run. Fails if the folder
-/// has a project that cannot be used.
+/// has a project that cannot be used, trusted or not, unless the user denied it.
 pub fn print(
     folder: &Path,
     own: &Manifest,
@@ -60,6 +60,12 @@ pub fn print(
     };
     let command = trust(&root);
     let state = State::of(&root, records, &installed.carried);
+    // What the user has not decided about is checked as far as the question about it would be, which runs nothing.
+    if matches!(state, State::Unknown | State::Changed) {
+        let content = Content::read(&root, &installed.carried, Keep::Components)?;
+        check_installed(&content, installed)?;
+        OpenProject::new(content, user, installed, named)?;
+    }
     // Until the user has agreed to what is there now, sessions have what was there before.
     if matches!(state, State::Changed | State::Gone)
         && let Some((record, content)) = records.kept(&root, &installed.carried, Keep::Components)

@@ -16,8 +16,10 @@ use acp_chain_app::hooks::{HooksPlan, identify};
 use acp_chain_app::plan::{self, give_up_rights};
 use acp_chain_app::protected::{self, NamedFiles};
 use acp_chain_app::{home, proxies};
+use acp_chain_channel::limits::about;
 use acp_chain_channel::{Action, Event, Failure, Offer, Outcome, Source, Started};
 use acp_chain_conductor::native::CommandLine;
+use acp_chain_extension::Location;
 use acp_chain_kit::conformance::asks;
 use acp_chain_kit::transcript::log::Log;
 use acp_chain_manifest::{
@@ -161,7 +163,8 @@ impl Check {
                         & match guest {
                             Some(guest) if starts => {
                                 let start = proxy.start.unwrap_or_else(|| start(runtime, &guest));
-                                print_start(runtime, &guest, start, manifest, entry, self.start)
+                                let (in_full, asked) = (self.start, proxy.asked.as_deref());
+                                print_start(runtime, &guest, start, manifest, entry, in_full, asked)
                             }
                             guest => guest.is_some(),
                         }
@@ -181,6 +184,8 @@ struct Proxy {
     loaded: LoadedProxy,
     /// How it started, if it was started already.
     start: Option<Start>,
+    /// The powers that it asks for, if it is an extension.
+    asked: Option<Vec<String>>,
 }
 
 /// The start of a component, and the warnings in its log.
@@ -233,10 +238,23 @@ fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<String> {
 fn load(runtime: &Runtime, proxies: Vec<ProxyPlan>) -> Result<Vec<Proxy>> {
     let loaded = runtime.block_on(plan::load(None, proxies, &TERMINAL))?;
     let proxies = loaded.into_iter().map(|loaded| Proxy {
+        asked: asked(&loaded.plan.entry),
         loaded,
         start: None,
     });
     Ok(proxies.collect())
+}
+
+/// The powers that an extension asks for; `None` for another proxy, which may have any.
+fn asked(entry: &ProxyEntry) -> Option<Vec<String>> {
+    let ProxyKind::Component(ComponentEntry { location, .. }) = &entry.kind else {
+        return None;
+    };
+    if !matches!(location, Location::Stored(_) | Location::Carried(_)) {
+        return None;
+    }
+    let powers = location.package().ok()?.asks.powers.into_iter();
+    Some(powers.map(|asked| asked.power).collect())
 }
 
 /// Whether a proxy that is a guard can guard; reports it if not.
@@ -303,7 +321,7 @@ fn print_proxy(
         wasi: imports.iter().any(|name| name.starts_with("wasi:")),
         offers: component.offers(),
     };
-    say!("  │  {} kB", component.size() / 1000);
+    say!("  │  {}", about(component.size()));
     for line in words::terms(terms, entry.on_failure, &abilities) {
         say!("  │  {line}");
     }
@@ -323,8 +341,8 @@ fn start(runtime: &Runtime, guest: &Guest) -> Start {
     }
 }
 
-/// Prints the warnings of a proxy that was started; `in_full`, also its subscriptions, compared with its powers. Returns
-/// whether the proxy starts.
+/// Prints the warnings of a proxy that was started; `in_full`, also its subscriptions, compared with its powers, and with
+/// those that it has `asked` for, if it is an extension. Returns whether the proxy starts.
 fn print_start(
     runtime: &Runtime,
     guest: &Guest,
@@ -332,6 +350,7 @@ fn print_start(
     manifest: &Manifest,
     entry: &ProxyEntry,
     in_full: bool,
+    asked: Option<&[String]>,
 ) -> bool {
     let started = start.outcome.and_then(|started| {
         let declared = entry.check_declared(&started.registration);
@@ -343,7 +362,7 @@ fn print_start(
     match started {
         Ok(_) if !in_full => true,
         Ok(started) => {
-            for line in asks::compare(&started.registration, &guest.grant) {
+            for line in asks::compare(&started.registration, &guest.grant, asked) {
                 say!("  │  {line}");
             }
             if guest.grant.has("tools") {

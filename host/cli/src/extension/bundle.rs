@@ -5,6 +5,7 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 use crate::Result;
+use acp_chain_channel::limits::about;
 use acp_chain_package::Package;
 
 use super::package;
@@ -54,11 +55,11 @@ impl Bundle {
             });
             let code = code.map_err(|error| wrong!("{shown}: {error}"))?;
             say!(
-                "{} {}, {} kB, {} kB compiled",
+                "{} {}, {}, {} compiled",
                 package.name,
                 package.version,
-                component.len() / 1000,
-                code.len() / 1000
+                about(component.len() as u64),
+                about(code.len() as u64)
             );
             loads.push(Load {
                 package,

@@ -111,8 +111,13 @@ impl Checks {
 
     /// Fetches the current content of a source, whose path is relative to the working directory.
     pub fn read(&self, source: &Source) -> Result<Fetched> {
-        let download = self.progress.download(&shown(source));
-        let seen = |there, whole| download.set(there, whole);
+        let is_remote = !matches!(source, Source::File(_));
+        let download = is_remote.then(|| self.progress.download(&shown(source)));
+        let seen = |there, whole| {
+            if let Some(download) = &download {
+                download.set(there, whole);
+            }
+        };
         let fetched = self.runtime.block_on(self.fetcher.fetch(source, &seen));
         Ok(fetched?)
     }

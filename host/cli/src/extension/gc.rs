@@ -3,13 +3,17 @@
 use super::place::ManifestArg;
 use crate::Result;
 use acp_chain_app::project;
+use acp_chain_channel::limits::about;
 
 pub fn main() -> Result<()> {
     let place = ManifestArg::default().place()?;
     let changing = place.store.change()?;
     let collected = changing.collect(&project::locks()?)?;
-    let (components, kilobytes) = (collected.components, collected.bytes.div_ceil(1000));
+    let components = collected.components;
     let s = if components == 1 { "" } else { "s" };
-    say!("{components} component{s} removed, {kilobytes} kB freed");
+    say!(
+        "{components} component{s} removed, {} freed",
+        about(collected.bytes)
+    );
     Ok(())
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::about;
 use super::candidate::shown;
 use super::place::{ManifestArg, Place};
-use acp_chain_extension::{Change, Locked};
+use acp_chain_extension::{Carried, Change, Locked};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_terms::about::signer;
 
@@ -36,18 +36,25 @@ impl List {
         let place = self.named.place()?;
         let (lock, edit) = (place.lock()?, place.edit()?);
         let used: Vec<_> = edit.uses().map(str::to_owned).collect();
+        let carried = home::carried()?;
+        let unlocked = used.iter().filter(|name| lock.get(name).is_none());
         if self.json {
-            let all = lock.extensions().map(|locked| facts(&place, locked, &used));
-            let all: Vec<_> = all.collect();
+            let locked = lock.extensions().map(|locked| facts(&place, locked, &used));
+            let unlocked = unlocked.map(|name| facts_of_unlocked(&carried, name));
+            let all: Vec<_> = locked.chain(unlocked).collect();
             say!("{:#}", json!({ "extensions": all }));
             return Ok(());
         }
         for locked in lock.extensions() {
             print(&place, locked, &used);
         }
-        let built_in = used.iter().filter(|name| lock.get(name).is_none());
-        for name in built_in {
-            say!("{}\n  comes with acp-chain", quote(name, MAX_QUOTE));
+        for name in unlocked {
+            say!("{}", quote(name, MAX_QUOTE));
+            if carried.named(name).is_some() {
+                say!("  comes with acp-chain");
+            } else {
+                say!("  ! it is not installed: `acp-chain add SOURCE` installs it");
+            }
         }
         if lock.is_empty() && used.is_empty() {
             let manifest = place.shown();
@@ -86,8 +93,22 @@ fn facts(place: &Place, locked: &Locked, used: &[String]) -> serde_json::Value {
         "name": locked.name,
         "used": used.contains(&locked.name),
         "installed": place.store.read(&locked.agreed.digest).is_ok(),
+        "built-in": false,
         "agreed": locked.agreed,
         "pending": locked.pending,
+    })
+}
+
+/// The same for a used extension without a lock: it is built in, or missing.
+fn facts_of_unlocked(carried: &Carried, name: &str) -> serde_json::Value {
+    let is_built_in = carried.named(name).is_some();
+    json!({
+        "name": name,
+        "used": true,
+        "installed": is_built_in,
+        "built-in": is_built_in,
+        "agreed": null,
+        "pending": null,
     })
 }
 

@@ -38,7 +38,12 @@ impl Remove {
         if was_locked {
             changing.write(&lock)?;
         }
-        say!("{manifest} no longer uses `{name}`. `acp-chain gc` removes unused components.");
+        let rest = if was_locked {
+            " `acp-chain gc` removes unused components."
+        } else {
+            ""
+        };
+        say!("{manifest} no longer uses `{name}`.{rest}");
         Ok(())
     }
 }

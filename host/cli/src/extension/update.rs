@@ -10,6 +10,7 @@ use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Consent};
 use super::place::{ManifestArg, Place};
 use crate::{Result, code_if, report_one};
+use acp_chain_app::home;
 use acp_chain_extension::signature::signer_after;
 use acp_chain_extension::{Change, Locked, Source};
 use acp_chain_fetch::Fetched;
@@ -64,6 +65,10 @@ impl Update {
         for name in &names {
             succeeded &= match lock.get(name) {
                 Some(locked) => report_one(name, self.update(&place, &checks, locked)),
+                None if home::carried()?.named(name).is_some() => {
+                    say!("`{name}` comes with acp-chain, and is updated with it.");
+                    true
+                }
                 None => {
                     let name = quote(name, MAX_QUOTE);
                     tell!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");

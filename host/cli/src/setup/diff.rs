@@ -6,6 +6,7 @@ use std::fmt::Write;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_secrets::{Detector, Effort, defaults};
 use acp_chain_setup::Change;
+use console::style;
 use similar::{ChangeTag, TextDiff};
 
 /// How many lines of context a diff shows.
@@ -23,14 +24,14 @@ pub fn show(change: &Change) {
     for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
         say!("{}", hunk.header());
         for change in hunk.iter_changes() {
-            let mark = match change.tag() {
-                ChangeTag::Equal => ' ',
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-            };
             let line = change.value().trim_end_matches(['\n', '\r']);
-            let shown = masked(detector.as_ref(), line).replace('\t', "    ");
-            say!("{mark}{}", quote(&shown, MAX_QUOTE));
+            let plain = masked(detector.as_ref(), line).replace('\t', "    ");
+            let shown = quote(&plain, MAX_QUOTE);
+            match change.tag() {
+                ChangeTag::Equal => say!(" {shown}"),
+                ChangeTag::Delete => say!("{}", style(format!("-{shown}")).red()),
+                ChangeTag::Insert => say!("{}", style(format!("+{shown}")).green()),
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use acp_chain_doctor::setup_command;
+use acp_chain_doctor::{missing_program, setup_command};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_setup::{EDITORS, Editor, Folders, Runs, agents};
 
@@ -46,6 +46,13 @@ fn one(editor: &Editor, path: &Path, setup: &str) {
     };
     for agent in &found {
         let name = quote(&agent.name, MAX_QUOTE);
+        if let Some(program) = missing_program(agent) {
+            say!(
+                "  ! `{name}` launches {}, which does not exist: `acp-chain doctor` has the command that corrects it",
+                Untrusted::new(program.display())
+            );
+            continue;
+        }
         match &agent.runs {
             Runs::Chain | Runs::ByHand => say!("  `{name}` launches acp-chain"),
             Runs::Other(command) => say!("  `{name}` launches {}", quote(command, MAX_QUOTE)),

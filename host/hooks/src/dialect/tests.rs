@@ -250,6 +250,20 @@ fn every_closed_answer_refuses() {
 }
 
 #[test]
+fn variables_and_headers_of_a_tool_may_differ_in_case() {
+    let claude = dialect("claude").unwrap();
+    let event = r#"{"tool_name":"Bash","tool_input":{"command":"ls","env":{"no_proxy":"a","NO_PROXY":"b"}},
+        "tool_response":{"Via":1,"via":2}}"#;
+    for moment in ["PreToolUse", "PostToolUse"] {
+        let read = claude.read(moment, event).unwrap();
+        assert!(read.input.contains("NO_PROXY"), "{}", read.input);
+    }
+    let twice = r#"{"tool_name":"Bash","tool_input":{"command":"ls","Command":"rm"}}"#;
+    let read = claude.read("PreToolUse", twice);
+    assert_eq!(read.unwrap_err(), MalformedReport::Json);
+}
+
+#[test]
 fn reports_that_are_odd_are_malformed() {
     let claude = dialect("claude").unwrap();
     let read = |event, text| claude.read(event, text).unwrap_err();

@@ -157,7 +157,7 @@ impl Hop {
     pub fn fall_asleep(&mut self) {
         if let Phase::Idle(mut part) = std::mem::replace(&mut self.phase, Phase::Asleep) {
             self.next_number = part.allot();
-            tracing::debug!("the proxy `{}` sleeps; {:?}", self.name, part.tally());
+            tracing::debug!("the proxy `{}` sleeps; {}", self.name, part.tally());
         }
         if let Some(memory) = self.memory() {
             memory.store(0, Ordering::Relaxed);

@@ -6,8 +6,13 @@ use acp_chain_channel::{Grant, Registration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Remarks about a registration under a grant, one line each; and, if the powers of the grant are not the fewest that
-/// suffice, those powers in the manifest's syntax.
-pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
+/// suffice, those powers in the manifest's syntax. An extension can have only the powers that it has `asked` for; of
+/// these, it needs what lets it read for its subscriptions, and all others.
+pub fn compare(
+    registration: &Registration,
+    grant: &Grant,
+    asked: Option<&[String]>,
+) -> Vec<String> {
     let mut lines = Vec::new();
     if registration.guard {
         lines.push("is a guard: it stands next to the agent, behind all others".to_owned());
@@ -48,17 +53,28 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
             power.key
         ));
     }
-    let same =
-        least.len() == grant.powers().len() && least.iter().all(|power| grant.has(power.key));
+    let is_needed = |key: &&str| {
+        let needed = least.iter().any(|power| power.key == *key);
+        needed || Power::named(key).is_some_and(|power| !only_lets_read(power))
+    };
+    let wanted: Vec<&str> = match asked {
+        Some(asked) => asked.iter().map(String::as_str).filter(is_needed).collect(),
+        None => least.iter().map(|power| power.key).collect(),
+    };
+    let same = wanted.len() == grant.powers().len() && wanted.iter().all(|key| grant.has(key));
     if !same {
-        let keys: Vec<_> = least.iter().map(|power| power.key).collect();
-        lines.push(format!(
-            "the fewest powers for its subscriptions: powers = {keys:?}"
-        ));
-        lines.push(
-            "a proxy does not declare what it changes, answers or sends: its powers for that are kept"
-                .to_owned(),
-        );
+        let (what, why) = match asked {
+            Some(_) => (
+                "the powers that it asks for and needs",
+                "without `powers` it has all that it asks for",
+            ),
+            None => (
+                "the fewest powers for its subscriptions",
+                "a proxy does not declare what it changes, answers or sends: its powers for that are kept",
+            ),
+        };
+        lines.push(format!("{what}: powers = {wanted:?}"));
+        lines.push(why.to_owned());
     }
     lines
 }
@@ -66,8 +82,8 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
 /// The powers that let a proxy see a part of a subscription.
 fn readers(asked: &Subscription) -> String {
     let kinds = [Kinds::REQUEST, Kinds::NOTIFICATION, Kinds::RESPONSE];
-    let reads = |power: &&Power| power.actions().intersects(Actions::READ) && power.needs.is_none();
-    let readers = Power::all().filter(reads).filter(|power| {
+    let readers = Power::all().filter(|power| only_lets_read(power));
+    let readers = readers.filter(|power| {
         let mut kinds = kinds.iter().filter(|kinds| asked.kinds.intersects(**kinds));
         kinds.any(|kinds| {
             Subscription {
@@ -81,12 +97,21 @@ fn readers(asked: &Subscription) -> String {
     readers.join(" or ")
 }
 
+/// Whether a power lets a proxy read, and needs no other power for that.
+fn only_lets_read(power: &Power) -> bool {
+    power.actions().intersects(Actions::READ) && power.needs.is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use acp_chain_channel::{FailurePolicy, Kinds, Offers, Pattern, Subscription};
 
     fn compared(methods: &[&str], powers: &[&str]) -> String {
+        compared_with(methods, powers, None)
+    }
+
+    fn compared_with(methods: &[&str], powers: &[&str], asked: Option<&[&str]>) -> String {
         let subscriptions = methods.iter().map(|method| Subscription {
             method: Pattern::new(method).unwrap(),
             sender: None,
@@ -100,7 +125,22 @@ mod tests {
             guard: false,
         };
         let grant = Grant::new("me", powers.iter().copied(), Vec::new()).unwrap();
-        compare(&registration, &grant).join("\n")
+        let asked = asked.map(|asked| asked.iter().map(|&key| key.to_owned()).collect::<Vec<_>>());
+        compare(&registration, &grant, asked.as_deref()).join("\n")
+    }
+
+    #[test]
+    fn an_extension_is_to_have_nothing_that_it_does_not_ask_for() {
+        let methods = ["session/prompt", "fs/read_text_file"];
+        let asked = ["plans.read", "prompts.read", "prompts.change"];
+        let told = compared_with(&methods, &["prompts.read"], Some(&asked));
+        assert!(
+            told.contains(r#"asks for and needs: powers = ["prompts.read", "prompts.change"]"#),
+            "{told}"
+        );
+        let needed = ["prompts.read", "prompts.change"];
+        let told = compared_with(&methods, &needed, Some(&needed));
+        assert!(!told.contains("powers = "), "{told}");
     }
 
     #[test]

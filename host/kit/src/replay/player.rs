@@ -218,7 +218,8 @@ impl<'m> Received<'m> {
             (None, _) => Kind::Response,
         };
         let id = id.and_then(Value::as_u64).filter(|_| method.is_none());
-        let error = message.get("error").filter(|_| method.is_none());
+        let is_error = |error: &&Value| method.is_none() && !error.is_null();
+        let error = message.get("error").filter(is_error);
         let body = match kind {
             Kind::Response => error.or(message.get("result")),
             _ => message.get("params"),

@@ -94,7 +94,7 @@ impl Answers {
             _ => {}
         }
         let is_for_ticket = self.settings.endpoint.is_under(path, "/ticket");
-        if self.settings.endpoint != *path && !is_for_ticket {
+        if !self.settings.endpoint.is_at(path) && !is_for_ticket {
             return Ok(bare(StatusCode::NOT_FOUND));
         }
         let (head, body) = request.into_parts();

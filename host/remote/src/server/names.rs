@@ -45,6 +45,12 @@ impl Default for Endpoint {
 }
 
 impl Endpoint {
+    /// Whether `path` is this endpoint. It may have a slash more, as with some clients.
+    #[must_use]
+    pub fn is_at(&self, path: &str) -> bool {
+        self.0 == path || path.strip_suffix('/') == Some(&*self.0)
+    }
+
     /// Whether `path` is this endpoint followed by `behind`.
     #[must_use]
     pub fn is_under(&self, path: &str, behind: &str) -> bool {
@@ -116,6 +122,14 @@ mod tests {
             assert!(bad.parse::<Endpoint>().is_err(), "{bad}");
         }
         assert!(Endpoint::default().to_string().parse::<Endpoint>().is_ok());
+        for (path, is_at) in [
+            ("/acp", true),
+            ("/acp/", true),
+            ("/acp//", false),
+            ("/", false),
+        ] {
+            assert_eq!(Endpoint::default().is_at(path), is_at, "{path}");
+        }
         assert!(Node::random().unwrap().to_string().parse::<Node>().is_ok());
     }
 }

@@ -138,7 +138,7 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
     let (name, reason, details) = (hop.name(), &failure.reason, failure.details());
     tracing::error!(target: Failure::TARGET, "the proxy `{name}` broke{at}: {reason}{details}");
     if let Some(tally) = hop.tally() {
-        tracing::info!("the proxy `{name}` before it broke: {tally:?}");
+        tracing::info!("the proxy `{name}` before it broke: {tally}");
     }
 }
 

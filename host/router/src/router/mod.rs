@@ -392,7 +392,7 @@ impl Router {
         for hop in &self.core.hops {
             if let Some(tally) = hop.tally() {
                 let (name, refused) = (hop.name(), hop.refused());
-                tracing::info!("the proxy `{name}`: failed on {refused}; {tally:?}");
+                tracing::info!("the proxy `{name}`: failed on {refused} messages; {tally}");
             }
         }
         for index in 0..self.core.hops.len() {

@@ -189,7 +189,7 @@ pub(super) fn part(core: &mut Core) {
         }
         let title = hop.title();
         if let Some(tally) = hop.tally() {
-            tracing::info!("{title}: failed on {}; {tally:?}", hop.refused());
+            tracing::info!("{title}: failed on {} messages; {tally}", hop.refused());
         }
         tracing::info!("{title} has left");
     }

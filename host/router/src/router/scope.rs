@@ -60,8 +60,7 @@ pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) ->
     let Some(id) = named(&message).and_then(Id::parse) else {
         return message;
     };
-    let number = id.as_str().parse();
-    if number.is_ok_and(|number| is_at_native(&number)) {
+    if id.number().is_some_and(|number| is_at_native(&number)) {
         return message;
     }
     let own = core.hops[index]

@@ -216,6 +216,26 @@ fn a_program_that_fnm_links_for_a_shell_is_recorded_where_it_stays() {
     );
 }
 
+#[test]
+fn what_runs_a_script_of_the_users_own_is_recorded() {
+    let mut world = World::new();
+    let bin = world.path("own-bin");
+    fs::create_dir_all(&bin).unwrap();
+    host::executable(&bin.join("agent"), "#!/usr/bin/env acp-chain-tool -x\n").unwrap();
+    world.set_path(&[bin.as_os_str(), OsStr::new("/bin")]);
+    let add = ["agent", "add", "mine", "--", "agent", "--acp"];
+    let told = world.fails(&add);
+    assert!(
+        told.contains("`acp-chain-tool` is not in PATH, and this agent needs it"),
+        "{told}"
+    );
+    host::executable(&bin.join("acp-chain-tool"), SCRIPT).unwrap();
+    let said = world.does(&add);
+    let bin = bin.display();
+    let launches = format!("launches {bin}/acp-chain-tool -x {bin}/agent --acp.");
+    assert!(said.contains(&launches), "{said}\nlacks\n{launches}");
+}
+
 /// Serves an npm package whose program begins with this line. Returns the registry.
 fn with_first_line(world: &World, line: &str) -> String {
     let agent = fs::read_to_string(peer("npm/agent.mjs")).unwrap();

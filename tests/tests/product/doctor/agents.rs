@@ -106,12 +106,9 @@ fn an_agent_that_may_want_a_login_is_told_with_the_command() {
     let found = User::new().doctor(&["--", AGENT, "--login"]);
     assert_eq!(found.code, Some(0));
     let unwell = found.unwell();
-    assert!(
-        unwell[0]["says"]
-            .as_str()
-            .unwrap()
-            .ends_with("in one of these ways: Log in")
-    );
+    let says = unwell[0]["says"].as_str().unwrap();
+    assert!(says.ends_with("in one of these ways:"), "{says}");
+    assert_eq!(unwell[0]["lines"], json!(["Log in"]));
     let command = format!("{AGENT} --login --sign-in");
     assert_eq!(unwell[0]["remedy"], json!({ "command": command }));
 }

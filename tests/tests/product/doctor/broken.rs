@@ -52,6 +52,22 @@ fn a_component_that_was_deleted_is_named_and_the_command_brings_it_back() {
 }
 
 #[test]
+fn what_was_installed_without_a_signature_is_named_once_signatures_are_required() {
+    let (user, _) = installed();
+    let config = fs::read_to_string(user.path(CONFIG)).unwrap();
+    user.write(CONFIG, &format!("require-signature = true\n{config}"));
+    let found = user.doctor(&[]);
+    assert_eq!(found.code, Some(0), "{found:#?}");
+    let [note] = &found.unwell()[..] else {
+        panic!("{found:#?}");
+    };
+    let says = note["says"].as_str().unwrap();
+    assert!(says.starts_with("`it` has no signature"), "{says}");
+    let step = note["remedy"]["step"].as_str().unwrap();
+    assert!(step.starts_with("`acp-chain remove it`"), "{step}");
+}
+
+#[test]
 fn a_component_of_ones_own_that_is_gone_is_named() {
     let user = User::new();
     let path = user.path("gone.wasm");

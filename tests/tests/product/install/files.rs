@@ -27,6 +27,7 @@ fn what_an_extension_is_and_wants_is_shown_and_nothing_happens_unasked() {
     let file = it(&world);
     let said = world.run(&["add", "./it.wasm"]);
     assert!(!said.is_success);
+    assert!(!said.err.contains("getting"), "{}", said.err);
     let digest = digest(&file);
     for expected in [
         "it 1.2.0\n  Passes everything on\n",
@@ -127,6 +128,16 @@ fn what_comes_with_the_program_is_used_by_its_name() {
     assert!(world.lock().is_empty() && world.components().is_empty());
     world.do_run(&["check"]);
     assert_eq!(world.do_run(&["list"]), "it\n  comes with acp-chain\n");
+    let listed: Value = serde_json::from_str(&world.do_run(&["list", "--json"])).unwrap();
+    let it = &listed["extensions"][0];
+    assert_eq!(
+        (&it["name"], &it["used"], &it["built-in"]),
+        (&"it".into(), &true.into(), &true.into())
+    );
+    assert_eq!(
+        world.do_run(&["update", "it"]),
+        "`it` comes with acp-chain, and is updated with it.\n"
+    );
     // Another extension of this name cannot replace it.
     world.package("it.wasm", "it", "9.0.0", &[]);
     let told = world.fail(&["add", "it.wasm", "--yes"]);
@@ -136,8 +147,18 @@ fn what_comes_with_the_program_is_used_by_its_name() {
         "{told}"
     );
     assert!(world.lock().is_empty());
-    world.do_run(&["remove", "it"]);
-    assert!(!world.manifest_text().contains("proxy"));
+    let removed = world.do_run(&["remove", "it"]);
+    assert!(!removed.contains("acp-chain gc"), "{removed}");
+    let manifest = world.manifest_text();
+    assert!(!manifest.contains("proxy"));
+    // A misspelt one does not come with the program.
+    fs::write(world.manifest(), manifest + "[[proxy]]\nuse = \"ti\"\n").unwrap();
+    assert_eq!(
+        world.do_run(&["list"]),
+        "ti\n  ! it is not installed: `acp-chain add SOURCE` installs it\n"
+    );
+    let listed: Value = serde_json::from_str(&world.do_run(&["list", "--json"])).unwrap();
+    assert_eq!(listed["extensions"][0]["installed"], false);
 }
 
 #[test]

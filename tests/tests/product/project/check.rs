@@ -85,6 +85,31 @@ fn a_project_that_is_wrong_is_an_error_with_its_place() {
 }
 
 #[test]
+fn a_project_that_is_not_trusted_is_checked_as_well_unless_it_is_denied() {
+    let world = World::shouting();
+    for (text, told) in [
+        (
+            "[[proxy]]\nuse = \"redcat\"\n",
+            "/acp-chain.toml:2:7: `redcat` is not installed",
+        ),
+        (
+            "[[proxy]]\nid = \"it\"\npath = \"tools/shout.wasm\"\npowers = [\"prompt.read\"]\n",
+            "/acp-chain.toml:4:11: `powers`: there is no power `prompt.read`; did you mean `prompts.read`?",
+        ),
+        (
+            "[[prxy]]\n",
+            "unknown key `prxy`; did you mean `proxy`? Known here are `agent`, `order`, `proxy`",
+        ),
+    ] {
+        world.manifest(text);
+        let error = world.fail(&["check"]);
+        assert!(error.contains(told), "{error}\nlacks\n{told}");
+    }
+    world.do_run(&["trust", "--deny"]);
+    assert!(checked(&world).contains("trust        denied: "));
+}
+
+#[test]
 fn once_they_are_started_guards_of_the_user_are_shown_where_they_stand() {
     let world = World::shouting();
     let settings = world.home().join(".config/acp-chain");

@@ -1,9 +1,12 @@
 //! The answers to invalid requests.
 
-use acp_chain_tests::host;
+use std::process::Stdio;
+
 use acp_chain_tests::wire::in_time;
+use acp_chain_tests::{host, web};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::served::{ServerProcess, initialize, posted, prompt};
 
@@ -76,6 +79,14 @@ async fn requests_that_are_wrong_get_what_the_page_says() {
             assert_eq!(said["id"], Value::Null);
         }
     }
+    let marked = format!("\u{feff}{}", initialize());
+    let behind = web::client().post(format!("{}/", served.url));
+    for asks in [
+        json(served.asks(Method::POST), &marked),
+        json(behind, &marked),
+    ] {
+        assert_eq!(asks.send().await.unwrap().status(), 200);
+    }
     assert_eq!(served.beside("/healthz").await, 200);
     assert_eq!(served.beside("/readyz").await, 200);
     assert_eq!(served.beside("/other").await, 404);
@@ -126,4 +137,23 @@ async fn a_chain_that_does_not_start_is_told_before_anybody_comes() {
     assert!(told.contains("proxy `redact`"), "{told}");
     assert!(told.contains("it did not start: "), "{told}");
     assert!(ended.stdout.is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_there_is_told_before_anybody_comes() {
+    let mut command = host::acp_chain("serve");
+    command
+        .args(["--listen", "127.0.0.1:0", "--", "no-such-agent"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    let mut served = command.spawn().unwrap();
+    let mut told = BufReader::new(served.stderr.take().unwrap()).lines();
+    let line = in_time("the warning", told.next_line()).await.unwrap();
+    let line = line.unwrap();
+    assert!(
+        line.starts_with("acp-chain: the program `no-such-agent` was not found: "),
+        "{line}"
+    );
 }

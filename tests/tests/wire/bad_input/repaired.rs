@@ -47,6 +47,13 @@ async fn an_answer_without_a_version_arrives() {
 }
 
 #[tokio::test]
+async fn an_answer_under_an_id_that_is_spelt_as_a_fraction_or_with_an_error_of_null_arrives() {
+    answered(r#"{"jsonrpc":"2.0","id":{id}.0,"result":{"stopReason":"end_turn"}}"#).await;
+    answered(r#"{"jsonrpc":"2.0","id":{id},"result":{"stopReason":"end_turn"},"error":null}"#)
+        .await;
+}
+
+#[tokio::test]
 async fn a_client_that_writes_so_is_answered() {
     for (line, is_prompt) in [
         (r#"{"id":"a","method":"session/list"}"#, false),

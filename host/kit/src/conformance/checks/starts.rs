@@ -29,7 +29,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
         }
     };
     let mut findings = Vec::new();
-    for line in asks::compare(&registration, &guest.grant) {
+    for line in asks::compare(&registration, &guest.grant, None) {
         findings.extend(
             line.strip_prefix("! ")
                 .map(|line| Finding::warning(format!("it {line}"))),

@@ -238,8 +238,8 @@ impl McpRouter<'_> {
     }
 
     fn receive_answer(&mut self, link: LinkId, message: Message) {
-        let number = message.id().and_then(|id| id.as_str().parse().ok());
-        let exchange = number.and_then(|number: ExchangeId| self.core.exchanges.get(number));
+        let number = message.id().and_then(|id| id.number());
+        let exchange = number.and_then(|number| self.core.exchanges.get(number));
         match (number, exchange.map(|exchange| exchange.stage)) {
             (Some(number), Some(Stage::Link(asked))) if asked == link => {
                 self.answer_of_client(number, message);

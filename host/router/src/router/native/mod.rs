@@ -208,7 +208,7 @@ fn receive_answer(core: &mut Core, index: HopIndex, message: Message) {
 }
 
 fn awaited(core: &Core, index: HopIndex, id: &Id) -> Option<ExchangeId> {
-    let number = id.as_str().parse().ok()?;
+    let number = id.number()?;
     let exchange = core.exchanges.get(number)?;
     (exchange.stage == Stage::Native(index)).then_some(number)
 }

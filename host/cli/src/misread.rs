@@ -1,0 +1,119 @@
+//! Errors about the command line: those of clap, with tips where clap has none.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Error};
+
+use super::{Cli, out};
+
+/// Prints the help, or the error about the command line. Returns the exit code.
+pub fn report(mut error: Error, command: Option<&str>) -> ExitCode {
+    add_tip(&mut error, command);
+    let text = error.render();
+    if error.use_stderr() {
+        out::write(format_args!("{text}"));
+    } else {
+        put!("{text}");
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Adds a tip to the error about the arguments of a command.
+fn add_tip(error: &mut Error, command: Option<&str>) {
+    let typed = |kind| match error.get(kind) {
+        Some(ContextValue::String(typed)) => Some(typed.clone()),
+        _ => None,
+    };
+    let (kind, tip) = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let Some(name) =
+                typed(ContextKind::InvalidSubcommand).and_then(|typed| jumbled(&typed))
+            else {
+                return;
+            };
+            let kind = ContextKind::SuggestedSubcommand;
+            (kind, ContextValue::Strings(vec![name]))
+        }
+        ErrorKind::UnknownArgument => {
+            let is_manifest = |file: &String| {
+                let extension = Path::new(file).extension();
+                extension.is_some_and(|extension| extension == "toml")
+            };
+            let file = typed(ContextKind::InvalidArg).filter(is_manifest);
+            let Some(file) = file.filter(|_| command.is_some_and(takes_manifest)) else {
+                return;
+            };
+            let tip = format!("a manifest is named with '--manifest {file}'");
+            let tip = ContextValue::StyledStrs(vec![tip.into()]);
+            (ContextKind::Suggested, tip)
+        }
+        _ => return,
+    };
+    if error.get(kind).is_none() {
+        error.insert(kind, tip);
+    }
+}
+
+/// The command that has the letters of this one in another order: of short names, clap does not find it.
+fn jumbled(typed: &str) -> Option<String> {
+    let letters = |name: &str| {
+        let mut letters: Vec<_> = name.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let program = Cli::command();
+    let mut names = program
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| command.get_name().to_owned());
+    names.find(|name| letters(name) == letters(typed))
+}
+
+/// Whether a command has the option `--manifest`.
+fn takes_manifest(command: &str) -> bool {
+    let program = Cli::command();
+    program.find_subcommand(command).is_some_and(|command| {
+        let mut options = command.get_arguments();
+        options.any(|option| option.get_long() == Some("manifest"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    /// What is printed about a wrong command line.
+    fn told(words: &[&str]) -> String {
+        let all = ["acp-chain"].iter().chain(words).map(OsString::from);
+        let all: Vec<_> = all.collect();
+        let mut error = crate::parse(&all).unwrap_err();
+        add_tip(&mut error, words.first().copied());
+        error.render().to_string()
+    }
+
+    #[test]
+    fn a_jumbled_command_is_named() {
+        for (typed, meant) in [("rnu", "run"), ("tyr", "try"), ("dda", "add")] {
+            let told = told(&[typed]);
+            let tip = format!("tip: a similar subcommand exists: '{meant}'");
+            assert!(told.contains(&tip), "{told}\nlacks\n{tip}");
+        }
+        assert!(!told(&["xyz"]).contains("tip: "));
+    }
+
+    #[test]
+    fn a_manifest_without_its_option_is_told_with_it() {
+        for command in ["check", "list"] {
+            let told = told(&[command, "chain.toml"]);
+            let tip = "tip: a manifest is named with '--manifest chain.toml'";
+            assert!(told.contains(tip), "{told}\nlacks\n{tip}");
+        }
+        for other in [["powers", "chain.toml"], ["check", "chain.tml"]] {
+            assert!(!told(&other).contains("--manifest chain"), "{other:?}");
+        }
+    }
+}
