@@ -1,6 +1,12 @@
 //! The help of the program: its commands by topic. clap groups options only.
 
+use acp_chain_interactive::columns;
 use clap::Command;
+
+use crate::out::fitted;
+
+/// The longest lines that are read with ease.
+const WIDEST: usize = 100;
 
 /// The topics, with their commands in the order of the help.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -69,12 +75,14 @@ pub fn grouped(program: Command) -> Command {
         for name in names {
             let about = program.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            let line = format!("  {name:width$}  {about}\n");
+            let line = format!("  {name:width$}  {}\n", fitted(&about, width + 4));
             list.push_str(&line);
         }
         list.push('\n');
     }
-    program.help_template(format!(
+    // Elsewhere than in a terminal, a text is one line.
+    let columns = columns().map_or(0, |columns| columns.min(WIDEST));
+    program.term_width(columns).help_template(format!(
         "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
     ))
 }
@@ -106,9 +114,10 @@ mod tests {
         for (topic, names) in GROUPS {
             let (_, group) = help.split_once(&format!("\n{topic}:\n")).unwrap();
             let (group, _) = group.split_once("\n\n").unwrap();
-            let listed = group
-                .lines()
-                .map(|line| line.split_whitespace().next().unwrap());
+            // What is further to the right goes on about the command above.
+            let lines = group.lines().filter_map(|line| line.strip_prefix("  "));
+            let lines = lines.filter(|line| !line.starts_with(' '));
+            let listed = lines.map(|line| line.split_whitespace().next().unwrap());
             assert!(listed.eq(names.iter().copied()), "{group}");
         }
         for part in [
