@@ -26,6 +26,9 @@ const EXAMPLES: &str = "1.79.0";
 /// The share of the engine's findings in the examples that `redact` has to find.
 const RECALL: f64 = 0.95;
 
+/// Folders whose files have keys that were made up for them.
+const OF_TESTS: [&str; 4] = ["benches", "test", "tests", "testing"];
+
 /// The ordinary text: this many bytes from each source, of files of these kinds.
 const SHARE: usize = 5_000_000;
 const KINDS: [&str; 10] = ["c", "h", "js", "json", "md", "mjs", "py", "rs", "ts", "txt"];
@@ -71,10 +74,12 @@ pub fn compare(workspace: &Workspace) -> Result<()> {
     let theirs = by_engine(workspace, &engine, &rules, &ordinary)?
         .secrets
         .len();
-    let ours: usize = by_us(workspace, &ordinary)?
-        .iter()
-        .map(|(_, names)| names.len())
-        .sum();
+    let ours = by_us(workspace, &ordinary)?;
+    let found_by_us: Vec<_> = (0..)
+        .zip(ours.iter().map(|(_, names)| names))
+        .filter(|(_, names)| !names.is_empty())
+        .collect();
+    let ours: usize = found_by_us.iter().map(|(_, names)| names.len()).sum();
     println!("ordinary text: {bytes} bytes, {theirs} secrets by the engine, {ours} by redact");
 
     #[expect(clippy::cast_precision_loss, reason = "they are few")]
@@ -82,7 +87,7 @@ pub fn compare(workspace: &Workspace) -> Result<()> {
     ensure!(recall >= RECALL, "redact misses {missed:?}");
     ensure!(
         ours <= theirs,
-        "redact finds more in ordinary text than the engine"
+        "redact finds more in ordinary text than the engine, by the numbers of the texts: {found_by_us:?}"
     );
     Ok(())
 }
@@ -210,7 +215,9 @@ fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let path = entry.path();
         let kind = path.extension().and_then(|extension| extension.to_str());
         if entry.file_type()?.is_dir() {
-            list(&path, files)?;
+            if !OF_TESTS.iter().any(|name| entry.file_name() == *name) {
+                list(&path, files)?;
+            }
         } else if kind.is_some_and(|kind| KINDS.contains(&kind)) {
             files.push(path);
         }
