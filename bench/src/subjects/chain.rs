@@ -16,7 +16,7 @@ use super::{FEW, Family, Places, Subject, TERMS, process, projects};
 /// By what acp-chain knows the hooks of an agent.
 const PACKAGE: &str = r#"{"name":"@agentclientprotocol/claude-agent-acp","version":"0.101.0"}"#;
 
-/// The rule of `permissions` for the calls that hooks report.
+/// The rule of `permissions`, which without one would decide nothing.
 const RULE: &str = "[[proxy.config.rules]]\ndecision = 'deny'\ncommand = 'rm *'\n";
 
 pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
@@ -74,9 +74,7 @@ fn program(places: &Places, cache: &str) -> Command {
 /// The scan of what agents have recorded in a home folder, through `permissions` and `redact`.
 pub fn scanning(places: &Places, home: &Path) -> Result<Command> {
     let path = places.scratch.join("scan.toml");
-    let permissions = ours(&["permissions"], &places.components)?;
-    let redact = ours(&["redact"], &places.components)?;
-    fs::write(&path, permissions + RULE + &redact)?;
+    fs::write(&path, ours(&["permissions", "redact"], &places.components)?)?;
     let mut command = program(places, "cache");
     command.args(["scan", "--json", "--home"]).arg(home);
     command.arg("--manifest").arg(path);
@@ -105,7 +103,7 @@ fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<Str
                 components,
             );
         }
-        Family::Calls => return Ok(ours(&["permissions"], components)? + RULE),
+        Family::Calls => return ours(&["permissions"], components),
         Family::Results | Family::Redact => return ours(&["redact"], components),
         Family::TwoOfThree => return ours(&["two-of-three", "redact"], components),
         Family::Brake => return ours(&["brake"], components),
@@ -165,6 +163,9 @@ pub fn ours(names: &[&str], components: &Path) -> Result<String> {
             "[[proxy]]\nid = '{name}'\npath = '{}'\npowers = {powers:?}\n[proxy.limits]\n{limits}\n",
             path.display()
         )?;
+        if *name == "permissions" {
+            text.push_str(RULE);
+        }
     }
     Ok(text)
 }

@@ -9,7 +9,7 @@ pub struct Pattern {
     folded: Vec<Token>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub enum Token {
     One(char),
     /// `?`
@@ -20,7 +20,7 @@ pub enum Token {
     Class(Class),
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct Class {
     except: bool,
     ranges: Vec<(char, char)>,
@@ -71,6 +71,12 @@ impl Pattern {
     /// Whether it matches a text, whatever its case.
     pub fn matches_folded(&self, text: &str) -> bool {
         self.matches(text) || matches(&self.folded, &fold(text), Class::has_folded)
+    }
+
+    /// Whether it matches, whatever the case, all that another one does. Not every such pair is found.
+    pub fn covers(&self, other: &Self) -> bool {
+        let is_matched = |text: String| self.matches_folded(&text);
+        self.is_any() || self.given == other.given || other.literal().is_some_and(is_matched)
     }
 
     /// Whether it matches a possible meaning of the name for a file system.

@@ -106,6 +106,13 @@ fn warn_about(rules: &[Rule]) {
         let next = number + 1;
         warn!("rule {number} matches every request, so rule {next} and later ones never match");
     }
+    let reached = last.map_or(rules.len(), |(number, _)| number);
+    for (number, rule) in (1..).zip(&rules[..reached]) {
+        let mut earlier = (1..number).zip(rules);
+        if let Some((earlier, _)) = earlier.find(|(_, earlier)| earlier.shadows(rule)) {
+            warn!("rule {number} never decides, since rule {earlier} matches all that it does");
+        }
+    }
 }
 
 impl Proxy for Permissions {

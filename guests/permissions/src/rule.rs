@@ -87,6 +87,14 @@ pub(crate) struct Rule {
     remember: bool,
     /// Whether commands that it allows may open files by redirections.
     redirections: bool,
+    texts: Texts,
+}
+
+/// Conditions as they are written.
+#[derive(PartialEq)]
+struct Texts {
+    paths: Option<Vec<String>>,
+    commands: Option<Vec<String>>,
 }
 
 /// A permission request, as rules see it.
@@ -127,7 +135,11 @@ impl Entry {
             let known = KINDS.join("`, `");
             return Err(format!("there is no kind `{kind}`; there are `{known}`"));
         }
-        let globs = all(self.path, "path")?.map(|patterns| {
+        let texts = Texts {
+            paths: all(self.path, "path")?,
+            commands: all(self.command, "command")?,
+        };
+        let globs = texts.paths.as_ref().map(|patterns| {
             let globs = patterns.iter().map(|pattern| Glob::all(pattern));
             globs.collect::<Result<Vec<_>, _>>()
         });
@@ -138,7 +150,7 @@ impl Entry {
         if shares && self.decision == Decision::Allow {
             return Err("`path` has a share, and paths of shares are never allowed".into());
         }
-        let commands = all(self.command, "command")?.map(|commands| {
+        let commands = texts.commands.as_ref().map(|commands| {
             let patterns = commands.iter().map(|command| Pattern::new(command));
             patterns.collect::<Result<Vec<_>, _>>()
         });
@@ -150,6 +162,7 @@ impl Entry {
             commands: commands.transpose()?,
             remember: self.remember,
             redirections: self.redirections.unwrap_or(true),
+            texts,
         })
     }
 }
@@ -367,6 +380,37 @@ impl Rule {
         self.decision != Decision::Allow && !has_conditions
     }
 
+    /// Whether it matches all that a later rule does, which then never decides. Not every such pair is found.
+    pub(crate) fn shadows(&self, later: &Self) -> bool {
+        let same = |own: &String, later: &String| own == later;
+        let title = |own: &String, later: &String| {
+            own == later || (!own.contains('?') && WildMatch::new(own).matches(later))
+        };
+        let (paths, later_paths) = (&self.texts.paths, &later.texts.paths);
+        match (self.decision, later.decision) {
+            // What allows matches by its exact spelling, and wildcards do not match all words.
+            (Decision::Allow, Decision::Allow) => {
+                self.texts == later.texts
+                    && self.titles == later.titles
+                    && self.kinds == later.kinds
+                    && (self.redirections || !later.redirections)
+            }
+            (Decision::Allow, Decision::Deny | Decision::Ask) => false,
+            // Only a rule with a title decides about signing in.
+            (Decision::Deny | Decision::Ask, _) => {
+                self.titles.is_some() == later.titles.is_some()
+                    && covers(self.titles.as_ref(), later.titles.as_ref(), title)
+                    && covers(self.kinds.as_ref(), later.kinds.as_ref(), same)
+                    && covers(paths.as_ref(), later_paths.as_ref(), same)
+                    && covers(
+                        self.commands.as_ref(),
+                        later.commands.as_ref(),
+                        Pattern::covers,
+                    )
+            }
+        }
+    }
+
     /// The kinds of option that this rule chooses, the best first; empty if the user is asked.
     pub(crate) fn options(&self) -> &'static [&'static str] {
         match (self.decision, self.remember) {
@@ -379,6 +423,17 @@ impl Rule {
             (Decision::Deny, true) => &["reject_always", "reject_once"],
         }
     }
+}
+
+/// Whether a condition, which matches everything if it is missing, covers each value of a later rule's.
+fn covers<T>(own: Option<&Vec<T>>, later: Option<&Vec<T>>, fits: impl Fn(&T, &T) -> bool) -> bool {
+    let Some(own) = own else {
+        return true;
+    };
+    later.is_some_and(|later| {
+        let is_covered = |later: &T| own.iter().any(|own| fits(own, later));
+        later.iter().all(is_covered)
+    })
 }
 
 fn meets<'g>(globs: impl IntoIterator<Item = &'g Glob>, place: &Place, case: &Case) -> bool {

@@ -1,12 +1,14 @@
 //! Agents by name, command or URL.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use acp_chain_agents::{Kind, Known, Record, Store, in_path};
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_disk as disk;
 use acp_chain_manifest::Remote;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_secrets::masked;
 
 use crate::{Error, home};
 
@@ -151,9 +153,21 @@ pub fn all() -> Vec<Result<CommandLine, Unusable>> {
     agents.collect()
 }
 
-/// A command, for people.
+/// The path of a program in the `PATH` of a command.
+pub fn find(command: &CommandLine, program: &OsStr) -> Option<PathBuf> {
+    let own = command.env.iter().rev().find(|(name, _)| name == "PATH");
+    let path = own.map(|(_, path)| path.clone());
+    let path = path.or_else(|| std::env::var_os("PATH"));
+    which::which_in(program, path, std::env::current_dir().ok()?).ok()
+}
+
+/// How much of a command is shown, in bytes.
+const LONGEST: usize = 8 * MAX_QUOTE;
+
+/// A command, for people, without the secrets that are found in its arguments.
 pub fn command_line(command: &CommandLine) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
-    let words = words.map(|word| quote(&word.to_string_lossy(), MAX_QUOTE));
-    words.collect::<Vec<_>>().join(" ")
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    // Before it is cut, which could leave a part of a secret.
+    quote(&masked(&words.join(" ")), LONGEST)
 }

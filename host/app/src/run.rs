@@ -240,7 +240,10 @@ impl ChainOptions {
             started.map_err(StartFailure::AfterRights)
         };
         let advice = ". To try again, restart acp-chain";
-        serve(client, start, advice, stop, settings).await
+        let exit_code = serve(client, start, advice, stop, settings).await;
+        // A client that left without `initialize` was not told.
+        let failed = self.failed.as_ref().map(|error| error.exit_code);
+        failed.unwrap_or(exit_code)
     }
 }
 

@@ -19,10 +19,7 @@ use acp_chain_manifest::Remote;
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_rpc::{Error, Id, Message, code, one_line};
-use acp_chain_system::{files, handover};
-
-/// The variable with the token.
-const TOKEN: &str = "ACP_CHAIN_CONNECT_TOKEN";
+use acp_chain_system::{CONNECT_TOKEN as TOKEN, files, handover};
 
 /// The maximum length of the first line of a token file, in bytes.
 const TOKEN_LEN: u64 = 64 << 10;

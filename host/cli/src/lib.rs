@@ -380,14 +380,14 @@ fn dispatch() -> ExitCode {
             appended
         }
     };
-    let log = match prepare(&cli) {
-        Ok(log) => log,
+    let (log, failed) = match begin(&cli, serves_editor) {
+        Ok(begun) => begun,
         Err(error) => return report_as(2, Err::<(), _>(error)),
     };
     let logging = logging(&cli);
     match cli.command {
         Command::Run(mut run) => {
-            run.logging = logging;
+            (run.logging, run.failed) = (logging, failed);
             run.main(log, early)
         }
         Command::Demo(demo) => report(demo.main()),
@@ -454,6 +454,15 @@ fn dispatch() -> ExitCode {
         Command::SelfUpdate(update) => report(update.main()),
         Command::FindProjects(find) => report(find.main()),
         Command::ProjectChain(chain) => chain.main(log),
+    }
+}
+
+/// As [`prepare`]. To an editor, an error is returned for the chain, which does not start: editors show the answer to
+/// `initialize`, and few of them standard error.
+fn begin(cli: &Cli, serves_editor: bool) -> Result<(Option<PathBuf>, Option<ChainError>)> {
+    match prepare(cli) {
+        Err(error) if serves_editor => Ok((None, Some(ChainError::misuse(error)))),
+        done => Ok((done?, None)),
     }
 }
 

@@ -73,6 +73,9 @@ pub struct Run {
     /// The log arguments, for programs of ours that this starts.
     #[arg(skip)]
     pub logging: Vec<OsString>,
+    /// Why the chain cannot start, if that is known already.
+    #[arg(skip)]
+    pub failed: Option<ChainError>,
 }
 
 impl Run {
@@ -96,8 +99,9 @@ impl Run {
             receipts::observed(exported, options.receipts.as_ref(), log_file)
         });
         let (trace, last) = begun.unwrap_or_else(|error| {
-            // Editors show the answer to `initialize`, and few of them standard error.
-            options.failed = Some(ChainError::misuse(error));
+            // Editors show the answer to `initialize`, and few of them standard error, which is for others.
+            tell!("acp-chain: {error}");
+            options.failed.get_or_insert(ChainError::misuse(error));
             (None, None)
         });
         let (input, output) = acp_chain_app::streams()?;
@@ -128,6 +132,7 @@ impl Run {
             hooks: self.hooks,
             is_dry_run: self.is_dry,
             logging: self.logging.clone(),
+            failed: self.failed.clone(),
             ..ChainOptions::default()
         }
     }

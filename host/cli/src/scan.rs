@@ -16,7 +16,6 @@ use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::Guest;
 use acp_chain_scan::{Plan, Prices};
 
-use super::permissions::lacks_rules;
 use super::progress::Progress;
 use super::recordings::Recordings;
 
@@ -166,7 +165,7 @@ impl Scan {
             proxies,
             left_out,
             is_as_written: manifest.order == Order::AsWritten,
-            lacks_rules: manifest.proxies.iter().any(lacks_rules),
+            lacks_rules: manifest.proxies.iter().any(ProxyEntry::lacks_rules),
         })
     }
 }

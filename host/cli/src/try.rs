@@ -20,6 +20,7 @@ use acp_chain_interactive::typed::input::Input;
 use acp_chain_interactive::typed::picture::{Picture, columns};
 use acp_chain_interactive::typed::streams;
 use acp_chain_rpc::transport::Transport;
+use acp_chain_secrets::masked;
 use acp_chain_system::stdio;
 use acp_chain_system::stop::{self, Interrupts};
 
@@ -127,7 +128,7 @@ impl Try {
         })
     }
 
-    /// The command that checks the agent and the chain.
+    /// The command that checks the agent and the chain, without the secrets that are found in it.
     fn doctor(&self) -> String {
         let options = self.run.options();
         let mut words = vec!["acp-chain doctor".to_owned()];
@@ -140,7 +141,7 @@ impl Try {
             words.extend(["--".to_owned(), program]);
             words.extend(agent);
         }
-        words.join(" ")
+        masked(&words.join(" ")).into_owned()
     }
 }
 

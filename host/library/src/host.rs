@@ -214,6 +214,13 @@ pub async fn start(
             all.notices
                 .push(format!("the guard `{id}` cannot guard everything: {why}"));
         }
+        if entry.lacks_rules() {
+            all.notices.push(format!(
+                "the guard `{}` has no rules, so it decides nothing; `acp-chain permissions suggest` and `import` make \
+                 some",
+                entry.id
+            ));
+        }
         match started {
             Ok(proxy) => all.proxies.push(proxy),
             Err(failure) => {

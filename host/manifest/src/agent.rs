@@ -118,11 +118,12 @@ impl Remote {
                     .flat_map(|file| [OsString::from(option), file.into()]),
             );
         }
-        Ok(CommandLine {
+        let command = CommandLine {
             program: program.into_os_string(),
             args,
             env: Vec::new(),
-        })
+        };
+        Ok(command.with_connect_token())
     }
 
     /// Whether a command line is one of [`Remote::command`].

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, read_directories, read_grant};
@@ -91,6 +92,17 @@ impl ProxyEntry {
                 lacks.join("`, `"),
             )
         })
+    }
+
+    /// Whether this is `permissions`, and its configuration has no rules: then it decides nothing.
+    #[must_use]
+    pub fn lacks_rules(&self) -> bool {
+        let ProxyKind::Component(component) = &self.kind else {
+            return false;
+        };
+        let config: Value = serde_json::from_str(&component.config).unwrap_or_default();
+        component.origin.name == "permissions"
+            && config["rules"].as_array().is_none_or(Vec::is_empty)
     }
 
     /// An error if a guard lacks powers, and its `on-failure` is not `bypass`.

@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(entry.receipts, Some(expected));
         let told = read("[receipts]\nfolder = \"log\"\non-failure = \"shrug\"\n");
         let told = told.unwrap_err().to_string();
-        assert!(told.contains("`stop` or `continue`"), "{told}");
+        assert!(told.contains("`stop`, `continue`"), "{told}");
     }
 
     #[test]

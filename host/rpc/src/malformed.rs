@@ -1,7 +1,7 @@
 //! Reads the messages of lines; for a malformed line, determines which side must get an error.
 
 use acp_chain_powers::Peer;
-use acp_chain_secrets::{Detector, Effort, Marker, defaults};
+use acp_chain_secrets::masked;
 use bytes::Bytes;
 
 use super::batch::members;
@@ -30,11 +30,6 @@ const EXCERPT: usize = 80;
 
 /// How much of the beginning of a line is searched for secrets, in bytes: more, so that the end of the excerpt cuts none.
 const SEARCHED: usize = 1024;
-
-thread_local! {
-    /// Finds secrets in excerpts, which no proxy sees. It takes some megabytes, so it is made when it is first needed.
-    static DETECTOR: Option<Detector> = Detector::new(defaults().copied()).ok();
-}
 
 impl MalformedLine {
     /// The text for the log. `sender` names the sender.
@@ -122,15 +117,7 @@ fn unmarked(line: Bytes) -> Bytes {
 /// The beginning of a line, without the secrets that the default rules of `redact` find.
 fn excerpt(head: &[u8], len: u64) -> String {
     let head = String::from_utf8_lossy(&head[..head.len().min(SEARCHED)]);
-    let masked = DETECTOR.with(|detector| {
-        let marking = detector.as_ref()?.marking(Marker::Redacted);
-        marking.redact(&head, &mut Effort::default()).ok()
-    });
-    let shown = match &masked {
-        Some(Some(redacted)) => redacted.text.as_str(),
-        Some(None) => &*head,
-        None => return format!("it has {len} bytes"),
-    };
+    let shown = masked(&head);
     let beginning = &shown[..shown.floor_char_boundary(EXCERPT)];
     format!("its {len} bytes begin with `{}`", quote(beginning, EXCERPT))
 }

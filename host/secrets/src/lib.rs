@@ -9,6 +9,7 @@
 //! | `machine` | a rule as automata |
 //! | `judge` | distinguishes secrets from lookalikes |
 //! | `effort` | the budget for examining a text |
+//! | `masked` | text for people, without its secrets |
 //! | `text` | decodes escapes |
 //! | `coding` | text encoded as Base64 in a string |
 //!
@@ -21,6 +22,7 @@ mod detector;
 mod effort;
 mod judge;
 mod machine;
+mod masked;
 mod needles;
 mod pattern;
 mod rules;
@@ -29,6 +31,7 @@ mod text;
 pub use coding::{Coding, DecodedText};
 pub use detector::{Detector, Marker, Marking, Place, RedactedText, Secret, Tail, UNCLEAR};
 pub use effort::Effort;
+pub use masked::masked;
 pub use pattern::pattern;
 pub use rules::{ASSIGNMENT, Rule, defaults};
 pub use text::End;

@@ -465,6 +465,11 @@ fn errors_name_the_file_and_the_next_step() {
             "`a` has no `command` in this file",
         ),
         (
+            "{\"agent_servers\":{\"a\":{\"command\":\"\"}}}",
+            &[],
+            "`a` has an empty command",
+        ),
+        (
             "{\"agent_servers\":{\"a\":{\"command\":7}}}",
             &[],
             "`a` has a `command` that is not text",

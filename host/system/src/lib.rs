@@ -44,7 +44,7 @@ use self::windows as here;
 /// Receives a program's standard error, and is dropped when that ends.
 pub type StderrCallback = Box<dyn FnMut(&[u8]) + Send>;
 
-pub use self::command::{CommandLine, HOOK_TOKEN, STORE_PASSWORD};
+pub use self::command::{CONNECT_TOKEN, CommandLine, HOOK_TOKEN, STORE_PASSWORD};
 pub use self::descent::{Ancestor, Descent};
 pub use self::given_up::Rights;
 pub use self::here::stdio;

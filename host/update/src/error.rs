@@ -96,4 +96,7 @@ pub enum UpdateError {
     /// There is no earlier program.
     #[error("there is no earlier program to put back: {} is missing", Untrusted::new(.0.display()))]
     NoPrevious(PathBuf),
+    /// Another user may have written the earlier program.
+    #[error("the earlier program is not put back: {0}")]
+    Exposed(String),
 }

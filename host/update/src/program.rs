@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use acp_chain_system::files;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::error::UpdateError;
@@ -77,13 +78,16 @@ impl Program {
         })
     }
 
-    /// A copy of the program that the last update replaced.
+    /// A copy of the program that the last update replaced. No signature says what it is, so no other user may have
+    /// put it there, as in `/tmp`.
     pub fn stage_previous(&self) -> Result<Staged, UpdateError> {
         let previous = self.previous();
-        // Checked first: opening a pipe would wait for a writer.
-        if !previous.is_file() {
+        // Checked first: opening a pipe would wait for a writer. An update leaves no link.
+        let is_file = fs::symlink_metadata(&previous).is_ok_and(|about| about.is_file());
+        if !is_file {
             return Err(UpdateError::NoPrevious(previous));
         }
+        files::check_owner(&previous).map_err(|why| UpdateError::Exposed(why.to_string()))?;
         let mut staged = self.stage()?;
         let copied = File::open(&previous)
             .and_then(|mut file| io::copy(&mut file, staged.file.as_file_mut()));
@@ -225,6 +229,29 @@ mod tests {
         let mut names: Vec<_> = names.collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn what_others_may_have_written_is_not_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = program(folder.path(), "1.0.0");
+        let previous = program.previous();
+        std::os::unix::fs::symlink(program.path(), &previous).unwrap();
+        let error = program.stage_previous().unwrap_err();
+        assert!(matches!(error, UpdateError::NoPrevious(_)), "{error}");
+        fs::remove_file(&previous).unwrap();
+        fs::write(&previous, script("0.9.0")).unwrap();
+        for (mode, is_taken) in [(0o757, false), (0o755, true)] {
+            fs::set_permissions(&previous, fs::Permissions::from_mode(mode)).unwrap();
+            match program.stage_previous() {
+                Ok(_) => assert!(is_taken, "{mode:o}"),
+                Err(error) => {
+                    assert!(!is_taken, "{mode:o}: {error}");
+                    assert!(error.to_string().contains("others may write to"), "{error}");
+                }
+            }
+        }
+        assert_eq!(names(folder.path()), ["acp-chain", "acp-chain.previous"]);
     }
 
     // One test: a program that another test starts would have the new file open for writing, too.

@@ -174,9 +174,14 @@ fn rpm(root: &Path) -> Command {
         .arg(peer("bin/rpm"))
         .env("RPM_CONFIGDIR", peer("debian/rpm/root/usr/lib/rpm"))
         .arg("--root")
-        .arg(root)
-        // The C library is not installed there.
-        .arg("--nodeps");
+        .arg(root);
+    rpm
+}
+
+/// The same for a command that would look for the C library, which is not installed there.
+fn rpm_alone(root: &Path) -> Command {
+    let mut rpm = rpm(root);
+    rpm.arg("--nodeps");
     rpm
 }
 
@@ -184,7 +189,7 @@ fn rpm(root: &Path) -> Command {
 fn rpm_installs_verifies_and_removes_the_package() {
     let root = tempfile::tempdir().unwrap();
     let file = package("acp-chain-", ".rpm");
-    done(rpm(root.path()).arg("--install").arg(&file));
+    done(rpm_alone(root.path()).arg("--install").arg(&file));
     check(&mut Command::new(root.path().join("usr/bin/acp-chain")));
     check_managed(root.path().join("usr/bin/acp-chain"), "rpm");
     check_beside(
@@ -198,15 +203,15 @@ fn rpm_installs_verifies_and_removes_the_package() {
         ],
     );
     let verify = ["--verify", "acp-chain"];
-    assert_eq!(done(rpm(root.path()).args(verify)), "");
+    assert_eq!(done(rpm_alone(root.path()).args(verify)), "");
     let query = ["--query", "--requires", "acp-chain"];
     assert!(done(rpm(root.path()).args(query)).starts_with("glibc >= 2."));
     let marker = root.path().join("usr/lib/acp-chain/installed-by");
     fs::write(&marker, "cpm\n").unwrap();
-    let changed = rpm(root.path()).args(verify).output().unwrap();
+    let changed = rpm_alone(root.path()).args(verify).output().unwrap();
     let changed = String::from_utf8_lossy(&changed.stdout).into_owned();
     assert!(changed.contains("installed-by"), "{changed}");
-    done(rpm(root.path()).args(["--erase", "acp-chain"]));
+    done(rpm_alone(root.path()).args(["--erase", "acp-chain"]));
     assert!(!root.path().join("usr/bin/acp-chain").exists());
     assert!(!root.path().join("usr/lib/acp-chain").exists());
 
@@ -216,7 +221,7 @@ fn rpm_installs_verifies_and_removes_the_package() {
     bytes[at] ^= 1;
     let broken = root.path().join("broken.rpm");
     fs::write(&broken, bytes).unwrap();
-    let refused = rpm(root.path()).arg("--install").arg(&broken).output();
+    let refused = rpm_alone(root.path()).arg("--install").arg(&broken).output();
     let refused = CommandOutput::from(refused.unwrap()).of_failure(&["--install"]);
     assert!(refused.contains("Payload SHA256 digest: BAD"), "{refused}");
 }

@@ -44,6 +44,19 @@ impl Pattern {
         self.rest && self.words.is_empty()
     }
 
+    /// Whether a rule that denies or asks meets by it all commands that another one matches. Not every such pair is
+    /// found.
+    pub fn covers(&self, other: &Self) -> bool {
+        let mut words = self.words.iter().enumerate();
+        let is_covered = |(at, own): (usize, &Glob)| {
+            let word = other.words.get(at);
+            word.is_some_and(|word| own.covers(word))
+        };
+        self.assignments.is_empty()
+            && words.all(is_covered)
+            && (self.rest || (!other.rest && other.words.len() == self.words.len()))
+    }
+
     /// Whether it matches a command letter by letter. Its wildcards never stand for these words.
     fn allows(&self, command: &SimpleCommand, pinned: &[usize]) -> bool {
         let named = |(name, value): &(String, Word)| {

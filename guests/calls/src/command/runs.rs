@@ -5,6 +5,7 @@ use super::programs::{
 };
 use super::script::{Script, SimpleCommand, assigned};
 use super::word::Word;
+use crate::fold::fold;
 
 #[derive(Default)]
 pub struct Runs {
@@ -30,7 +31,9 @@ impl Runs {
         let Some((program, arguments)) = words.split_first() else {
             return runs;
         };
-        let name = base(&program.text);
+        // On a file system that ignores case, `SUDO` is `sudo`.
+        let folded = fold(base(&program.text));
+        let name = &*folded;
         let takes_prefix = TRANSPARENT.contains(&name) || PREFIXES.contains(&name);
         match name {
             _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
@@ -50,6 +53,10 @@ impl Runs {
             runs.likely.unclear |= arguments.iter().any(evaluates);
         }
         runs.options(name, words);
+        // Elsewhere it is another program, so what allows does not look through it.
+        if name != base(&program.text) {
+            runs.only = None;
+        }
         runs
     }
 
@@ -272,6 +279,10 @@ fn is_option(word: &str, option: &str) -> bool {
 /// The name of a program, without its directory and a `.exe`.
 pub fn base(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let stem = name.strip_suffix(".exe").or(name.strip_suffix(".EXE"));
-    stem.filter(|stem| !stem.is_empty()).unwrap_or(name)
+    let ending = name.len().checked_sub(".exe".len());
+    let parts = ending.and_then(|at| name.split_at_checked(at));
+    match parts {
+        Some((stem, ending)) if !stem.is_empty() && ending.eq_ignore_ascii_case(".exe") => stem,
+        _ => name,
+    }
 }

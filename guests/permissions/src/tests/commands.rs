@@ -135,6 +135,11 @@ fn a_denying_rule_matches_a_command_however_it_is_started() {
         "git -C /x push --force",
         "trap 'rm x' EXIT",
         "rm.exe x",
+        "RM.Exe x",
+        "SUDO rm x",
+        "Env A=1 Timeout 5 RM x",
+        "BASH -c 'rm x'",
+        "GIT -c a=b push",
         "cat a | while true; do rm x; done",
     ] {
         assert_eq!(run(rules.clone(), command), "reject_once", "{command:?}");
@@ -161,6 +166,20 @@ fn a_denying_rule_matches_a_command_however_it_is_started() {
         "for i in 1 2; do echo $i; done",
     ] {
         assert_eq!(run(rules.clone(), command), "allow_once", "{command:?}");
+    }
+}
+
+#[test]
+fn an_allowing_rule_takes_no_other_spelling_of_a_program() {
+    let rules = json!([{ "decision": "allow", "command": "git log *" }]);
+    for (command, expected) in [
+        ("timeout 5 git log", "allow_once"),
+        ("TIMEOUT 5 git log", "ask"),
+        ("timeout 5 GIT log", "ask"),
+        ("sh -c 'git log'", "allow_once"),
+        ("SH -c 'git log'", "ask"),
+    ] {
+        assert_eq!(run(rules.clone(), command), expected, "{command:?}");
     }
 }
 
@@ -327,6 +346,18 @@ fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
             json!([{ "decision": "deny" }, { "decision": "allow", "kind": "read" }]),
             "so rule 2 and later ones never match",
         ),
+        (
+            json!([{ "decision": "deny", "command": ["git *", "rm *"] }, { "decision": "allow", "command": ["git log *", "RM"] }]),
+            "rule 2 never decides, since rule 1 matches all that it does",
+        ),
+        (
+            json!([{ "decision": "ask", "kind": ["read", "edit"] }, { "decision": "allow", "kind": "read", "path": "/a/**" }]),
+            "rule 2 never decides, since rule 1 ",
+        ),
+        (
+            json!([{ "decision": "allow", "command": "git *" }, { "decision": "allow", "command": "git *" }]),
+            "rule 2 never decides, since rule 1 ",
+        ),
     ] {
         let warnings = warnings(rules.clone());
         assert!(
@@ -336,4 +367,17 @@ fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
     }
     let fine = json!([{ "decision": "allow", "command": "git *" }, { "decision": "allow", "kind": "read", "title": "Read *" }, { "decision": "deny" }]);
     assert_eq!(warnings(fine), [""; 0]);
+    // What seems to be covered, and is not.
+    let deny = |command: &str| json!({ "decision": "deny", "command": command });
+    for rules in [
+        json!([deny("git log *"), deny("git *")]),
+        json!([deny("git log"), deny("git log *")]),
+        json!([deny("A=1 git *"), deny("git *")]),
+        json!([{ "decision": "allow", "command": "git *" }, { "decision": "allow", "command": "git -c a=b log" }]),
+        json!([{ "decision": "allow", "command": "git *" }, deny("git *")]),
+        json!([{ "decision": "deny", "kind": "read" }, { "decision": "deny", "kind": "read", "title": "Sign in" }]),
+        json!([{ "decision": "allow", "command": "git *", "redirections": false }, { "decision": "allow", "command": "git *" }]),
+    ] {
+        assert_eq!(warnings(rules.clone()), [""; 0], "{rules}");
+    }
 }

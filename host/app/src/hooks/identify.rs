@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use acp_chain_conductor::native::CommandLine;
 use acp_chain_hooks::{KnownAgent, known};
@@ -14,6 +14,7 @@ use semver::Version;
 use serde::Deserialize;
 
 use super::NoHooks;
+use crate::agent::find;
 
 /// The longest description of a package that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -165,14 +166,6 @@ fn script<'w>(mut words: impl Iterator<Item = &'w OsStr>) -> Option<&'w OsStr> {
             return Some(word);
         }
     }
-}
-
-/// The path of a program in the agent's `PATH`.
-fn find(command: &CommandLine, program: &OsStr) -> Option<PathBuf> {
-    let own = command.env.iter().rev().find(|(name, _)| name == "PATH");
-    let path = own.map(|(_, path)| path.clone());
-    let path = path.or_else(|| std::env::var_os("PATH"));
-    which::which_in(program, path, std::env::current_dir().ok()?).ok()
 }
 
 /// The package in `NAME@VERSION`, whose name may begin with `@`, too. A tag, or a range, is no version.

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use super::progress::TERMINAL;
 use crate::Result;
 use acp_chain::host::{LoadedProxy, ProxyPlan};
-use acp_chain_app::agent::command_line;
+use acp_chain_app::agent::{command_line, find};
 use acp_chain_app::hooks::{HooksPlan, identify};
 use acp_chain_app::plan::{self, give_up_rights};
 use acp_chain_app::protected::{self, NamedFiles};
@@ -171,7 +171,11 @@ impl Check {
                 }
                 ProxyKind::Native(native) => {
                     print_program(entry, native, user);
-                    true
+                    if !proxy.is_found {
+                        let wrong = "the program was not found; give a full path, or add its folder to PATH";
+                        tell!("acp-chain: {}", manifest.about(entry, &wrong));
+                    }
+                    user.native && proxy.is_found
                 }
             };
         }
@@ -186,6 +190,8 @@ struct Proxy {
     start: Option<Start>,
     /// The powers that it asks for, if it is an extension.
     asked: Option<Vec<String>>,
+    /// Whether its program is there, if it is one.
+    is_found: bool,
 }
 
 /// The start of a component, and the warnings in its log.
@@ -239,10 +245,19 @@ fn load(runtime: &Runtime, proxies: Vec<ProxyPlan>) -> Result<Vec<Proxy>> {
     let loaded = runtime.block_on(plan::load(None, proxies, &TERMINAL))?;
     let proxies = loaded.into_iter().map(|loaded| Proxy {
         asked: asked(&loaded.plan.entry),
+        is_found: is_found(&loaded.plan.entry),
         loaded,
         start: None,
     });
     Ok(proxies.collect())
+}
+
+/// Whether the program of a native proxy is there, which cannot be seen later.
+fn is_found(entry: &ProxyEntry) -> bool {
+    match &entry.kind {
+        ProxyKind::Native(NativeEntry { command, .. }) => find(command, &command.program).is_some(),
+        ProxyKind::Component(_) => true,
+    }
 }
 
 /// The powers that an extension asks for; `None` for another proxy, which may have any.

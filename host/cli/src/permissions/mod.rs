@@ -12,9 +12,6 @@ mod import;
 mod output;
 mod suggest;
 
-use acp_chain_manifest::{ProxyEntry, ProxyKind};
-use serde_json::Value;
-
 use crate::Result;
 
 #[derive(Debug, clap::Subcommand)]
@@ -37,13 +34,4 @@ impl Permissions {
             Self::Suggest(suggest) => suggest.main(),
         }
     }
-}
-
-/// Whether this is `permissions`, and its configuration has no rules.
-pub fn lacks_rules(entry: &ProxyEntry) -> bool {
-    let ProxyKind::Component(component) = &entry.kind else {
-        return false;
-    };
-    let config: Value = serde_json::from_str(&component.config).unwrap_or_default();
-    component.origin.name == "permissions" && config["rules"].as_array().is_none_or(Vec::is_empty)
 }

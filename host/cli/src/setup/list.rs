@@ -4,6 +4,7 @@ use std::path::Path;
 
 use acp_chain_doctor::{missing_program, setup_command};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_secrets::masked;
 use acp_chain_setup::{EDITORS, Editor, Folders, Runs, agents};
 
 /// Prints the editors found, and what each launches.
@@ -55,7 +56,9 @@ fn one(editor: &Editor, path: &Path, setup: &str) {
         }
         match &agent.runs {
             Runs::Chain | Runs::ByHand => say!("  `{name}` launches acp-chain"),
-            Runs::Other(command) => say!("  `{name}` launches {}", quote(command, MAX_QUOTE)),
+            Runs::Other(command) => {
+                say!("  `{name}` launches {}", quote(&masked(command), MAX_QUOTE));
+            }
             Runs::Unfit(why) => say!("  `{name}` {why}"),
         }
     }

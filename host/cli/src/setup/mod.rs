@@ -22,11 +22,10 @@ use clap::builder::PossibleValuesParser;
 use self::diff::show;
 use self::offer::Offer;
 use super::extension::consent::agrees;
-use super::permissions::lacks_rules;
 use acp_chain_app::{home, shell};
 use acp_chain_disk as disk;
 use acp_chain_doctor::setup_command;
-use acp_chain_manifest::Manifest;
+use acp_chain_manifest::{Manifest, ProxyEntry};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
 
@@ -208,7 +207,7 @@ impl Setup {
                 "`{name}` is in your config.toml, so every editor has it: `--with {name}` adds nothing."
             );
         }
-        if manifest.proxies.iter().any(lacks_rules) {
+        if manifest.proxies.iter().any(ProxyEntry::lacks_rules) {
             say!(
                 "`permissions` has no rules, so it decides nothing. They are in your config.toml (`acp-chain add \
                  permissions`); `acp-chain permissions import` and `suggest` make some."

@@ -1,9 +1,11 @@
 //! What the user is told about a request that failed: the error with its data, and the end of the agent's standard
 //! error.
 //!
-//! Everything in an error is from outside: each part is quoted, and their number and lengths are bounded.
+//! Everything in an error is from outside: each part is quoted, without secrets, and their number and lengths are
+//! bounded.
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_secrets::masked;
 use serde_json::Value;
 
 /// How many lines of a text are shown, and how many members of an error's data.
@@ -50,24 +52,24 @@ fn headline(method: &str, error: &Value) -> String {
     let Some(message) = error["message"].as_str() else {
         return format!(
             "`{method}` failed: {}",
-            quote(&error.to_string(), MAX_QUOTE)
+            shown(&error.to_string(), MAX_QUOTE)
         );
     };
     match message.strip_prefix(OURS) {
-        Some(message) => quote(message, 4 * MAX_QUOTE),
-        None => format!("`{method}` failed: {}", quote(message, MAX_QUOTE)),
+        Some(message) => shown(message, 4 * MAX_QUOTE),
+        None => format!("`{method}` failed: {}", shown(message, MAX_QUOTE)),
     }
 }
 
 /// A member of an error's data.
 fn detail(name: &str, value: &Value) -> Vec<String> {
-    let name = quote(name, MAX_QUOTE);
+    let name = shown(name, MAX_QUOTE);
     let whole = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);
     let text = whole.trim();
     if text.lines().nth(1).is_none() {
-        return vec![format!("  {name}: {}", quote(text, MAX_QUOTE))];
+        return vec![format!("  {name}: {}", shown(text, MAX_QUOTE))];
     }
     let heading = format!("  {name}:");
     let first = text.lines().take(LINES).map(marked);
@@ -75,7 +77,12 @@ fn detail(name: &str, value: &Value) -> Vec<String> {
 }
 
 fn marked(line: &str) -> String {
-    format!("{MARK}{}", quote(line.trim_end(), MAX_QUOTE))
+    format!("{MARK}{}", shown(line.trim_end(), MAX_QUOTE))
+}
+
+/// A text from outside, without the secrets that are found in it.
+fn shown(text: &str, most: usize) -> String {
+    quote(&masked(text), most)
 }
 
 #[cfg(test)]
@@ -120,6 +127,15 @@ mod tests {
         assert_eq!(lines("initialize", &error, "other"), expected);
         let plain = json!({ "message": "acp-chain: no" });
         assert_eq!(lines("initialize", &plain, "other"), ["no"]);
+    }
+
+    #[test]
+    fn secrets_are_not_told() {
+        let token = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+        let error = json!({ "message": token, "data": { "url": token, "more": [token] } });
+        let told = lines("initialize", &error, &format!("{token}\n")).join("\n");
+        assert_eq!(told.matches("[redacted: ").count(), 4, "{told}");
+        assert!(!told.contains(&token), "{told}");
     }
 
     #[test]

@@ -96,7 +96,8 @@ impl Command {
 
     pub fn runs(&self) -> Runs {
         let words = self.words();
-        match words.first() {
+        let program = words.first().filter(|program| !program.trim().is_empty());
+        match program {
             None => Runs::Unfit("has an empty command"),
             Some(_) if self.ours().is_some() => Runs::Chain,
             Some(program) if is_acp_chain(program) => Runs::ByHand,

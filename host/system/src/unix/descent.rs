@@ -38,7 +38,7 @@ struct Status {
 /// How the process with this id is related to `program`, a child of this process that it has not waited for.
 /// [`has_command`](Ancestor::has_command) is about `command`.
 pub fn descent(process: u32, program: u32, command: &str) -> Descent {
-    if !IS_KNOWN || status(std::process::id()).is_none() {
+    if !IS_KNOWN || status(std::process::id()).is_none() || is_emulated() {
         return Descent::Unknown;
     }
     for _ in 0..LOOKS {
@@ -52,6 +52,18 @@ pub fn descent(process: u32, program: u32, command: &str) -> Descent {
         }
     }
     Descent::Apart
+}
+
+/// Whether this process runs in an emulator, which the system then takes for the program of all that it starts. The
+/// emulator names our own file if it is asked for, but has no other one there.
+fn is_emulated() -> bool {
+    let named = std::env::current_exe().ok();
+    let named = named.and_then(|path| Identity::of(&path));
+    let running = Identity::of(Path::new("/proc/self/exe"));
+    // A program that was replaced since it was started has no name.
+    named
+        .zip(running)
+        .is_some_and(|(named, running)| named != running)
 }
 
 /// The process, its parent and so on, the program last; `None` if that is not among them.
@@ -198,6 +210,11 @@ mod tests {
         assert!(matches!(above, Descent::Below(line) if line.len() == 3));
         end(other);
         end(top);
+    }
+
+    #[test]
+    fn a_process_that_runs_by_itself_is_not_emulated() {
+        assert!(!is_emulated());
     }
 
     #[test]

@@ -69,7 +69,6 @@ impl Startable {
     pub fn start(&self, printed: StderrCallback) -> io::Result<StartedProgram> {
         let mut command = Command::from(self.0.plain());
         command
-            .env_remove(crate::STORE_PASSWORD)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

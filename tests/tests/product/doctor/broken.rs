@@ -220,16 +220,14 @@ fn a_chain_that_an_editor_names_and_that_would_not_start_is_told_at_that_editor(
 }
 
 #[test]
-fn what_never_answers_hides_nothing_else() {
+fn a_pipe_in_place_of_settings_hides_nothing_else() {
     let user = User::new();
     let settings = user.path(ZED);
     fs::remove_file(&settings).unwrap();
     // Opening a pipe blocks until a writer opens it.
     mknodat(CWD, &settings, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let found = user.doctor(&["--timeout", "1"]);
-    for area in ["agent", "editors"] {
-        found.among(area, "this took longer than 7 s");
-    }
+    found.among("editors", "settings.json: it is not a file");
     let is_fine = |finding: &&serde_json::Value| {
         finding["state"] == "fine" && finding["area"] == "configuration"
     };

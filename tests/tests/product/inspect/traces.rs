@@ -25,7 +25,14 @@ pub async fn recorded(folder: &Path) -> PathBuf {
     let proxies: Vec<_> = PROXIES
         .iter()
         .zip(&components)
-        .map(|(id, path)| (*id, &**path, if *id == "skills" { skills } else { "" }))
+        .map(|(id, path)| {
+            let config = match *id {
+                "skills" => skills,
+                "permissions" => "[[proxy.config.rules]]\ndecision = 'ask'",
+                _ => "",
+            };
+            (*id, &**path, config)
+        })
         .collect();
     let manifest = host::manifest(folder, &proxies).unwrap();
     let trace = folder.join("trace.jsonl");

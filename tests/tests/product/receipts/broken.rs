@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::path::PathBuf;
 
 use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
@@ -10,14 +11,17 @@ use acp_chain_tests::transcript::Transcript;
 use super::{AGENT, begin, exported, stage, verify};
 
 #[tokio::test]
-async fn the_client_learns_that_receipts_and_the_trace_cannot_be_written() {
+async fn the_client_learns_that_receipts_the_trace_or_the_log_cannot_be_written() {
     let (folder, manifest) = stage();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let beneath = file.join("trace.jsonl");
+    let filter = PathBuf::from("acp_chain=loud");
     for (option, path, expected) in [
         ("--receipts", &file, "receipts cannot be written: "),
         ("--trace", &beneath, "the trace file "),
+        ("--log-file", &beneath, "the log file "),
+        ("--log", &filter, "the log filter "),
     ] {
         let options = [
             OsStr::new("--manifest"),

@@ -30,13 +30,15 @@ async fn check_says_in_words_what_a_program_may_do_and_whether_it_would_start() 
     let manifest = folder.path().join(MANIFEST);
     std::fs::write(&manifest, program("helper", &["--older"], "")).unwrap();
     let home = host::grants_native(folder.path());
-    for (home, words) in [
+    for (home, starts, words) in [
         (
             None,
+            false,
             "would not start: no sandbox holds it; to let programs be proxies, write `native = true` into ",
         ),
         (
-            Some(home),
+            Some(&home),
+            true,
             "would start: your config.toml has `native = true`",
         ),
     ] {
@@ -46,11 +48,21 @@ async fn check_says_in_words_what_a_program_may_do_and_whether_it_would_start() 
         }
         let output = command.output().await.unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success(), "{printed}");
+        assert_eq!(output.status.success(), starts, "{printed}");
         assert!(printed.contains(words), "{printed}");
         assert!(
             printed.contains("! it is a program with all of your rights: it has no sandbox"),
             "{printed}"
         );
     }
+    std::fs::write(
+        &manifest,
+        "[[proxy]]\nid = 'helper'\ncommand = '/nowhere/helper'\n",
+    )
+    .unwrap();
+    let mut command = host::check(&manifest);
+    let output = command.env("XDG_CONFIG_HOME", home).output().await.unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("the program was not found"), "{told}");
 }
