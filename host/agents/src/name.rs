@@ -1,7 +1,7 @@
 //! Names of agents.
 
 /// Whether an agent can have this name, which is also that of a folder: 1 to 64 letters, digits, `-`, `_` or `.`,
-/// starting with a letter or a digit, and on Windows none that means [something else](is_special) there.
+/// starting with a letter or a digit, and on Windows none that means something else there.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -18,8 +18,8 @@
 //! | `values` | stored values of proxies: whose they are, and the process that has them |
 //! | `beside` | processes of ours beside a chain |
 //! | `sign_in` | an agent's ways to sign in |
-//! | `agent` | agents by name, command or URL |
 //! | `hooks` | the agent's own hooks: which agent it is, and attaching them for one run |
+//! | `agent` | agents by name, command or URL |
 //! | `home` | the user's folders, settings and extensions |
 //! | `serve_settings` | `[serve]` of the user's config.toml |
 //! | `compile` | compiling a component, in a process of its own |

@@ -511,7 +511,10 @@ mod tests {
         assert_eq!(store.budgets, Budgets::Open);
         for (text, told) in [
             ("store = \"mysql://a:secret@b\"", ":2:9: `store`: write"),
-            ("store = \"embedded\"\nbudgets = \"ajar\"", "`closed`, `open`"),
+            (
+                "store = \"embedded\"\nbudgets = \"ajar\"",
+                "`closed`, `open`",
+            ),
             (
                 "store = \"embedded\"\n[serve.limits]\nlease-seconds = 5",
                 ":4:17: `lease-seconds`",

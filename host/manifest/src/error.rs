@@ -115,15 +115,16 @@ fn unknown_name(kind: &str, unknown: &str, known: &[&str]) -> String {
         .iter()
         .max_by(|one, two| like(one).total_cmp(&like(two)))
         .filter(|nearest| like(nearest) > SIMILAR);
+    let shown = Untrusted::new(unknown);
     let all = known.join("`, `");
     match nearest {
         Some(nearest) => {
-            format!("unknown {kind} `{unknown}`; did you mean `{nearest}`? Known here are `{all}`")
+            format!("unknown {kind} `{shown}`; did you mean `{nearest}`? Known here are `{all}`")
         }
         // Its settings are looked for beside `use` now and then.
         None if known.contains(&"on-failure") && known.contains(&"config") => format!(
-            "unknown {kind} `{unknown}`; known here are `{all}`. The settings of a proxy are in `[proxy.config]`"
+            "unknown {kind} `{shown}`; known here are `{all}`. The settings of a proxy are in `[proxy.config]`"
         ),
-        None => format!("unknown {kind} `{unknown}`; known here are `{all}`"),
+        None => format!("unknown {kind} `{shown}`; known here are `{all}`"),
     }
 }

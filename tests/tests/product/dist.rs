@@ -221,9 +221,15 @@ fn rpm_installs_verifies_and_removes_the_package() {
     bytes[at] ^= 1;
     let broken = root.path().join("broken.rpm");
     fs::write(&broken, bytes).unwrap();
-    let refused = rpm_alone(root.path()).arg("--install").arg(&broken).output();
+    let refused = rpm_alone(root.path())
+        .arg("--install")
+        .arg(&broken)
+        .output();
     let refused = CommandOutput::from(refused.unwrap()).of_failure(&["--install"]);
-    assert!(refused.contains("Payload SHA256 digest: BAD"), "{refused}");
+    assert!(
+        refused.contains("Payload SHA256") && refused.contains("BAD"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -20,8 +20,8 @@ async fn chain(granted: &str, config: &str) -> Chain {
 /// The last count of the proxy's denied actions in the log.
 fn denied(log: &str) -> u64 {
     let mut counts = log.lines().rev().filter_map(|line| {
-        let (_, count) = line.split_once("denied: ")?;
-        count.split_once(',')?.0.parse().ok()
+        let (_, count) = line.split_once("rejected calls: ")?;
+        count.split_once(" denied")?.0.parse().ok()
     });
     counts.next().expect("a count in the log")
 }

@@ -73,8 +73,13 @@ impl Host {
             match self.end.take(message) {
                 Arrival::Answer((), outcome) => return outcome,
                 Arrival::Notification(_, params) => {
-                    let text = params["update"]["content"]["text"].as_str();
-                    self.said.push_str(text.unwrap_or_default());
+                    // What the host says for itself is named so.
+                    let update = &params["update"];
+                    let id = update["messageId"].as_str().unwrap_or_default();
+                    if !id.starts_with("acp-chain-") {
+                        let text = update["content"]["text"].as_str();
+                        self.said.push_str(text.unwrap_or_default());
+                    }
                 }
                 other => panic!("{other:?} is not expected: {self}"),
             }

@@ -97,7 +97,7 @@ async fn the_next_run_adds_to_the_log() {
         chain.client.finish().await.unwrap();
         let log = fs::read_to_string(state.path().join("acp-chain/acp-chain.log")).unwrap();
         assert_eq!(log.matches("the proxy `does` broke at").count(), count);
-        let tally = "; rejected calls: 0 denied, 0 invalid, 0 past a limit";
+        let tally = " rejected calls: 0 denied, 0 invalid, 0 past a limit";
         assert!(log.contains(tally) && !log.contains("Tally"), "{log}");
     }
 }
