@@ -12,7 +12,7 @@ mod scan;
 mod tests;
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Range;
 
@@ -292,27 +292,20 @@ impl Marker {
 
 impl Search {
     fn new(kinds: &[Kind]) -> Result<Self, String> {
-        let rules = || {
-            kinds
-                .iter()
-                .enumerate()
-                .map(|(kind, Kind { rule, .. })| (kind, rule))
-        };
-        let texts: BTreeSet<&str> = rules()
-            .flat_map(|(_, rule)| rule.needles)
-            .copied()
-            .collect();
-        let texts: Vec<&str> = texts.into_iter().collect();
-        let needing = |text: &&str| {
-            let needing = rules().filter(|(_, rule)| rule.needles.contains(text));
-            needing
-                .map(|(kind, rule)| NeedleRule {
-                    kind,
-                    apart: rule.apart,
-                })
-                .collect()
-        };
-        let needed_by = texts.iter().map(needing).collect();
+        let mut needed_by = BTreeMap::<&'static str, Vec<NeedleRule>>::new();
+        for (kind, Kind { rule, .. }) in kinds.iter().enumerate() {
+            for needle in rule.needles {
+                let needing = needed_by.entry(*needle).or_default();
+                // A rule may name a needle twice.
+                if needing.last().is_none_or(|last| last.kind != kind) {
+                    needing.push(NeedleRule {
+                        kind,
+                        apart: rule.apart,
+                    });
+                }
+            }
+        }
+        let (texts, needed_by): (Vec<_>, Vec<_>) = needed_by.into_iter().unzip();
         Ok(Self {
             beginnings: Beginnings::of(&texts),
             texts,

@@ -1,7 +1,7 @@
 //! The examples, each in a different language, work together in one chain; and `skills` serves its resources.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use acp_chain_author::LANGUAGES;
 use acp_chain_package::Package;
@@ -10,6 +10,8 @@ use acp_chain_tests::host::{self, InProcess};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
 /// All examples, in chain order.
 const EXAMPLES: [&str; 11] = [
@@ -38,12 +40,24 @@ fn entry(name: &str) -> String {
     text.replace(&path, &host::component(name).display().to_string())
 }
 
+/// Writes the manifest of a chain of all examples, and compiles them once: some are interpreters, which compile slowly, and
+/// tests that start at the same time would each compile them.
+async fn compiled(folder: &TempDir) -> PathBuf {
+    static COMPILED: OnceCell<()> = OnceCell::const_new();
+    let manifest = folder.path().join("acp-chain.toml");
+    fs::write(&manifest, EXAMPLES.map(entry).concat()).unwrap();
+    let compile = async || {
+        let checked = host::check(&manifest).output().await.unwrap();
+        assert!(checked.status.success(), "{checked:?}");
+    };
+    COMPILED.get_or_init(compile).await;
+    manifest
+}
+
 #[tokio::test]
 async fn all_of_them_work_in_one_chain_in_front_of_an_agent() {
     let folder = tempfile::tempdir().unwrap();
-    let manifest = folder.path().join("acp-chain.toml");
-    // A debug build of the compiler is slow on components in Python and JavaScript.
-    fs::write(&manifest, EXAMPLES.map(entry).concat()).unwrap();
+    let manifest = compiled(&folder).await;
     let received = folder.path().join("received");
     let agent = host::recorded(&received, [env!("CARGO_BIN_EXE_wild-agent")]);
     let mut client = Process::start(
@@ -140,6 +154,7 @@ fn there_is_one_in_each_language_and_its_chain_gives_it_what_it_asks_for() {
 #[tokio::test]
 async fn each_bears_what_every_proxy_has_to_bear() {
     let folder = tempfile::tempdir().unwrap();
+    compiled(&folder).await;
     for name in EXAMPLES {
         let manifest = folder.path().join(name).with_extension("toml");
         fs::write(&manifest, entry(name)).unwrap();

@@ -7,6 +7,8 @@ use acp_chain_tests::host;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::shout;
+
 /// The command's output and exit code.
 struct CommandOutput {
     code: i32,
@@ -44,6 +46,7 @@ async fn under(component: &str, terms: &str, args: &[&str]) -> CommandOutput {
 
 #[tokio::test]
 async fn our_extensions_and_examples_pass() {
+    shout::compile().await;
     let examples = [
         "shout-rust",
         "shout-javascript",

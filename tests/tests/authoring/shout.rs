@@ -147,17 +147,18 @@ impl Shout {
     }
 }
 
-/// Compiles all components once: the interpreters compile slowly, and each test would compile them again.
-async fn compile() {
+/// Compiles the components in each language once: the interpreters compile slowly, and tests that start at the same time
+/// would each compile them.
+pub async fn compile() {
     static COMPILED: OnceCell<()> = OnceCell::const_new();
     let compile = async || {
         let folder = tempfile::tempdir().unwrap();
-        let of =
-            |language: &&'static str| (*language, host::component(&format!("shout-{language}")));
-        let components: Vec<_> = LANGUAGES.iter().map(of).collect();
+        let shouts = LANGUAGES.iter().map(|language| format!("shout-{language}"));
+        let names = shouts.chain(["words-python".to_owned()]);
+        let components: Vec<_> = names.map(|name| (host::component(&name), name)).collect();
         let proxies: Vec<_> = components
             .iter()
-            .map(|(id, path)| (*id, path.as_path(), ""))
+            .map(|(path, id)| (id.as_str(), path.as_path(), ""))
             .collect();
         let manifest = host::manifest(folder.path(), &proxies).unwrap();
         let checked = host::check(&manifest).output().await.unwrap();

@@ -49,6 +49,8 @@ pub fn compare(workspace: &Workspace) -> Result<()> {
     let rules = crates::source(workspace, progress, name, version)?;
     let rules = rules.join("generated/rules/betterleaks.yml");
 
+    build_look(workspace, progress)?;
+
     let examples = examples(&fs::read(older)?);
     ensure!(
         examples.len() > 500,
@@ -278,21 +280,22 @@ fn by_engine(
     Ok(SideFindings { secrets })
 }
 
+/// Builds the example that redacts texts, with the features of the workspace, so that the tests' build has it already.
+fn build_look(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    progress.step("the example `look` of acp-chain-secrets", |step| {
+        let mut build = cargo();
+        build.args(["build", "--workspace", "--example", "look"]);
+        step.run(build.current_dir(workspace.path("")))
+    })
+}
+
 /// The redacted texts, and the names of the findings.
 fn by_us(workspace: &Workspace, texts: &[String]) -> Result<Vec<(String, Vec<String>)>> {
-    let mut look = cargo()
-        .args([
-            "run",
-            "--quiet",
-            "--package",
-            "acp-chain-secrets",
-            "--example",
-            "look",
-        ])
-        .current_dir(workspace.path(""))
+    let mut look = Command::new(workspace.target("debug/examples/look"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .spawn()?;
+        .spawn()
+        .context("the example `look` could not be started")?;
     let input = look.stdin.take().context("no input")?;
     serde_json::to_writer(std::io::BufWriter::new(input), texts)?;
     let output = look.wait_with_output()?;

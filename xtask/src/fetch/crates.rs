@@ -13,8 +13,8 @@ use crate::workspace::{Workspace, cargo};
 /// How programs are built, and where they are installed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Build {
-    /// Without optimisation or debug information, and with shared dependencies, into `target/peers`: they compile
-    /// several times faster, and no test needs their speed.
+    /// Without optimisation, checks or debug information, and with shared dependencies, into `target/peers`: they
+    /// compile several times faster, and no test needs their speed.
     ForTests,
     /// As their users build them, into `target/bench`.
     ToMeasure,
@@ -47,9 +47,15 @@ pub fn install(
         install.args(["install", "--locked", "--force", "--root"]);
         install.arg(&root).args(args);
         if build == Build::ForTests {
-            install
-                .arg("--debug")
-                .env("CARGO_PROFILE_DEV_DEBUG", "false");
+            install.arg("--debug").env("CARGO_INCREMENTAL", "0");
+            for (setting, value) in [
+                ("CODEGEN_UNITS", "4"),
+                ("DEBUG", "false"),
+                ("DEBUG_ASSERTIONS", "false"),
+                ("OVERFLOW_CHECKS", "false"),
+            ] {
+                install.env(format!("CARGO_PROFILE_DEV_{setting}"), value);
+            }
         }
         step.run(
             install

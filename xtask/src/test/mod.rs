@@ -103,8 +103,9 @@ fn cargo_test(
     })
 }
 
-/// Tests the SDK with its optional feature. Nothing else in the workspace enables it, as that would change the features
-/// of dependencies that the host shares.
+/// Tests the examples of the SDK's optional feature, which only adds types: all other tests run without the feature.
+/// Nothing else in the workspace enables the feature, as that would change the features of dependencies that the host
+/// shares.
 fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
     progress.step("the SDK's typed messages", |step| {
         let mut test = cargo();
@@ -114,6 +115,7 @@ fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
             "acp-chain-proxy",
             "--features",
             "typed",
+            "--doc",
         ]);
         step.run(test.current_dir(workspace.path("")))
     })
@@ -133,7 +135,15 @@ fn build_ours(workspace: &Workspace, progress: &Progress) -> Result<()> {
 fn build_workspace(workspace: &Workspace, progress: &Progress) -> Result<()> {
     progress.step("workspace and its tests", |step| {
         let mut build = cargo();
-        build.args(["build", "--workspace", "--all-targets"]);
+        // No benchmarks: the tests run none.
+        build.args([
+            "build",
+            "--workspace",
+            "--lib",
+            "--bins",
+            "--tests",
+            "--examples",
+        ]);
         step.run(build.current_dir(workspace.path("")))
     })
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use acp_chain_author::TEMPLATES;
 use acp_chain_tests::host;
+use tokio::sync::OnceCell;
 
 use super::project::Project;
 
@@ -17,8 +18,9 @@ fn ours(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// A built project with that source.
+/// A project with that source, built once for all tests.
 async fn every() -> Project {
+    static BUILT: OnceCell<Vec<u8>> = OnceCell::const_new();
     let project = Project::new("as", "tools").await;
     fs::remove_dir_all(project.path("tests")).unwrap();
     fs::create_dir(project.path("tests")).unwrap();
@@ -39,7 +41,10 @@ async fn every() -> Project {
         "every.wasm",
         "../build/tried.wasm",
     );
-    project.build().await;
+    let build = async || fs::read(project.build().await).unwrap();
+    let component = BUILT.get_or_init(build).await;
+    fs::create_dir_all(project.path("build")).unwrap();
+    fs::write(project.path("build/tried.wasm"), component).unwrap();
     project
 }
 

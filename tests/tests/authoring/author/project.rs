@@ -26,6 +26,24 @@ pub fn lock(folder: &Path) {
     fs::copy(lock, folder.join("Cargo.lock")).unwrap();
 }
 
+/// Gives all files of an SDK the time of the program that they came with. Cargo takes the SDKs of all projects for the
+/// same crates, so it compiles them once, and again when the program is newer than that.
+fn date(sdk: PathBuf) {
+    let program = fs::metadata(host::program()).unwrap().modified().unwrap();
+    let mut folders = vec![sdk];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let file = File::options().append(true).open(path).unwrap();
+                file.set_modified(program).unwrap();
+            }
+        }
+    }
+}
+
 /// The output of a command.
 #[derive(Debug)]
 pub struct CommandOutput {
@@ -44,6 +62,7 @@ impl Project {
         assert!(said.is_success, "{said:?}");
         if lang == "rust" {
             lock(&project.path(""));
+            date(project.path("sdk"));
         }
         project
     }

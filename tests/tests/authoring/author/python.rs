@@ -1,5 +1,5 @@
-//! The SDK for Python: its parts with a simulated host; and in the real host, a component with a case for each feature,
-//! and the proxy that other SDKs are compared with.
+//! The SDK for Python: its parts with a simulated host; and in the real host, a proxy with a case for each feature, and
+//! the one that other SDKs are compared with. They are in one component, with the proxies of the templates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,32 +9,84 @@ use acp_chain_author::TEMPLATES;
 use acp_chain_tests::host;
 use tempfile::TempDir;
 use tokio::process::Command;
+use tokio::sync::OnceCell;
 
 use super::project::{NAME, Project};
 
-/// A built Python project with the files of this name in the folder `python`.
+/// A built Python project with the proxy of this name in the folder `python`, and its transcript.
 async fn built(name: &str) -> Project {
-    let project = of_files(name).await;
-    project.build().await;
+    let project = Project::new("python", "tools").await;
+    fs::remove_dir_all(project.path("tests")).unwrap();
+    fs::create_dir(project.path("tests")).unwrap();
+    let transcript = ours(&format!("{name}.transcript"));
+    fs::copy(transcript, project.path("tests/it.transcript")).unwrap();
+    build_as(&project, name).await;
     project
 }
 
-/// The same, not built yet.
-async fn of_files(name: &str) -> Project {
-    let project = Project::new("python", "tools").await;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/authoring/author/python");
-    let copy = |extension: &str, to: &str| {
-        fs::copy(folder.join(format!("{name}.{extension}")), project.path(to)).unwrap();
+/// Builds a project with the proxy of this name, a template or one of the folder `python`: its component has all of them,
+/// and the configuration in the project's chain and transcripts names this one.
+pub async fn build_as(project: &Project, name: &str) -> PathBuf {
+    let edit = |path: &Path, edit: &dyn Fn(&str) -> String| {
+        let text = fs::read_to_string(path).unwrap();
+        fs::write(path, edit(&text)).unwrap();
     };
-    copy("py", "src/proxy.py");
-    copy("toml", "pyproject.toml");
-    fs::remove_dir_all(project.path("tests")).unwrap();
-    fs::create_dir(project.path("tests")).unwrap();
-    copy("transcript", "tests/it.transcript");
-    if name == "cases" {
-        copy("schema.json", "config.schema.json");
+    let config = format!("[proxy.config]\nproxy = '{name}'\n");
+    edit(&project.path("chain.toml"), &|chain| {
+        format!("{chain}\n{config}")
+    });
+    let head = format!("[[proxy]]\npath = '../build/{NAME}.wasm'\n{config}---\n");
+    for transcript in fs::read_dir(project.path("tests")).unwrap() {
+        let transcript = transcript.unwrap().path();
+        edit(&transcript, &|text| format!("{head}{text}"));
     }
-    project
+    let component = project.path(&format!("build/{NAME}.wasm"));
+    fs::create_dir_all(project.path("build")).unwrap();
+    fs::write(&component, all().await).unwrap();
+    component
+}
+
+/// The component with all proxies of these tests, built once: each build takes ten seconds of a processor, and as many
+/// again to compile the interpreter in it.
+async fn all() -> &'static [u8] {
+    static ALL: OnceCell<Vec<u8>> = OnceCell::const_new();
+    let build = async || {
+        let project = Project::new("python", "tools").await;
+        for template in TEMPLATES {
+            let source = project.path("src").join(template).with_extension("py");
+            fs::copy(of_template(template), source).unwrap();
+        }
+        for (file, folder) in [
+            ("proxy.py", "src"),
+            ("cases.py", "src"),
+            ("offers.py", "src"),
+            ("reference.py", "src"),
+            ("pyproject.toml", ""),
+            ("config.schema.json", ""),
+        ] {
+            fs::copy(ours(file), project.path(folder).join(file)).unwrap();
+        }
+        project.serves(&[
+            "tool-proxy",
+            "resource-proxy",
+            "prompt-proxy",
+            "completion-proxy",
+        ]);
+        fs::read(project.build().await).unwrap()
+    };
+    ALL.get_or_init(build).await
+}
+
+/// A file of the folder `python`.
+fn ours(file: &str) -> PathBuf {
+    checkout("tests/tests/authoring/author/python").join(file)
+}
+
+/// The source of a template.
+fn of_template(template: &str) -> PathBuf {
+    checkout(&format!(
+        "host/author/templates/python/{template}/src/proxy.py"
+    ))
 }
 
 #[tokio::test]
@@ -45,10 +97,11 @@ async fn the_sdk_keeps_its_promises_in_the_host() {
     // An exception of `on_start` is reported with its location, and the proxy does not start.
     let component = project.path(&format!("build/{NAME}.wasm"));
     let component = component.display();
-    let head = format!("[[proxy]]\npath = '{component}'\nconfig = {{ fail = 'luck' }}\n---\n");
+    let config = "{ proxy = 'cases', fail = 'luck' }";
+    let head = format!("[[proxy]]\npath = '{component}'\nconfig = {config}\n---\n");
     fs::write(project.path("tests/it.transcript"), head).unwrap();
     let said = project.acp_chain(&["test"], ".").await;
-    let place = "ValueError: no luck (proxy.py:33, in fail)";
+    let place = "ValueError: no luck (cases.py:33, in fail)";
     assert!(!said.is_success && said.err.contains(place), "{said:?}");
 }
 
@@ -59,10 +112,7 @@ async fn the_reference_proxy_remembers_over_a_restart() {
 
 #[tokio::test]
 async fn resources_prompts_and_completion_are_served() {
-    let project = of_files("offers").await;
-    project.serves(&["resource-proxy", "prompt-proxy", "completion-proxy"]);
-    project.build().await;
-    project.passes_its_tests().await;
+    built("offers").await.passes_its_tests().await;
 }
 
 #[tokio::test]
@@ -84,10 +134,15 @@ async fn what_is_raised_while_a_module_is_loaded_is_shown_whole() {
     }
     assert!(!said.contains("Stack backtrace"), "{said}");
 
+    // By the bindings alone: another build would show no more.
     let tools =
         "from acp_chain import Proxy\n\nproxy = Proxy()\n\n\n@proxy.tool\ndef it():\n    pass\n";
-    fs::write(&source, tools).unwrap();
-    let said = project.refused().await;
+    let folder = tempfile::tempdir().unwrap();
+    let bindings = bindings("extension", &project.path("wit"), &folder).await;
+    let mut python = python(&bindings, &project.path("sdk"));
+    let output = python.args(["-c", tools]).output().await.unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
     let expected = "TypeError: a proxy with tools includes `tool-proxy` in wit/world.wit";
     assert!(said.contains(expected), "{said}");
 }
@@ -96,20 +151,24 @@ async fn what_is_raised_while_a_module_is_loaded_is_shown_whole() {
 async fn the_parts_of_the_sdk_pass_their_tests() {
     let folder = tempfile::tempdir().unwrap();
     let sdk = checkout("host/author/sdk/python");
-    let found = [
-        bindings("tool-proxy", &checkout("wit"), &folder).await,
-        sdk.clone(),
-    ];
-    let mut command = Command::new("python3");
+    let bindings = bindings("tool-proxy", &checkout("wit"), &folder).await;
+    let mut command = python(&bindings, &sdk);
     command.args(["-m", "unittest", "discover", "--start-directory"]);
-    command.arg(sdk.join("tests"));
-    command.env("PYTHONPATH", std::env::join_paths(found).unwrap());
-    succeeds(command.env("PYTHONDONTWRITEBYTECODE", "1")).await;
+    succeeds(command.arg(sdk.join("tests"))).await;
+}
+
+/// Python, which finds bindings and the SDK in these folders.
+fn python(bindings: &Path, sdk: &Path) -> Command {
+    let mut command = Command::new("python3");
+    command.env("PYTHONPATH", std::env::join_paths([bindings, sdk]).unwrap());
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command
 }
 
 #[tokio::test]
 async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
-    let project = of_files("offers").await;
+    let project = Project::new("python", "tools").await;
+    fs::copy(ours("offers.py"), project.path("src/proxy.py")).unwrap();
     project.serves(&[
         "tool-proxy",
         "resource-proxy",
@@ -133,11 +192,8 @@ async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
     ];
     let mut sources = vec![project.path("src/proxy.py")];
     for template in TEMPLATES {
-        let source = checkout(&format!(
-            "host/author/templates/python/{template}/src/proxy.py"
-        ));
         let copy = project.path("src").join(format!("{template}.py"));
-        fs::copy(source, &copy).unwrap();
+        fs::copy(of_template(template), &copy).unwrap();
         sources.push(copy);
     }
     mypy(&all, &folder, &untyped, &sources).await;

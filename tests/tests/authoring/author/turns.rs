@@ -1,4 +1,6 @@
-//! A project from each template works in a turn, in each language.
+//! A project from each template works in a turn, in each language. The sources of those in Python are in one component.
+
+use std::path::PathBuf;
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::quoted;
@@ -8,6 +10,7 @@ use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
 
 use super::project::{NAME, Project};
+use super::python::build_as;
 
 macro_rules! languages {
     ($($module:ident $lang:literal)*) => {$(
@@ -40,10 +43,20 @@ languages!(
     assemblyscript "assemblyscript"
 );
 
+/// A project of a template, built and tested as its author would, and its component.
+async fn built(lang: &str, template: &str) -> (Project, PathBuf) {
+    let project = Project::new(lang, template).await;
+    let component = if lang == "python" {
+        build_as(&project, template).await
+    } else {
+        project.build().await
+    };
+    project.passes_its_tests().await;
+    (project, component)
+}
+
 /// A project in front of an agent, with its own `chain.toml`.
 async fn run(project: &Project) -> Process {
-    project.build().await;
-    project.passes_its_tests().await;
     let manifest = project.path("chain.toml");
     let command = host::run(Some(&manifest), [env!("CARGO_BIN_EXE_wild-agent")]);
     let mut client = Process::start("client", &Transcript::new(), command).unwrap();
@@ -57,7 +70,7 @@ async fn finish(client: Process) {
 }
 
 async fn the_prompt_is_changed(lang: &str) {
-    let project = Project::new(lang, "prompt").await;
+    let (project, _) = built(lang, "prompt").await;
     let mut client = run(&project).await;
     client.turn("show").await;
     let shown = &client.chunks()[0];
@@ -70,7 +83,7 @@ async fn the_prompt_is_changed(lang: &str) {
 }
 
 async fn permission_is_answered(lang: &str) {
-    let project = Project::new(lang, "guard").await;
+    let (project, _) = built(lang, "guard").await;
     let mut client = run(&project).await;
     client.turn("permission read Look /a").await;
     assert_eq!(client.chunks(), ["selected allow-once"]);
@@ -91,7 +104,7 @@ async fn permission_is_answered(lang: &str) {
 }
 
 async fn tool_calls_are_counted(lang: &str) {
-    let project = Project::new(lang, "observer").await;
+    let (project, _) = built(lang, "observer").await;
     let mut client = run(&project).await;
     let call = r#"update {"sessionUpdate":"tool_call","toolCallId":"1","title":"Look"}"#;
     // The count restarts in the second turn.
@@ -113,9 +126,7 @@ const NATIVE: &str =
     r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
 
 async fn the_tool_is_called(lang: &str) {
-    let project = Project::new(lang, "tools").await;
-    let component = project.build().await;
-    project.passes_its_tests().await;
+    let (_project, component) = built(lang, "tools").await;
     let proxy = host::extension(NAME, &component).await;
     let chain = InProcess::of(vec![proxy.into()], &Transcript::new());
     let mut chain = chain.initialize(NATIVE).await;

@@ -11,6 +11,8 @@ use std::process::Output;
 use acp_chain_tests::host;
 use tempfile::TempDir;
 
+use crate::shout;
+
 /// A folder with transcripts.
 struct Folder(TempDir);
 
@@ -103,6 +105,7 @@ async fn examples_do_what_their_transcripts_say() {
 
 #[tokio::test]
 async fn one_proxy_does_the_same_in_every_language() {
+    shout::compile().await;
     for (transcript, component) in [
         ("shout", "shout-javascript"),
         ("shout", "shout-python"),
