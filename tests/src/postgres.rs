@@ -3,6 +3,7 @@
 //! It refuses to run as root, so tests that do run it as nobody, to whom the folder belongs. The folder of its program,
 //! and those above, must be readable for everybody.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
@@ -74,6 +75,48 @@ impl Postgres {
         self.process = run(self.folder.path());
     }
 
+    /// Keeps a copy of the data of a server that has ended, as a backup does.
+    ///
+    /// # Panics
+    /// If that is not possible.
+    pub fn back_up(&self) {
+        self.copy("data", "backup");
+    }
+
+    /// Has the next start recover that copy, as from an archive that lacks what came after.
+    ///
+    /// # Panics
+    /// If there is no copy.
+    pub fn restore(&self) {
+        fs::remove_dir_all(self.folder.path().join("data")).expect("its data");
+        self.copy("backup", "data");
+        let signal = self.folder.path().join("data/recovery.signal");
+        fs::write(&signal, "").expect("a file in its data");
+        if geteuid().is_root() {
+            chown(&signal, Some(NOBODY), Some(NOBODY)).expect("a file of nobody");
+        }
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        let copied = Command::new("cp")
+            .current_dir(self.folder.path())
+            .args(["-a", from, to])
+            .status();
+        assert!(copied.expect("cp runs").success());
+    }
+
+    /// Stops the server's main process, or lets it go on: it accepts no connection meanwhile.
+    ///
+    /// # Panics
+    /// If it has ended.
+    pub fn pause(&self, is_paused: bool) {
+        self.signal(if is_paused {
+            Signal::STOP
+        } else {
+            Signal::CONT
+        });
+    }
+
     fn signal(&self, signal: Signal) {
         let id = Pid::from_child(&self.process);
         kill_process(id, signal).expect("it runs");
@@ -116,6 +159,9 @@ fn run(folder: &Path) -> Child {
             "fsync=off",
             "-c",
             "jit=off",
+            // Of a recovery: the archive has nothing more.
+            "-c",
+            "restore_command=false",
         ])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

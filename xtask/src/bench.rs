@@ -55,6 +55,9 @@ pub struct Options {
     /// Measure `acp-chain serve`, beside a server built on the reference crate
     #[arg(long)]
     serve: bool,
+    /// With `--serve`: measure replicas with a store in `PostgreSQL` instead, beside one server without
+    #[arg(long, requires = "serve", conflicts_with = "publish")]
+    replicas: bool,
     /// With `--serve`: the number of idle connections; fewer if files or memory run out
     #[arg(long, requires = "serve", default_value_t = 10_000)]
     idle: usize,

@@ -293,6 +293,22 @@ pub fn fetch_browser(workspace: &Workspace, progress: &Progress) -> Result<[Path
     Ok([workspace.target("peers/bin/npm-browser"), chromium])
 }
 
+/// A database's programs, in one folder.
+pub fn fetch_postgres(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    let folder = workspace.target("peers/bin");
+    fs::create_dir_all(&folder)?;
+    for program in ["initdb", "postgres"] {
+        debian::install(
+            workspace,
+            progress,
+            &POSTGRES,
+            program,
+            &folder.join(program),
+        )?;
+    }
+    Ok(folder)
+}
+
 fn python_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/requirements.txt");
     let into = workspace.target("peers/python");

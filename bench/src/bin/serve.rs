@@ -4,10 +4,11 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use acp_chain_bench::report::{self, Machine};
+use acp_chain_bench::serve::replicas::{self, Plan};
 use acp_chain_bench::serve::report::Report;
 use acp_chain_bench::serve::{self, Places, Size};
 use anyhow::{Context, Result};
@@ -54,6 +55,9 @@ struct Cli {
     /// For how many seconds they are busy
     #[arg(long, default_value_t = 12)]
     seconds: u64,
+    /// The folder of `initdb` and `postgres`: measures only replicas, with as many users as busy connections
+    #[arg(long)]
+    postgres: Option<PathBuf>,
 }
 
 #[tokio::main]
@@ -64,6 +68,17 @@ async fn main() -> Result<()> {
         fs::remove_dir_all(&scratch)?;
     }
     fs::create_dir_all(&scratch)?;
+    if let Some(postgres) = cli.postgres {
+        let plan = Plan {
+            program: cli.program,
+            agent: env::current_exe()?.with_file_name("bench-agent"),
+            postgres,
+            scratch,
+            users: cli.busy,
+            time: Duration::from_secs(cli.seconds),
+        };
+        return measure_replicas(&plan, &cli.out).await;
+    }
     let places = Places {
         program: cli.program,
         components: cli.components,
@@ -97,6 +112,19 @@ async fn main() -> Result<()> {
     if let Some(page) = &cli.publish {
         report::publish(page, &tables)?;
     }
+    println!("All figures: {}", json.display());
+    Ok(())
+}
+
+async fn measure_replicas(plan: &Plan, out: &Path) -> Result<()> {
+    files()?;
+    let figures = replicas::run(plan).await.with_context(|| {
+        let log = plan.scratch.join("stderr.log");
+        format!("the measured programs printed to {}", log.display())
+    })?;
+    println!("{}", replicas::markdown(&figures));
+    let json = out.join("replicas.json");
+    fs::write(&json, serde_json::to_vec_pretty(&figures)?)?;
     println!("All figures: {}", json.display());
     Ok(())
 }

@@ -69,6 +69,10 @@ pub struct Posts {
     address: String,
     sender: Sender,
     connection: String,
+    /// A user's token. Messages then have keys, as those of clients that go on at another replica.
+    token: Option<String>,
+    /// How many messages were sent.
+    sent: u64,
 }
 
 /// A stream of events, over a connection of its own if it is not shared.
@@ -95,7 +99,7 @@ impl Connector {
                 Transport::Http => Client::by_http(Posts::begin(&self.address).await?).await,
                 Transport::Http2 => {
                     let sender = Sender::Shared(self.share().await?);
-                    Client::by_http(Posts::over(&self.address, sender).await?).await
+                    Client::by_http(Posts::over(&self.address, sender, None).await?).await
                 }
             }
         })
@@ -118,6 +122,16 @@ impl Connector {
 }
 
 impl Client {
+    /// A client of a user, over HTTP/1.1.
+    pub async fn begin_as(address: &str, token: &str) -> Result<Self> {
+        in_time(async { Self::by_http(Posts::begin_as(address, token).await?).await }).await
+    }
+
+    /// Its session.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
     async fn by_http(mut posts: Posts) -> Result<Self> {
         let mut all = Events::open(&posts, None).await?;
         posts.say(NEW.to_owned(), None).await?;
@@ -205,14 +219,22 @@ impl Posts {
     /// Opens a connection over HTTP.
     pub async fn begin(address: &str) -> Result<Self> {
         let sender = Sender::Own(requests(address).await?);
-        Self::over(address, sender).await
+        Self::over(address, sender, None).await
     }
 
-    async fn over(address: &str, sender: Sender) -> Result<Self> {
+    /// Opens a connection of a user over HTTP.
+    pub async fn begin_as(address: &str, token: &str) -> Result<Self> {
+        let sender = Sender::Own(requests(address).await?);
+        Self::over(address, sender, Some(token.to_owned())).await
+    }
+
+    async fn over(address: &str, sender: Sender, token: Option<String>) -> Result<Self> {
         let mut posts = Self {
             address: address.to_owned(),
             sender,
             connection: String::new(),
+            token,
+            sent: 0,
         };
         let answer = posts.post(INITIALIZE.to_owned(), None).await?;
         let answer = with_status(StatusCode::OK, answer).await?;
@@ -229,14 +251,27 @@ impl Posts {
     }
 
     async fn post(&mut self, text: String, session: Option<&str>) -> Result<Response<Incoming>> {
-        let request = self
+        self.sent += 1;
+        let mut request = self
             .of(Method::POST, session)
             .header("content-type", "application/json");
+        if self.token.is_some() && !self.connection.is_empty() {
+            let key = format!("{}-{}", self.connection, self.sent);
+            request = request.header("idempotency-key", key);
+        }
         let request = request.body(Full::from(text))?;
         Ok(match &mut self.sender {
             Sender::Own(sender) => sender.send_request(request).await?,
             Sender::Shared(sender) => sender.send_request(request).await?,
         })
+    }
+
+    /// Sends a message, and returns the status.
+    pub async fn status(&mut self, text: String) -> Result<StatusCode> {
+        let answer = self.post(text, None).await?;
+        let status = answer.status();
+        answer.into_body().collect().await?;
+        Ok(status)
     }
 
     /// Sends a message that is answered elsewhere.
@@ -255,6 +290,9 @@ impl Posts {
         };
         if !self.connection.is_empty() {
             request = request.header("acp-connection-id", &self.connection);
+        }
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
         }
         match session {
             Some(session) => request.header("acp-session-id", session),

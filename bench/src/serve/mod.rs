@@ -6,6 +6,8 @@
 mod client;
 mod h2;
 mod load;
+mod postgres;
+pub mod replicas;
 pub mod report;
 mod servers;
 

@@ -10,13 +10,15 @@ use std::time::Duration;
 use acp_chain_address::is_safe;
 use acp_chain_manifest::beside;
 use acp_chain_remote::gate::{Algorithm, GateSettings, Host, Issuer, JwksSource, Origin, TlsFiles};
-use acp_chain_remote::server::{Endpoint, NameError, Node, SHORTEST_LEASE};
+use acp_chain_remote::server::{Budgets, Endpoint, NameError, Node, SHORTEST_LEASE};
 use acp_chain_store::PostgresPlace;
 use toml::Spanned;
 use url::Url;
 
 use acp_chain_channel::limits::Quantity;
-use acp_chain_manifest::serve::{Budgets, Jwt, Route, ServeTable, UnknownSessions};
+use acp_chain_manifest::serve::{
+    Budgets as ClosedOrOpen, Jwt, Limits, Route, ServeTable, UnknownSessions,
+};
 use acp_chain_manifest::{ManifestError, User};
 
 /// The user's settings for serving.
@@ -43,7 +45,7 @@ pub struct ServeSettings {
 }
 
 /// The store of what replicas must know together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct StoreSettings {
     /// The database of `PostgreSQL`; `None` for a file of this machine.
     pub postgres: Option<PostgresPlace>,
@@ -51,9 +53,8 @@ pub struct StoreSettings {
     pub agents: String,
     /// How long a replica's leases go on without heartbeats.
     pub lease: Duration,
-    /// How many prompts a user may send in an hour, at all replicas.
-    pub prompts_per_hour: Option<NonZeroU32>,
     pub unknown_sessions: UnknownSessions,
+    /// What users and groups may use in an hour, at all replicas.
     pub budgets: Budgets,
 }
 
@@ -74,6 +75,8 @@ pub struct ServeLimits {
     pub bytes_per_second_per_user: Option<NonZeroU64>,
     /// The maximum number of connections of all users.
     pub connections: u32,
+    /// The maximum number of turns of all users that run at once; `None` if unlimited.
+    pub turns: Option<u32>,
     /// How long a connection stays open after its client disconnected.
     pub resume: Duration,
     /// How long running turns may continue when the server is asked to stop.
@@ -94,6 +97,7 @@ impl Default for ServeLimits {
             sessions_per_user: 256,
             bytes_per_second_per_user: None,
             connections: 10_000,
+            turns: None,
             resume: Duration::from_mins(2),
             drain: Duration::from_secs(30),
             sleep: Some(Duration::from_mins(5)),
@@ -157,6 +161,7 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
             sessions_per_user: count(limits.sessions_per_user, usual.sessions_per_user),
             bytes_per_second_per_user: pace.map(read_pace).transpose()?,
             connections: count(limits.connections, usual.connections),
+            turns: limits.turns.map(Into::into),
             resume: limits.resume_seconds.unwrap_or(usual.resume),
             drain: limits.drain_seconds.unwrap_or(usual.drain),
             sleep: match limits.sleep_seconds {
@@ -174,9 +179,16 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
 fn read_store(table: &ServeTable, path: &Path) -> Result<Option<StoreSettings>, Wrong> {
     let limits = &table.limits;
     let Some(store) = &table.store else {
+        let needs =
+            |key: &str, at| Err((at, format!("`{key}` needs a `store`, which counts them")));
         if let Some(prompts) = &limits.prompts_per_hour_per_user {
-            let what = "`prompts-per-hour-per-user` needs a `store`, which counts them";
-            return Err((prompts.span().start, what.to_owned()));
+            return needs("prompts-per-hour-per-user", prompts.span().start);
+        }
+        if let Some(prompts) = &limits.prompts_per_hour_of_groups {
+            return needs("prompts-per-hour-of-groups", prompts.span().start);
+        }
+        if let Some(bytes) = &limits.bytes_per_hour_per_user {
+            return needs("bytes-per-hour-per-user", bytes.span().start);
         }
         return Ok(None);
     };
@@ -218,13 +230,36 @@ fn read_store(table: &ServeTable, path: &Path) -> Result<Option<StoreSettings>, 
         postgres,
         agents: agents.map_or_else(String::new, |agents| agents.get_ref().clone()),
         lease,
-        prompts_per_hour: limits
-            .prompts_per_hour_per_user
-            .as_ref()
-            .map(|prompts| *prompts.get_ref()),
         unknown_sessions: table.unknown_sessions,
-        budgets: table.budgets,
+        budgets: read_budgets(limits, table.budgets)?,
     }))
+}
+
+/// Reads what users and groups may use in an hour.
+fn read_budgets(limits: &Limits, without_store: ClosedOrOpen) -> Result<Budgets, Wrong> {
+    let of_user = limits.prompts_per_hour_per_user.as_ref();
+    let of_groups = limits.prompts_per_hour_of_groups.iter();
+    let of_groups = of_groups.flat_map(Spanned::get_ref);
+    let bytes = match &limits.bytes_per_hour_per_user {
+        None => None,
+        Some(bytes) => {
+            let key = "bytes-per-hour-per-user";
+            let read = NonZeroU64::new(read_size(key, bytes)?);
+            let none = || {
+                let what = format!("`{key}`: 0 would block all users; leave it out for no limit");
+                (bytes.span().start, what)
+            };
+            Some(read.ok_or_else(none)?)
+        }
+    };
+    Ok(Budgets {
+        prompts_of_user: of_user.map(|prompts| prompts.get_ref().get().into()),
+        prompts_of_groups: of_groups
+            .map(|(group, prompts)| (group.clone(), prompts.get().into()))
+            .collect(),
+        bytes_of_user: bytes,
+        are_open: without_store == ClosedOrOpen::Open,
+    })
 }
 
 fn read_address(key: &str, text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
@@ -447,6 +482,7 @@ mod tests {
                 sessions_per_user: 3,
                 bytes_per_second_per_user: NonZeroU64::new(1 << 20),
                 connections: 50,
+                turns: None,
                 resume: Duration::ZERO,
                 drain: Duration::from_secs(5),
                 sleep: None,
@@ -483,7 +519,7 @@ mod tests {
         let store = serve.store.unwrap();
         assert_eq!((store.postgres, store.lease), (None, LEASE));
         assert_eq!(store.unknown_sessions, UnknownSessions::Refuse);
-        assert_eq!(store.budgets, Budgets::Closed);
+        assert!(!store.budgets.are_open);
         let serve = parse(
             r#"
             store = "postgres://chain@db.example/chain"
@@ -497,6 +533,9 @@ mod tests {
             [serve.limits]
             lease-seconds = 30
             prompts-per-hour-per-user = 100
+            prompts-per-hour-of-groups = { staff = 1000 }
+            bytes-per-hour-per-user = "1 MiB"
+            turns = 50
             "#,
         )
         .unwrap();
@@ -506,9 +545,13 @@ mod tests {
         assert_eq!(postgres.authorities, Some("/etc/ca.pem".into()));
         assert_eq!((postgres.connections, &*store.agents), (2, "one"));
         assert_eq!(store.lease, Duration::from_secs(30));
-        assert_eq!(store.prompts_per_hour, NonZeroU32::new(100));
+        assert_eq!(serve.limits.turns, Some(50));
+        let budgets = &store.budgets;
+        assert_eq!(budgets.prompts_of_user, Some(100));
+        assert_eq!(budgets.prompts_of_groups["staff"], 1000);
+        assert_eq!(budgets.bytes_of_user, NonZeroU64::new(1 << 20));
         assert_eq!(store.unknown_sessions, UnknownSessions::Admit);
-        assert_eq!(store.budgets, Budgets::Open);
+        assert!(budgets.are_open);
         for (text, told) in [
             ("store = \"mysql://a:secret@b\"", ":2:9: `store`: write"),
             (
@@ -522,6 +565,14 @@ mod tests {
             (
                 "[serve.limits]\nprompts-per-hour-per-user = 5",
                 "needs a `store`",
+            ),
+            (
+                "[serve.limits]\nprompts-per-hour-of-groups = { staff = 5 }",
+                "`prompts-per-hour-of-groups` needs a `store`",
+            ),
+            (
+                "store = \"embedded\"\n[serve.limits]\nbytes-per-hour-per-user = \"0 B\"",
+                "`bytes-per-hour-per-user`: 0 would block",
             ),
         ] {
             let error = parse(text).unwrap_err();

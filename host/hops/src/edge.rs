@@ -47,6 +47,7 @@ impl Edge {
 
     /// Queues the answer to a message that has just arrived from this end and was not opened; drops it if the end no
     /// longer reads.
+    #[inline]
     pub fn answer_at_once(&mut self, id: &Id, answer: &Message) {
         if !self.is_closed {
             self.batches

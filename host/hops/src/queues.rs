@@ -131,6 +131,7 @@ pub struct ParkedMessages {
 
 impl ParkedMessages {
     /// No messages; they will be charged to this account.
+    #[inline]
     pub fn new(account: Account) -> Self {
         Self {
             queues: KeyMap::default(),
@@ -154,6 +155,7 @@ impl ParkedMessages {
         self.queues.is_empty()
     }
 
+    #[inline]
     pub fn insert(&mut self, mut routed: Routed) {
         routed.charge = Some(self.account.charge_anyway(routed.cost()));
         let queue = self.queues.entry(OrderKey::of(&routed)).or_default();
@@ -170,6 +172,7 @@ impl ParkedMessages {
     }
 
     /// Takes the messages that no longer have to wait for held ones, in order of arrival.
+    #[inline]
     pub fn release<'a>(&mut self, held: impl Iterator<Item = &'a Routed>) -> Vec<Routed> {
         let mut firsts = HashMap::new();
         for notification in held.filter(|held| held.exchange.is_none()) {

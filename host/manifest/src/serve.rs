@@ -1,5 +1,6 @@
 //! `[serve]` in `config.toml`, as written. The values are read by the server, with their places for errors.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -84,6 +85,9 @@ pub struct Limits {
     pub sessions_per_user: Option<NonZeroU32>,
     pub bytes_per_second_per_user: Option<Spanned<String>>,
     pub prompts_per_hour_per_user: Option<Spanned<NonZeroU32>>,
+    pub prompts_per_hour_of_groups: Option<Spanned<BTreeMap<String, NonZeroU32>>>,
+    pub bytes_per_hour_per_user: Option<Spanned<String>>,
+    pub turns: Option<NonZeroU32>,
     pub connections: Option<NonZeroU32>,
     #[serde(default, deserialize_with = "seconds")]
     pub resume_seconds: Option<Duration>,

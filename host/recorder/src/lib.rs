@@ -334,6 +334,7 @@ impl Recorder {
     }
 
     /// Whether turns are to be stopped, as an observer has failed.
+    #[inline]
     pub fn has_halted(&self) -> bool {
         let shared = &self.tracer.process.shared;
         shared.has_halted.load(Ordering::Acquire)
@@ -386,6 +387,7 @@ impl Recorder {
     }
 
     /// Takes what the user is told of sinks that failed, once.
+    #[inline]
     pub fn failures(&self) -> Vec<String> {
         let shared = &self.tracer.process.shared;
         // Most messages find nothing, and only look.

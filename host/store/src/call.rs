@@ -1,7 +1,13 @@
 //! The calls and their answers. Durations are in milliseconds, and times in milliseconds since 1970 by the database's
 //! clock.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+
+/// For how long the keys of prompts are known. For as long, a store that has lost some doubts all keys of older
+/// sessions.
+pub const PROMPTS_KNOWN: Duration = Duration::from_hours(24);
 
 /// A session of a user: by what its owners and its lease are found. Names that an agent may read as the same session
 /// have the same digest.
@@ -42,11 +48,13 @@ pub enum TakeRule {
 }
 
 /// A request to the store.
+///
+/// `seen` is the largest number that the caller has seen, or 0: if the store's is smaller, it has lost what was last
+/// written, as it has if it goes on from another history of its database. Then no generation is alive any longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Call {
-    /// Begins a generation of a replica, unless one of this name is alive. `seen` is the largest number that the caller
-    /// has seen, or 0.
+    /// Begins a generation of a replica, unless one of this name is alive.
     Register {
         replica: String,
         lease: u64,
@@ -72,6 +80,7 @@ pub enum Call {
         holder: Holder,
         rule: TakeRule,
         most: Option<u64>,
+        seen: u64,
     },
     /// Ends a lease. One that is no longer the session's stays as it is.
     Release { fence: Fence },
@@ -80,6 +89,7 @@ pub enum Call {
         fence: Fence,
         holder: Holder,
         prompt: String,
+        seen: u64,
     },
     /// Notes that a prompt was answered.
     End { fence: Fence, prompt: String },
@@ -102,20 +112,10 @@ pub enum Call {
     Revoke { kind: String, name: String },
     /// Lists revocations with larger numbers, in order.
     Revoked { since: u64 },
-    /// Notes a ticket of a user, by its digest.
-    IssueTicket {
-        digest: String,
-        user: TicketUser,
-        life: u64,
-    },
-    /// Uses up a ticket.
-    UseTicket { digest: String },
-    /// Notes how long a log of receipts is, and its head.
-    PutHead { holder: Holder, head: Head },
-    /// Lists the heads of logs.
-    Heads,
     /// Lists the sessions that are served, of a user or of all.
     Sessions { user: Option<String> },
+    /// Lists what was used of budgets whose period goes on, of an account or of all.
+    Budgets { account: Option<String> },
     /// Removes prompts that were begun longer ago, and what is over.
     Tidy { prompts: u64 },
 }
@@ -141,7 +141,8 @@ pub enum Answer {
     },
     /// The generation is over, with its leases.
     Gone,
-    /// To `Beat`: the store has lost what was last written. Its numbers are larger again.
+    /// To `Beat`, `Take` and `Begin`: the store has lost what was last written. All generations are over, and its numbers
+    /// are larger again.
     Rewound,
     Replicas(Vec<Replica>),
     /// To `Whose`: whether the user owns a session in this spelling, or in one like it, and whether others do.
@@ -159,17 +160,25 @@ pub enum Answer {
     Held {
         again: u64,
     },
+    /// To `Take`: nothing is leased for so long, since leases that the store has lost may go on until then.
+    Resting {
+        again: u64,
+    },
     /// To `Take`: only other users own the session.
     Foreign,
     /// To `Take`: nobody owns the session.
     Unknown,
     /// To `Take`: as many sessions of the user are served as may be.
     Full,
-    /// To `Begin`: what was known of the prompt. `None`: it may be sent now, and by nobody else.
-    Prompt(Option<PromptState>),
+    /// To `Begin`: the prompt may be sent now, and by nobody else. Its number is of no other use.
+    Begun {
+        number: u64,
+    },
+    /// To `Begin`: what was known of the prompt.
+    Prompt(PromptState),
     /// The lease is no longer the session's, or its replica's generation is over. Nothing was changed.
     Fenced,
-    /// To `Draw`: how much, and after how long there may be more.
+    /// To `Draw`: how much, and how long the period goes on.
     Drawn {
         granted: u64,
         again: u64,
@@ -177,12 +186,8 @@ pub enum Answer {
     /// To `Revoke`.
     Number(u64),
     Revocations(Vec<Revocation>),
-    /// To `UseTicket`; `None` if it is unknown, used or over.
-    Ticket(Option<TicketUser>),
-    /// To `PutHead`: the log was longer already, or had another head.
-    Older,
-    Heads(Vec<Head>),
     Sessions(Vec<ServedSession>),
+    Budgets(Vec<UsedBudget>),
 }
 
 /// What is known of a prompt.
@@ -195,6 +200,8 @@ pub enum PromptState {
     Done,
     /// It was sent, and its replica has ended.
     Lost,
+    /// It may have been sent: the store has lost what it knew of its session's prompts.
+    Doubtful,
 }
 
 /// A registered replica.
@@ -222,6 +229,17 @@ pub struct ServedSession {
     pub number: u64,
 }
 
+/// What was used of a budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedBudget {
+    /// A user or a group, by the kind.
+    pub account: String,
+    pub kind: String,
+    pub used: u64,
+    /// How long the period goes on; 0 for ever.
+    pub left: u64,
+}
+
 /// Something that has ended for all replicas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revocation {
@@ -229,22 +247,6 @@ pub struct Revocation {
     /// `user`, `session` or `token`.
     pub kind: String,
     pub name: String,
-}
-
-/// Whom a ticket admits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TicketUser {
-    pub name: String,
-    pub groups: Vec<String>,
-}
-
-/// How long a log of receipts is, in records, and its head.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
-    pub log: String,
-    pub replica: String,
-    pub size: u64,
-    pub head: String,
 }
 
 impl Call {
@@ -259,9 +261,8 @@ impl Call {
                 | Self::Release { .. }
                 | Self::End { .. }
                 | Self::Revoked { .. }
-                | Self::UseTicket { .. }
-                | Self::Heads
                 | Self::Sessions { .. }
+                | Self::Budgets { .. }
         )
     }
 }

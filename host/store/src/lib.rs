@@ -23,7 +23,9 @@
 //! - Times are those of the database's clock. A caller only says how long something lasts.
 //! - Numbers come from one counter and only grow, so a later lease has a larger one. A write about a session names the
 //!   lease's number, and is refused if that is no longer the session's.
-//! - A prompt's key begins once for a session, at any replica.
+//! - A prompt's key begins once for a session, at any replica. If the store has lost some keys, it counts all that it
+//!   does not know as perhaps sent, in all sessions that may have had some.
+//! - A store that has lost what was last written ends all generations, and leases nothing until they all know.
 
 #![forbid(unsafe_code)]
 
@@ -45,8 +47,8 @@ mod service;
 mod tests;
 
 pub use self::call::{
-    Answer, Call, Fence, Head, Holder, LeaseName, PromptState, Replica, Revocation, ServedSession,
-    TakeRule, TicketUser,
+    Answer, Call, Fence, Holder, LeaseName, PROMPTS_KNOWN, PromptState, Replica, Revocation,
+    ServedSession, TakeRule, UsedBudget,
 };
 pub use self::client::{Client, StoreError};
 #[cfg(feature = "engines")]

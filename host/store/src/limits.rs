@@ -13,9 +13,6 @@ const USER: usize = 4096;
 /// The longest other text, in bytes: a digest, a replica, a key.
 const SHORT: usize = 256;
 
-/// The longest groups of a user together, in bytes.
-const GROUPS: usize = 16 * 1024;
-
 /// The largest number: that of a column.
 const NUMBER: u64 = i64::MAX as u64;
 
@@ -76,6 +73,7 @@ fn texts(call: &Call) -> Vec<(&str, usize)> {
             fence,
             holder,
             prompt,
+            ..
         } => {
             texts.push(short(prompt));
             texts.push(short(&holder.replica));
@@ -93,19 +91,10 @@ fn texts(call: &Call) -> Vec<(&str, usize)> {
             texts.push(short(kind));
             texts.push((&**name, USER));
         }
-        Call::IssueTicket { digest, user, .. } => {
-            texts.push(short(digest));
-            texts.push((&*user.name, USER));
-            let most = GROUPS / user.groups.len().max(1);
-            texts.extend(user.groups.iter().map(|group| (&**group, most)));
+        Call::Sessions { user: name } | Call::Budgets { account: name } => {
+            texts.extend(name.iter().map(|name| (&**name, USER)));
         }
-        Call::UseTicket { digest } => texts.push(short(digest)),
-        Call::PutHead { holder, head } => {
-            texts.push(short(&holder.replica));
-            texts.extend([short(&head.log), short(&head.replica), short(&head.head)]);
-        }
-        Call::Sessions { user } => texts.extend(user.iter().map(|user| (&**user, USER))),
-        Call::Replicas | Call::Revoked { .. } | Call::Heads | Call::Tidy { .. } => {}
+        Call::Replicas | Call::Revoked { .. } | Call::Tidy { .. } => {}
     }
     texts
 }
@@ -131,9 +120,16 @@ fn numbers(call: &Call) -> Vec<u64> {
             seen,
         } => vec![holder.generation, *lease, *seen],
         Call::Leave { holder } => vec![holder.generation],
-        Call::Take { holder, most, .. } => vec![holder.generation, most.unwrap_or_default()],
+        Call::Take {
+            holder, most, seen, ..
+        } => vec![holder.generation, most.unwrap_or_default(), *seen],
         Call::Release { fence } | Call::End { fence, .. } => vec![fence.number],
-        Call::Begin { fence, holder, .. } => vec![fence.number, holder.generation],
+        Call::Begin {
+            fence,
+            holder,
+            seen,
+            ..
+        } => vec![fence.number, holder.generation, *seen],
         Call::Draw {
             period,
             limit,
@@ -142,14 +138,11 @@ fn numbers(call: &Call) -> Vec<u64> {
         } => vec![*period, *limit, *amount],
         Call::GiveBack { period, amount, .. } => vec![*period, *amount],
         Call::Revoked { since } => vec![*since],
-        Call::IssueTicket { life, .. } => vec![*life],
-        Call::PutHead { holder, head } => vec![holder.generation, head.size],
         Call::Tidy { prompts } => vec![*prompts],
         Call::Replicas
         | Call::Whose { .. }
         | Call::Revoke { .. }
-        | Call::UseTicket { .. }
-        | Call::Heads
-        | Call::Sessions { .. } => Vec::new(),
+        | Call::Sessions { .. }
+        | Call::Budgets { .. } => Vec::new(),
     }
 }

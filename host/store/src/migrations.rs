@@ -1,4 +1,5 @@
-//! The tables, as numbered statements of both engines: `BIGINT` and `{strict}` are replaced where `SQLite` differs.
+//! The tables, as numbered statements of both engines: `BIGINT`, `{strict}` and `{numbers}` are replaced where they
+//! differ.
 //!
 //! A store has the number of the last one that was carried out. One with a larger number is of a newer acp-chain, and
 //! is not used.
@@ -69,19 +70,13 @@ CREATE TABLE acp_chain_revocations (
     name TEXT NOT NULL,
     made BIGINT NOT NULL
 ){strict};
-CREATE TABLE acp_chain_tickets (
-    digest TEXT NOT NULL PRIMARY KEY,
-    owner TEXT NOT NULL,
-    member_of TEXT NOT NULL,
-    until BIGINT NOT NULL
+CREATE TABLE acp_chain_rewinds (
+    number BIGINT NOT NULL PRIMARY KEY,
+    noticed BIGINT NOT NULL,
+    rests_until BIGINT NOT NULL
 ){strict};
-CREATE INDEX acp_chain_tickets_by_owner ON acp_chain_tickets (owner);
-CREATE TABLE acp_chain_heads (
-    log TEXT NOT NULL PRIMARY KEY,
-    replica TEXT NOT NULL,
-    size BIGINT NOT NULL,
-    head TEXT NOT NULL
-){strict};
+CREATE TABLE acp_chain_origin (history TEXT NOT NULL){strict};
+INSERT INTO acp_chain_origin VALUES ('');
 {numbers};
 INSERT INTO acp_chain_schema VALUES (0);
 ";

@@ -1,8 +1,8 @@
 //! What becomes of each call, in statements that both engines have. Each is carried out within one transaction.
 
 use crate::call::{
-    Answer, Call, Fence, Head, Holder, LeaseName, PromptState, Replica, Revocation, ServedSession,
-    TakeRule, TicketUser,
+    Answer, Call, Fence, Holder, LeaseName, PROMPTS_KNOWN, PromptState, Replica, Revocation,
+    ServedSession, TakeRule, UsedBudget,
 };
 use crate::engine::{Engine, Row, Unusable, Value};
 
@@ -43,8 +43,22 @@ SELECT r.name, r.generation, r.started, r.beaten, CASE WHEN r.until > {now} THEN
 FROM acp_chain_replicas r ORDER BY r.name LIMIT $1
 ";
 
-const ALIVE: &str =
-    "SELECT COUNT(*) FROM acp_chain_replicas WHERE name = $1 AND generation = $2 AND until > {now}";
+/// Whether a generation is alive, and for how long nothing is leased.
+const ALIVE: &str = "
+SELECT
+    (SELECT COUNT(*) FROM acp_chain_replicas WHERE name = $1 AND generation = $2 AND until > {now}),
+    COALESCE((SELECT MAX(rests_until) - {now} FROM acp_chain_rewinds WHERE rests_until > {now}), 0)
+";
+
+/// Nothing is leased until the leases are over that may have been given before: `$2`, or those of the replicas.
+const REWIND: &str = "
+INSERT INTO acp_chain_rewinds (number, noticed, rests_until)
+SELECT $1, {now}, {now} + COALESCE(MAX(until - beaten), $2) FROM acp_chain_replicas WHERE until > beaten + $2
+";
+
+const END_ALL: &str = "UPDATE acp_chain_replicas SET until = {now} WHERE until > {now}";
+
+const ORIGIN: &str = "UPDATE acp_chain_origin SET history = $1";
 
 const WHOSE: &str = "
 SELECT COUNT(CASE WHEN owner = $3 AND spelling = $4 THEN 1 END), COUNT(CASE WHEN owner = $3 THEN 1 END),
@@ -78,8 +92,10 @@ WHERE agents = $1 AND session = $2 AND owner = $3 AND state = 'under-way'
 RETURNING number
 ";
 
+/// If the session was there before, nobody knows since when.
 const OWN: &str = "
-INSERT INTO acp_chain_owners (agents, session, owner, spelling, opened) VALUES ($1, $2, $3, $4, {now})
+INSERT INTO acp_chain_owners (agents, session, owner, spelling, opened)
+VALUES ($1, $2, $3, $4, CASE WHEN $5 = 1 THEN {now} ELSE 0 END)
 ON CONFLICT DO NOTHING
 ";
 
@@ -95,11 +111,16 @@ WHERE l.agents = $1 AND l.session = $2 AND l.owner = $3 AND l.number = $4
 {keeps_lease}
 ";
 
+/// Of a session that is older than a loss of the store, a prompt that is not known may have been sent before that.
 const BEGIN: &str = "
 INSERT INTO acp_chain_prompts (agents, session, owner, prompt, number, state, begun)
-VALUES ($1, $2, $3, $4, $5, 'under-way', {now})
+VALUES ($1, $2, $3, $4, $5, CASE WHEN EXISTS (
+    SELECT 1 FROM acp_chain_rewinds w WHERE w.noticed > {now} - $6 AND w.noticed >= (
+        SELECT COALESCE(MIN(o.opened), 0) FROM acp_chain_owners o
+        WHERE o.agents = $1 AND o.session = $2 AND o.owner = $3)
+    ) THEN 'doubtful' ELSE 'under-way' END, {now})
 ON CONFLICT DO NOTHING
-RETURNING number
+RETURNING state
 ";
 
 const PROMPT: &str = "
@@ -127,6 +148,12 @@ const SPEND: &str = "
 UPDATE acp_chain_budgets SET period = $4, used = $5 WHERE account = $1 AND kind = $2 AND length = $3
 ";
 
+const BUDGETS: &str = "
+SELECT account, kind, used, COALESCE(length - {now} % NULLIF(length, 0), 0) FROM acp_chain_budgets
+WHERE used > 0 AND (length = 0 OR period >= {now} / NULLIF(length, 0)) AND ($1 = 0 OR account = $2)
+ORDER BY account, kind, length LIMIT $3
+";
+
 const REVOKE: &str = "
 INSERT INTO acp_chain_revocations (number, kind, name, made) VALUES ($1, $2, $3, {now})
 ";
@@ -135,33 +162,6 @@ const REVOKED: &str = "
 SELECT number, kind, name FROM acp_chain_revocations WHERE number > $1 ORDER BY number LIMIT $2
 ";
 
-/// How many tickets a user has at once; the oldest is removed for a new one.
-const TICKETS: u64 = 16;
-
-const OLD_TICKETS: &str = "
-DELETE FROM acp_chain_tickets WHERE until <= {now} OR (owner = $1 AND digest NOT IN (
-    SELECT digest FROM acp_chain_tickets WHERE owner = $1 ORDER BY until DESC LIMIT $2))
-";
-
-const ISSUE: &str = "
-INSERT INTO acp_chain_tickets (digest, owner, member_of, until) VALUES ($1, $2, $3, {now} + $4)
-ON CONFLICT DO NOTHING
-";
-
-const REDEEM: &str = "
-DELETE FROM acp_chain_tickets WHERE digest = $1
-RETURNING owner, member_of, CASE WHEN until > {now} THEN 1 ELSE 0 END
-";
-
-const PUT_HEAD: &str = "
-INSERT INTO acp_chain_heads AS h (log, replica, size, head) VALUES ($1, $2, $3, $4)
-ON CONFLICT (log) DO UPDATE SET replica = excluded.replica, size = excluded.size, head = excluded.head
-WHERE h.size < excluded.size OR (h.size = excluded.size AND h.head = excluded.head)
-RETURNING size
-";
-
-const HEADS: &str = "SELECT log, replica, size, head FROM acp_chain_heads ORDER BY log LIMIT $1";
-
 const SESSIONS: &str = "
 SELECT l.agents, l.spelling, l.owner, l.replica, l.number FROM acp_chain_leases l
 JOIN acp_chain_replicas r ON r.name = l.replica AND r.generation = l.generation
@@ -169,7 +169,7 @@ WHERE r.until > {now} AND ($1 = 0 OR l.owner = $2) ORDER BY l.owner, l.agents, l
 ";
 
 /// What is over, each with one parameter: how long ago.
-const TIDY: [(&str, Option<u64>); 3] = [
+const TIDY: [(&str, Option<u64>); 2] = [
     (
         "DELETE FROM acp_chain_prompts WHERE begun < {now} - $1",
         None,
@@ -177,10 +177,6 @@ const TIDY: [(&str, Option<u64>); 3] = [
     (
         "DELETE FROM acp_chain_replicas WHERE until < {now} - $1",
         Some(FORGOTTEN),
-    ),
-    (
-        "DELETE FROM acp_chain_tickets WHERE until < {now} - $1",
-        Some(0),
     ),
 ];
 
@@ -194,6 +190,7 @@ DELETE FROM acp_chain_leases WHERE NOT EXISTS (SELECT 1 FROM acp_chain_replicas 
 const USERS: u64 = 1;
 const SESSION_NAMES: u64 = 2;
 const REVOCATIONS: u64 = 3;
+const REWINDS: u64 = 4;
 
 /// A connection, within the transaction of one call.
 pub(crate) struct Rules<'e, E>(pub &'e mut E);
@@ -221,7 +218,13 @@ impl<E: Engine> Rules<'_, E> {
                 holder,
                 rule,
                 most,
-            } => self.take(name, spelling, holder, *rule, *most).await,
+                seen,
+            } => {
+                if self.is_rewound(*seen, 0).await? {
+                    return Ok(Answer::Rewound);
+                }
+                self.take(name, spelling, holder, *rule, *most).await
+            }
             Call::Release { fence } => {
                 let [agents, session, owner] = of_name(&fence.name);
                 let values = [agents, session, owner, number(fence.number)];
@@ -231,7 +234,13 @@ impl<E: Engine> Rules<'_, E> {
                 fence,
                 holder,
                 prompt,
-            } => self.begin(fence, holder, prompt).await,
+                seen,
+            } => {
+                if self.is_rewound(*seen, 0).await? {
+                    return Ok(Answer::Rewound);
+                }
+                self.begin(fence, holder, prompt).await
+            }
             Call::End { fence, prompt } => self.end(fence, prompt).await,
             Call::Draw {
                 account,
@@ -254,11 +263,8 @@ impl<E: Engine> Rules<'_, E> {
             }
             Call::Revoke { kind, name } => self.revoke(kind, name).await,
             Call::Revoked { since } => self.revoked(*since).await,
-            Call::IssueTicket { digest, user, life } => self.issue(digest, user, *life).await,
-            Call::UseTicket { digest } => self.redeem(digest).await,
-            Call::PutHead { holder, head } => self.put_head(holder, head).await,
-            Call::Heads => self.heads().await,
             Call::Sessions { user } => self.sessions(user.as_deref()).await,
+            Call::Budgets { account } => self.budgets(account.as_deref()).await,
             Call::Tidy { prompts } => self.tidy(*prompts).await,
         }
     }
@@ -294,21 +300,49 @@ impl<E: Engine> Rules<'_, E> {
         Ok(())
     }
 
-    /// Whether a caller has seen a larger number than was given. Then the next numbers are larger than that.
-    async fn is_rewound(&mut self, seen: u64) -> Result<bool, Unusable> {
-        let last = self.number(E::DIALECT.last, &[]).await?;
-        if last < seen {
-            self.rows(E::DIALECT.raise, &[number(seen)]).await?;
+    /// Whether the store has lost what was last written: a caller has seen a larger number than was given, or the
+    /// database has another history. The first who finds that ends all generations: what one of them holds, another
+    /// may hold, too. Then the next numbers are larger.
+    async fn is_rewound(&mut self, seen: u64, lease: u64) -> Result<bool, Unusable> {
+        if self.compare(seen).await?.is_as_before {
+            return Ok(false);
         }
-        Ok(last < seen)
+        self.lock(REWINDS, "").await?;
+        // Another caller may have been the first.
+        let found = self.compare(seen).await?;
+        if found.is_as_before {
+            return Ok(false);
+        }
+        self.rows(ORIGIN, &[Text(&found.history)]).await?;
+        if found.is_first {
+            return Ok(false);
+        }
+        self.rows(E::DIALECT.raise, &[number(seen)]).await?;
+        let next = self.number(E::DIALECT.next, &[]).await?;
+        self.rows(REWIND, &[number(next), number(lease)]).await?;
+        self.rows(END_ALL, &[]).await?;
+        Ok(true)
     }
 
-    async fn is_alive(&mut self, holder: &Holder) -> Result<bool, Unusable> {
-        Ok(self.number(ALIVE, &of_holder(holder)).await? > 0)
+    async fn compare(&mut self, seen: u64) -> Result<Comparison, Unusable> {
+        let row = self.row(E::DIALECT.last, &[]).await?;
+        let (last, history, noted) = (row.number(0)?, row.text(1)?, row.text(2)?);
+        let has_all = last >= seen;
+        Ok(Comparison {
+            is_as_before: has_all && (history.is_empty() || history == noted),
+            is_first: has_all && noted.is_empty(),
+            history,
+        })
+    }
+
+    /// Whether a generation is alive, and for how long nothing is leased.
+    async fn is_alive(&mut self, holder: &Holder) -> Result<(bool, u64), Unusable> {
+        let row = self.row(ALIVE, &of_holder(holder)).await?;
+        Ok((row.number(0)? > 0, row.number(1)?))
     }
 
     async fn register(&mut self, name: &str, lease: u64, seen: u64) -> Result<Answer, Unusable> {
-        self.is_rewound(seen).await?;
+        self.is_rewound(seen, lease).await?;
         let generation = self.number(E::DIALECT.next, &[]).await?;
         let values = [Text(name), number(generation), number(lease)];
         if self.rows(REGISTER, &values).await?.is_empty() {
@@ -319,9 +353,7 @@ impl<E: Engine> Rules<'_, E> {
     }
 
     async fn beat(&mut self, holder: &Holder, lease: u64, seen: u64) -> Result<Answer, Unusable> {
-        if self.is_rewound(seen).await? {
-            // All of what it holds may be held by others, too.
-            self.run(LEAVE, &of_holder(holder)).await?;
+        if self.is_rewound(seen, lease).await? {
             return Ok(Answer::Rewound);
         }
         let [name, generation] = of_holder(holder);
@@ -330,7 +362,7 @@ impl<E: Engine> Rules<'_, E> {
             return Ok(Answer::Gone);
         }
         Ok(Answer::Beaten {
-            last: self.number(E::DIALECT.last, &[]).await?,
+            last: self.row(E::DIALECT.last, &[]).await?.number(0)?,
             revocation: self.number(LAST_REVOCATION, &[]).await?,
         })
     }
@@ -374,8 +406,12 @@ impl<E: Engine> Rules<'_, E> {
         self.lock(USERS, &name.user).await?;
         let lock = format!("{}/{}", name.agents, name.session);
         self.lock(SESSION_NAMES, &lock).await?;
-        if !self.is_alive(holder).await? {
+        let (is_alive, rest) = self.is_alive(holder).await?;
+        if !is_alive {
             return Ok(Answer::Gone);
+        }
+        if rest > 0 {
+            return Ok(Answer::Resting { again: rest });
         }
         if let Answer::Owned {
             exactly,
@@ -413,7 +449,9 @@ impl<E: Engine> Rules<'_, E> {
         self.rows(TAKE, &taken).await?;
         // After the lease: whoever begins a prompt with the earlier one has done so, or no longer can.
         let lost = self.rows(LOSE, &values).await?.len() as u64;
-        self.rows(OWN, &[agents, session, owner, spelling]).await?;
+        let is_new = number(u64::from(rule == TakeRule::New));
+        let ownership = [agents, session, owner, spelling, is_new];
+        self.rows(OWN, &ownership).await?;
         Ok(Answer::Leased { number: next, lost })
     }
 
@@ -430,17 +468,27 @@ impl<E: Engine> Rules<'_, E> {
         if self.rows(FENCE, &fenced).await?.is_empty() {
             return Ok(Answer::Fenced);
         }
-        let values = [agents, session, owner, Text(prompt), lease];
-        if !self.rows(BEGIN, &values).await?.is_empty() {
-            return Ok(Answer::Prompt(None));
+        let known_for = u64::try_from(PROMPTS_KNOWN.as_millis()).unwrap_or(u64::MAX);
+        let values = [
+            agents,
+            session,
+            owner,
+            Text(prompt),
+            lease,
+            number(known_for),
+        ];
+        let begun = self.rows(BEGIN, &values).await?;
+        if let Some(begun) = begun.first() {
+            return match prompt_state(begun)? {
+                // A loss of prompts is noticed, too, as each has a number.
+                PromptState::UnderWay => Ok(Answer::Begun {
+                    number: self.number(E::DIALECT.next, &[]).await?,
+                }),
+                state => Ok(Answer::Prompt(state)),
+            };
         }
         let known = self.row(PROMPT, &values[..4]).await?;
-        Ok(Answer::Prompt(Some(match &*known.text(0)? {
-            "under-way" => PromptState::UnderWay,
-            "done" => PromptState::Done,
-            "lost" => PromptState::Lost,
-            _ => return Err(Unusable::odd("a prompt in another state")),
-        })))
+        Ok(Answer::Prompt(prompt_state(&known)?))
     }
 
     async fn end(&mut self, fence: &Fence, prompt: &str) -> Result<Answer, Unusable> {
@@ -464,8 +512,10 @@ impl<E: Engine> Rules<'_, E> {
         let granted = amount.min(limit.saturating_sub(used));
         let values = budget.with(period, used + granted);
         self.rows(SPEND, &values).await?;
-        let again = if granted < amount { left } else { 0 };
-        Ok(Answer::Drawn { granted, again })
+        Ok(Answer::Drawn {
+            granted,
+            again: left,
+        })
     }
 
     async fn give_back(&mut self, budget: &Budget<'_>, amount: u64) -> Result<Answer, Unusable> {
@@ -512,59 +562,6 @@ impl<E: Engine> Rules<'_, E> {
         Ok(Answer::Revocations(revocations?))
     }
 
-    async fn issue(
-        &mut self,
-        digest: &str,
-        user: &TicketUser,
-        life: u64,
-    ) -> Result<Answer, Unusable> {
-        let groups = serde_json::to_string(&user.groups);
-        let groups = groups.map_err(|error| Unusable(error.to_string()))?;
-        let kept = [Text(&user.name), number(TICKETS - 1)];
-        self.rows(OLD_TICKETS, &kept).await?;
-        let values = [Text(digest), Text(&user.name), Text(&groups), number(life)];
-        self.run(ISSUE, &values).await
-    }
-
-    async fn redeem(&mut self, digest: &str) -> Result<Answer, Unusable> {
-        let rows = self.rows(REDEEM, &[Text(digest)]).await?;
-        let Some(row) = rows.first() else {
-            return Ok(Answer::Ticket(None));
-        };
-        if row.number(2)? == 0 {
-            return Ok(Answer::Ticket(None));
-        }
-        let groups = serde_json::from_str(&row.text(1)?);
-        Ok(Answer::Ticket(Some(TicketUser {
-            name: row.text(0)?,
-            groups: groups.map_err(|_| Unusable::odd("other groups of a ticket"))?,
-        })))
-    }
-
-    async fn put_head(&mut self, holder: &Holder, head: &Head) -> Result<Answer, Unusable> {
-        if !self.is_alive(holder).await? {
-            return Ok(Answer::Gone);
-        }
-        let (log, replica) = (Text(&head.log), Text(&head.replica));
-        let values = [log, replica, number(head.size), Text(&head.head)];
-        let is_put = !self.rows(PUT_HEAD, &values).await?.is_empty();
-        Ok(if is_put { Answer::Done } else { Answer::Older })
-    }
-
-    async fn heads(&mut self) -> Result<Answer, Unusable> {
-        let rows = self.rows(HEADS, &[listed()]).await?;
-        let head = |row: &Row| {
-            Ok(Head {
-                log: row.text(0)?,
-                replica: row.text(1)?,
-                size: row.number(2)?,
-                head: row.text(3)?,
-            })
-        };
-        let heads: Result<_, Unusable> = rows.iter().map(head).collect();
-        Ok(Answer::Heads(heads?))
-    }
-
     async fn sessions(&mut self, user: Option<&str>) -> Result<Answer, Unusable> {
         let is_of_user = number(u64::from(user.is_some()));
         let values = [is_of_user, Text(user.unwrap_or_default()), listed()];
@@ -582,6 +579,22 @@ impl<E: Engine> Rules<'_, E> {
         Ok(Answer::Sessions(sessions?))
     }
 
+    async fn budgets(&mut self, account: Option<&str>) -> Result<Answer, Unusable> {
+        let is_of_one = number(u64::from(account.is_some()));
+        let values = [is_of_one, Text(account.unwrap_or_default()), listed()];
+        let rows = self.rows(BUDGETS, &values).await?;
+        let budget = |row: &Row| {
+            Ok(UsedBudget {
+                account: row.text(0)?,
+                kind: row.text(1)?,
+                used: row.number(2)?,
+                left: row.number(3)?,
+            })
+        };
+        let budgets: Result<_, Unusable> = rows.iter().map(budget).collect();
+        Ok(Answer::Budgets(budgets?))
+    }
+
     async fn tidy(&mut self, prompts: u64) -> Result<Answer, Unusable> {
         for (statement, age) in TIDY {
             let age = number(age.unwrap_or(prompts));
@@ -589,6 +602,15 @@ impl<E: Engine> Rules<'_, E> {
         }
         self.run(TIDY_LEASES, &[]).await
     }
+}
+
+/// What a store is, beside what was seen of it.
+struct Comparison {
+    /// Whether it has all that the caller and those before have seen.
+    is_as_before: bool,
+    /// Whether it is only that the history of the database was not noted yet.
+    is_first: bool,
+    history: String,
 }
 
 /// A budget, by what it is found.
@@ -608,6 +630,17 @@ impl<'b> Budget<'b> {
     fn with(&self, period: u64, used: u64) -> [Value<'b>; 5] {
         let [account, kind, length] = self.name;
         [account, kind, length, number(period), number(used)]
+    }
+}
+
+/// What a row says of a prompt.
+fn prompt_state(row: &Row) -> Result<PromptState, Unusable> {
+    match &*row.text(0)? {
+        "under-way" => Ok(PromptState::UnderWay),
+        "done" => Ok(PromptState::Done),
+        "lost" => Ok(PromptState::Lost),
+        "doubtful" => Ok(PromptState::Doubtful),
+        _ => Err(Unusable::odd("a prompt in another state")),
     }
 }
 

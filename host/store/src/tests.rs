@@ -68,7 +68,8 @@ async fn texts_that_are_no_columns_are_refused_before_they_are_sent() {
     assert_eq!(zero, Err(LimitError::Zero.into()));
     let large = client.ask(Call::Revoked { since: u64::MAX }).await;
     assert_eq!(large, Err(LimitError::Large.into()));
-    assert_eq!(client.ask(Call::Heads).await, Ok(Answer::Heads(Vec::new())));
+    let none = Answer::Replicas(Vec::new());
+    assert_eq!(client.ask(Call::Replicas).await, Ok(none));
 }
 
 #[tokio::test]
@@ -81,10 +82,10 @@ async fn a_store_of_a_newer_program_and_other_files_are_not_used() {
         .unwrap();
     drop(raw);
     let client = begin(&path);
-    let newer = client.ask(Call::Heads).await.unwrap_err().to_string();
+    let newer = client.ask(Call::Replicas).await.unwrap_err().to_string();
     assert!(newer.contains("newer acp-chain"), "{newer}");
     std::fs::write(&path, "no database at all, but a text of some length").unwrap();
-    let other = client.ask(Call::Heads).await.unwrap_err().to_string();
+    let other = client.ask(Call::Replicas).await.unwrap_err().to_string();
     assert!(other.contains("serve.db: "), "{other}");
 }
 
@@ -96,5 +97,5 @@ async fn the_end_of_the_process_is_an_error() {
     let (replies, requests) = ours.into_split();
     let client = Client::start(replies, requests);
     drop(theirs);
-    assert_eq!(client.ask(Call::Heads).await, Err(StoreError::Gone));
+    assert_eq!(client.ask(Call::Replicas).await, Err(StoreError::Gone));
 }

@@ -5,30 +5,36 @@ use std::process::{Command, ExitCode};
 use anyhow::Result;
 
 use super::{Options, build_components, build_programs, ended};
-use crate::peers;
+use crate::peers::{self, Servers};
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 /// The components of the chains.
 const COMPONENTS: [&str; 2] = ["rules", "redact"];
 
+/// Measures replicas with a store.
+fn run_replicas(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
+    let servers = peers::fetch_servers(workspace, progress)?;
+    let postgres = peers::fetch_postgres(workspace, progress)?;
+    build_programs(workspace, progress)?;
+    let mut harness = harness(workspace, &servers);
+    harness.arg("--postgres").arg(postgres);
+    if options.quick {
+        harness.args(["--busy", "20", "--seconds", "3"]);
+    } else {
+        harness.args(["--busy", "200"]);
+    }
+    ended(&mut harness)
+}
+
 pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
+    if options.replicas {
+        return run_replicas(workspace, progress, options);
+    }
     build_components(workspace, progress, &COMPONENTS)?;
     let servers = peers::fetch_servers(workspace, progress)?;
     build_programs(workspace, progress)?;
-    let mut harness = Command::new(workspace.target("dist/bench-serve"));
-    harness
-        .arg("--program")
-        .arg(workspace.target("dist/acp-chain"))
-        .arg("--components")
-        .arg(workspace.target("components"))
-        .arg("--reference")
-        .arg(servers.reference)
-        .args(["--reference-version", &servers.version])
-        .arg("--h2load")
-        .arg(servers.h2load)
-        .arg("--out")
-        .arg(workspace.target("bench"));
+    let mut harness = harness(workspace, &servers);
     if options.quick {
         harness.args(["--idle", "200", "--busy", "50", "--seconds", "3"])
     } else {
@@ -43,4 +49,21 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
             .arg(workspace.path("docs/serve-benchmark.md"));
     }
     ended(&mut harness)
+}
+
+fn harness(workspace: &Workspace, servers: &Servers) -> Command {
+    let mut harness = Command::new(workspace.target("dist/bench-serve"));
+    harness
+        .arg("--program")
+        .arg(workspace.target("dist/acp-chain"))
+        .arg("--components")
+        .arg(workspace.target("components"))
+        .arg("--reference")
+        .arg(&servers.reference)
+        .args(["--reference-version", &servers.version])
+        .arg("--h2load")
+        .arg(&servers.h2load)
+        .arg("--out")
+        .arg(workspace.target("bench"));
+    harness
 }

@@ -130,7 +130,7 @@ pub fn open(
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
     let runtime = crate::runtime()?;
-    let loading = Chains::load(routes, others, supervisor, &set.limits, report);
+    let loading = Chains::load(routes, others, supervisor.clone(), &set.limits, report);
     let loaded = runtime.block_on(loading);
     drop(runtime);
     let chains = loaded?;
@@ -149,6 +149,7 @@ pub fn open(
         chains,
         values,
         store,
+        supervisor,
         drain: set.limits.drain,
         program,
         log,
@@ -228,6 +229,7 @@ fn limits(set: &ServeLimits, requires_auth: bool, of_chain: usize) -> Limits {
         connections: bounded(set.connections),
         connections_per_user: bounded(set.connections_per_user),
         sessions_per_user: bounded(set.sessions_per_user),
+        turns: set.turns.map_or(usize::MAX, bounded),
         bodies_per_user: BODIES / 4,
         pace: set.bytes_per_second_per_user,
         files,

@@ -22,6 +22,7 @@ use crate::plan::give_up_rights;
 use crate::values::ValuesProcess;
 use crate::{ChainError, Report};
 use acp_chain_conductor as chain;
+use acp_chain_conductor::native::Supervisor;
 use acp_chain_conductor::trace::Tracer;
 use acp_chain_receipts::LastCheckpoint;
 use acp_chain_sandbox::Directories;
@@ -52,6 +53,8 @@ pub struct OpenServer {
     pub(super) values: Option<ValuesProcess>,
     /// The process that has what replicas must know together, if there is a store.
     pub(super) store: Option<StoreProcess>,
+    /// The process that starts the agents.
+    pub(super) supervisor: Supervisor,
     /// How long turns may go on when a stop is requested.
     pub(super) drain: Duration,
     pub(super) program: PathBuf,
@@ -87,7 +90,7 @@ impl OpenServer {
         if let Some(store) = self.store {
             let server = &self.server;
             let shares = async {
-                let shared = store.shared()?;
+                let shared = store.shared(self.supervisor)?;
                 server.share(shared).await.map_err(ChainError::new)
             };
             runtime.block_on(shares)?;

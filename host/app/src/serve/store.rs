@@ -6,13 +6,14 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use acp_chain_remote::server::SharedSettings;
+use acp_chain_conductor::native::Supervisor;
+use acp_chain_remote::server::{SharedSettings, Watch};
 use acp_chain_store::{Answer, Call, Client, Place};
 use acp_chain_system::worker::Worker;
 
 use crate::serve_settings::{ServeSettings, StoreSettings};
 use crate::{ChainError, Error, beside, home};
-use acp_chain_manifest::serve::{Budgets, UnknownSessions};
+use acp_chain_manifest::serve::UnknownSessions;
 
 /// The subcommand that is the process.
 const SUBCOMMAND: &str = "keep-store";
@@ -43,8 +44,9 @@ impl StoreProcess {
         }))
     }
 
-    /// What the server shares by it. Must be called within the runtime that serves.
-    pub fn shared(self) -> Result<SharedSettings, Error> {
+    /// What the server shares by it. Must be called within the runtime that serves. The supervisor ends the agents of a
+    /// server that is stopped.
+    pub fn shared(self, supervisor: Supervisor) -> Result<SharedSettings, Error> {
         let (replies, requests) = self.worker.streams().map_err(Error::NoStore)?;
         let settings = self.settings;
         Ok(SharedSettings {
@@ -53,8 +55,8 @@ impl StoreProcess {
             lease: settings.lease,
             admits_unowned: settings.unknown_sessions == UnknownSessions::Admit,
             sessions_per_user: self.sessions_per_user,
-            prompts_per_hour: settings.prompts_per_hour.map(|most| most.get().into()),
-            opens_budgets: settings.budgets == Budgets::Open,
+            budgets: settings.budgets,
+            watch: Watch::new(move |within| supervisor.watch(within)),
         })
     }
 }

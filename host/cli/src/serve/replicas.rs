@@ -9,7 +9,7 @@ use serde_json::json;
 use acp_chain_app::ChainError;
 use acp_chain_app::serve::{ServeSettings, store};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_store::{Answer, Call, Replica, ServedSession};
+use acp_chain_store::{Answer, Call, Replica, ServedSession, UsedBudget};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum ServeCommand {
@@ -51,19 +51,26 @@ impl ServeCommand {
 
 impl Status {
     fn main(self, settings: &ServeSettings) -> Result<(), ChainError> {
-        let calls = [Call::Replicas, Call::Sessions { user: self.user }];
+        let account = self.user.clone();
+        let calls = [
+            Call::Replicas,
+            Call::Sessions { user: self.user },
+            Call::Budgets { account },
+        ];
         let (mut replicas, mut sessions) = (Vec::new(), Vec::new());
+        let mut budgets = Vec::new();
         for answer in store::ask(settings, &calls)? {
             match answer {
                 Answer::Replicas(list) => replicas = list,
                 Answer::Sessions(list) => sessions = list,
+                Answer::Budgets(list) => budgets = list,
                 _ => {}
             }
         }
         if self.json {
             say!(
                 "{:#}",
-                json!({ "replicas": replicas, "sessions": sessions })
+                json!({ "replicas": replicas, "sessions": sessions, "budgets": budgets })
             );
             return Ok(());
         }
@@ -74,6 +81,7 @@ impl Status {
             say!("There are no replicas.");
         }
         print_sessions(&sessions);
+        budgets.iter().for_each(print_budget);
         Ok(())
     }
 }
@@ -118,6 +126,17 @@ fn print_sessions(sessions: &[ServedSession]) {
             );
         }
     }
+}
+
+fn print_budget(budget: &UsedBudget) {
+    let account = quote(&budget.account, MAX_QUOTE);
+    let kind = quote(&budget.kind, MAX_QUOTE);
+    let left = Duration::from_secs(budget.left.div_ceil(1000));
+    say!(
+        "{account} has used {} {kind}; the hour goes on for {}",
+        budget.used,
+        format_duration(left)
+    );
 }
 
 impl End {

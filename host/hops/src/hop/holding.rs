@@ -130,6 +130,7 @@ impl Hop {
     }
 
     /// Takes all messages that the proxy has not decided about, in order of arrival.
+    #[inline]
     pub fn take_undecided(&mut self) -> Vec<Routed> {
         let held = self.holding.held.drain();
         let mut all: Vec<_> = held.map(|(_, held)| held.routed).collect();

@@ -155,12 +155,14 @@ impl Hop {
     }
 
     /// Makes the proxy one that offers nothing, and whose failures harm no message: for a dry run.
+    #[inline]
     pub fn disregard(&mut self) {
         self.registration.offers = Offers::default();
         self.terms.on_failure = FailurePolicy::Bypass;
     }
 
     /// Removes all powers. For tests.
+    #[inline]
     pub fn disarm(&mut self) {
         self.terms.grant = Grant::default().into();
     }

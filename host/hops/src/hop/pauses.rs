@@ -20,11 +20,13 @@ pub(super) struct Pauses {
 
 impl Hop {
     /// Notes a pause.
+    #[inline]
     pub fn pause(&mut self, id: MessageId) {
         self.pauses.open.insert(id);
     }
 
     /// Ends a pause. Returns how long the proxy has yet to rest; `None` if there was no such pause.
+    #[inline]
     pub fn end_pause(&mut self, id: MessageId, now: Instant) -> Option<Duration> {
         self.pauses.open.take(&id)?;
         let until = self.pauses.rests_until.unwrap_or(now);
@@ -32,12 +34,14 @@ impl Hop {
     }
 
     /// Takes all pauses, which end with the instance.
+    #[inline]
     pub fn take_pauses(&mut self) -> impl Iterator<Item = MessageId> {
         self.pauses.woken = None;
         self.pauses.open.drain()
     }
 
     /// Notes that the proxy is called at the end of a pause.
+    #[inline]
     pub fn note_woken(&mut self) {
         self.pauses.woken = Some(Instant::now());
     }

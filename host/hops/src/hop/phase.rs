@@ -106,6 +106,7 @@ impl Hop {
     }
 
     /// Starts an instance of a component. For a native proxy, the caller starts the program.
+    #[inline]
     pub fn start(&mut self) -> Option<Starting> {
         self.phase = Phase::Busy;
         match &self.runtime {
@@ -115,6 +116,7 @@ impl Hop {
     }
 
     /// Notes that the program has begun: from now on, messages are written to it.
+    #[inline]
     pub fn runs(&mut self) {
         (self.phase, self.has_begun) = (Phase::Runs, true);
     }
@@ -137,6 +139,7 @@ impl Hop {
     }
 
     /// Whether the proxy may fall asleep now or later. `is_all_settled` tells whether nothing is open elsewhere.
+    #[inline]
     pub fn idle(&mut self, now: Instant, is_all_settled: bool) -> Idle {
         let (Some(called), Some(after)) = (self.called.take(), self.terms.sleep_after) else {
             return Idle::Never;

@@ -28,6 +28,7 @@ impl Requests {
         }
     }
 
+    #[inline]
     pub fn has_any_of(&self, version: Version) -> bool {
         self.open.keys().any(|id| version_of(*id) == version)
     }
@@ -74,6 +75,7 @@ impl Hop {
     }
 
     /// Takes the open requests of one version, or of all, in the order in which they were opened.
+    #[inline]
     pub fn take_requests(&mut self, of: Option<Version>) -> Vec<ExchangeId> {
         let is_meant = move |id| of.is_none_or(|version| version_of(id) == version);
         let open = &mut self.requests.open;

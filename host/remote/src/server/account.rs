@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::fair::FairTurns;
 use super::limits::Limits;
 
 /// The burst that may arrive at once, as time at the rate.
@@ -21,6 +22,8 @@ pub struct Account {
     sessions: Arc<Semaphore>,
     /// The room for incomplete messages, in bytes.
     pub bodies: Semaphore,
+    /// The turns of all users.
+    pub turns: Arc<FairTurns>,
     /// Bytes per second; `None` without a limit.
     pace: Option<NonZeroU64>,
     begun: Instant,
@@ -30,11 +33,12 @@ pub struct Account {
 
 impl Account {
     /// An empty account.
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &Limits, turns: Arc<FairTurns>) -> Self {
         let bounded = |limit: usize| Semaphore::new(limit.min(Semaphore::MAX_PERMITS));
         Self {
             sessions: Arc::new(bounded(limits.sessions_per_user)),
             bodies: bounded(limits.bodies_per_user),
+            turns,
             pace: limits.pace,
             begun: Instant::now(),
             until: AtomicU64::new(0),

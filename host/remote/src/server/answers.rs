@@ -192,6 +192,7 @@ impl Answers {
                 StatusCode::TOO_MANY_REQUESTS,
                 "too many requests of this connection are open",
             ),
+            DeliveryResult::Busy(again) => self.denied(Denial::Busy(again)),
             DeliveryResult::Ended => bare(StatusCode::NOT_FOUND),
         })
     }
@@ -267,7 +268,7 @@ impl Answers {
         let mut guard = EndOnDrop(Some(connection.clone()));
         let answer = match connection.deliver(Frame::Message(message)).await {
             DeliveryResult::Passed | DeliveryResult::Answered => answered.await.ok(),
-            DeliveryResult::TooMany | DeliveryResult::Ended => None,
+            DeliveryResult::TooMany | DeliveryResult::Busy(_) | DeliveryResult::Ended => None,
         };
         let ended = "the agent has ended before it answered";
         let answer = answer.ok_or_else(|| plain(StatusCode::BAD_GATEWAY, ended))?;

@@ -343,6 +343,12 @@ impl Connection {
         Some(deserted.min(self.silence()))
     }
 
+    /// Whether its client has been gone for so long, and nothing is under way.
+    pub fn is_abandoned(&self, now: Instant, patience: Duration) -> bool {
+        let is_idle = self.with_routes(|routes| routes.is_idle());
+        is_idle && self.deserted(now).is_some_and(|age| age >= patience)
+    }
+
     /// Opens a stream. Returns the reader's number, and the number of the event after which it begins.
     pub fn open(&self, session: Option<&str>, last: Option<u64>) -> Result<(u64, u64), NoStream> {
         self.mark_alive();
@@ -543,7 +549,7 @@ async fn open(
     id: Id,
     session: Arc<str>,
 ) -> Bytes {
-    let opened = shared.open(session.clone(), connection.user.clone());
+    let opened = shared.open(session.clone(), &connection);
     match opened.await {
         Ok(lease) => {
             connection.hold(&session, lease);

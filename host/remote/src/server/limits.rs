@@ -10,6 +10,8 @@ pub struct Limits {
     pub connections_per_user: usize,
     /// How many sessions a user may have open, over all connections.
     pub sessions_per_user: usize,
+    /// How many turns of all users run at once.
+    pub turns: usize,
     /// How many bytes of a user's incomplete messages are buffered.
     pub bodies_per_user: usize,
     /// How many bytes per second are read from a user; `None` without a limit.

@@ -23,6 +23,7 @@
 //! | `owners` | the owners of sessions, as one server knows them |
 //! | `shared` | what replicas must know together: owners, leases, prompts |
 //! | `account` | a user's share of the server, over all connections |
+//! | `fair` | whose turn is next when as many run as may |
 //! | `connection` | one connection of a client |
 //! | `routes` | the stream of each message |
 //! | `turn` | a running turn |
@@ -42,6 +43,7 @@ mod body;
 mod connection;
 mod count;
 mod events;
+mod fair;
 mod headers;
 mod limits;
 mod mailbox;
@@ -80,7 +82,7 @@ use tokio_rustls::TlsAcceptor;
 
 pub use self::limits::{Files, Limits};
 pub use self::names::{Endpoint, NameError, Node};
-pub use self::shared::{SHORTEST as SHORTEST_LEASE, SharedError, SharedSettings};
+pub use self::shared::{Budgets, SHORTEST as SHORTEST_LEASE, SharedError, SharedSettings, Watch};
 
 use self::answers::Answers;
 use self::registry::Registry;

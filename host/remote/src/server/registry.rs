@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::access::{Access, LogContext};
 use super::account::Account;
 use super::connection::{Connection, Ending};
+use super::fair::FairTurns;
 use super::limits::Limits;
 use super::metrics::{Figures, Page, Refusal, TransportKind};
 use super::names::Node;
@@ -35,6 +36,7 @@ pub struct Registry {
     node: Node,
     limits: Limits,
     open: Mutex<OpenConnections>,
+    turns: Arc<FairTurns>,
     /// The owners of sessions, as far as this server alone knows them: unless there is a store of replicas.
     pub owners: Arc<Owners>,
     /// What is shared with other replicas, if there is a store.
@@ -66,11 +68,11 @@ struct UserShare {
 }
 
 impl OpenConnections {
-    fn account(&mut self, user: &User, limits: &Limits) -> &mut UserShare {
+    fn account(&mut self, user: &User, limits: &Limits, turns: &Arc<FairTurns>) -> &mut UserShare {
         let of_user = self.of_users.entry(user.name.clone());
         of_user.or_insert_with(|| UserShare {
             connections: 0,
-            account: Arc::new(Account::new(limits)),
+            account: Arc::new(Account::new(limits, Arc::clone(turns))),
         })
     }
 }
@@ -89,6 +91,7 @@ impl Registry {
             node,
             limits,
             open: Mutex::default(),
+            turns: Arc::new(FairTurns::new(limits.turns)),
             owners: Arc::default(),
             shared: OnceLock::new(),
             figures: Arc::default(),
@@ -140,7 +143,7 @@ impl Registry {
         {
             return Err(Refusal::NoRoom);
         }
-        let of_user = open.account(user, &self.limits);
+        let of_user = open.account(user, &self.limits, &self.turns);
         if of_user.connections >= self.limits.connections_per_user {
             return Err(Refusal::Connections);
         }
@@ -168,7 +171,8 @@ impl Registry {
         if open.of_users.len() >= open.connections.len() + STRANGERS {
             open.of_users.retain(|_, of_user| of_user.is_needed());
         }
-        open.account(user, &self.limits).account.clone()
+        let of_user = open.account(user, &self.limits, &self.turns);
+        of_user.account.clone()
     }
 
     /// An unguessable id, prefixed with the node's name, by which balancers route.
@@ -258,6 +262,11 @@ impl Registry {
         );
         page.value("acp_chain_sessions", "Open sessions.", all.sessions);
         page.value("acp_chain_turns", "Running turns.", all.turns);
+        page.value(
+            "acp_chain_users_waiting",
+            "Users who wait for a turn.",
+            self.turns.waiting(Instant::now()),
+        );
         page.values(
             "acp_chain_stream_bytes",
             "Bytes of messages to clients: unsent ones, and sent ones that are kept for clients that resume.",
@@ -270,11 +279,7 @@ impl Registry {
             u8::from(self.is_draining()),
         );
         if let Some(shared) = self.shared() {
-            page.value(
-                "acp_chain_store_reached",
-                "Whether the store of the replicas answers.",
-                u8::from(shared.is_reached()),
-            );
+            shared.write(page);
         }
         self.figures.write(page);
         if let Some(access) = &self.access {
@@ -398,6 +403,7 @@ mod tests {
             connections_per_user: 2,
             sessions_per_user: 2,
             bodies_per_user: 2,
+            turns: usize::MAX,
             pace: None,
             files: Files {
                 all: 64,

@@ -48,6 +48,8 @@ pub enum DeliveryResult {
     Answered,
     /// Too many requests are open already.
     TooMany,
+    /// It is not the user's turn, and may be after this time.
+    Busy(Duration),
     /// The connection has ended.
     Ended,
 }
@@ -199,6 +201,13 @@ impl Routes {
                 return self.refuse_or_drop(id, &error);
             }
         }
+        let mut turn = None;
+        if id.is_some() && life == Life::Prompts {
+            match self.begin_turn(session.clone()) {
+                Ok(begun) => turn = Some(begun),
+                Err(again) => return DeliveryResult::Busy(again),
+            }
+        }
         if life == Life::Loads
             && !self.is_one
             && let Some(name) = &session
@@ -211,7 +220,6 @@ impl Routes {
             }
         }
         if let Some(id) = id {
-            let turn = (life == Life::Prompts).then(|| self.turn(session.clone()));
             let request = OpenRequest {
                 session,
                 life,
@@ -223,9 +231,13 @@ impl Routes {
         DeliveryResult::Passed
     }
 
-    /// A turn that begins now.
-    fn turn(&self, session: Option<Arc<str>>) -> Turn {
-        Turn::new(session, self.log.clone())
+    /// A turn that begins now, unless it is that of others.
+    fn begin_turn(&self, session: Option<Arc<str>>) -> Result<Turn, Duration> {
+        let begun = self
+            .account
+            .turns
+            .begin(&self.log.user.name, Instant::now());
+        begun.map(|permit| Turn::new(session, Some(permit), self.log.clone()))
     }
 
     /// Answers a request with an error, unless the client has too many unsent bytes already.
@@ -315,7 +327,7 @@ impl Routes {
         } else if self.turns.len() < SESSIONS {
             let log = &self.log;
             self.turns.work(session.clone(), || {
-                Some(Turn::new(Some(session.clone()), log.clone()))
+                Some(Turn::new(Some(session.clone()), None, log.clone()))
             });
         }
     }
@@ -892,6 +904,21 @@ mod tests {
         assert_eq!(routes.gauges().sessions, 1);
         routes.end();
         assert!(routes.account.permit().is_some() && routes.account.permit().is_some());
+    }
+
+    #[test]
+    fn a_turn_that_ends_makes_room_for_the_next() {
+        let account = Arc::new(crate::server::account::tests::with_turns(1));
+        let log = with_permits(1).log;
+        let mut routes = Routes::new(false, account, log);
+        routes.open(None, None).unwrap();
+        request(&mut routes, 1, "session/prompt", Some("a"));
+        let prompt =
+            r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"a"}}"#;
+        let refused = routes.note(&message(prompt));
+        assert!(matches!(refused, DeliveryResult::Busy(_)), "{refused:?}");
+        answer(&mut routes, 1, "{}");
+        assert_eq!(routes.note(&message(prompt)), DeliveryResult::Passed);
     }
 
     #[test]

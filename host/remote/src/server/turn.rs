@@ -6,6 +6,7 @@ use std::time::Instant;
 use acp_chain_rpc::{Error, Kind, Message, member};
 
 use super::access::{Entry, LogContext};
+use super::fair::TurnPermit;
 use super::metrics::TurnEnd;
 
 /// A running turn. A dropped one ended with its connection.
@@ -13,6 +14,8 @@ use super::metrics::TurnEnd;
 pub struct Turn {
     begun: Instant,
     session: Option<Arc<str>>,
+    /// The permit of a turn that a prompt began.
+    permit: Option<TurnPermit>,
     /// How many permissions were requested from the client.
     pub permissions: u32,
     log: Arc<LogContext>,
@@ -21,10 +24,15 @@ pub struct Turn {
 
 impl Turn {
     /// A turn that begins now.
-    pub fn new(session: Option<Arc<str>>, log: Arc<LogContext>) -> Self {
+    pub fn new(
+        session: Option<Arc<str>>,
+        permit: Option<TurnPermit>,
+        log: Arc<LogContext>,
+    ) -> Self {
         Self {
             begun: Instant::now(),
             session,
+            permit,
             permissions: 0,
             log,
             has_ended: false,
@@ -55,6 +63,7 @@ impl Turn {
 
     fn record(&mut self, how: TurnEnd, code: Option<i64>) {
         self.has_ended = true;
+        drop(self.permit.take());
         let took = self.begun.elapsed();
         self.log.figures.turned(how, took);
         self.log.write(Entry {

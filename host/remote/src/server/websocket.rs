@@ -34,6 +34,7 @@ use super::body::Room;
 use super::connection::{Connection, Ending};
 use super::registry::Registry;
 use super::routes::DeliveryResult;
+use super::shared::{Denial, Passage};
 use crate::gate::{has_word, opens_websocket};
 
 /// How long a client may be silent.
@@ -181,37 +182,44 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
     }
 }
 
-/// Why a message is rejected, by the same rules as over HTTP.
-async fn objection(
+/// Lets a message pass by the same rules as over HTTP, or says why not.
+async fn admit<'c>(
     frame: &Frame,
-    connection: &Connection,
+    connection: &'c Arc<Connection>,
     registry: &Registry,
-) -> Option<RpcError> {
+) -> Result<Option<Passage<'c>>, RpcError> {
     // The chain answers lines that are not messages.
     let Frame::Message(message) = frame else {
-        return None;
+        return Ok(None);
     };
     if connection.is_foreign(message) {
         let text = "acp-chain: there is no such session";
-        return Some(RpcError::new(code::INVALID_PARAMS, text));
+        return Err(RpcError::new(code::INVALID_PARAMS, text));
     }
     // Running turns may finish; new ones may not start.
     let is_new = message.kind() == Kind::Request;
     if is_new && registry.is_draining() {
         let text = "acp-chain: this server is about to stop; connect again";
-        return Some(RpcError::new(code::INTERNAL_ERROR, text));
+        return Err(RpcError::new(code::INTERNAL_ERROR, text));
     }
-    let shared = registry.shared()?;
-    let denial = shared.admit(message, None, None, connection).await.err()?;
-    if let Some(refusal) = denial.refusal() {
+    let Some(shared) = registry.shared() else {
+        return Ok(None);
+    };
+    let admitted = shared.admit(message, None, None, connection).await;
+    admitted.map(Some).map_err(|why| denied(why, registry))
+}
+
+/// The error for a message that may not pass.
+fn denied(why: Denial, registry: &Registry) -> RpcError {
+    if let Some(refusal) = why.refusal() {
         registry.figures.refused(refusal);
     }
-    Some(denial.error())
+    why.error()
 }
 
 async fn receive(
     mut source: SplitStream<Socket>,
-    connection: &Connection,
+    connection: &Arc<Connection>,
     registry: &Registry,
     room: &Room,
 ) {
@@ -258,7 +266,7 @@ async fn receive(
 }
 
 /// Delivers a message, or a text that is not one.
-async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
+async fn take(frame: Frame, connection: &Arc<Connection>, registry: &Registry) {
     let (frame, is_batch) = match frame {
         Frame::Line(text) => match aside(text.len(), || read(Frame::Line(text.clone()))) {
             Ok(message) => (Frame::Message(message), false),
@@ -277,18 +285,25 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
         Frame::Line(text) => (Some(Id::null()), text.len()),
         Frame::TooLong { .. } | Frame::Torn(_) => (None, 0),
     };
-    let refused = match objection(&frame, connection, registry).await {
+    let refused = match admit(&frame, connection, registry).await {
         _ if is_batch => {
             let text = "acp-chain: batches are not supported; send the messages one by one";
             Some(RpcError::new(code::INVALID_REQUEST, text))
         }
-        Some(error) => Some(error),
-        None => match connection.deliver(frame).await {
-            DeliveryResult::Passed | DeliveryResult::Answered => None,
+        Err(error) => Some(error),
+        Ok(passage) => match connection.deliver(frame).await {
+            DeliveryResult::Passed => {
+                if let Some(passage) = passage {
+                    passage.pass();
+                }
+                None
+            }
+            DeliveryResult::Answered => None,
             DeliveryResult::TooMany => {
                 let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }
+            DeliveryResult::Busy(again) => Some(denied(Denial::Busy(again), registry)),
             // The chain has ended. Its last messages are being sent.
             DeliveryResult::Ended => std::future::pending().await,
         },

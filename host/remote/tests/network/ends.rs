@@ -180,6 +180,7 @@ fn server() -> (SocketAddr, mpsc::UnboundedReceiver<End>) {
             connections: 10,
             connections_per_user: 10,
             sessions_per_user: usize::MAX,
+            turns: usize::MAX,
             bodies_per_user: BODIES,
             pace: None,
             files: Files {

@@ -171,7 +171,7 @@ impl Engine for Embedded {
     const DIALECT: Dialect = Dialect {
         now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
         next: "UPDATE acp_chain_numbers SET last = last + 1 RETURNING last",
-        last: "SELECT last FROM acp_chain_numbers",
+        last: "SELECT n.last, '', o.history FROM acp_chain_numbers n, acp_chain_origin o",
         raise: "UPDATE acp_chain_numbers SET last = MAX(last, $1) RETURNING last",
         lock: None,
         keeps_row: "",

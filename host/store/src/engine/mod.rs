@@ -73,7 +73,9 @@ pub(crate) struct Dialect {
     pub now: &'static str,
     /// A statement that returns the next number.
     pub next: &'static str,
-    /// A statement that returns the last number that was given.
+    /// A statement that returns the last number that was given, the history of the database, which is another one after
+    /// a standby has taken over or a backup was restored, or an empty text if that is not known; and the history as it
+    /// was noted.
     pub last: &'static str,
     /// A statement after which the next numbers are larger than its parameter.
     pub raise: &'static str,

@@ -31,8 +31,9 @@ const CONNECT: Duration = Duration::from_secs(3);
 /// How long a call takes: the database gives up a moment before, so that its reason is known.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// What each connection sets.
+/// What each connection sets. What was committed must outlast a crash; more than that is for the database to say.
 const SETTINGS: &str = "
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 SET statement_timeout = '3500ms';
 SET lock_timeout = '3000ms';
 SET idle_in_transaction_session_timeout = '5000ms'
@@ -40,6 +41,20 @@ SET idle_in_transaction_session_timeout = '5000ms'
 
 /// For migrations: nobody else carries some out.
 const MIGRATING: &str = "BEGIN; SELECT pg_advisory_xact_lock(1633906688)";
+
+/// The counter, and the history of the database: its timeline, which is another one after a standby has taken over, or
+/// after a recovery up to some time, and its cluster. The counter alone is not enough: a sequence of a standby is ahead
+/// by up to 32. Where a provider has taken these functions away, the history is not known.
+const NUMBERS: &str = "
+CREATE SEQUENCE acp_chain_numbers;
+CREATE FUNCTION acp_chain_history() RETURNS TEXT LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT system_identifier FROM pg_catalog.pg_control_system())::text || '/'
+        || substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8);
+EXCEPTION WHEN OTHERS THEN
+    RETURN '';
+END $$
+";
 
 /// How many bytes of a file with a password are read.
 const PASSWORD: u64 = 4096;
@@ -184,7 +199,7 @@ impl Engine for Session<'_> {
     const DIALECT: Dialect = Dialect {
         now: "(EXTRACT(EPOCH FROM statement_timestamp()) * 1000)::bigint",
         next: "SELECT nextval('acp_chain_numbers')",
-        last: "SELECT last_value FROM acp_chain_numbers",
+        last: "SELECT n.last_value, acp_chain_history(), o.history FROM acp_chain_numbers n, acp_chain_origin o",
         raise: "SELECT setval('acp_chain_numbers', GREATEST($1, (SELECT last_value FROM acp_chain_numbers)))",
         lock: Some("SELECT pg_advisory_xact_lock(1633906688 + $1::int4, hashtext($2))"),
         keeps_row: "FOR UPDATE",
@@ -279,7 +294,7 @@ async fn version(client: &Client) -> Result<u64, Failed> {
 async fn migrate(client: &Client) -> Result<u64, Failed> {
     let read = |statement: &str| {
         let statement = statement.replace("{strict}", "");
-        statement.replace("{numbers}", "CREATE SEQUENCE acp_chain_numbers")
+        statement.replace("{numbers}", NUMBERS)
     };
     client.batch_execute(MIGRATING).await?;
     client.batch_execute(&read(VERSIONS)).await?;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
+use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, Command};
@@ -38,6 +39,9 @@ impl Supervisor {
     pub fn allow(&self, programs: Vec<CommandLine>, _: usize) -> io::Result<Vec<Startable>> {
         Ok(programs.into_iter().map(Startable).collect())
     }
+
+    /// Does nothing: no other process could end the programs.
+    pub fn watch(&self, _: Option<Duration>) {}
 
     /// Tells nothing.
     pub fn descent(&self, _: &str, _: u32, _: &str) -> io::Result<Descent> {

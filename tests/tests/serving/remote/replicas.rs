@@ -1,9 +1,14 @@
 //! Replicas with one store: who owns a session, which of them serves it, and what becomes of it when one ends.
 
 use std::fs;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::SystemTime;
 
+use acp_chain_store::{
+    Answer, Call, Embedded, Holder, Postgres as PostgresStore, PostgresPlace, Store,
+};
 use acp_chain_tests::host;
 use acp_chain_tests::postgres::Postgres;
 use acp_chain_tests::wire::in_time;
@@ -12,6 +17,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 
 use super::served::{AGENT, ServerProcess, Stream, initialize, posted, prompt};
 
@@ -69,13 +75,46 @@ impl World {
 
     /// A replica of this name.
     async fn replica(&self, name: &str) -> ServerProcess {
+        self.replica_with(name, &[AGENT]).await
+    }
+
+    /// A replica with this agent.
+    async fn replica_with(&self, name: &str, agent: &[&str]) -> ServerProcess {
         let mut command = self.command();
         command
             .args(["--listen", "127.0.0.1:0", "--node", name, "--tokens"])
             .arg(self.path("tokens"))
-            .args(["--", AGENT]);
+            .arg("--")
+            .args(agent);
         ServerProcess::by(&mut command).await
     }
+
+    /// Ends a replica's generation in the store, as the time of its lease does.
+    async fn end_lease(&self, place: &str, replica: &str) {
+        if place == "embedded" {
+            let path = self.path("data/acp-chain/state/serve.db");
+            return end_lease(Embedded::open(&path).unwrap(), replica).await;
+        }
+        let place = PostgresPlace {
+            url: place.to_owned(),
+            password: None,
+            authorities: None,
+            connections: 1,
+        };
+        end_lease(PostgresStore::new(&place).unwrap(), replica).await;
+    }
+}
+
+async fn end_lease(mut store: impl Store, replica: &str) {
+    let Answer::Replicas(replicas) = store.carry_out(&Call::Replicas).await.unwrap() else {
+        panic!("they are listed")
+    };
+    let found = replicas.iter().find(|found| found.name == replica);
+    let holder = Holder {
+        replica: replica.to_owned(),
+        generation: found.unwrap().generation,
+    };
+    store.carry_out(&Call::Leave { holder }).await.unwrap();
 }
 
 impl<'s> Client<'s> {
@@ -104,7 +143,7 @@ impl<'s> Client<'s> {
         Stream::of(in_time("a stream", asks.send()).await.unwrap())
     }
 
-    /// A new session, whose name arrives on this stream. While another replica has one of its name, the agent begins
+    /// A new session, whose name arrives on this stream. While another connection has one of its name, the agent begins
     /// another one.
     async fn session(&self, stream: &mut Stream) -> String {
         for id in 100.. {
@@ -112,8 +151,8 @@ impl<'s> Client<'s> {
             let asked =
                 json!({"jsonrpc": "2.0", "id": id, "method": "session/new", "params": params});
             let said = self.says(&asked).await;
+            // A replica that has just lost its leases is about to begin again.
             if said.status() == 503 {
-                tokio::time::sleep(Duration::from_secs(seconds(&said))).await;
                 continue;
             }
             assert_eq!(said.status(), 202);
@@ -121,7 +160,8 @@ impl<'s> Client<'s> {
             if let Some(session) = answer["result"]["sessionId"].as_str() {
                 return session.to_owned();
             }
-            assert!(answer["error"]["data"]["retryAfter"].is_u64(), "{answer}");
+            let told = answer["error"]["message"].as_str().unwrap();
+            assert!(told.contains("a name of its own"), "{answer}");
         }
         unreachable!("ids do not end")
     }
@@ -132,8 +172,7 @@ impl<'s> Client<'s> {
             .await
     }
 
-    /// Loads a session as soon as its replica's lease is over: as it is told, since nobody knows sooner whether that
-    /// one is dead.
+    /// Loads a session as soon as another connection has ended.
     async fn load_in_time(&self, session: &str) {
         loop {
             let loaded = self.load(session).await;
@@ -141,7 +180,7 @@ impl<'s> Client<'s> {
                 break;
             }
             assert_eq!(loaded.status(), 503);
-            tokio::time::sleep(Duration::from_secs(seconds(&loaded))).await;
+            assert!(seconds(&loaded) > 0);
         }
     }
 
@@ -151,6 +190,10 @@ impl<'s> Client<'s> {
     }
 }
 
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
 fn seconds(response: &Response) -> u64 {
     let again = response.headers()["retry-after"].to_str().unwrap();
     again.parse().unwrap()
@@ -158,7 +201,8 @@ fn seconds(response: &Response) -> u64 {
 
 /// Plays the scene in which a replica is killed: its session goes on at the other one.
 async fn failover(store: &str) {
-    let settings = format!("[serve]\nstore = {store:?}\n[serve.limits]\nlease-seconds = 10\n");
+    // No lease is over by itself during the test.
+    let settings = format!("[serve]\nstore = {store:?}\n[serve.limits]\nlease-seconds = 600\n");
     let world = World::new(&settings).await;
     world.migrate().await;
     let (one, other) = (world.replica("one").await, world.replica("other").await);
@@ -175,10 +219,13 @@ async fn failover(store: &str) {
     let mut stream = ann.hears().await;
     let held = ann.load(&session).await;
     assert_eq!(held.status(), 503);
-    assert!((1..=10).contains(&seconds(&held)));
+    assert!((1..=600).contains(&seconds(&held)));
 
     one.signal(Signal::KILL);
-    ann.load_in_time(&session).await;
+    // Nobody knows yet that it is dead.
+    assert_eq!(ann.load(&session).await.status(), 503);
+    world.end_lease(store, "one").await;
+    assert_eq!(ann.load(&session).await.status(), 202);
     assert_eq!(stream.next().await.unwrap()["id"], 2);
     let repeated = ann.prompt(&session, 4, "echo begun\nnever", KEY).await;
     assert_eq!(repeated.status(), 409);
@@ -234,16 +281,35 @@ async fn a_replica_that_is_asked_to_stop_leaves_its_sessions_to_others_at_once()
 }
 
 #[tokio::test]
-async fn a_replica_that_was_stopped_passes_nothing_on_when_it_wakes() {
-    let settings = "[serve]\nstore = \"embedded\"\n[serve.limits]\nlease-seconds = 10\n";
+async fn a_replica_that_was_stopped_has_no_agent_and_passes_nothing_on_when_it_wakes() {
+    let settings = "[serve]\nstore = \"embedded\"\n[serve.limits]\nlease-seconds = 12\n";
     let world = World::new(settings).await;
-    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    // Each agent has a pipe open, which ends with the last of them.
+    let pipe = world.path("agents");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let script = r#"exec "$1" 9<>"$0""#;
+    let agent = ["sh", "-c", script, text(&pipe), AGENT];
+    let one = world.replica_with("one", &agent).await;
+    let other = world.replica("other").await;
+    let (sender, ended) = oneshot::channel();
+    thread::spawn({
+        let pipe = pipe.clone();
+        // Nobody may wait for it any longer.
+        move || sender.send(fs::read(pipe)).ok()
+    });
     let before = Client::of(&one, &world.ann).await;
     let mut stream = before.hears().await;
     let session = before.session(&mut stream).await;
     one.signal(Signal::STOP);
     let ann = Client::of(&other, &world.ann).await;
-    ann.load_in_time(&session).await;
+    // Its agent ends, though the server does nothing: some seconds before its lease is over.
+    in_time("the end of its agent", ended)
+        .await
+        .unwrap()
+        .unwrap();
+    world.end_lease("embedded", "one").await;
+    assert_eq!(ann.load(&session).await.status(), 202);
     one.signal(Signal::CONT);
     let status = before
         .says(&prompt(&session, 3, "echo late"))
@@ -297,18 +363,138 @@ async fn what_a_server_knows_goes_on_while_the_database_is_away() {
 
 #[tokio::test]
 async fn prompts_are_counted_at_all_replicas() {
+    loop {
+        let begun = hour();
+        let found = prompts_at_two_replicas().await;
+        // Another hour has other prompts.
+        if hour() == begun {
+            break assert_eq!(found, [202, 429, 429, 429]);
+        }
+    }
+}
+
+fn hour() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.unwrap().as_secs() / 3600
+}
+
+/// The statuses of two prompts at each of two replicas, of which one is allowed in an hour.
+async fn prompts_at_two_replicas() -> Vec<u16> {
     let settings = "[serve]\nstore = \"embedded\"\n[serve.limits]\nprompts-per-hour-per-user = 1\n";
     let world = World::new(settings).await;
     let (one, other) = (world.replica("one").await, world.replica("other").await);
-    for (served, statuses) in [(&one, [202, 429]), (&other, [429, 429])] {
+    let mut statuses = Vec::new();
+    for served in [&one, &other] {
         let ann = Client::of(served, &world.ann).await;
         let mut stream = ann.hears().await;
         let session = ann.session(&mut stream).await;
-        for (id, status) in (3..).zip(statuses) {
+        for id in [3, 4] {
             let sent = ann.says(&prompt(&session, id, "echo words")).await;
-            assert_eq!(sent.status(), status);
+            statuses.push(sent.status().as_u16());
         }
     }
+    statuses
+}
+
+#[tokio::test]
+async fn bytes_are_counted() {
+    loop {
+        let begun = hour();
+        let settings =
+            "[serve]\nstore = \"embedded\"\n[serve.limits]\nbytes-per-hour-per-user = \"2 KiB\"\n";
+        let world = World::new(settings).await;
+        let one = world.replica("one").await;
+        let ann = Client::of(&one, &world.ann).await;
+        let session = ann.session(&mut ann.hears().await).await;
+        let words = format!("echo {}", "x".repeat(1024));
+        let mut statuses = Vec::new();
+        for id in [3, 4] {
+            let sent = ann.says(&prompt(&session, id, &words)).await;
+            assert!(sent.status() == 202 || seconds(&sent) <= 3600);
+            statuses.push(sent.status().as_u16());
+        }
+        if hour() == begun {
+            break assert_eq!(statuses, [202, 429]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_turn_beyond_the_limit_waits_for_another_to_end() {
+    let world = World::new("[serve.limits]\nturns = 1\n").await;
+    let one = world.replica("one").await;
+    let ann = Client::of(&one, &world.ann).await;
+    let bob = Client::of(&one, &world.bob).await;
+    let of_ann = ann.session(&mut ann.hears().await).await;
+    let of_bob = bob.session(&mut bob.hears().await).await;
+    let begun = ann.says(&prompt(&of_ann, 3, "never")).await;
+    assert_eq!(begun.status(), 202);
+    let refused = bob.prompt(&of_bob, 3, "echo words", KEY).await;
+    assert_eq!(refused.status(), 429);
+    assert!(seconds(&refused) > 0);
+    let deleted = in_time("an answer", ann.asks(Method::DELETE).send());
+    assert_eq!(deleted.await.unwrap().status(), 202);
+    // With the same key: what was refused was not sent.
+    loop {
+        let sent = bob.prompt(&of_bob, 3, "echo words", KEY).await;
+        if sent.status() == 202 {
+            break;
+        }
+        assert_eq!(sent.status(), 429);
+    }
+}
+
+#[tokio::test]
+async fn two_connections_to_one_replica_do_not_have_one_session() {
+    let world = World::new("[serve]\nstore = \"embedded\"\n").await;
+    let one = world.replica("one").await;
+    let (first, second) = (
+        Client::of(&one, &world.ann).await,
+        Client::of(&one, &world.ann).await,
+    );
+    let (mut of_first, mut of_second) = (first.hears().await, second.hears().await);
+    let session = first.session(&mut of_first).await;
+    for status in [
+        second.load(&session).await.status(),
+        second
+            .says(&prompt(&session, 3, "echo words"))
+            .await
+            .status(),
+    ] {
+        assert_eq!(status, 503);
+    }
+    // The agent of the second one begins a session of that name, which nobody could tell from the first.
+    let own = second.session(&mut of_second).await;
+    assert_ne!(own, session);
+    let deleted = in_time("an answer", first.asks(Method::DELETE).send());
+    assert_eq!(deleted.await.unwrap().status(), 202);
+    second.load_in_time(&session).await;
+    assert_eq!(of_second.next().await.unwrap()["id"], 2);
+}
+
+#[tokio::test]
+async fn a_restored_backup_ends_sessions_and_leases_nothing_for_a_while() {
+    let mut server = Postgres::start();
+    let settings = format!(
+        "[serve]\nstore = {:?}\n[serve.limits]\nlease-seconds = 600\n",
+        server.url()
+    );
+    let world = World::new(&settings).await;
+    world.migrate().await;
+    let one = world.replica("one").await;
+    let ann = Client::of(&one, &world.ann).await;
+    let mut stream = ann.hears().await;
+    let session = ann.session(&mut stream).await;
+    server.end();
+    server.back_up();
+    server.restore();
+    server.start_again();
+    // The next heartbeat finds it.
+    assert_eq!(stream.next().await, None);
+    let ann = Client::of(&one, &world.ann).await;
+    let refused = ann.load(&session).await;
+    assert_eq!(refused.status(), 503);
+    assert!(seconds(&refused) > 0);
 }
 
 #[tokio::test]
@@ -354,6 +540,23 @@ async fn a_server_without_its_store_does_not_start() {
     server.end();
     let told = refusal(&world).await;
     assert!(told.contains("the database at /"), "{told}");
+}
+
+#[tokio::test]
+async fn two_replicas_do_not_have_one_name() {
+    let settings = "[serve]\nstore = \"embedded\"\n[serve.limits]\nlease-seconds = 10\n";
+    let world = World::new(settings).await;
+    let _one = world.replica("one").await;
+    // It waits for a lease, since one of its name may have been killed.
+    let mut command = world.command();
+    command
+        .args(["--listen", "127.0.0.1:0", "--node", "one", "--tokens"])
+        .arg(world.path("tokens"))
+        .args(["--", AGENT]);
+    let ended = in_time("its end", command.output()).await.unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert!(told.contains("another replica is called one"), "{told}");
 }
 
 /// What a replica says that does not start.

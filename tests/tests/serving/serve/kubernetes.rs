@@ -91,6 +91,25 @@ async fn probes_ask_for_what_the_server_answers_and_turns_have_time_to_end() {
 }
 
 #[tokio::test]
+async fn its_settings_name_a_store() {
+    let config = resource("ConfigMap", "acp-chain").await;
+    let settings = config["data"]["config.toml"].as_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("acp-chain");
+    fs::create_dir(&place).unwrap();
+    fs::write(place.join("config.toml"), settings).unwrap();
+    let mut command = host::acp_chain("serve");
+    command
+        .arg("--migrate")
+        .env("XDG_CONFIG_HOME", folder.path());
+    let told = in_time("its end", command.output()).await.unwrap();
+    assert!(!told.status.success());
+    // It got as far as the files of the secret.
+    let told = String::from_utf8(told.stderr).unwrap();
+    assert!(told.contains("/etc/acp-chain-store/ca.pem"), "{told}");
+}
+
+#[tokio::test]
 async fn what_the_examples_say_to_the_server_is_what_it_knows() {
     let help = output(host::acp_chain("serve").arg("--help")).await;
     let pods = resource("StatefulSet", "acp-chain").await;

@@ -1,10 +1,10 @@
 //! What only a database of several replicas can show: calls at the same time, and one that is away or not ours.
 
-use acp_chain_store::{Answer, Call, Store, TakeRule};
+use acp_chain_store::{Answer, Call, Holder, Store, TakeRule};
 use acp_chain_tests::postgres::Postgres as Server;
 use futures_util::future::join_all;
 
-use super::{LONG, begin, done, leased, name, postgres, registered, take, unprepared};
+use super::{LONG, begin, done, has_begun, leased, name, postgres, registered, take, unprepared};
 
 /// How many replicas ask at the same time.
 const MANY: usize = 16;
@@ -36,7 +36,7 @@ async fn one_of_many_replicas_has_a_session_and_a_prompt_begins_once() {
         async move { store.carry_out(&call).await.unwrap() }
     }));
     let begun = begun.await;
-    let is_first = |answer: &&Answer| **answer == Answer::Prompt(None);
+    let is_first = |answer: &&Answer| matches!(answer, Answer::Begun { .. });
     assert_eq!(begun.iter().filter(is_first).count(), 1, "{begun:?}");
 }
 
@@ -68,22 +68,149 @@ async fn a_budget_is_drawn_from_once_by_however_many() {
 async fn a_database_that_cannot_be_used_is_an_error_that_says_what_to_do() {
     let mut server = Server::start();
     let mut store = unprepared(&server.url());
-    let heads = Call::Heads;
-    let told = store.carry_out(&heads).await.unwrap_err().to_string();
+    let any = Call::Replicas;
+    let told = store.carry_out(&any).await.unwrap_err().to_string();
     assert!(told.contains("acp-chain serve --migrate"), "{told}");
     store.migrate().await.unwrap();
     assert_eq!(store.migrate().await, Ok(0));
     assert_eq!(
-        done(&mut store, Call::Heads).await,
-        Answer::Heads(Vec::new())
+        done(&mut store, Call::Replicas).await,
+        Answer::Replicas(Vec::new())
     );
     server.end();
-    let told = store.carry_out(&heads).await.unwrap_err().to_string();
+    let told = store.carry_out(&any).await.unwrap_err().to_string();
     assert!(told.contains("the database at /"), "{told}");
     server.start_again();
     // The same value goes on with it.
     assert_eq!(
-        done(&mut store, Call::Heads).await,
-        Answer::Heads(Vec::new())
+        done(&mut store, Call::Replicas).await,
+        Answer::Replicas(Vec::new())
     );
+}
+
+#[tokio::test]
+async fn a_restored_backup_is_noticed_however_little_it_lost() {
+    let mut server = Server::start();
+    let mut store = postgres(&server.url()).await;
+    let one = registered(&mut store, "one", LONG).await;
+    let other = registered(&mut store, "other", LONG).await;
+    let beat = |holder: &Holder| Call::Beat {
+        holder: holder.clone(),
+        lease: LONG,
+        seen: 0,
+    };
+    assert!(matches!(
+        done(&mut store, beat(&one)).await,
+        Answer::Beaten { .. }
+    ));
+    server.end();
+    server.back_up();
+    server.start_again();
+    // A crash alone loses nothing.
+    let mut store = unprepared(&server.url());
+    assert!(matches!(
+        done(&mut store, beat(&one)).await,
+        Answer::Beaten { .. }
+    ));
+    server.end();
+    server.restore();
+    server.start_again();
+    // No number tells of it: this caller has seen none.
+    let mut store = unprepared(&server.url());
+    assert_eq!(done(&mut store, beat(&other)).await, Answer::Rewound);
+    assert_eq!(done(&mut store, beat(&one)).await, Answer::Gone);
+    let again = registered(&mut store, "one", LONG).await;
+    let taken = done(&mut store, take(&name("one", "ann"), &again, TakeRule::New)).await;
+    assert!(
+        matches!(taken, Answer::Resting { again } if again > 0),
+        "{taken:?}"
+    );
+}
+
+#[tokio::test]
+async fn tables_of_another_version_and_of_others_are_not_used() {
+    let server = Server::start();
+    let url = server.url();
+    postgres(&url).await;
+    let raw = connect(&url).await;
+    let versions = raw.query_one("SELECT version FROM acp_chain_schema", &[]);
+    let own: i64 = versions.await.unwrap().get(0);
+    for (version, told) in [
+        (own + 1, "of a newer acp-chain"),
+        (own - 1, "of an older acp-chain"),
+    ] {
+        let update = format!("UPDATE acp_chain_schema SET version = {version}");
+        raw.batch_execute(&update).await.unwrap();
+        let mut store = unprepared(&url);
+        let error = store.carry_out(&Call::Replicas).await.unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+    }
+    let update = format!("UPDATE acp_chain_schema SET version = {own}");
+    raw.batch_execute(&update).await.unwrap();
+    // Rows that this program does not write are errors, and change nothing.
+    let mut store = unprepared(&url);
+    let one = registered(&mut store, "one", LONG).await;
+    let fence = leased(&mut store, &name("one", "ann"), &one).await;
+    assert!(has_begun(&done(&mut store, begin(&fence, &one, "k")).await));
+    raw.batch_execute("UPDATE acp_chain_prompts SET state = 'other'")
+        .await
+        .unwrap();
+    let error = store.carry_out(&begin(&fence, &one, "k")).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("restore it from a backup"), "{error}");
+    raw.batch_execute("UPDATE acp_chain_replicas SET until = -1, beaten = -2")
+        .await
+        .unwrap();
+    let error = store.carry_out(&Call::Replicas).await.unwrap_err();
+    assert!(error.to_string().contains("below 0"), "{error}");
+    // Tables of that name that others have made.
+    raw.batch_execute("ALTER TABLE acp_chain_replicas RENAME COLUMN beaten TO other")
+        .await
+        .unwrap();
+    let error = store.carry_out(&Call::Replicas).await.unwrap_err();
+    assert!(error.to_string().contains("beaten"), "{error}");
+}
+
+#[tokio::test]
+async fn a_database_that_is_read_only_or_slow_is_an_error_in_time() {
+    let mut server = Server::start();
+    let url = server.url();
+    let mut store = postgres(&url).await;
+    let one = registered(&mut store, "one", LONG).await;
+    let raw = connect(&url).await;
+    // Another program has the row for longer than a call waits.
+    raw.batch_execute("BEGIN; UPDATE acp_chain_replicas SET beaten = beaten")
+        .await
+        .unwrap();
+    let beat = Call::Beat {
+        holder: one,
+        lease: LONG,
+        seen: 0,
+    };
+    let error = store.carry_out(&beat).await.unwrap_err();
+    assert!(error.to_string().contains("lock timeout"), "{error}");
+    raw.batch_execute("ROLLBACK").await.unwrap();
+    assert!(matches!(
+        done(&mut store, beat.clone()).await,
+        Answer::Beaten { .. }
+    ));
+    raw.batch_execute("ALTER DATABASE postgres SET default_transaction_read_only = on")
+        .await
+        .unwrap();
+    // Of hosts that are all read-only, none is used.
+    let error = unprepared(&url).carry_out(&beat).await.unwrap_err();
+    assert!(error.to_string().contains("the database at /"), "{error}");
+    server.pause(true);
+    let error = unprepared(&url).carry_out(&beat).await.unwrap_err();
+    assert!(error.to_string().contains("in time"), "{error}");
+    server.pause(false);
+    server.end();
+}
+
+/// A connection of another program.
+async fn connect(url: &str) -> tokio_postgres::Client {
+    let connected = tokio_postgres::connect(url, tokio_postgres::NoTls).await;
+    let (client, connection) = connected.unwrap();
+    tokio::spawn(connection);
+    client
 }

@@ -1,17 +1,18 @@
 //! What both engines promise, each by itself.
 
-use acp_chain_store::{Answer, Call, PromptState, Store, TakeRule, TicketUser};
+use acp_chain_store::{Answer, Call, Fence, Holder, PromptState, Store, TakeRule, UsedBudget};
 use acp_chain_tests::postgres::Postgres as Server;
 
-use super::{LONG, begin, done, embedded, leased, name, postgres, registered, take};
+use super::{LONG, begin, done, embedded, has_begun, leased, name, postgres, registered, take};
 
 /// Plays all scenes to a store.
 async fn play(store: &mut impl Store) {
     a_session_is_its_owners_and_one_replica_serves_it(store).await;
     a_replica_that_is_over_writes_nothing(store).await;
     a_prompt_begins_once_and_is_lost_with_its_replica(store).await;
-    numbers_grow_also_after_the_store_has_lost_some(store).await;
-    budgets_tickets_and_revocations(store).await;
+    budgets_and_revocations(store).await;
+    // The last one: from then on, nothing is leased for a while.
+    a_store_that_has_lost_something_ends_all_and_doubts_old_sessions(store).await;
 }
 
 #[tokio::test]
@@ -100,10 +101,7 @@ async fn a_replica_that_is_over_writes_nothing(store: &mut impl Store) {
     );
     let fence = leased(store, &two, &again).await;
     assert_eq!(done(store, begin(&fence, &a, "k")).await, Answer::Fenced);
-    assert_eq!(
-        done(store, begin(&fence, &again, "k")).await,
-        Answer::Prompt(None)
-    );
+    assert!(has_begun(&done(store, begin(&fence, &again, "k")).await));
     done(
         store,
         Call::Leave {
@@ -125,19 +123,13 @@ async fn a_prompt_begins_once_and_is_lost_with_its_replica(store: &mut impl Stor
         fence: first.clone(),
         prompt: prompt.to_owned(),
     };
-    assert_eq!(
-        done(store, begin(&first, &a, "k")).await,
-        Answer::Prompt(None)
-    );
+    assert!(has_begun(&done(store, begin(&first, &a, "k")).await));
     let known = done(store, begin(&first, &a, "k")).await;
-    assert_eq!(known, Answer::Prompt(Some(PromptState::UnderWay)));
+    assert_eq!(known, Answer::Prompt(PromptState::UnderWay));
     assert_eq!(done(store, end("k")).await, Answer::Done);
     let known = done(store, begin(&first, &a, "k")).await;
-    assert_eq!(known, Answer::Prompt(Some(PromptState::Done)));
-    assert_eq!(
-        done(store, begin(&first, &a, "l")).await,
-        Answer::Prompt(None)
-    );
+    assert_eq!(known, Answer::Prompt(PromptState::Done));
+    assert!(has_begun(&done(store, begin(&first, &a, "l")).await));
     done(store, Call::Leave { holder: a.clone() }).await;
     let b = registered(store, "b", LONG).await;
     let taken = done(store, take(&three, &b, TakeRule::OwnedOnly)).await;
@@ -153,38 +145,86 @@ async fn a_prompt_begins_once_and_is_lost_with_its_replica(store: &mut impl Stor
         ..first.clone()
     };
     let known = done(store, begin(&second, &b, "l")).await;
-    assert_eq!(known, Answer::Prompt(Some(PromptState::Lost)));
+    assert_eq!(known, Answer::Prompt(PromptState::Lost));
     done(store, Call::Release { fence: first }).await;
-    assert_eq!(
-        done(store, begin(&second, &b, "m")).await,
-        Answer::Prompt(None)
-    );
+    assert!(has_begun(&done(store, begin(&second, &b, "m")).await));
     done(store, Call::Tidy { prompts: LONG }).await;
     let known = done(store, begin(&second, &b, "l")).await;
-    assert_eq!(known, Answer::Prompt(Some(PromptState::Lost)));
+    assert_eq!(known, Answer::Prompt(PromptState::Lost));
     done(store, Call::Leave { holder: b }).await;
 }
 
-async fn numbers_grow_also_after_the_store_has_lost_some(store: &mut impl Store) {
-    let a = registered(store, "a", LONG).await;
-    let beat = |seen| Call::Beat {
-        holder: a.clone(),
-        lease: LONG,
+/// How long the leases are whose end is awaited, in milliseconds.
+const SHORT: u64 = 200;
+
+async fn a_store_that_has_lost_something_ends_all_and_doubts_old_sessions(store: &mut impl Store) {
+    let beat = |holder: &Holder, lease, seen| Call::Beat {
+        holder: holder.clone(),
+        lease,
         seen,
     };
-    let Answer::Beaten { last, .. } = done(store, beat(0)).await else {
+    let a = registered(store, "a", LONG).await;
+    let b = registered(store, "b", LONG).await;
+    let old = name("four", "ann");
+    leased(store, &old, &a).await;
+    // The last leases are short, since nothing is leased for as long.
+    done(store, beat(&a, SHORT, 0)).await;
+    let Answer::Beaten { last, .. } = done(store, beat(&b, SHORT, 0)).await else {
         panic!("it is alive")
     };
-    assert!(last >= a.generation);
-    // It has seen more than there is.
-    assert_eq!(done(store, beat(last + 1000)).await, Answer::Rewound);
-    assert_eq!(done(store, beat(last + 1000)).await, Answer::Gone);
+    assert!(last >= b.generation);
+    // One has seen more than there is. Both are over.
+    let seen = last + 1000;
+    let told = done(store, beat(&a, SHORT, seen)).await;
+    assert_eq!(told, Answer::Rewound);
+    assert_eq!(done(store, beat(&a, SHORT, seen)).await, Answer::Gone);
+    assert_eq!(done(store, beat(&b, SHORT, 0)).await, Answer::Gone);
     let again = registered(store, "a", LONG).await;
-    assert!(again.generation > last + 1000);
-    done(store, Call::Leave { holder: again }).await;
+    assert!(again.generation > seen);
+    // Until the leases are over of which the store may know nothing.
+    let fence = loop {
+        match done(store, take(&old, &again, TakeRule::OwnedOnly)).await {
+            Answer::Resting { again } => assert!(again > 0),
+            Answer::Leased { number, .. } => {
+                break Fence {
+                    name: old.clone(),
+                    number,
+                };
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    for _ in 0..2 {
+        let told = done(store, begin(&fence, &again, "unknown")).await;
+        assert_eq!(told, Answer::Prompt(PromptState::Doubtful));
+    }
+    let new = leased(store, &name("five", "ann"), &again).await;
+    assert!(has_begun(&done(store, begin(&new, &again, "k")).await));
+    // So may a session be that was there before and that nobody owns.
+    let unowned = name("six", "ann");
+    let taken = done(store, take(&unowned, &again, TakeRule::Unowned)).await;
+    let Answer::Leased { number, .. } = taken else {
+        panic!("{taken:?}")
+    };
+    let fence = Fence {
+        name: unowned,
+        number,
+    };
+    let told = done(store, begin(&fence, &again, "k")).await;
+    assert_eq!(told, Answer::Prompt(PromptState::Doubtful));
+    // Another caller finds the same with any call that has seen more.
+    let call = Call::Take {
+        name: name("seven", "ann"),
+        spelling: "seven".to_owned(),
+        holder: again,
+        rule: TakeRule::New,
+        most: None,
+        seen: seen + 1000,
+    };
+    assert_eq!(done(store, call).await, Answer::Rewound);
 }
 
-async fn budgets_tickets_and_revocations(store: &mut impl Store) {
+async fn budgets_and_revocations(store: &mut impl Store) {
     let draw = |amount| Call::Draw {
         account: "ann".to_owned(),
         kind: "prompts".to_owned(),
@@ -199,23 +239,30 @@ async fn budgets_tickets_and_revocations(store: &mut impl Store) {
             "{drawn:?}"
         );
     }
-    let ticket = |life| Call::IssueTicket {
-        digest: format!("digest-{life}"),
-        user: TicketUser {
-            name: "ann".to_owned(),
-            groups: vec!["staff".to_owned()],
-        },
-        life,
+    let of_ann = Call::Budgets {
+        account: Some("ann".to_owned()),
     };
-    let redeem = |life| Call::UseTicket {
-        digest: format!("digest-{life}"),
+    let used = UsedBudget {
+        account: "ann".to_owned(),
+        kind: "prompts".to_owned(),
+        used: 10,
+        left: 0,
     };
-    done(store, ticket(LONG)).await;
-    let redeemed = done(store, redeem(LONG)).await;
-    assert!(matches!(redeemed, Answer::Ticket(Some(user)) if user.groups == ["staff"]));
-    assert_eq!(done(store, redeem(LONG)).await, Answer::Ticket(None));
-    done(store, ticket(0)).await;
-    assert_eq!(done(store, redeem(0)).await, Answer::Ticket(None));
+    assert_eq!(done(store, of_ann).await, Answer::Budgets(vec![used]));
+    let hourly = Call::Draw {
+        account: "staff".to_owned(),
+        kind: "prompts-of-group".to_owned(),
+        period: LONG,
+        limit: 10,
+        amount: 1,
+    };
+    done(store, hourly).await;
+    // An hour may have ended since.
+    let of_all = done(store, Call::Budgets { account: None }).await;
+    assert!(
+        matches!(&of_all, Answer::Budgets(list) if (1..=2).contains(&list.len())),
+        "{of_all:?}"
+    );
     let revoke = |user: &str| Call::Revoke {
         kind: "user".to_owned(),
         name: user.to_owned(),

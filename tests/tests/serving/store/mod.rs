@@ -71,6 +71,7 @@ fn take(name: &LeaseName, holder: &Holder, rule: TakeRule) -> Call {
         holder: holder.clone(),
         rule,
         most: None,
+        seen: 0,
     }
 }
 
@@ -91,5 +92,11 @@ fn begin(fence: &Fence, holder: &Holder, prompt: &str) -> Call {
         fence: fence.clone(),
         holder: holder.clone(),
         prompt: prompt.to_owned(),
+        seen: 0,
     }
+}
+
+/// Whether a prompt may be sent.
+fn has_begun(answer: &Answer) -> bool {
+    matches!(answer, Answer::Begun { .. })
 }

@@ -4,9 +4,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use acp_chain_store::{
-    Answer, Call, Fence, Head, Holder, LeaseName, PromptState, Store, TakeRule, TicketUser,
-};
+use acp_chain_store::{Answer, Call, Fence, Holder, LeaseName, PromptState, Store, TakeRule};
 use acp_chain_tests::postgres::Postgres as Server;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -35,9 +33,6 @@ enum Step {
     GiveBack(usize, u64),
     Revoke(usize),
     Revoked,
-    Issue(usize, bool),
-    Use(usize),
-    PutHead(usize, u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -68,9 +63,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (user.clone(), 0..8_u64).prop_map(|(user, amount)| Step::GiveBack(user, amount)),
         1 => user.clone().prop_map(Step::Revoke),
         1 => Just(Step::Revoked),
-        1 => (0..3_usize, lives).prop_map(|(ticket, lives)| Step::Issue(ticket, lives)),
-        1 => (0..3_usize).prop_map(Step::Use),
-        2 => (replica, 0..4_u64).prop_map(|(replica, size)| Step::PutHead(replica, size)),
     ]
 }
 
@@ -94,8 +86,6 @@ struct Model {
     prompts: BTreeMap<(Leased, usize), (u64, PromptState)>,
     used: BTreeMap<usize, u64>,
     revoked: Vec<(u64, usize)>,
-    tickets: BTreeMap<usize, bool>,
-    head: Option<u64>,
 }
 
 /// The limit of the budgets.
@@ -213,32 +203,6 @@ impl Model {
                     Answer::Revocations(revoked.collect()),
                 )
             }
-            Step::Issue(ticket, lives) => {
-                // A second one of this digest changes nothing, unless the first is over.
-                let is_open = self.tickets.get(&ticket) == Some(&true);
-                self.tickets.insert(ticket, is_open || lives);
-                let call = Call::IssueTicket {
-                    digest: self.named(&ticket.to_string()),
-                    user: self.ticket_user(),
-                    life: if lives { LONG } else { 0 },
-                };
-                (call, Answer::Done)
-            }
-            Step::Use(ticket) => {
-                let lives = self.tickets.remove(&ticket).unwrap_or_default();
-                let call = Call::UseTicket {
-                    digest: self.named(&ticket.to_string()),
-                };
-                (call, Answer::Ticket(lives.then(|| self.ticket_user())))
-            }
-            Step::PutHead(replica, size) => self.put_head(replica, size),
-        }
-    }
-
-    fn ticket_user(&self) -> TicketUser {
-        TicketUser {
-            name: self.named("ann"),
-            groups: vec!["staff".to_owned()],
         }
     }
 
@@ -312,6 +276,7 @@ impl Model {
             holder: holder.clone(),
             rule,
             most,
+            seen: self.last,
         };
         if !self.is_alive(replica, false) {
             return (call, Answer::Gone);
@@ -368,6 +333,7 @@ impl Model {
             fence: fence.clone(),
             holder: holder.clone(),
             prompt: PROMPTS[prompt].to_owned(),
+            seen: self.last,
         };
         let lease = self.leases.get(&leased).copied();
         let is_held = lease.is_some_and(|lease| {
@@ -377,11 +343,13 @@ impl Model {
             return (call, Answer::Fenced);
         }
         let known = self.prompts.get(&(leased, prompt)).map(|(_, state)| *state);
-        if known.is_none() {
-            let begun = (fence.number, PromptState::UnderWay);
-            self.prompts.insert((leased, prompt), begun);
+        if let Some(state) = known {
+            return (call, Answer::Prompt(state));
         }
-        (call, Answer::Prompt(known))
+        let begun = (fence.number, PromptState::UnderWay);
+        self.prompts.insert((leased, prompt), begun);
+        let number = self.next();
+        (call, Answer::Begun { number })
     }
 
     fn end(&mut self, leased: Leased, prompt: usize, is_old: bool) -> (Call, Answer) {
@@ -414,25 +382,6 @@ impl Model {
             amount,
         };
         (call, Answer::Drawn { granted, again: 0 })
-    }
-
-    fn put_head(&mut self, replica: usize, size: u64) -> (Call, Answer) {
-        let holder = self.holder(replica, false);
-        let head = Head {
-            log: self.named("log"),
-            replica: holder.replica.clone(),
-            size,
-            head: size.to_string(),
-        };
-        let call = Call::PutHead { holder, head };
-        if !self.is_alive(replica, false) {
-            return (call, Answer::Gone);
-        }
-        if self.head.is_some_and(|head| head > size) {
-            return (call, Answer::Older);
-        }
-        self.head = Some(size);
-        (call, Answer::Done)
     }
 }
 

@@ -3,17 +3,29 @@ use crate::server::limits::Files;
 
 /// An account with this many sessions.
 pub fn account(sessions: usize) -> Account {
-    Account::new(&Limits {
+    of(sessions, usize::MAX)
+}
+
+/// An account with this many turns at once.
+pub fn with_turns(turns: usize) -> Account {
+    of(1, turns)
+}
+
+fn of(sessions: usize, turns: usize) -> Account {
+    let limits = Limits {
         connections: 1,
         connections_per_user: 1,
         sessions_per_user: sessions,
         bodies_per_user: usize::MAX,
+        turns,
         pace: NonZeroU64::new(1000),
         files: Files {
             all: usize::MAX,
             of_chain: 1,
         },
-    })
+    };
+    let turns = Arc::new(FairTurns::new(limits.turns));
+    Account::new(&limits, turns)
 }
 
 #[test]

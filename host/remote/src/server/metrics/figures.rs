@@ -19,36 +19,65 @@ impl Count {
     }
 }
 
-/// The bounds of the histogram of turns, in seconds.
-const BOUNDS: [f64; 12] = [
+/// The bounds of histograms, in seconds.
+type Bounds = [f64; 12];
+
+/// Those of turns.
+const TURNS: Bounds = [
     0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0,
 ];
 
+/// Those of calls to another process and a database.
+const CALLS: Bounds = [
+    0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 3.0,
+];
+
 /// A histogram of durations.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Histogram {
+    bounds: Bounds,
     /// Up to each of the bounds, and beyond.
-    counts: [Count; BOUNDS.len() + 1],
-    milliseconds: Count,
+    counts: [Count; 13],
+    microseconds: Count,
 }
 
 impl Histogram {
+    fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            counts: Default::default(),
+            microseconds: Count::default(),
+        }
+    }
+
+    /// Of turns.
+    pub fn of_turns() -> Self {
+        Self::new(TURNS)
+    }
+
+    /// Of calls.
+    pub fn of_calls() -> Self {
+        Self::new(CALLS)
+    }
+
     pub fn add(&self, took: Duration) {
-        let at = BOUNDS.partition_point(|bound| *bound < took.as_secs_f64());
+        let at = self
+            .bounds
+            .partition_point(|bound| *bound < took.as_secs_f64());
         self.counts[at].add(1);
-        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        self.milliseconds.add(milliseconds);
+        let microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.microseconds.add(microseconds);
     }
 
     /// The number between each bound and the one before.
     pub fn counts(&self) -> impl Iterator<Item = (Option<f64>, u64)> {
-        let bounds = BOUNDS.into_iter().map(Some).chain([None]);
+        let bounds = self.bounds.into_iter().map(Some).chain([None]);
         bounds.zip(self.counts.iter().map(Count::get))
     }
 
     /// In seconds.
     pub fn sum(&self) -> f64 {
-        Duration::from_millis(self.milliseconds.get()).as_secs_f64()
+        Duration::from_micros(self.microseconds.get()).as_secs_f64()
     }
 }
 
@@ -108,6 +137,10 @@ label! {
         Held = "held",
         /// This user's limit of prompts is reached.
         Prompts = "prompts_per_hour",
+        /// This user's limit of bytes is reached.
+        Bytes = "bytes_per_hour",
+        /// As many turns run as may, and others are next.
+        Turns = "turns",
     }
 }
 
@@ -149,7 +182,7 @@ impl TurnEnd {
 }
 
 /// The counters of a server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Figures {
     opened: [Count; TransportKind::NAMES.len()],
     ended: [Count; TransportKind::NAMES.len()],
@@ -161,6 +194,22 @@ pub struct Figures {
     sent: [Count; 2],
     resumed: Count,
     forgotten: Count,
+}
+
+impl Default for Figures {
+    fn default() -> Self {
+        Self {
+            opened: Default::default(),
+            ended: Default::default(),
+            refused: Default::default(),
+            turns: Default::default(),
+            turn_times: Histogram::of_turns(),
+            received: Default::default(),
+            sent: Default::default(),
+            resumed: Count::default(),
+            forgotten: Count::default(),
+        }
+    }
 }
 
 impl Figures {

@@ -13,7 +13,7 @@ mod figures;
 mod listener;
 mod page;
 
-pub(super) use self::figures::Count;
+pub(super) use self::figures::{Count, Histogram};
 pub use self::figures::{Figures, Refusal, TransportKind, TurnEnd};
 pub use self::listener::Metrics;
 pub use self::page::Page;

@@ -34,7 +34,7 @@ impl Page {
     }
 
     /// A histogram of durations.
-    pub(super) fn histogram(
+    pub(in crate::server) fn histogram(
         &mut self,
         name: &'static str,
         help: &'static str,
@@ -88,7 +88,7 @@ mod tests {
         let mut page = Page::default();
         page.value("now", "What is.", 2.5);
         page.values("all_total", "What was.", "way", [("in", 1_u64), ("out", 2)]);
-        let histogram = Histogram::default();
+        let histogram = Histogram::of_turns();
         histogram.add(Duration::from_millis(100));
         histogram.add(Duration::from_secs(7));
         histogram.add(Duration::from_hours(9));

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use acp_chain_acp::Life;
 use acp_chain_rpc::{Id, Message, aside};
-use acp_chain_store::{Answer, Call, LeaseName, PromptState};
+use acp_chain_store::{Answer, Call, PromptState};
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::super::connection::{Connection, Ending};
 use super::{Denial, Lease, Shared};
@@ -19,19 +19,21 @@ const NAMED: usize = 16;
 /// anew for each connection.
 const KEY: usize = 16;
 
-/// The period of a budget of prompts.
-const HOUR: Duration = Duration::from_hours(1);
-
-/// A message that may pass. If it is a prompt with a key, that is free again when this is dropped before.
+/// A message that may pass. If this is dropped before, the key of a prompt is free again, and what was drawn for the
+/// prompt is given back.
 #[derive(Debug)]
 pub struct Passage<'c> {
-    connection: &'c Connection,
+    connection: &'c Arc<Connection>,
     prompt: Option<Id>,
+    /// The calls that give it back.
+    drawn: Vec<Call>,
+    unsent: UnboundedSender<Call>,
 }
 
 impl Passage<'_> {
     /// Notes that the message has passed.
     pub fn pass(mut self) {
+        self.drawn.clear();
         if let Some(id) = self.prompt.take() {
             self.connection.mark_sent(&id);
         }
@@ -42,6 +44,9 @@ impl Drop for Passage<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.prompt.take() {
             self.connection.forget_prompt(&id);
+        }
+        for call in self.drawn.drain(..) {
+            let _ = self.unsent.send(call);
         }
     }
 }
@@ -56,11 +61,13 @@ impl Shared {
         message: &Message,
         named: Option<&str>,
         key: Option<&str>,
-        connection: &'c Connection,
+        connection: &'c Arc<Connection>,
     ) -> Result<Passage<'c>, Denial> {
         let passage = Passage {
             connection,
             prompt: None,
+            drawn: Vec::new(),
+            unsent: self.unsent.clone(),
         };
         if message.kind().is_response() {
             return Ok(passage);
@@ -68,6 +75,7 @@ impl Shared {
         if !self.is_alive() {
             return Err(Denial::Unavailable(self.again()));
         }
+        self.draw_bytes(&connection.user, message.len()).await?;
         let inside = aside(message.len(), || message.sessions());
         let mut spellings: BTreeSet<Arc<str>> = inside.into_iter().collect();
         spellings.extend(named.map(Arc::<str>::from));
@@ -94,8 +102,10 @@ impl Shared {
     pub async fn check(&self, spelling: &str, user: &User) -> Result<(), Denial> {
         let name = aside(spelling.len(), || self.name(spelling, user)).ok_or(Denial::Unknown)?;
         if self.is_remembered(&name, spelling) {
+            self.figures.remembered.add(1);
             return Ok(());
         }
+        self.figures.asked.add(1);
         let asked = self.ask(Call::Whose {
             name: name.clone(),
             spelling: spelling.to_owned(),
@@ -116,14 +126,12 @@ impl Shared {
     async fn attach(
         self: &Arc<Self>,
         session: &Arc<str>,
-        connection: &Connection,
+        connection: &Arc<Connection>,
     ) -> Result<Arc<Lease>, Denial> {
         if let Some(lease) = connection.lease(session) {
             return Ok(lease);
         }
-        let user = &connection.user;
-        let name = self.name(session, user).ok_or(Denial::Unknown)?;
-        let lease = self.lease(&name, session, self.rule()).await?;
+        let lease = self.lease(session, self.rule(), connection).await?;
         connection.hold(session, Arc::clone(&lease));
         Ok(lease)
     }
@@ -145,7 +153,7 @@ impl Shared {
             connection.note_prompt(id.clone(), prompt);
             passage.prompt = Some(id);
         }
-        self.draw(&lease.fence.name).await?;
+        passage.drawn = self.draw_prompt(&connection.user).await?;
         Ok(passage)
     }
 
@@ -156,15 +164,22 @@ impl Shared {
         key: &str,
         connection: &Connection,
     ) -> Result<(), Denial> {
+        let seen = self.state().seen;
         let begun = self.ask(Call::Begin {
             fence: lease.fence.clone(),
             holder: lease.holder.clone(),
             prompt: key.to_owned(),
+            seen,
         });
         match begun.await? {
-            // If it is under way, it was begun by this lease, and not sent: its key was free here.
-            Answer::Prompt(None | Some(PromptState::UnderWay)) => Ok(()),
-            Answer::Prompt(Some(state)) => Err(Denial::Prompted(state)),
+            Answer::Begun { number } => {
+                let mut state = self.state();
+                state.seen = state.seen.max(number);
+                Ok(())
+            }
+            // It was begun by this lease, and not sent: its key was free here.
+            Answer::Prompt(PromptState::UnderWay) => Ok(()),
+            Answer::Prompt(state) => Err(Denial::Prompted(state)),
             _ => {
                 tracing::warn!(
                     connection = connection.id,
@@ -173,29 +188,6 @@ impl Shared {
                 connection.end(Ending::AtOnce);
                 Err(Denial::Unavailable(self.again()))
             }
-        }
-    }
-
-    /// Draws a prompt from the budget of a user.
-    async fn draw(&self, name: &LeaseName) -> Result<(), Denial> {
-        let Some(limit) = self.settings.prompts_per_hour else {
-            return Ok(());
-        };
-        let period = u64::try_from(HOUR.as_millis()).unwrap_or(u64::MAX);
-        let drawn = self.ask(Call::Draw {
-            account: name.user.clone(),
-            kind: "prompts".to_owned(),
-            period,
-            limit,
-            amount: 1,
-        });
-        match drawn.await {
-            Ok(Answer::Drawn { granted: 0, again }) => {
-                Err(Denial::Spent(Duration::from_millis(again)))
-            }
-            Ok(_) => Ok(()),
-            Err(_) if self.settings.opens_budgets => Ok(()),
-            Err(denial) => Err(denial),
         }
     }
 }

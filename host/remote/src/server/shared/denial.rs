@@ -18,12 +18,18 @@ pub enum Denial {
     Unknown,
     /// What must be known cannot be asked now, perhaps after this time.
     Unavailable(Duration),
-    /// Another replica serves the session, for this time unless it goes on.
+    /// Another connection has the session, here or at another replica, for this time unless it goes on.
     Held(Duration),
+    /// The agent has given a new session the name of one that another connection has.
+    Reused,
     /// The user has as many sessions as may be.
     Full,
     /// The user has sent as many prompts as may be, for this time.
     Spent(Duration),
+    /// The user has sent as many bytes as may be, for this time.
+    SentMuch(Duration),
+    /// As many turns run as may, and after this time it may be the user's.
+    Busy(Duration),
     /// A prompt with this key was sent before.
     Prompted(PromptState),
     /// The message names more sessions than could be looked up.
@@ -35,9 +41,11 @@ impl Denial {
     pub fn refusal(self) -> Option<Refusal> {
         match self {
             Self::Unavailable(_) => Some(Refusal::Store),
-            Self::Held(_) => Some(Refusal::Held),
+            Self::Held(_) | Self::Reused => Some(Refusal::Held),
             Self::Full => Some(Refusal::Sessions),
             Self::Spent(_) => Some(Refusal::Prompts),
+            Self::SentMuch(_) => Some(Refusal::Bytes),
+            Self::Busy(_) => Some(Refusal::Turns),
             Self::Unknown | Self::Prompted(_) | Self::Many => None,
         }
     }
@@ -47,8 +55,10 @@ impl Denial {
         let status = match self {
             Self::Unknown => return bare(StatusCode::NOT_FOUND),
             Self::Unavailable(_) | Self::Held(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Full | Self::Spent(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Prompted(_) => StatusCode::CONFLICT,
+            Self::Full | Self::Spent(_) | Self::SentMuch(_) | Self::Busy(_) => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
+            Self::Prompted(_) | Self::Reused => StatusCode::CONFLICT,
             Self::Many => StatusCode::BAD_REQUEST,
         };
         match self.again() {
@@ -60,10 +70,14 @@ impl Denial {
     /// The error in place of an answer of the chain. Its data says after how many seconds to come again.
     pub fn error(self) -> Error {
         let number = match self {
-            Self::Unavailable(_) => code::INTERNAL_ERROR,
-            Self::Full | Self::Held(_) | Self::Spent(_) | Self::Prompted(_) | Self::Many => {
-                code::INVALID_REQUEST
-            }
+            Self::Unavailable(_) | Self::Reused => code::INTERNAL_ERROR,
+            Self::Full
+            | Self::Held(_)
+            | Self::Spent(_)
+            | Self::SentMuch(_)
+            | Self::Busy(_)
+            | Self::Prompted(_)
+            | Self::Many => code::INVALID_REQUEST,
             Self::Unknown => code::INVALID_PARAMS,
         };
         let mut error = Error::new(number, format!("acp-chain: {}", self.words()));
@@ -77,8 +91,12 @@ impl Denial {
     /// After how long it may be otherwise, if time alone may change it.
     fn again(self) -> Option<Duration> {
         match self {
-            Self::Unavailable(again) | Self::Held(again) | Self::Spent(again) => Some(again),
-            Self::Unknown | Self::Full | Self::Prompted(_) | Self::Many => None,
+            Self::Unavailable(again)
+            | Self::Held(again)
+            | Self::Spent(again)
+            | Self::SentMuch(again)
+            | Self::Busy(again) => Some(again),
+            Self::Unknown | Self::Full | Self::Prompted(_) | Self::Many | Self::Reused => None,
         }
     }
 
@@ -88,11 +106,19 @@ impl Denial {
             Self::Unavailable(_) => {
                 "what this server must know for that cannot be asked now; retry soon"
             }
-            Self::Held(_) => {
-                "another replica serves this session; end its connection there, or retry later"
+            Self::Held(_) => "another connection has this session; end that one, or retry later",
+            Self::Reused => {
+                "the agent gave a new session the name of one that another connection of yours has; behind replicas with \
+                 a store, agents must give each session a name of its own"
             }
             Self::Full => "your limit of open sessions is reached; close one, or end a connection",
-            Self::Spent(_) => "your limit of prompts in an hour is reached",
+            Self::Spent(_) => {
+                "the limit of prompts in an hour is reached, yours or that of your group"
+            }
+            Self::SentMuch(_) => "your limit of bytes in an hour is reached",
+            Self::Busy(_) => {
+                "as many turns run as this server allows; you are in line, so send the prompt again soon"
+            }
             Self::Prompted(PromptState::UnderWay) => {
                 "this prompt was sent before, and is not answered yet"
             }
@@ -102,6 +128,10 @@ impl Denial {
             Self::Prompted(PromptState::Lost) => {
                 "this prompt was sent before, and lost when its server ended: it was not sent again; send it with another \
                  key if you want it once more"
+            }
+            Self::Prompted(PromptState::Doubtful) => {
+                "this server's store has lost what it knew of prompts in this session: this one may have been sent; load \
+                 the session to see whether it was, and send it without a key if you want it, or in a new session"
             }
             Self::Many => "a message may name 16 sessions at most",
         }

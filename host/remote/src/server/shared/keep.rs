@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use acp_chain_store::{Answer, Call, Client, Holder, Revocation, StoreError};
+use acp_chain_store::{Answer, Call, Client, Holder, PROMPTS_KNOWN, Revocation, StoreError};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
 use super::super::registry::Registry;
@@ -20,9 +20,6 @@ const LATE: &str = "the store of the replicas was not reached in time";
 
 /// How often something is tidied, in heartbeats.
 const TIDY: u32 = 100;
-
-/// How long the keys of prompts are known.
-const PROMPTS: Duration = Duration::from_hours(24);
 
 /// How often the store is told something, in vain.
 const TELLINGS: u32 = 60;
@@ -43,7 +40,8 @@ impl Shared {
                 let mut state = self.state();
                 state.generation = Some(generation);
                 state.seen = state.seen.max(generation);
-                state.until = sent + lease.saturating_sub(MARGIN);
+                drop(state);
+                self.go_on_until(sent + lease.saturating_sub(MARGIN));
                 Ok(())
             }
             Answer::NameTaken { again } => Err(SharedError::NameTaken {
@@ -116,9 +114,9 @@ impl Shared {
         };
         match answer {
             Ok(Answer::Beaten { last, revocation }) => {
+                self.go_on_until(sent + lease.saturating_sub(MARGIN));
                 let known = {
                     let mut state = self.state();
-                    state.until = sent + lease.saturating_sub(MARGIN);
                     state.seen = state.seen.max(last);
                     if std::mem::take(&mut state.is_reported) {
                         tracing::info!("the store of the replicas is reached again");
@@ -158,9 +156,14 @@ impl Shared {
     /// Ends the generation here: the connections with leases end.
     fn lose(&self, registry: &Registry, why: &str) {
         let mut state = self.state();
+        // What its connections still have, they have until their agents have ended.
         state.generation = None;
-        state.leases.clear();
+        // The store may have lost who owns them.
+        state.own.clear();
         drop(state);
+        self.figures.lost.add(1);
+        // The others go on.
+        self.settings.watch.tell(None);
         let ended = registry.end_leased();
         tracing::error!("{why}: {ended} connections with sessions end");
     }
@@ -192,9 +195,11 @@ impl Shared {
     fn tidy(&self) {
         let mut state = self.state();
         state.leases.retain(|_, lease| lease.strong_count() > 0);
+        let now = Instant::now();
+        state.parts.retain(|_, part| part.is_of_use(now));
         drop(state);
         let _ = self.unsent.send(Call::Tidy {
-            prompts: milliseconds(PROMPTS),
+            prompts: milliseconds(PROMPTS_KNOWN),
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The right to serve a session. All connections of this server with the session share it.
+//! The right of a connection to serve a session: two connections have two agents.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -6,15 +6,24 @@ use std::time::Duration;
 
 use acp_chain_store::{Answer, Call, Fence, Holder, LeaseName, TakeRule};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
 
+use super::super::connection::{Connection, Ending};
 use super::{Denial, STRIPES, Shared};
-use crate::User;
+
+/// How long the client of an idle connection is gone before another one of its user may have the sessions.
+const GONE: Duration = Duration::from_secs(5);
+
+/// When to come again for a session whose connection is about to end.
+const SOON: Duration = Duration::from_secs(2);
 
 /// A lease of a session, which ends with the last clone of its reference.
 #[derive(Debug)]
 pub struct Lease {
     pub(super) fence: Fence,
     pub(super) holder: Holder,
+    /// The one connection that serves the session.
+    connection: Weak<Connection>,
     /// The keys of prompts that are about to be sent, or were sent and not answered.
     prompts: Mutex<HashSet<String>>,
     unsent: UnboundedSender<Call>,
@@ -78,27 +87,61 @@ impl Drop for SentPrompt {
 }
 
 impl Shared {
-    /// The lease of a session that an agent of this user has begun. Its name must not reach the client before.
+    /// The lease of a session that the agent of this connection has begun. Its name must not reach the client before.
     pub async fn open(
         self: Arc<Self>,
         session: Arc<str>,
-        user: Arc<User>,
+        connection: &Arc<Connection>,
     ) -> Result<Arc<Lease>, Denial> {
-        let name = self.name(&session, &user).ok_or(Denial::Unknown)?;
-        self.lease(&name, &session, TakeRule::New).await
+        let leased = self.lease(&session, TakeRule::New, connection).await;
+        leased.map_err(|denial| match denial {
+            // The agent counts its sessions anew in each process, or has just ended there.
+            Denial::Held(_) => Denial::Reused,
+            denial => denial,
+        })
     }
 
-    /// The lease of a session, which this server may have already.
+    /// The lease of a session, which this connection may have already.
     pub(super) async fn lease(
         self: &Arc<Self>,
-        name: &LeaseName,
         spelling: &str,
         rule: TakeRule,
+        connection: &Arc<Connection>,
     ) -> Result<Arc<Lease>, Denial> {
+        let name = self.name(spelling, &connection.user);
+        let name = name.ok_or(Denial::Unknown)?;
         // On its own: if nobody waits for it any longer, it is released as soon as it is there.
-        let taking = Arc::clone(self).take(name.clone(), spelling.to_owned(), rule);
+        let connection = Arc::downgrade(connection);
+        let taking = Arc::clone(self).take(name, spelling.to_owned(), rule, connection);
         let taken = tokio::spawn(taking).await;
         taken.unwrap_or(Err(Denial::Unavailable(self.again())))
+    }
+
+    /// What a connection gets for a lease that is there: the lease, if it is its own. Another connection keeps it, also
+    /// one whose generation is over and whose agent has not ended yet; unless its client is gone, and nothing runs.
+    fn shown(
+        &self,
+        lease: Arc<Lease>,
+        holder: &Holder,
+        rule: TakeRule,
+        connection: &Weak<Connection>,
+    ) -> Result<Arc<Lease>, Denial> {
+        if lease.holder == *holder && lease.connection.ptr_eq(connection) {
+            return Ok(lease);
+        }
+        // A new session is another one, whatever its name.
+        let other = lease.connection.upgrade();
+        let other = other.filter(|_| rule != TakeRule::New);
+        let other = other.filter(|other| other.is_abandoned(Instant::now(), GONE));
+        let Some(other) = other else {
+            return Err(Denial::Held(self.again()));
+        };
+        tracing::info!(
+            connection = other.id,
+            "the client is gone, and its user loads a session elsewhere: the connection ends"
+        );
+        other.end(Ending::AtOnce);
+        Err(Denial::Held(SOON))
     }
 
     async fn take(
@@ -106,14 +149,18 @@ impl Shared {
         name: LeaseName,
         spelling: String,
         rule: TakeRule,
+        connection: Weak<Connection>,
     ) -> Result<Arc<Lease>, Denial> {
         // Two takings of one name would end each other's lease.
         let stripe = usize::from_str_radix(&name.session[..2], 16).unwrap_or_default() % STRIPES;
         let _taking = self.taking[stripe].lock().await;
         let holder = self.holder().ok_or(Denial::Unavailable(self.again()))?;
-        let held = self.state().leases.get(&name).and_then(Weak::upgrade);
-        if let Some(lease) = held.filter(|lease| lease.holder == holder) {
-            return Ok(lease);
+        let (held, seen) = {
+            let state = self.state();
+            (state.leases.get(&name).and_then(Weak::upgrade), state.seen)
+        };
+        if let Some(lease) = held {
+            return self.shown(lease, &holder, rule, &connection);
         }
         let most = self.settings.sessions_per_user;
         let taken = self.ask(Call::Take {
@@ -122,13 +169,17 @@ impl Shared {
             holder: holder.clone(),
             rule,
             most: most.filter(|_| !name.user.is_empty()),
+            seen,
         });
         let (number, lost) = match taken.await? {
             Answer::Leased { number, lost } => (number, lost),
             Answer::Held { again } => return Err(Denial::Held(Duration::from_millis(again))),
             Answer::Foreign | Answer::Unknown => return Err(Denial::Unknown),
             Answer::Full => return Err(Denial::Full),
-            // Of `Gone`, the next heartbeat takes care.
+            Answer::Resting { again } => {
+                return Err(Denial::Unavailable(Duration::from_millis(again)));
+            }
+            // Of `Gone` and `Rewound`, the next heartbeat takes care.
             _ => return Err(Denial::Unavailable(self.again())),
         };
         if lost > 0 {
@@ -144,6 +195,7 @@ impl Shared {
                 number,
             },
             holder,
+            connection,
             prompts: Mutex::default(),
             unsent: self.unsent.clone(),
         });

@@ -4,6 +4,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `admission` | whether a message of a client may pass |
+//! | `budget` | what users and groups may use in an hour |
 //! | `denial` | why one may not, as an answer |
 //! | `lease` | the right to serve a session |
 //! | `listing` | lists of sessions, without those of others |
@@ -16,13 +17,15 @@
 //! - That a user owns a session is never taken away, so it may be remembered. Nothing else is.
 
 mod admission;
+mod budget;
 mod denial;
 mod keep;
 mod lease;
 mod listing;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use acp_chain_store::{Answer, Call, Client, Holder, LeaseName, SPELLING, StoreError, TakeRule};
@@ -31,18 +34,26 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
 
+use self::budget::Part;
+use super::metrics::{Count, Histogram, Page};
 use super::spelling::plain;
 use crate::User;
 
+pub use self::admission::Passage;
+pub use self::budget::Budgets;
 pub use self::denial::Denial;
 pub use self::lease::{Lease, SentPrompt};
 pub use self::listing::SessionList;
 
-/// How long before a lease is over its connections end: as long as their agents take for that.
-const MARGIN: Duration = Duration::from_secs(3);
+/// How long before a lease is over its connections end: as long as their agents and the children of those take for
+/// that, which get four seconds at most.
+const MARGIN: Duration = Duration::from_secs(5);
 
 /// The shortest lease: it has room for some heartbeats, and for the end of agents.
-pub const SHORTEST: Duration = Duration::from_secs(6);
+pub const SHORTEST: Duration = Duration::from_secs(10);
+
+/// How much later than this server its watch ends agents: the server ends only those of connections with leases.
+const LATER: Duration = Duration::from_millis(500);
 
 /// How many sessions are remembered to be their users' own.
 const REMEMBERED: usize = 100_000;
@@ -66,10 +77,32 @@ pub struct SharedSettings {
     pub admits_unowned: bool,
     /// How many sessions a user may have at all replicas.
     pub sessions_per_user: Option<u64>,
-    /// How many prompts a user may send in an hour, at all replicas.
-    pub prompts_per_hour: Option<u64>,
-    /// Whether prompts pass while the store cannot be asked what was used of that.
-    pub opens_budgets: bool,
+    pub budgets: Budgets,
+    /// Ends the agents of a server that is stopped.
+    pub watch: Watch,
+}
+
+/// Another process that ends all agents unless it is told something within a time: a server that is stopped (SIGSTOP)
+/// cannot end them before another replica has their sessions.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn(Option<Duration>) + Send + Sync>);
+
+impl Watch {
+    /// `tell` tells how long the agents may go on without another word; `None` is for ever.
+    #[must_use]
+    pub fn new(tell: impl Fn(Option<Duration>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
+    fn tell(&self, within: Option<Duration>) {
+        (self.0)(within);
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Watch")
+    }
 }
 
 /// Why nothing can be shared.
@@ -101,6 +134,19 @@ pub struct Shared {
     /// What the store is still to be told.
     unsent: UnboundedSender<Call>,
     sending: Mutex<Option<UnboundedReceiver<Call>>>,
+    figures: Figures,
+}
+
+/// Counts calls for the operator.
+#[derive(Debug)]
+struct Figures {
+    times: Histogram,
+    failed: Count,
+    /// Look-ups that were answered without a call, and with one.
+    remembered: Count,
+    asked: Count,
+    /// How often the leases were lost.
+    lost: Count,
 }
 
 #[derive(Debug)]
@@ -116,6 +162,8 @@ struct State {
     /// The sessions that are known to be their users' own, by the spelling.
     own: HashSet<(LeaseName, Box<str>)>,
     leases: HashMap<LeaseName, Weak<Lease>>,
+    /// The bytes that were drawn, by user.
+    parts: HashMap<String, Part>,
     /// Whether the log has the current failure.
     is_reported: bool,
 }
@@ -134,6 +182,7 @@ impl Shared {
                 revocation: None,
                 own: HashSet::new(),
                 leases: HashMap::new(),
+                parts: HashMap::new(),
                 is_reported: false,
             }),
             taking: (0..STRIPES)
@@ -141,6 +190,13 @@ impl Shared {
                 .collect(),
             unsent,
             sending: Mutex::new(Some(sending)),
+            figures: Figures {
+                times: Histogram::of_calls(),
+                failed: Count::default(),
+                remembered: Count::default(),
+                asked: Count::default(),
+                lost: Count::default(),
+            },
         };
         // A replica of this name that was killed is over after its lease.
         let begun = Instant::now();
@@ -167,9 +223,50 @@ impl Shared {
         state.generation.is_some() && Instant::now() < state.until
     }
 
-    /// Whether the store answers, as far as the last heartbeat says.
-    pub fn is_reached(&self) -> bool {
-        self.is_alive() && !self.state().is_reported
+    /// Writes what operators watch.
+    pub fn write(&self, page: &mut Page) {
+        // As far as the last heartbeat says.
+        let is_reached = self.is_alive() && !self.state().is_reported;
+        page.value(
+            "acp_chain_store_reached",
+            "Whether the store of the replicas answers.",
+            u8::from(is_reached),
+        );
+        let leases = {
+            let state = self.state();
+            let held = state.leases.values();
+            held.filter(|lease| lease.strong_count() > 0).count()
+        };
+        page.value(
+            "acp_chain_leases",
+            "Sessions that this replica has leased.",
+            leases,
+        );
+        let figures = &self.figures;
+        page.value(
+            "acp_chain_leases_lost_total",
+            "How often this replica lost all of its leases.",
+            figures.lost.get(),
+        );
+        page.histogram(
+            "acp_chain_store_call_duration_seconds",
+            "How long calls to the store of the replicas took.",
+            &figures.times,
+        );
+        page.value(
+            "acp_chain_store_calls_failed_total",
+            "Calls to the store that had no answer.",
+            figures.failed.get(),
+        );
+        page.values(
+            "acp_chain_store_lookups_total",
+            "Look-ups of a session's owner, by what answered.",
+            "from",
+            [
+                ("memory", figures.remembered.get()),
+                ("store", figures.asked.get()),
+            ],
+        );
     }
 
     /// This replica, unless it is over.
@@ -210,8 +307,11 @@ impl Shared {
 
     /// Asks the store. An error is logged, and the client is asked to come again.
     async fn ask(&self, call: Call) -> Result<Answer, Denial> {
+        let begun = Instant::now();
         let asked = self.settings.client.ask(call).await;
+        self.figures.times.add(begun.elapsed());
         asked.map_err(|error| {
+            self.figures.failed.add(1);
             if matches!(error, StoreError::Limit(_)) {
                 return Denial::Unknown;
             }
@@ -235,17 +335,31 @@ impl Shared {
         self.state().own.contains(&key)
     }
 
+    /// Goes on until this time without another heartbeat.
+    fn go_on_until(&self, until: Instant) {
+        self.state().until = until;
+        let left = until.saturating_duration_since(Instant::now());
+        self.settings.watch.tell(Some(left + LATER));
+    }
+
     /// Ends this replica's generation, with all leases that it still has.
     pub async fn leave(&self) {
+        self.settings.watch.tell(None);
         let generation = self.state().generation.take();
         if let Some(generation) = generation {
             let holder = Holder {
                 replica: self.replica.clone(),
                 generation,
             };
-            let left = self.settings.client.ask(Call::Leave { holder });
-            // Without it, the leases are over a little later.
-            let _ = timeout(LEAVING, left).await;
+            let client = &self.settings.client;
+            let last = async {
+                let _ = client.ask(Call::Leave { holder }).await;
+                for call in self.returned_parts() {
+                    let _ = client.ask(call).await;
+                }
+            };
+            // Without the first, the leases are over a little later.
+            let _ = timeout(LEAVING, last).await;
         }
     }
 }

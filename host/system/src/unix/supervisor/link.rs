@@ -110,6 +110,11 @@ impl Link {
         let _ = wire::say(&mut self.socket(), &Request::End(number));
     }
 
+    /// Has all programs ended unless this is called again within this time, in milliseconds. Errors are ignored as above.
+    pub fn watch(&self, within: Option<u64>) {
+        let _ = wire::say(&mut self.socket(), &Request::Watch(within));
+    }
+
     /// Reads events as long as the runtime exists. Later calls do nothing.
     pub fn read_events(&self) -> io::Result<()> {
         let events = self

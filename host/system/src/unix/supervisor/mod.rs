@@ -9,6 +9,9 @@
 //! Ending is gentle at first: only the program itself receives SIGTERM, so that it can end its children; then the rest
 //! of its group has a second, as the program may be only a launcher, like npm; then the group is killed.
 //!
+//! A host may have its programs ended as well when it says nothing for a while: one that is stopped (SIGSTOP) has none
+//! when it goes on.
+//!
 //! | file | what it is |
 //! |---|---|
 //! | `mod` | the host's side |
@@ -31,6 +34,7 @@ use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::io::ioctl_fionbio;
 use tokio::net::unix::pipe;
@@ -94,6 +98,12 @@ impl Supervisor {
             hook_token: None,
         };
         Ok(programs.into_iter().enumerate().map(startable).collect())
+    }
+
+    /// Has all programs ended unless this is called again within this time; with `None`, no longer.
+    pub fn watch(&self, within: Option<Duration>) {
+        let within = within.map(|within| u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
+        self.0.watch(within);
     }
 
     /// Opens a socket for programs of our user, at an address that contains `random`. Returns its path, the socket, and

@@ -27,7 +27,7 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::super::descent::descent;
 use super::super::halves::stream;
@@ -115,10 +115,15 @@ async fn serve(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()>
     let mut sent = Vec::new();
     // An incomplete line is from a host that disconnected.
     loop {
+        let deadline = service.deadline;
         let read = tokio::select! {
             read = socket.read_until(b'\n', &mut line) => read,
             _ = children.recv() => {
                 service.reap();
+                continue;
+            }
+            () = passed(deadline) => {
+                service.end_programs();
                 continue;
             }
         };
@@ -153,8 +158,18 @@ async fn send_events(mut events: mpsc::Receiver<Event>, mut host: Stream) {
     }
 }
 
+/// Resolves at this time, if there is one.
+async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
 struct Service {
     allowed: Option<Vec<CommandLine>>,
+    /// When all programs are ended, unless the host says something before.
+    deadline: Option<Instant>,
     /// The sockets that can be opened beside those that are open. Before programs are allowed, when no proxy runs, the
     /// number is not bounded.
     sockets: Arc<Semaphore>,
@@ -185,6 +200,7 @@ impl Service {
     fn new(events: mpsc::Sender<Event>) -> Self {
         Self {
             allowed: None,
+            deadline: None,
             has_cleared: false,
             sockets: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             ports: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
@@ -288,6 +304,11 @@ impl Service {
                 });
                 (Reply::Descent(descent), Vec::new())
             }
+            Request::Watch(within) => {
+                let within = within.map(Duration::from_millis);
+                self.deadline = within.and_then(|within| Instant::now().checked_add(within));
+                return Ok(None);
+            }
             Request::Received => return Ok(None),
             Request::End(number) => {
                 // The program may have ended already.
@@ -296,6 +317,12 @@ impl Service {
             }
         };
         Ok(Some(answer))
+    }
+
+    /// Ends the programs that run.
+    fn end_programs(&mut self) {
+        self.deadline = None;
+        self.enders.clear();
     }
 
     /// The id of the running process with this token for hooks in its environment.

@@ -321,6 +321,25 @@ fn children_of_a_program_end_with_it() {
 }
 
 #[test]
+fn programs_end_unless_the_host_says_something_in_time() {
+    let mut here = TestSupervisor::of(&["sleep 1000 & wait"]);
+    let watch = |here: &mut TestSupervisor, within| {
+        wire::say(&mut here.socket, &Request::Watch(within)).unwrap();
+    };
+    watch(&mut here, Some(3_600_000));
+    watch(&mut here, None);
+    let first = here.run(0);
+    watch(&mut here, Some(0));
+    assert_eq!(here.status(&first).signal(), Some(15));
+    assert_eq!(text(&first.output), "");
+    // Those that are started later run.
+    let second = here.run(0);
+    here.end_program(&second);
+    assert_eq!(here.status(&second).signal(), Some(15));
+    here.end();
+}
+
+#[test]
 fn a_program_is_ended_with_a_signal_and_its_status_is_reported() {
     let mut here = TestSupervisor::of(&["trap 'exit 5' TERM; echo ready; sleep 1000 & wait"]);
     let mut program = here.run(0);
