@@ -1,12 +1,10 @@
 //! A server of `PostgreSQL`, in a temporary folder, reached over a socket there.
 //!
-//! It refuses to run as root, so tests that do run it as nobody, to whom the folder belongs. The folder of its program,
-//! and those above, must be readable for everybody.
+//! It refuses to run as root, so tests that do show it another number for their user, in a user namespace. Files are still
+//! those of root there, so its program and its data may be in folders that nobody else can read.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -15,8 +13,8 @@ use tempfile::TempDir;
 
 use crate::host::peer;
 
-/// The user and the group `nobody` and `nogroup` of Debian.
-const NOBODY: u32 = 65_534;
+/// What runs a program as another user by number only: `nobody` and `nogroup` of Debian.
+const AS_NOBODY: [&str; 4] = ["unshare", "--user", "--map-user=65534", "--map-group=65534"];
 
 /// A running server with an empty database.
 pub struct Postgres {
@@ -32,10 +30,7 @@ impl Postgres {
     #[must_use]
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        if geteuid().is_root() {
-            chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("a folder of nobody");
-        }
-        let made = of_nobody("initdb", folder.path())
+        let made = permitted("initdb", folder.path())
             .args([
                 "--username",
                 "chain",
@@ -92,9 +87,6 @@ impl Postgres {
         self.copy("backup", "data");
         let signal = self.folder.path().join("data/recovery.signal");
         fs::write(&signal, "").expect("a file in its data");
-        if geteuid().is_root() {
-            chown(&signal, Some(NOBODY), Some(NOBODY)).expect("a file of nobody");
-        }
     }
 
     fn copy(&self, from: &str, to: &str) {
@@ -132,22 +124,26 @@ impl Drop for Postgres {
 }
 
 /// A program of `PostgreSQL`, as a user that it permits, in this folder.
-fn of_nobody(program: &str, folder: &Path) -> Command {
-    let mut command = Command::new(peer("bin").join(program));
+fn permitted(program: &str, folder: &Path) -> Command {
+    let program = peer("bin").join(program);
+    let mut command = if geteuid().is_root() {
+        let mut command = Command::new(AS_NOBODY[0]);
+        command.args(&AS_NOBODY[1..]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
     command
         .current_dir(folder)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("LC_ALL", "C");
-    if geteuid().is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
     command
 }
 
 /// Runs the server, and waits until it can be reached.
 fn run(folder: &Path) -> Child {
-    let mut process = of_nobody("postgres", folder)
+    let mut process = permitted("postgres", folder)
         .arg("-D")
         .arg(folder.join("data"))
         .arg("-k")
