@@ -1,7 +1,7 @@
 //! A user's folders, which contain the configurations of editors.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use directories::BaseDirs;
 
@@ -35,16 +35,28 @@ impl Folders {
         })
     }
 
+    /// A path in the user's home.
+    pub(crate) fn in_home(&self, path: &str) -> PathBuf {
+        below(&self.home, path)
+    }
+
     /// A path in each existing folder of settings. Some programs keep theirs in `~/.config` on every system.
     pub(crate) fn in_settings(&self, path: &str) -> Vec<PathBuf> {
         let unix = self.home.join(".config");
         let mut paths = Vec::new();
         for folder in [&self.settings, &unix, &self.local_settings] {
-            let path = folder.join(path);
+            let path = below(folder, path);
             if !paths.contains(&path) {
                 paths.push(path);
             }
         }
         paths
     }
+}
+
+/// A path below a folder, with the separators of this system between its names.
+fn below(folder: &Path, path: &str) -> PathBuf {
+    let mut below = folder.to_owned();
+    below.extend(path.split('/'));
+    below
 }

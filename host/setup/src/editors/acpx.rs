@@ -8,7 +8,7 @@ pub(super) const ACPX: Editor = Editor {
     name: "acpx",
     title: "acpx",
     kind: Kind::Agents {
-        files: |places| vec![places.home.join(".acpx/config.json")],
+        files: |places| vec![places.in_home(".acpx/config.json")],
         further: |_| Vec::new(),
         dialect: Dialect {
             keys: &["agents"],

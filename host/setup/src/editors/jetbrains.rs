@@ -7,7 +7,7 @@ pub(super) const JETBRAINS: Editor = Editor {
     name: "jetbrains",
     title: "JetBrains",
     kind: Kind::Agents {
-        files: |places| vec![places.home.join(".jetbrains/acp.json")],
+        files: |places| vec![places.in_home(".jetbrains/acp.json")],
         further: |_| Vec::new(),
         dialect: Dialect {
             keys: &["agent_servers"],

@@ -55,7 +55,7 @@ fn further(places: &Folders) -> Vec<PathBuf> {
     files.extend(
         others
             .iter()
-            .map(|folder| folder.join("User/settings.json")),
+            .map(|folder| folder.join("User").join("settings.json")),
     );
     let servers = SERVERS.map(|folder| places.home.join(folder));
     files.extend(servers.map(|folder| folder.join("data/Machine/settings.json")));
@@ -67,7 +67,13 @@ pub(super) const VSCODE: Editor = Editor {
     title: "VS Code",
     kind: Kind::Agents {
         files: |places| {
-            let files = FLAVOURS.map(|name| places.settings.join(name).join("User/settings.json"));
+            let files = FLAVOURS.map(|name| {
+                places
+                    .settings
+                    .join(name)
+                    .join("User")
+                    .join("settings.json")
+            });
             files.to_vec()
         },
         further,

@@ -10,9 +10,9 @@ pub(super) const ZED: Editor = Editor {
     kind: Kind::Agents {
         files: |places| {
             let mut files = places.in_settings("zed/settings.json");
-            files.push(places.settings.join("Zed/settings.json"));
+            files.push(places.settings.join("Zed").join("settings.json"));
             for application in ["dev.zed.Zed", "dev.zed.Zed-Preview"] {
-                let folder = places.home.join(".var/app").join(application);
+                let folder = places.in_home(".var/app").join(application);
                 files.push(folder.join("config/zed/settings.json"));
             }
             files
