@@ -1,8 +1,6 @@
 //! A server of `PostgreSQL` in a folder of the run, which writes to the disk as one in use does.
 
 use std::fs;
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,8 +10,8 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
 
-/// `nobody` and `nogroup` of Debian: it refuses to run as root.
-const NOBODY: u32 = 65_534;
+/// What runs a program as another user by number only, `nobody` and `nogroup` of Debian: the server refuses to run as root.
+const AS_NOBODY: [&str; 4] = ["unshare", "--user", "--map-user=65534", "--map-group=65534"];
 
 /// A running server. It ends when this is dropped.
 pub struct Postgres {
@@ -26,7 +24,7 @@ static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 impl Postgres {
     /// Starts a server with an empty database. `programs` has `initdb` and `postgres`. The folder is in the system's for
-    /// temporary files, since `nobody` must reach it.
+    /// temporary files.
     pub async fn start(programs: &Path) -> Result<Self> {
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let name = format!("acp-chain-bench-{}-{number}", std::process::id());
@@ -35,16 +33,13 @@ impl Postgres {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir(&folder)?;
-        if geteuid().is_root() {
-            chown(&folder, Some(NOBODY), Some(NOBODY))?;
-        }
-        let mut made = of_nobody(programs, "initdb", &folder);
+        let mut made = permitted(programs, "initdb", &folder);
         made.args(["--username", "chain", "--auth", "trust", "--encoding"])
             .args(["UTF8", "--locale", "C", "--pgdata"])
             .arg(folder.join("data"))
             .stdout(Stdio::null());
         ensure!(made.status()?.success(), "initdb failed");
-        let mut command = of_nobody(programs, "postgres", &folder);
+        let mut command = permitted(programs, "postgres", &folder);
         command
             .arg("-D")
             .arg(folder.join("data"))
@@ -88,15 +83,19 @@ impl Drop for Postgres {
     }
 }
 
-fn of_nobody(programs: &Path, program: &str, folder: &Path) -> Command {
-    let mut command = Command::new(programs.join(program));
+fn permitted(programs: &Path, program: &str, folder: &Path) -> Command {
+    let program = programs.join(program);
+    let mut command = if geteuid().is_root() {
+        let mut command = Command::new(AS_NOBODY[0]);
+        command.args(&AS_NOBODY[1..]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    };
     command
         .current_dir(folder)
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
         .env("LC_ALL", "C");
-    if geteuid().is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
     command
 }

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use hyper::StatusCode;
 use serde::Serialize;
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::client::{Client, Posts};
 use super::postgres::Postgres;
+use super::servers::printed_address;
 use crate::measures::stats::{number, quantile};
 use crate::report::{section, show};
 use crate::subjects::command;
@@ -311,17 +311,10 @@ impl Arrangement {
             .stdout(Stdio::piped())
             .kill_on_drop(true);
         let mut process = command.spawn()?;
-        let output = process.stdout.take().context("no output")?;
-        let line = BufReader::new(output).lines().next_line().await?;
-        let address = line
-            .as_deref()
-            .and_then(|line| line.strip_prefix("listening on http://"))
-            .and_then(|line| line.strip_suffix("/acp"))
-            .context("a replica prints no address")?;
-        Ok(Replica {
-            address: address.to_owned(),
-            process,
-        })
+        let address = printed_address(&mut process)
+            .await
+            .context("a replica does not start")?;
+        Ok(Replica { process, address })
     }
 
     /// A connection of a user to a replica.

@@ -109,17 +109,13 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(log).kill_on_drop(true);
         let mut process = command.spawn().with_context(|| format!("{self}"))?;
-        let output = process.stdout.take().context("no output")?;
-        let line = BufReader::new(output).lines().next_line().await?;
-        let address = line
-            .as_deref()
-            .and_then(|line| line.strip_prefix("listening on http://"))
-            .and_then(|line| line.strip_suffix("/acp"))
-            .with_context(|| format!("{self} prints no address"))?;
+        let address = printed_address(&mut process)
+            .await
+            .with_context(|| format!("{self} does not start"))?;
         let name = program.file_name().context("the program has no name")?;
         Ok(RunningServer {
             process,
-            address: address.to_owned(),
+            address,
             name: name.to_string_lossy().into_owned(),
         })
     }
@@ -190,4 +186,16 @@ impl fmt::Display for Transport {
             Self::WebSocket => "WebSocket",
         })
     }
+}
+
+/// The host and port that a server prints, in its first line.
+pub async fn printed_address(process: &mut Child) -> Result<String> {
+    let output = process.stdout.take().context("no output")?;
+    let line = BufReader::new(output).lines().next_line().await?;
+    let address = line
+        .as_deref()
+        .and_then(|line| line.strip_prefix("listening on http://"))
+        .and_then(|line| line.strip_suffix("/acp"))
+        .context("no address is printed")?;
+    Ok(address.to_owned())
 }
