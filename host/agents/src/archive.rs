@@ -17,7 +17,7 @@ use flate2::read::MultiGzDecoder;
 use self::unpacker::Unpacker;
 use crate::error::Error;
 use crate::location::Location;
-use crate::name::is_special;
+use acp_chain_system::names::is_special;
 
 /// Endings of packed files that are not supported.
 const UNKNOWN: [&str; 15] = [

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
+use acp_chain_system::files::real;
 
 /// How long an installation may take: a slow network and a large package.
 const PATIENCE: Duration = Duration::from_mins(20);
@@ -40,9 +41,7 @@ pub fn lasting(program: PathBuf) -> PathBuf {
     else {
         return program;
     };
-    folder
-        .canonicalize()
-        .map_or_else(|_| program.clone(), |folder| folder.join(name))
+    real(folder).map_or_else(|_| program.clone(), |folder| folder.join(name))
 }
 
 /// Node itself. The `node` in `PATH` may be a stand-in of a version manager, which starts another version in each

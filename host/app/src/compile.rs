@@ -1,7 +1,8 @@
 //! Compiles a component in a separate process, with bounds: the compiler reads untrusted input.
 //!
-//! That process is `acp-chain compile`. It reads the component from standard input, gives up its rights, compiles, and
-//! writes one `Outcome` to standard output. If the process ends without an outcome, it has exceeded a bound.
+//! That process is `acp-chain compile`. It reads the component from standard input, its length first, gives up its rights,
+//! compiles, and writes one `Outcome` to standard output. If the process ends without an outcome, it has exceeded a bound.
+//! Its input stays open until then: when it ends, the process that waits for the code has ended, and this one ends, too.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -43,11 +44,12 @@ enum Outcome {
 #[expect(clippy::disallowed_methods, reason = "a program reads it")]
 pub fn serve() -> io::Result<()> {
     process::bound(MEMORY, TIME);
-    let mut wasm = Vec::new();
-    io::stdin().take(COMPONENT as u64).read_to_end(&mut wasm)?;
+    let wasm = component()?;
     let engine = Engine::new(None).map_err(io::Error::other)?;
     // From here on, untrusted input is processed.
     let _ = rights::give_up(&[], None);
+    // A thread that started earlier would have kept its rights.
+    thread::Builder::new().spawn(end_with_input)?;
     let (outcome, rest) = match engine.code(&wasm) {
         Ok(code) => (Outcome::Code, code),
         Err(ComponentError::TooDeep) => (Outcome::TooDeep, Vec::new()),
@@ -58,6 +60,27 @@ pub fn serve() -> io::Result<()> {
     out.write_all(&[outcome as u8])?;
     out.write_all(&rest)?;
     out.flush()
+}
+
+/// The component, from standard input.
+fn component() -> io::Result<Vec<u8>> {
+    let mut input = io::stdin().lock();
+    let mut prefix = [0; size_of::<u64>()];
+    input.read_exact(&mut prefix)?;
+    let length = u64::from_le_bytes(prefix).min(COMPONENT as u64);
+    let mut wasm = Vec::new();
+    let read = input.take(length).read_to_end(&mut wasm)?;
+    if (read as u64) < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(wasm)
+}
+
+/// Ends this process when its input ends.
+fn end_with_input() {
+    // An error is an end, too.
+    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+    std::process::exit(1);
 }
 
 /// The code of a component, compiled in a separate process.
@@ -80,13 +103,18 @@ pub fn apart(wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
     let child = Mutex::new(child);
     let (mut out, mut printed) = (Vec::new(), Vec::new());
     let is_late = thread::scope(|scope| {
-        // The process may end before it has read the whole component.
-        scope.spawn(move || input.map(|mut input| input.write_all(wasm)));
+        let written = scope.spawn(move || {
+            let mut open = input?;
+            let length = (wasm.len() as u64).to_le_bytes();
+            // The process may end before it has read the whole component.
+            let _ = open.write_all(&length).and_then(|()| open.write_all(wasm));
+            Some(open)
+        });
         scope.spawn(|| errors.map(|errors| errors.take(STDERR).read_to_end(&mut printed)));
         let (done, is_done) = channel();
         let late = scope.spawn(|| is_late(&child, is_done));
         let _ = output.map(|output| output.take(CODE).read_to_end(&mut out));
-        drop(done);
+        drop((written.join(), done));
         late.join().unwrap_or(false)
     });
     let status = lock(&child).wait().map_err(failed)?;

@@ -90,6 +90,11 @@ impl ChainOptions {
         if self.manifest.is_none() && (self.with.is_empty() || own().is_none()) {
             return Ok(());
         }
+        self.check_all()
+    }
+
+    /// Checks the whole chain, but not its agent, which a proxy does not have.
+    fn check_all(&self) -> Result<(), ChainError> {
         let (user, manifest) = self.read()?;
         check_grant(&manifest, &user)?;
         Ok(protected::check_chain(&manifest)?)
@@ -209,6 +214,8 @@ impl ChainOptions {
 
     /// Serves a client, until either end disconnects, or until `stop`; `begun` is called with the chain once it has
     /// started. A supervisor may be running already. Returns the exit code.
+    ///
+    /// A client that leaves without `initialize` cannot be told why no chain could have started; that is reported.
     pub async fn serve(
         &self,
         client: Transport,
@@ -226,7 +233,9 @@ impl ChainOptions {
             ..Settings::default()
         };
         let program = settings.program.clone();
+        let mut is_asked = false;
         let start = async |role| {
+            is_asked = true;
             let plan = self.plan(role)?;
             let supervisor = match supervisor.take() {
                 Some(early) => early,
@@ -241,9 +250,18 @@ impl ChainOptions {
         };
         let advice = ". To try again, restart acp-chain";
         let exit_code = serve(client, start, advice, stop, settings).await;
-        // A client that left without `initialize` was not told.
-        let failed = self.failed.as_ref().map(|error| error.exit_code);
-        failed.unwrap_or(exit_code)
+        if is_asked {
+            return exit_code;
+        }
+        let failed = self.failed.clone();
+        let checked = failed.map_or_else(|| self.check_all(), Err);
+        checked.map_or_else(
+            |error| {
+                report.warns(&error.to_string());
+                error.exit_code
+            },
+            |()| exit_code,
+        )
     }
 }
 

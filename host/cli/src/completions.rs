@@ -95,14 +95,15 @@ impl Whose {
         match (parent, command, arg.get_id().as_str()) {
             (_, _, "with")
             | ("acp-chain", "info", "extension")
+            | ("acp-chain", "add", "source")
             | ("state", "wipe", "extension") => Some(Self::Extensions),
             ("acp-chain", "run" | "try" | "dev" | "serve" | "doctor", "name")
             | ("agent", "update", "names")
             | ("agent", "remove", "name") => Some(Self::Agents),
             ("acp-chain", "setup", "agents") => Some(Self::Candidates),
-            ("acp-chain", "remove", "name") | ("acp-chain", "update", "names") => {
-                Some(Self::Proxies)
-            }
+            ("acp-chain", "remove", "name")
+            | ("acp-chain", "update", "names")
+            | ("trace" | "receipts", "show", "proxy") => Some(Self::Proxies),
             _ => None,
         }
     }

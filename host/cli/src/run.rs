@@ -99,8 +99,7 @@ impl Run {
             receipts::observed(exported, options.receipts.as_ref(), log_file)
         });
         let (trace, last) = begun.unwrap_or_else(|error| {
-            // Editors show the answer to `initialize`, and few of them standard error, which is for others.
-            tell!("acp-chain: {error}");
+            // Editors show the answer to `initialize`, and few of them standard error.
             options.failed.get_or_insert(ChainError::misuse(error));
             (None, None)
         });

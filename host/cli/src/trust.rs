@@ -16,6 +16,7 @@ use acp_chain_extension::Digest;
 use acp_chain_manifest::Manifest;
 use acp_chain_project::{Content, Keep, Record, Records, Standing, TrustDecision, vouched};
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files::real;
 use acp_chain_terms::question;
 
 #[derive(Debug, clap::Args)]
@@ -91,7 +92,7 @@ impl Trust {
         let folder = self.folder.as_deref().unwrap_or(Path::new("."));
         let root = project::root(folder);
         if self.revoke {
-            let named = [folder.canonicalize(), std::path::absolute(folder)];
+            let named = [real(folder), std::path::absolute(folder)];
             let is_inside = |folder: &&Path| match &root {
                 Ok(root) => folder.starts_with(root),
                 Err(_) => true,

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::progress::TERMINAL;
 use super::receipts::tell_checkpoint;
@@ -42,7 +43,7 @@ Examples:
 
 Exit codes:
   0    the last turn was answered, whatever its stop reason
-  1    the chain, the agent or the last turn failed
+  1    the chain, the agent or the last turn failed, or the agent was silent for too long
   2    the command line is wrong, or a stream or the trace cannot be used
   3    the agent wants you to sign in
   130  you pressed Ctrl-C twice, or between turns")]
@@ -52,6 +53,9 @@ pub struct Try {
     /// Take only this turn; by default, each line of standard input is a prompt
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
+    /// End if the agent has to answer, and sends nothing for so long; by default, only a hint is printed after 10 seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: Option<u64>,
 }
 
 impl Try {
@@ -64,6 +68,7 @@ impl Try {
                     agent,
                     files: open(&folder),
                     folder,
+                    patience: self.timeout.map(Duration::from_secs),
                     doctor: self.doctor(),
                     columns: columns(),
                     has_terminal: super::has_terminal(),
@@ -122,7 +127,7 @@ impl Try {
         Ok(match ending? {
             Ending::Done => 0,
             // The failure has been reported already.
-            Ending::Failed => FAILED,
+            Ending::Failed | Ending::Silent => FAILED,
             Ending::Login => LOGIN,
             Ending::Interrupted => INTERRUPTED,
         })

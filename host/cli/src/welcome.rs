@@ -1,5 +1,5 @@
-//! `acp-chain` alone, in a terminal: what it is, what it has found here, and the next command, in six lines. Nothing that is
-//! wrong here is an error: the next command then is `acp-chain doctor`.
+//! `acp-chain` alone, in a terminal: what it is, what it has found here, and the next command, in six lines, or more in a
+//! narrow terminal. Nothing that is wrong here is an error: the next command then is `acp-chain doctor`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,12 +12,18 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_setup::{EDITORS, Editor, Folders, Runs, agents};
 use console::style;
 
+use crate::out::fitted;
+
+/// How far what was found is indented.
+const INDENT: usize = 11;
+
 /// How many names of a kind are shown.
 const SHOWN: usize = 4;
 
 pub fn main() -> ExitCode {
     let here = Here::look();
-    say!("acp-chain puts sandboxed proxies between your editor and its coding agent.");
+    let is = "acp-chain puts sandboxed proxies between your editor and its coding agent.";
+    say!("{}", fitted(is, 0));
     for (what, found) in [
         (
             "editors",
@@ -27,13 +33,15 @@ pub fn main() -> ExitCode {
         ("project", here.project_words()),
         ("chain", here.chain_words()),
     ] {
-        say!("  {}  {found}", style(format!("{what:7}")).dim());
+        let what = style(format!("{what:7}")).dim();
+        say!("  {what}  {}", fitted(&found, INDENT));
     }
     let (command, does) = here.next();
-    say!(
+    let next = format!(
         "Next: `{}` {does}; `acp-chain --help` lists all commands.",
         style(command).bold()
     );
+    say!("{}", fitted(&next, 2));
     ExitCode::SUCCESS
 }
 

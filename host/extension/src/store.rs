@@ -301,7 +301,7 @@ impl Changing<'_> {
 
 /// Resolves symbolic links, which users often have in place of settings.
 fn behind_links(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    files::real(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> StoreError {

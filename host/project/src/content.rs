@@ -13,6 +13,7 @@ use acp_chain_channel::limits::{self, COMPONENT, LOCK, SIGNATURE};
 use acp_chain_extension::digest::Hasher;
 use acp_chain_extension::{Carried, Digest, Installed, Lock, LockError, Release};
 use acp_chain_manifest::{Draft, Drafted, From, Manifest, ManifestError, User};
+use acp_chain_system::files::real;
 
 /// The first line of a [`Content::statement`]. It must change with the format.
 const FORMAT: &str = "acp-chain project 1";
@@ -247,10 +248,10 @@ pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
         };
         let path = root.join(path);
         // The path may be a symbolic link.
-        let real = path.canonicalize().ok();
-        for path in [Some(path), real].into_iter().flatten() {
+        let target = real(&path).ok();
+        for path in [Some(path), target].into_iter().flatten() {
             let above = path.ancestors().skip(1);
-            let above = above.filter_map(|folder| folder.canonicalize().ok());
+            let above = above.filter_map(|folder| real(folder).ok());
             let beneath = above.filter(|folder| folder.starts_with(root) && folder != root);
             all.extend(beneath);
         }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::worktree::is_marked;
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files;
 
 /// The name of a project's manifest.
 pub const MANIFEST: &str = "acp-chain.toml";
@@ -59,7 +60,7 @@ impl Bounds {
     /// Folders that do not exist are ignored.
     #[must_use]
     pub fn new(home: Option<&Path>, settings: Option<&Path>) -> Self {
-        let real = |path: Option<&Path>| path.and_then(|path| path.canonicalize().ok());
+        let real = |path: Option<&Path>| path.and_then(|path| files::real(path).ok());
         Self {
             home: real(home),
             settings: real(settings),
@@ -101,7 +102,7 @@ pub fn find(cwd: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Fo
     if !cwd.is_absolute() {
         return nowhere(io::Error::other("the path is not absolute"));
     }
-    let start = match cwd.canonicalize() {
+    let start = match files::real(cwd) {
         Ok(start) if start.is_dir() => start,
         Ok(_) => return nowhere(io::ErrorKind::NotADirectory.into()),
         Err(error) => return nowhere(error),

@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use acp_chain_system::files::real;
+
 /// The maximum length of a Git file with a path, in bytes.
 const LONGEST: u64 = 32 * 1024;
 
@@ -41,17 +43,17 @@ pub fn is_marked(folder: &Path) -> bool {
 fn repository(top: &Path) -> Option<PathBuf> {
     let mark = top.join(".git");
     if mark.symlink_metadata().ok()?.is_dir() {
-        return mark.canonicalize().ok();
+        return real(&mark).ok();
     }
     let own = line(&mark)?;
     let own = top.join(own.strip_prefix("gitdir:")?.trim());
-    let own = own.canonicalize().ok()?;
+    let own = real(&own).ok()?;
     let back = own.join(line(&own.join("gitdir"))?);
-    if back.canonicalize().ok()? != mark.canonicalize().ok()? {
+    if real(&back).ok()? != real(&mark).ok()? {
         return None;
     }
     let shared = own.join(line(&own.join("commondir"))?);
-    let shared = shared.canonicalize().ok()?;
+    let shared = real(&shared).ok()?;
     // Git keeps the files of each worktree in `worktrees`.
     (own.parent()? == shared.join("worktrees")).then_some(shared)
 }

@@ -16,6 +16,7 @@ use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 use super::opening::AT_A_TIME;
 use acp_chain_rpc::untrusted::Untrusted;
 pub use acp_chain_system::files::Identity;
+use acp_chain_system::files::real;
 pub use acp_chain_system::{directory, mounts};
 
 /// A directory as the manifest names it.
@@ -159,7 +160,7 @@ fn why(path: &Path, error: &io::Error) -> String {
     let path: PathBuf = path.components().collect();
     match fs::symlink_metadata(&path) {
         Ok(about) if about.is_symlink() => {
-            let target = fs::canonicalize(&path).or_else(|_| fs::read_link(&path));
+            let target = real(&path).or_else(|_| fs::read_link(&path));
             let target = target.unwrap_or_default();
             format!(
                 "it is a link to {0}, and a link may lead elsewhere tomorrow; write {0} in its place",

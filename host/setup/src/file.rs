@@ -4,20 +4,20 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use acp_chain_system::files::real;
+
 use crate::error::{Error, LONGEST, Malformed};
 
 /// The file that a path leads to, or would lead to.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
-    match path.canonicalize() {
+    match real(path) {
         Ok(path) => Ok(path),
         Err(_) if path.symlink_metadata().is_ok() => Err(Error::Dangling(path.to_owned())),
         // The folder may be a link, too.
-        Err(_) => Ok(
-            match (path.parent().map(Path::canonicalize), path.file_name()) {
-                (Some(Ok(folder)), Some(name)) => folder.join(name),
-                _ => path.to_owned(),
-            },
-        ),
+        Err(_) => Ok(match (path.parent().map(real), path.file_name()) {
+            (Some(Ok(folder)), Some(name)) => folder.join(name),
+            _ => path.to_owned(),
+        }),
     }
 }
 

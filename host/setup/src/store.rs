@@ -114,6 +114,29 @@ impl Store {
         written.map_err(Error::disk(&change.path))
     }
 
+    /// The configurations of an editor that are changed, among those in its usual places.
+    ///
+    /// # Errors
+    /// If a record cannot be read.
+    pub fn changed(&self, editor: &Editor, places: &Folders) -> Result<Vec<PathBuf>, Error> {
+        let known = self.known(editor.changeable(places))?;
+        Ok(known.into_iter().map(|(path, _)| path).collect())
+    }
+
+    /// Those of these files that have a record, each once.
+    fn known(&self, files: Vec<PathBuf>) -> Result<Vec<(PathBuf, Record)>, Error> {
+        let mut known: Vec<(PathBuf, Record)> = Vec::new();
+        for file in files {
+            // The file may no longer exist.
+            let path = resolved(&file).unwrap_or(file);
+            let is_known = known.iter().any(|(other, _)| *other == path);
+            if let Some(record) = self.record(&path)?.filter(|_| !is_known) {
+                known.push((path, record));
+            }
+        }
+        Ok(known)
+    }
+
     /// Plans to undo the changes for an editor.
     ///
     /// # Errors
@@ -124,19 +147,11 @@ impl Store {
         places: &Folders,
         file: Option<&Path>,
     ) -> Result<UndoPlan, Error> {
-        let mut known = Vec::new();
         let files = match file {
             Some(file) => vec![std::path::absolute(file).map_err(Error::disk(file))?],
             None => editor.changeable(places),
         };
-        for file in files {
-            // The file may no longer exist.
-            let path = resolved(&file).unwrap_or(file);
-            let is_known = known.iter().any(|(other, _)| *other == path);
-            if let Some(record) = self.record(&path)?.filter(|_| !is_known) {
-                known.push((path, record));
-            }
-        }
+        let mut known = self.known(files)?;
         if known.len() > 1 {
             let found = known.into_iter().map(|(path, _)| path).collect();
             return Err(Error::Several {

@@ -23,11 +23,13 @@
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //! | `blocking` | one of them, with the standard library alone | a socket | a named pipe |
 //!
-//! Unix is Linux and macOS. `rotated`, a file that starts over when it grows too long, is the same everywhere.
+//! Unix is Linux and macOS. The same everywhere are `rotated`, a file that starts over when it grows too long, and `names`,
+//! what names and paths mean on Windows.
 
 mod command;
 mod descent;
 mod given_up;
+pub mod names;
 pub mod rotated;
 mod started;
 

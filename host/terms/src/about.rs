@@ -23,6 +23,9 @@ pub enum Reasons {
 /// With more powers than this, reasons are folded.
 const WHOLE: usize = 6;
 
+/// How many lines of an example are shown.
+const EXAMPLE: usize = 60;
+
 impl Reasons {
     /// Whether the reason for a power, of that many, is shown.
     pub fn show(self, power: &Power, of: usize) -> bool {
@@ -34,7 +37,31 @@ impl Reasons {
 pub fn whole(package: &Package, digest: Digest, size: u64, reasons: Reasons) -> Vec<String> {
     let mut lines = lines(package, digest, size, reasons);
     lines.extend(configuration(package));
+    if reasons == Reasons::All {
+        lines.extend(example(package));
+    }
     lines
+}
+
+/// An entry of a manifest with the first example of the configuration, one line each. None for a package without one.
+fn example(package: &Package) -> Vec<String> {
+    let schema = package.asks.config.as_ref();
+    let config = schema.and_then(|schema| schema.get("examples")?.get(0));
+    let text = config.map(|config| toml::to_string(&json!({ "proxy": { "config": config } })));
+    let Some(Ok(text)) = text else {
+        return Vec::new();
+    };
+    let entry = [
+        "[[proxy]]".to_owned(),
+        format!("use = \"{}\"", package.name),
+    ];
+    let rows = text.lines().take(EXAMPLE);
+    let rows = rows.map(|line| quote(line, MAX_QUOTE));
+    let lines = entry.into_iter().chain([String::new()]).chain(rows);
+    let indented = lines.map(|line| format!("  {line}").trim_end().to_owned());
+    std::iter::once("For example".to_owned())
+        .chain(indented)
+        .collect()
 }
 
 /// The keys of the configuration, one line each, and below it the meaning. None for a package that takes none.

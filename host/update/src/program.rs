@@ -36,7 +36,7 @@ pub struct Staged {
 impl Program {
     /// The running program, by its path without links.
     pub fn running() -> Result<Self, UpdateError> {
-        let path = env::current_exe().and_then(|path| path.canonicalize());
+        let path = env::current_exe().and_then(|path| files::real(&path));
         let path = path.map_err(UpdateError::Moved)?;
         Ok(Self { path })
     }

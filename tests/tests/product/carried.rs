@@ -277,6 +277,23 @@ async fn info_tells_what_an_extension_is() {
 }
 
 #[tokio::test]
+async fn the_example_of_an_extension_is_valid() {
+    let user = User::new();
+    for name in ["rules", "permissions", "redact", "brake", "two-of-three"] {
+        let (told, printed) = user.output(["info", name]).await;
+        let example = printed.split_once("\nFor example\n");
+        let (_, example) = example.unwrap_or_else(|| panic!("{name}: {printed}"));
+        assert!(told && example.contains("proxy.config"), "{example}");
+        let lines = example.lines().map(|line| line.trim_start_matches("  "));
+        let manifest = user.path("example.toml");
+        fs::write(&manifest, lines.collect::<Vec<_>>().join("\n")).unwrap();
+        let options = ["check", "--manifest", manifest.to_str().unwrap()];
+        let (valid, printed) = user.output(options).await;
+        assert!(valid && printed.contains(name), "{name}: {printed}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_an_error_and_what_is_there_is_not_added_again() {
     let user = User::new();
     let error = user.refused(&["--with", "redcat"]).await;

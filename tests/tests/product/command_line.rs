@@ -108,6 +108,9 @@ fn bash_completes_names_of_extensions_and_agents() {
         COMP_WORDS=(acp-chain run --with re) COMP_CWORD=3
         $function acp-chain re --with
         echo "${COMPREPLY[@]}"
+        COMP_WORDS=(acp-chain add re) COMP_CWORD=2
+        $function acp-chain re add
+        echo "${COMPREPLY[@]}"
         COMP_WORDS=(acp-chain try mi) COMP_CWORD=2
         $function acp-chain mi try
         echo "${COMPREPLY[@]}"
@@ -119,7 +122,7 @@ fn bash_completes_names_of_extensions_and_agents() {
     bash.args(["--norc", "-c", asks, "bash"])
         .arg(script(&home, "bash"));
     let completed = printed(&mut with_names(bash, &home));
-    assert_eq!(completed, "redact\nmine\nzed\n");
+    assert_eq!(completed, "redact\nredact\nmine\nzed\n");
 }
 
 #[test]
@@ -350,8 +353,15 @@ fn help_and_the_log_have_no_colours_in_a_terminal() {
     }
 }
 
-/// The lines that the program prints alone in a narrow terminal, with nothing in `PATH` but this folder.
+/// The six lines that the program prints alone in a wide terminal, with nothing in `PATH` but this folder.
 fn welcomed(home: &Path, path: &Path) -> Vec<String> {
+    let lines = welcomed_within(200, home, path);
+    assert_eq!(lines.len(), 6, "{lines:?}");
+    lines
+}
+
+/// The lines in a terminal with so many columns.
+fn welcomed_within(columns: u16, home: &Path, path: &Path) -> Vec<String> {
     let mut command = Command::new(program());
     let folder = home.ancestors().find(|folder| folder.is_dir()).unwrap();
     command
@@ -361,12 +371,36 @@ fn welcomed(home: &Path, path: &Path) -> Vec<String> {
         .env("NO_COLOR", "1")
         .current_dir(folder);
     let terminal = Terminal::open().unwrap();
-    terminal.resize(24, 40).unwrap();
+    terminal.resize(24, columns).unwrap();
     let (succeeded, shown) = terminal.run(command, "").unwrap();
     assert!(succeeded, "{shown}");
-    let lines: Vec<_> = shown.lines().map(str::to_owned).collect();
-    assert_eq!(lines.len(), 6, "{shown}");
-    lines
+    shown.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn in_a_narrow_terminal_no_line_of_the_welcome_is_too_long_nor_any_command_broken() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let bin = home.join("bin");
+    fs::create_dir(&bin).unwrap();
+    for agent in ["gemini", "opencode", "claude-agent-acp", "codex-acp"] {
+        executable(&bin.join(agent), "#!/bin/sh\n").unwrap();
+    }
+    fs::create_dir_all(home.join(".config/zed")).unwrap();
+    let zed = home.join(".config/zed/settings.json");
+    fs::write(&zed, r#"{ "agent_servers": { "a": { "command": "a" } } }"#).unwrap();
+    for columns in [80, 40] {
+        let lines = welcomed_within(columns, home, &bin);
+        let is_fit = |line: &String| line.chars().count() <= columns.into();
+        assert!(lines.iter().all(is_fit), "{columns}: {lines:#?}");
+        let text = lines.join("\n");
+        for command in ["`acp-chain setup zed --with redact`", "`acp-chain --help`"] {
+            assert!(
+                text.contains(command),
+                "{columns}: {text}\nlacks\n{command}"
+            );
+        }
+    }
 }
 
 #[test]

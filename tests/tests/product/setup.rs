@@ -197,6 +197,56 @@ fn without_a_terminal_only_yes_changes_anything_and_print_never_does() {
 }
 
 #[test]
+fn all_editors_that_are_found_are_changed_and_restored_and_one_that_cannot_be_stops_no_other() {
+    let user = User::with_zed();
+    let printed = user.is_refused(&["--all", "--undo", "--yes"]);
+    assert!(printed.contains("there is nothing to undo"), "{printed}");
+    let others = [
+        ".config/Code/User/settings.json",
+        ".config/Cursor/User/settings.json",
+    ];
+    let code = r#"{ "acp.agents": { "Mine": { "command": "mine" } } }"#;
+    for path in others {
+        user.write(path, code);
+    }
+    let acpx = user.write(".acpx/config.json", "{ no");
+    let path = |path: &str| user.path(path).display().to_string();
+
+    let printed = user.is_refused(&["--all", "--with", "redact", "--print"]);
+    for line in [
+        format!("Zed: {}: would change\n", path(ZED)),
+        format!("VS Code: {}: would change\n", path(others[0])),
+        format!("VS Code: {}: would change\n", path(others[1])),
+        format!(
+            "acpx: {}: not changed, because of the error above\n",
+            acpx.display()
+        ),
+    ] {
+        assert!(printed.contains(&line), "{printed}\nlacks\n{line}");
+    }
+    assert_eq!(user.read(ZED), SETTINGS);
+
+    fs::remove_file(acpx).unwrap();
+    let printed = user.sets_up(&["--all", "--with", "redact", "--yes"]);
+    assert_eq!(printed.matches(": changed\n").count(), 3, "{printed}");
+    for path in [ZED, others[0], others[1]] {
+        assert!(user.read(path).contains("\"redact\""), "{path}");
+    }
+    let printed = user.sets_up(&["--all", "--with", "redact", "--yes"]);
+    assert_eq!(
+        printed.matches(": nothing to change\n").count(),
+        3,
+        "{printed}"
+    );
+    let printed = user.sets_up(&["--all", "--undo", "--yes"]);
+    assert_eq!(printed.matches(": restored\n").count(), 3, "{printed}");
+    assert_eq!(user.read(ZED), SETTINGS);
+    for path in others {
+        assert_eq!(user.read(path), code);
+    }
+}
+
+#[test]
 fn undo_of_what_was_edited_since_takes_back_only_ours_and_says_so() {
     let user = User::with_zed();
     user.sets_up(&["zed", "--yes", "--agent", "OpenCode"]);
@@ -210,10 +260,24 @@ fn undo_of_what_was_edited_since_takes_back_only_ours_and_says_so() {
 }
 
 #[test]
-fn undo_names_what_still_launches_acp_chain_and_fails() {
+fn undo_knows_an_agent_that_only_has_another_name() {
     let user = User::with_zed();
     user.sets_up(&["zed", "--yes", "--agent", "OpenCode"]);
     user.write(ZED, &user.read(ZED).replace("OpenCode", "Renamed"));
+    let printed = user.sets_up(&["zed", "--undo", "--yes"]);
+    assert!(
+        printed.contains("no longer launches acp-chain"),
+        "{printed}"
+    );
+    assert_eq!(user.read(ZED), SETTINGS.replace("OpenCode", "Renamed"));
+}
+
+#[test]
+fn undo_names_what_still_launches_acp_chain_and_fails() {
+    let user = User::with_zed();
+    user.sets_up(&["zed", "--yes", "--agent", "OpenCode"]);
+    let edited = user.read(ZED).replace("OpenCode", "Renamed");
+    user.write(ZED, &edited.replace("\"acp\"", "\"acp\", \"--debug\""));
     for args in [&["--print"][..], &["--yes"]] {
         let printed = user.is_refused(&[&["zed", "--undo"], args].concat());
         assert!(

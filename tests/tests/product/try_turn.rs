@@ -260,6 +260,18 @@ async fn an_agent_that_ends_in_the_midst_is_told_with_how() {
 }
 
 #[tokio::test]
+async fn an_agent_that_never_answers_is_given_up_where_the_user_says_so() {
+    let user = User::new();
+    let agent = ["tail", "-f", "/dev/null"];
+    let (_, err, code) = user
+        .tried(&["--timeout", "1", "--prompt", "hi"], &agent)
+        .await;
+    let told = "acp-chain try: `initialize` failed: the agent has sent nothing for 1 s\n";
+    let told = format!("{told}{}", doctor(&agent.join(" ")));
+    assert_eq!((err, code), (told, Some(1)));
+}
+
+#[tokio::test]
 async fn an_error_of_the_agent_is_told_with_its_request_and_its_data() {
     let error =
         r#"{"code":-32603,"message":"Internal error","data":{"details":"no credit\u001b[2J"}}"#;

@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::process::Stdio;
 
 use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::in_time;
+use tokio::io::AsyncWriteExt;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
@@ -88,5 +91,29 @@ async fn a_component_that_cannot_be_compiled_is_an_error_of_its_proxy_alone() {
             notices.contains("the proxy `bomb` did not start"),
             "{name}: {notices}"
         );
+    }
+}
+
+#[tokio::test]
+async fn compiling_ends_when_nobody_waits_for_the_code_any_longer() {
+    // It takes minutes, or more memory than there is.
+    let component = instances(14);
+    let length = u64::try_from(component.len()).unwrap();
+    for sent in [component.len(), component.len() / 2, 0] {
+        let mut command = host::acp_chain("compile");
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut compiling = command.spawn().unwrap();
+        let mut input = compiling.stdin.take().unwrap();
+        input.write_all(&length.to_le_bytes()).await.unwrap();
+        input.write_all(&component[..sent]).await.unwrap();
+        // As the end of the process that has it open does.
+        drop(input);
+        let ended = in_time("the end of compiling", compiling.wait_with_output());
+        let output = ended.await.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{sent}: {output:?}");
+        assert!(output.stdout.is_empty(), "{sent}: {output:?}");
     }
 }

@@ -16,6 +16,7 @@ use acp_chain_conductor::{Swap, Terms};
 use acp_chain_extension::{Digest, Location};
 use acp_chain_manifest::{Manifest, ProxyKind, User};
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files;
 
 /// The project under development.
 #[derive(Clone, Debug)]
@@ -44,10 +45,7 @@ pub type SwapOutcome = oneshot::Receiver<Result<(), Failure>>;
 impl DevProject {
     /// The project in a folder, and the chain named for it.
     pub fn find(folder: &Path, manifest: Option<&Path>, named: NamedFiles) -> Result<Self, Error> {
-        let absolute = |path: &Path| {
-            path.canonicalize()
-                .map_err(|error| Error::of_file(path, error))
-        };
+        let absolute = |path: &Path| files::real(path).map_err(|error| Error::of_file(path, error));
         let folder = absolute(folder)?;
         let project = Project::read(&folder).map_err(Error::Metadata)?;
         Ok(Self {
@@ -89,7 +87,7 @@ impl DevProject {
             opened.map(|opened| (&proxy.entry, opened))
         });
         let is_within = given.find(|(_, opened)| {
-            let real = opened.by.canonicalize();
+            let real = files::real(&opened.by);
             let is_within = real.is_ok_and(|real| {
                 let mut sources = sources.iter();
                 sources.any(|source| real.starts_with(source) || source.starts_with(&real))
@@ -113,12 +111,10 @@ impl DevProject {
         manifest: &Manifest,
         proxies: &'p [ProxyPlan],
     ) -> Result<&'p ProxyPlan, Error> {
-        let component = self.component.canonicalize().ok();
+        let component = files::real(&self.component).ok();
         let is_own = |proxy: &&ProxyPlan| match &proxy.entry.kind {
             ProxyKind::Component(made) => match &made.location {
-                Location::File(path) => {
-                    component.is_some() && path.canonicalize().ok() == component
-                }
+                Location::File(path) => component.is_some() && files::real(path).ok() == component,
                 _ => false,
             },
             ProxyKind::Native(_) => false,

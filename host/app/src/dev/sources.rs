@@ -18,7 +18,7 @@ use crate::{Error, Report};
 use acp_chain_extension::Digest;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::apart;
-use acp_chain_system::files::Identity;
+use acp_chain_system::files::{Identity, real};
 
 /// How long it must be quiet before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(20);
@@ -76,7 +76,7 @@ impl Sources {
             }
         });
         let watcher = watcher.map_err(Error::Watcher)?;
-        let written = written.iter().filter_map(|path| path.canonicalize().ok());
+        let written = written.iter().filter_map(|path| real(path).ok());
         let tree = Tree {
             folder: folder.to_owned(),
             beside: beside.map(Path::to_owned),
@@ -158,7 +158,7 @@ impl Tree {
 
     /// The target of a symbolic link, if it is a file; it is watched in its place. Links to folders are not followed.
     fn behind(&mut self, link: &Path) -> Option<PathBuf> {
-        let file = link.canonicalize().ok().filter(|file| file.is_file())?;
+        let file = real(link).ok().filter(|file| file.is_file())?;
         self.add(file.parent()?.to_owned());
         Some(file)
     }
@@ -194,7 +194,7 @@ pub fn elsewhere(project: &Path) -> Vec<PathBuf> {
         for entry in entries.filter(|entry| is_source(&entry.file_name())) {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_symlink() => targets.extend(entry.path().canonicalize()),
+                Ok(kind) if kind.is_symlink() => targets.extend(real(&entry.path())),
                 _ => {}
             }
         }

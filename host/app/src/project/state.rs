@@ -115,8 +115,8 @@ impl State {
                 format!("{project} is no longer trusted: new sessions have none of its proxies")
             }
             Self::Unknown => format!(
-                "{project} has proxies of its own, which do not run, for you have not agreed to them: {command} \
-                 shows them, and asks you"
+                "{project} has proxies of its own, which do not run: you have not agreed to them; {command} shows \
+                 them, and asks you"
             ),
             Self::Wrong(error) => format!(
                 "{project} cannot be used as it is: {}. {until_then}",

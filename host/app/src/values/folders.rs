@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files;
 
 use crate::home;
 
@@ -27,7 +28,7 @@ fn folder(named: &Path, records: Option<&Records>) -> io::Result<PathBuf> {
     if !named.is_absolute() {
         return Ok(named.to_owned());
     }
-    let real = match named.canonicalize() {
+    let real = match files::real(named) {
         Ok(real) => real,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(named.to_owned());

@@ -9,6 +9,7 @@ use acp_chain_conductor::StoredValues;
 use acp_chain_extension::Source;
 use acp_chain_manifest::{Origin, ProxyKind};
 use acp_chain_state::{Keeper, Namespace};
+use acp_chain_system::files::real;
 use acp_chain_system::worker::Worker;
 
 use super::{POWER, SUBCOMMAND, Start};
@@ -153,7 +154,7 @@ fn namespace(origin: &Origin) -> Namespace {
 
 /// The path of a file without symbolic links, except for the file itself: that may be a link to its newest version.
 fn place(file: &Path) -> PathBuf {
-    let folder = file.parent().map(Path::canonicalize);
+    let folder = file.parent().map(real);
     match (folder, file.file_name()) {
         (Some(Ok(folder)), Some(name)) => folder.join(name),
         _ => file.to_owned(),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use acp_chain_permissions::{AGENTS, Agent, Folders, Import as Imported, Left, import};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_system::files::real;
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -54,7 +55,7 @@ impl Import {
             Folders::of_user().ok_or("there is no home folder with rules of agents")?;
         let project = self.project.as_ref().map(|folder| {
             let shown = quote(&folder.display().to_string(), MAX_QUOTE);
-            let found = folder.canonicalize();
+            let found = real(folder);
             found.map_err(|error| wrong!("{shown}: {error}"))
         });
         folders.project = project.transpose()?;

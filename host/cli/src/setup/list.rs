@@ -7,6 +7,8 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_secrets::masked;
 use acp_chain_setup::{EDITORS, Editor, Folders, Runs, agents};
 
+use crate::out::fitted;
+
 /// Prints the editors found, and what each launches.
 pub fn print(places: &Folders) {
     let mut is_any = false;
@@ -28,11 +30,11 @@ pub fn print(places: &Folders) {
     }
     if !is_any {
         let names: Vec<_> = EDITORS.iter().map(|editor| editor.title).collect();
-        say!(
-            "No configuration of an editor was found; these are known: {}.",
-            names.join(", ")
-        );
-        say!("`acp-chain setup EDITOR --file FILE` takes one that is elsewhere.");
+        let known = names.join(", ");
+        let none = format!("No configuration of an editor was found; these are known: {known}.");
+        say!("{}", fitted(&none, 0));
+        let elsewhere = "`acp-chain setup EDITOR --file FILE` takes one that is elsewhere.";
+        say!("{}", fitted(elsewhere, 0));
     }
 }
 

@@ -5,10 +5,14 @@
 //! | `offer` | agents that an editor could get, if it has none that the chain can be put in front of |
 //! | `diff` | a change, as it is shown |
 //! | `list` | the editors found |
+//! | `all` | every editor that is found |
+//! | `outcome` | what became of a configuration |
 
+mod all;
 mod diff;
 mod list;
 mod offer;
+mod outcome;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +25,7 @@ use clap::builder::PossibleValuesParser;
 
 use self::diff::show;
 use self::offer::Offer;
+use self::outcome::Outcome;
 use super::extension::consent::agrees;
 use acp_chain_app::{home, shell};
 use acp_chain_disk as disk;
@@ -29,60 +34,72 @@ use acp_chain_manifest::{Manifest, ProxyEntry};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_system::files;
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   acp-chain setup
   acp-chain setup zed --with rules --with redact
   acp-chain setup zed --undo
+  acp-chain setup --all --with redact --print
 
 Exit codes:
-  0  the configuration is as you want it
+  0  the configuration is as you want it, with `--all` each of them
   1  it was not changed: you said no, there is no agent, or because of an error
   2  the command line is wrong")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the flags that users know"
+)]
 pub struct Setup {
     /// The editor; by default, list those that are found
-    #[arg(value_parser = PossibleValuesParser::new(EDITORS.iter().map(|editor| editor.name)))]
+    #[arg(group = "whose", value_parser = PossibleValuesParser::new(EDITORS.iter().map(|editor| editor.name)))]
     editor: Option<String>,
+    /// Every editor that is found, and each of its configurations; at the end, a line for each says what became of it
+    #[arg(long, group = "whose", conflicts_with_all = ["agents", "file"])]
+    all: bool,
     /// Only this agent, by its name in the editor's configuration; for Neovim and Emacs, the name of its program. An
     /// agent that is installed by `acp-chain agent add`, or a known one in your PATH, is added if the editor does not have
     /// it, or launches it by itself
     #[arg(long = "agent", value_name = "NAME", requires = "editor")]
     agents: Vec<String>,
     /// Add this extension to the chain in your config.toml for these agents
-    #[arg(long, value_name = "EXTENSION", requires = "editor")]
+    #[arg(long, value_name = "EXTENSION", requires = "whose")]
     with: Vec<String>,
     /// The editor's configuration, if it is not in the usual place, or there are several
     #[arg(long, value_name = "FILE", requires = "editor")]
     file: Option<PathBuf>,
     /// Restore the configuration
-    #[arg(long, requires = "editor", conflicts_with_all = ["agents", "with"])]
+    #[arg(long, alias = "remove", requires = "whose", conflicts_with_all = ["agents", "with"])]
     undo: bool,
     /// Print what would change, and change nothing
-    #[arg(long, requires = "editor", conflicts_with = "yes")]
+    #[arg(long, alias = "dry-run", requires = "whose", conflicts_with = "yes")]
     print: bool,
     /// Do not ask
-    #[arg(long, requires = "editor")]
+    #[arg(long, requires = "whose")]
     yes: bool,
 }
 
 impl Setup {
     pub fn main(self) -> Result<ExitCode> {
         let places = Folders::of_user().ok_or("there is no home folder to look for editors in")?;
+        if self.all {
+            return all::main(&self, &places);
+        }
         let Some(name) = &self.editor else {
             list::print(&places);
             return Ok(ExitCode::SUCCESS);
         };
         let editor = Editor::named(name).ok_or("there is no such editor")?;
-        if self.undo {
+        let outcome = if self.undo {
             self.undo(editor, &places)
         } else {
-            self.set_up(editor, &places)
-        }
+            self.set_up(editor, &places, self.check_chain()?)
+        };
+        outcome.map(Outcome::code)
     }
 
-    fn set_up(&self, editor: &Editor, places: &Folders) -> Result<ExitCode> {
-        let has_chain = self.check_chain()?;
+    /// Changes a configuration. `has_chain` says whether the chain has any proxies.
+    fn set_up(&self, editor: &Editor, places: &Folders, has_chain: bool) -> Result<Outcome> {
         let program = std::env::current_exe()
             .map_err(|error| wrong!("this program cannot be found: {error}"))?;
         let program = Launch::program(program);
@@ -101,7 +118,7 @@ impl Setup {
             for line in lines {
                 say!("  {}", Untrusted::new(line));
             }
-            return offer.check().map(|()| ExitCode::SUCCESS);
+            return offer.check().map(|()| Outcome::Typed);
         }
         if self.file.is_none() {
             name_further(editor, places);
@@ -120,7 +137,7 @@ impl Setup {
             } else {
                 say!("There is nothing else to change in {path}.");
             }
-            return Ok(ExitCode::SUCCESS);
+            return Ok(Outcome::Same);
         };
         show(change);
         if !has_chain {
@@ -146,10 +163,10 @@ impl Setup {
             editor.title,
             editor.name
         );
-        Ok(ExitCode::SUCCESS)
+        Ok(Outcome::Changed)
     }
 
-    fn undo(&self, editor: &Editor, places: &Folders) -> Result<ExitCode> {
+    fn undo(&self, editor: &Editor, places: &Folders) -> Result<Outcome> {
         let store = store()?;
         let undo = store
             .undo(editor, places, self.file.as_deref())
@@ -181,7 +198,7 @@ impl Setup {
             store.revert(&undo).map_err(shown)?;
         }
         if !undo.left.is_empty() {
-            return Ok(ExitCode::FAILURE);
+            return Ok(Outcome::Left);
         }
         match (
             undo.change.as_ref().map(|change| &change.after),
@@ -191,7 +208,7 @@ impl Setup {
             (_, true) => say!("{path} is as it was before."),
             (_, false) => say!("{path} no longer launches acp-chain."),
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(Outcome::Restored)
     }
 
     /// Whether the chain has any proxies, besides those of projects. Fails if it cannot run.
@@ -233,12 +250,12 @@ impl Setup {
         agrees(self.yes, "Change it like this?")
     }
 
-    fn unchanged(&self) -> ExitCode {
+    fn unchanged(&self) -> Outcome {
         if self.print {
-            return ExitCode::SUCCESS;
+            return Outcome::Printed;
         }
         say!("Nothing was changed.");
-        ExitCode::FAILURE
+        Outcome::Declined
     }
 }
 

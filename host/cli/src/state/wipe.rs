@@ -9,6 +9,7 @@ use crate::extension::consent::agrees;
 use acp_chain_app::home;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::{Database, Filter, StateError, Summary};
+use acp_chain_system::files::real;
 
 #[derive(Debug, clap::Args)]
 pub struct Wipe {
@@ -97,7 +98,7 @@ impl What {
 
 /// The folder of a project as it is stored. One that no longer exists has no other name.
 fn root(folder: &Path) -> PathBuf {
-    let root = folder.canonicalize();
+    let root = real(folder);
     root.or_else(|_| std::path::absolute(folder))
         .unwrap_or_else(|_| folder.to_owned())
 }

@@ -16,6 +16,7 @@ use crate::out::print_all;
 use crate::trace::{warn_of_cut, wrong};
 use acp_chain_kit::transcript::{Script, recorded};
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files;
 
 /// How often a transcript is updated until it passes.
 const TRIES: usize = 3;
@@ -112,7 +113,7 @@ fn head(chain: Option<Chain>, path: &Path) -> Result<String> {
     // Resolved, since a `..` after a link would lead elsewhere.
     let real = |path: &Path| {
         let shown = Untrusted::new(path.display());
-        std::fs::canonicalize(path).map_err(|error| format!("{shown}: {error}"))
+        files::real(path).map_err(|error| format!("{shown}: {error}"))
     };
     let folder = path.parent().unwrap_or(path);
     let folder = real(if folder.as_os_str().is_empty() {

@@ -12,6 +12,7 @@ use acp_chain_extension::{Installed, Location};
 use acp_chain_kit::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use acp_chain_manifest::{Manifest, Order, ProxyKind, User};
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files::real;
 
 /// The parts that all transcripts share.
 pub struct Stage {
@@ -158,7 +159,7 @@ impl Stage {
 
 /// Fails if a proxy may write to a directory, or read one outside the current folder: transcripts are untrusted.
 pub(crate) fn check_directories(manifest: &Manifest, proxies: &[ProxyPlan]) -> Result<()> {
-    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let here = std::env::current_dir().and_then(|here| real(&here));
     let here = here.map_err(|error| wrong!("the current folder cannot be used: {error}"))?;
     for ProxyPlan { entry, directories } in proxies {
         for opened in directories.iter() {

@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, DuplexStream};
 use super::question::{self, Question};
 use super::scene::{Ending, RunningChain, Scene};
 use super::shown::AgentOutput;
-use super::silence::{Silence, hint};
+use super::silence::{Length, Silence, hint};
 use super::{failure, files};
 use crate::typed::input::{Input, InputEvent};
 use crate::typed::picture::Picture;
@@ -55,7 +55,7 @@ enum Event {
     Typed(Option<String>),
     Interrupt,
     /// An answer is long in coming.
-    Silence,
+    Silence(Length),
     /// The chain has ended.
     Ended,
 }
@@ -81,7 +81,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             scene,
             screen: scene.screen,
             running,
-            silence: Silence::default(),
+            silence: Silence::new(scene.patience),
             shown: AgentOutput::new(scene.screen),
             questions: VecDeque::new(),
             logins: Vec::new(),
@@ -121,7 +121,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             };
             ending = match self.turn(&session, &text).await? {
                 end @ (Ending::Done | Ending::Failed) => end,
-                end @ (Ending::Login | Ending::Interrupted) => return Ok(end),
+                end @ (Ending::Silent | Ending::Login | Ending::Interrupted) => return Ok(end),
             };
         }
     }
@@ -186,6 +186,13 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             return Ok(Err(self.report_end()));
         }
         self.silence.begin();
+        let answered = self.answered(method, session).await;
+        self.silence.end();
+        answered
+    }
+
+    /// Handles events until the request is answered.
+    async fn answered(&mut self, method: &str, session: Option<&Value>) -> Result<RequestResult> {
         let mut cancels = session;
         loop {
             let reads = self.scene.has_terminal && !self.questions.is_empty();
@@ -197,9 +204,10 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                     Some(session) => self.cancel(session).await,
                     None => return Ok(Err(Ending::Interrupted)),
                 },
-                Event::Silence => self
+                Event::Silence(Length::Long) => self
                     .screen
                     .tell(format_args!("{}", hint(method, &self.scene.doctor))),
+                Event::Silence(Length::TooLong) => return Ok(Err(self.give_up(method))),
                 Event::Ended => return Ok(Err(self.report_end())),
             }
         }
@@ -222,7 +230,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 }
                 Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Interrupt => return Ok(Err(Ending::Interrupted)),
-                Event::Silence => {}
+                Event::Silence(_) => {}
                 Event::Ended => return Ok(Err(Ending::Failed)),
             }
         }
@@ -238,7 +246,8 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 Ok(Some(message)) => Event::Arrival(self.end.take(message)),
                 Ok(None) | Err(_) => Event::Ended,
             },
-            () = self.silence.is_long() => Event::Silence,
+            // While a question is open, the agent waits for the user.
+            length = self.silence.grows(), if self.questions.is_empty() => Event::Silence(length),
             typed = self.input.next(invitation.unwrap_or_default()), if reads => match typed? {
                 InputEvent::Line(line) => Event::Typed(Some(line)),
                 InputEvent::Ended => Event::Typed(None),
@@ -246,7 +255,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             },
         };
         if matches!(event, Event::Arrival(_)) {
-            self.silence.end();
+            self.silence.interrupt();
         }
         Ok(event)
     }
@@ -311,6 +320,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         };
         let answer = question.request.respond(outcome);
         self.send(answer).await;
+        self.silence.interrupt();
         self.questions.pop_front();
         self.show_question();
     }
@@ -341,6 +351,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         ));
         let params = json!({ "sessionId": session });
         self.send(notification(CANCEL, params)).await;
+        self.silence.interrupt();
         self.dismiss().await;
     }
 
@@ -366,6 +377,15 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         self.screen
             .tell(format_args!("  `{}` says more", self.scene.doctor));
         Ending::Failed
+    }
+
+    /// Reports a request that the agent does not answer.
+    fn give_up(&mut self, method: &str) -> Ending {
+        self.shown.end();
+        let waited = self.scene.patience.unwrap_or_default().as_secs();
+        let error = json!({ "message": format!("the agent has sent nothing for {waited} s") });
+        self.failed(method, &error);
+        Ending::Silent
     }
 
     fn report_end(&self) -> Ending {

@@ -8,7 +8,7 @@
 //! | `files` | the files of the session's folder |
 //! | `shown` | the agent's output, as it arrives |
 //! | `failure` | what the user is told about a failed request |
-//! | `silence` | a hint when an answer is long in coming |
+//! | `silence` | a hint when an answer is long in coming, and the end when the user waits no longer |
 
 mod client;
 mod failure;

@@ -1,6 +1,7 @@
 //! What surrounds the client: what it starts with, what is known of the chain, and how it ends.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::files::Files;
 use crate::Screen;
@@ -14,6 +15,8 @@ pub struct Scene {
     pub folder: PathBuf,
     /// The files of that directory, unless they cannot be served.
     pub files: Option<Files>,
+    /// How long an agent that has to answer may send nothing; without it, for ever.
+    pub patience: Option<Duration>,
     /// The command that checks the agent and the chain.
     pub doctor: String,
     /// The maximum width of the picture.
@@ -40,6 +43,8 @@ pub enum Ending {
     Done,
     /// The chain, the agent or the last turn failed, which was reported.
     Failed,
+    /// The agent was silent for longer than the user waits, which was reported.
+    Silent,
     /// The agent requires a login, which was reported.
     Login,
     /// The user interrupted the client.

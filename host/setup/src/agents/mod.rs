@@ -58,7 +58,7 @@ pub fn wrap(
     home: &Path,
 ) -> Result<String, Malformed> {
     let (before_command, before_name) = (launch.before_command(), launch.before_name());
-    each(text, dialect, names, |_, command| {
+    each(text, dialect, names, |command| {
         let (count, prefix) = match command.ours() {
             Some(LaunchPrefix::Name(count)) => (count, &before_name),
             Some(LaunchPrefix::Command(count)) => (count, &before_command),
@@ -71,7 +71,8 @@ pub fn wrap(
     })
 }
 
-/// Removes what [`wrap`] inserted. Programs are written as in the original text.
+/// Removes what [`wrap`] inserted, also from an agent that only has another name now. Programs are written as in the
+/// original text.
 pub fn unwrap(
     text: &str,
     dialect: Dialect,
@@ -79,17 +80,39 @@ pub fn unwrap(
     original: &str,
 ) -> Result<String, Malformed> {
     let before = find(original, dialect).unwrap_or_default();
-    each(text, dialect, names, |name, command| {
-        let mut before = before.iter().filter(|found| found.name == name);
-        let program = before.find_map(|found| match &found.command {
+    let there = find(text, dialect)?;
+    let is_gone = |old: &&ConfiguredAgent| {
+        names.contains(&old.name) && there.iter().all(|found| found.name != old.name)
+    };
+    let edits = there.iter().filter_map(|found| {
+        let command = found.command.as_ref().ok()?;
+        let Some(LaunchPrefix::Command(count)) = command.ours() else {
+            return None;
+        };
+        let old = if names.contains(&found.name) {
+            let is_split = |old: &&ConfiguredAgent| {
+                old.name == found.name && matches!(old.command, Ok(Command::Split { .. }))
+            };
+            before.iter().find(is_split)
+        } else {
+            if before.iter().any(|old| old.name == found.name) {
+                return None;
+            }
+            // Its command tells which one it was.
+            let words = command.words();
+            let is_it = |old: &&ConfiguredAgent| {
+                let command = old.command.as_ref();
+                command.is_ok_and(|command| command.words() == words[count..])
+            };
+            Some(before.iter().filter(is_gone).find(is_it)?)
+        };
+        let program = old.and_then(|old| match &old.command {
             Ok(Command::Split { program, .. }) => Some((program, &original[program.at.clone()])),
             _ => None,
         });
-        match command.ours()? {
-            LaunchPrefix::Command(count) => Some(command.bare(text, count, program)),
-            LaunchPrefix::Name(_) => None,
-        }
-    })
+        Some(command.bare(text, count, program))
+    });
+    Ok(edited(text, edits.flatten().collect()))
 }
 
 /// Adds entries for installed agents.
@@ -135,11 +158,11 @@ fn each(
     text: &str,
     dialect: Dialect,
     names: &[String],
-    edits: impl Fn(&str, &Command) -> Option<Edits>,
+    edits: impl Fn(&Command) -> Option<Edits>,
 ) -> Result<String, Malformed> {
     let found = find(text, dialect)?.into_iter();
     let wanted = found.filter(|found| names.contains(&found.name));
-    let commands = wanted.filter_map(|found| Some((found.name, found.command.ok()?)));
-    let all = commands.filter_map(|(name, command)| edits(&name, &command));
+    let commands = wanted.filter_map(|found| found.command.ok());
+    let all = commands.filter_map(|command| edits(&command));
     Ok(edited(text, all.flatten().collect()))
 }

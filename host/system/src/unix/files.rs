@@ -124,6 +124,11 @@ impl Stamp {
     }
 }
 
+/// The path of a file or directory without links, as people write it.
+pub fn real(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
 /// The search for another name of a file reached its limit.
 #[derive(Debug)]
 pub struct TooMany;

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::files::real;
+
 #[derive(Debug)]
 pub struct Directory(PathBuf);
 
@@ -13,7 +15,7 @@ impl Directory {
         if !fs::symlink_metadata(path)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Self(fs::canonicalize(path)?))
+        Ok(Self(real(path)?))
     }
 
     /// Its path, without links.

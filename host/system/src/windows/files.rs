@@ -10,6 +10,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names;
+
 /// Whether files have modes, which say who can read and write them.
 pub const HAS_MODES: bool = false;
 
@@ -85,6 +87,14 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     } else {
         Ok(())
     }
+}
+
+/// The path of a file or directory without links, and without the prefix `\\?\` where it means the same without: that is
+/// how people write paths, and how programs take them.
+pub fn real(path: &Path) -> io::Result<PathBuf> {
+    let real = fs::canonicalize(path)?;
+    let plain = real.to_str().and_then(names::plain).map(PathBuf::from);
+    Ok(plain.unwrap_or(real))
 }
 
 /// The identity of a file or directory: its path without links.

@@ -1,8 +1,12 @@
 //! What is left of an agent, and of what it started: nothing, however the host ends.
 
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
 use crate::host::Host;
-use crate::user::{User, agent};
-use crate::witness::{Witness, Witnessed};
+use crate::user::{User, agent, bare, component};
+use crate::witness::{Witness, Witnessed, within};
 
 /// A chain whose agent has started a child.
 fn chain(user: &User) -> (Host, Witnessed) {
@@ -38,4 +42,28 @@ fn an_agent_that_exits_leaves_no_process_and_fails_its_turn() {
     let error = host.prompt("exit").unwrap_err().to_string();
     assert!(error.contains("exited with code 3"), "{error}");
     child.ends();
+}
+
+#[test]
+fn compiling_ends_with_the_process_that_waits_for_the_code() {
+    let component = fs::read(component("redact")).unwrap();
+    let mut compile = Command::new(bare());
+    compile
+        .arg("compile")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut compiling = compile.spawn().unwrap();
+    let mut input = compiling.stdin.take().unwrap();
+    let length = u64::try_from(component.len()).unwrap();
+    input.write_all(&length.to_le_bytes()).unwrap();
+    input.write_all(&component).unwrap();
+    // As the end of that process does.
+    drop(input);
+    let output = within("the end of compiling", move || {
+        compiling.wait_with_output().unwrap()
+    });
+    assert!(
+        !output.status.success() && output.stdout.is_empty(),
+        "{output:?}"
+    );
 }

@@ -89,6 +89,8 @@ fn a_project_is_found_from_a_folder_within_and_trusted_by_its_path() {
     trust(&["--digest", shown["key"].as_str().unwrap()]);
     let listed = trust(&["--list"]);
     assert!(listed.contains("work"), "{listed}");
+    // As people write it.
+    assert!(!listed.contains(r"\\?\"), "{listed}");
     let mut host = Host::start(&user, &mut user.run(&[], [agent()]));
     host.open(&within);
     let result = host.turn("call list {}");

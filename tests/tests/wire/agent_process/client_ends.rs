@@ -43,6 +43,46 @@ async fn even_initialize_is_answered_when_the_client_closes_its_side_behind_it()
 }
 
 #[tokio::test]
+async fn a_client_that_asks_nothing_learns_on_standard_error_that_nothing_could_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = host::passes(folder.path(), 1).unwrap();
+    let none = folder.path().join("none");
+    let none = none.to_str().unwrap();
+    for (options, code, told) in [
+        (["--manifest", manifest.to_str().unwrap()], 0, None),
+        (
+            ["--manifest", none],
+            1,
+            Some(format!("acp-chain: {none}: ")),
+        ),
+        (
+            ["--with", "none"],
+            1,
+            Some("acp-chain: --with none: ".to_owned()),
+        ),
+        (["--settings", none], 1, Some("acp-chain: ".to_owned())),
+        (
+            ["--trace", "/dev/null/trace"],
+            2,
+            Some("acp-chain: the trace file ".to_owned()),
+        ),
+    ] {
+        let exit = client(host::run_with(options, [AGENT]));
+        let exit = exit.finish().await.unwrap();
+        assert_eq!(exit.status.code(), Some(code), "{options:?}: {exit:?}");
+        match told {
+            Some(told) => assert!(exit.stderr.starts_with(&told), "{options:?}: {exit:?}"),
+            None => assert_eq!(exit.stderr, ""),
+        }
+        assert_eq!(
+            exit.stderr.lines().count(),
+            usize::from(code != 0),
+            "{exit:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn what_the_client_said_last_reaches_the_agent() {
     let folder = tempfile::tempdir().unwrap();
     let received = folder.path().join("received");
