@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
 
+use acp_chain_calls::same;
 use acp_chain_proxy::{Head, Json};
 
 use crate::config::Repeats;
@@ -43,7 +44,7 @@ impl Call {
         Self {
             id: text("toolCallId").map(|id| hash(&id)),
             // Without the kind, which updates of a call need not repeat.
-            input: given.map(|input| hash(&compact(&input.spelling()))),
+            input: given.map(|input| hash(&same::input(&input.spelling()))),
             title: text("title").map(|title| hash(&title)),
             has_failed: match &*text("status").unwrap_or_default() {
                 "completed" => Some(EXIT_CODES.iter().any(exits_with_failure)),
@@ -205,22 +206,6 @@ fn bounded<V: Default>(map: &mut BTreeMap<u64, V>, key: u64) -> &mut V {
         map.pop_first();
     }
     map.entry(key).or_default()
-}
-
-/// JSON without the blanks between its parts: Auggie's hooks report an input with blanks, and its updates without.
-fn compact(json: &str) -> Vec<u8> {
-    let (mut is_text, mut is_escaped) = (false, false);
-    let keep = |byte: &u8| {
-        let is_kept = is_text || !byte.is_ascii_whitespace();
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_text => is_escaped = true,
-            b'"' => is_text = !is_text,
-            _ => {}
-        }
-        is_kept
-    };
-    json.bytes().filter(keep).collect()
 }
 
 fn hash(value: &impl Hash) -> u64 {

@@ -18,9 +18,9 @@ const LONGEST_TEXT: usize = 4096;
 const DEEPEST_TEXT: usize = 8;
 
 /// Members with a command: a text for a shell, or a program and its arguments.
-const COMMANDS: &[&str] = &["command", "cmd", "script"];
+pub(crate) const COMMANDS: &[&str] = &["command", "cmd", "script"];
 /// Members with several commands.
-const LISTS: &[&str] = &["commands"];
+pub(crate) const LISTS: &[&str] = &["commands"];
 /// Members with the arguments of a program.
 const ARGUMENTS: &[&str] = &["args", "arguments"];
 /// Members with the working directory of a command.

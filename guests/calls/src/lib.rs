@@ -9,6 +9,7 @@
 //! | `input` | its raw input, and `line`, a command line in it |
 //! | `object` | JSON that other programs parse too |
 //! | `command` | the programs that its commands run |
+//! | `same` | whether it is the same as another one |
 //! | `mention` | texts that may be paths |
 //! | `uri` | the path in a URI |
 //! | `title` | its title, safe to show |
@@ -38,6 +39,7 @@ pub mod place;
 mod protected;
 mod reading;
 pub mod request;
+pub mod same;
 pub mod title;
 pub mod turns;
 pub mod uri;

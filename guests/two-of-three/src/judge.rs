@@ -104,7 +104,12 @@ impl Judge {
     }
 
     fn add_server(&self, name: &str, effects: &mut Effects) {
-        let server = self.servers.get(name).copied().unwrap_or_default();
+        let described = self.servers.get(name).copied();
+        if described.is_none() {
+            // It may have credentials of the user's: in its declaration, by a sign-in of the agent's, or in files.
+            self.add_assumed(effects);
+        }
+        let server = described.unwrap_or_default();
         let source = format!("the MCP server {}", LogTitle(Some(name)));
         let brought = [
             (Label::A, !server.trusted),

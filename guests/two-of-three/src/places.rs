@@ -159,7 +159,7 @@ fn meets_below<'g>(
 }
 
 /// Whether a word is a path that leads out of the project, or an address.
-fn is_outside(word: &str, directory: Option<&Directory>) -> bool {
+pub(crate) fn is_outside(word: &str, directory: Option<&Directory>) -> bool {
     let is_harmless = matches!(word, "/dev/null" | "/dev/stdout" | "/dev/stderr");
     word.contains("://") || (leads_out(word) && !is_harmless && !holds(directory, word))
 }

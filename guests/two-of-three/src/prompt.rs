@@ -1,6 +1,7 @@
 //! What a prompt brings: secrets in its text, and what it embeds or links.
 
 use acp_chain_calls::directory::Directory;
+use acp_chain_calls::mention::MOST_MENTIONS;
 use acp_chain_calls::title::LogTitle;
 use acp_chain_calls::uri;
 use acp_chain_proxy::{Head, Json, read};
@@ -8,6 +9,7 @@ use serde::Deserialize;
 
 use crate::judge::{Effects, Judge, holds, key};
 use crate::label::{Label, Labels};
+use crate::places::is_outside;
 use crate::secret::Secrets;
 use crate::words::Order;
 
@@ -57,6 +59,9 @@ impl Prompt {
         prompt.effects.title = "the prompt".to_owned();
         prompt.add_secrets(&body, secrets);
         for block in blocks {
+            if let Some(text) = &block.text {
+                prompt.add_mentions(text, judge, directory);
+            }
             let uris = [block.uri, block.resource.and_then(|resource| resource.uri)];
             for uri in uris.into_iter().flatten() {
                 prompt.add_uri(&uri, judge, directory);
@@ -82,21 +87,60 @@ impl Prompt {
 
     fn add_uri(&mut self, uri: &str, judge: &Judge, directory: Option<&Directory>) {
         let path = uri::path(uri);
-        let is_outside = match &path {
+        let leads_out = match &path {
             Some(path) => !holds(directory, path),
             None => uri::is_on_network(uri),
         };
-        if is_outside {
+        if leads_out {
             let source = "what a prompt embeds or links from outside of the project";
             self.effects.brings.add(&[Label::A], source);
         }
-        let Some(path) = path else {
-            return;
-        };
-        if judge.is_private(&path, &[], directory) {
-            let source = format!("the private place {} in a prompt", LogTitle(Some(&path)));
+        if let Some(path) = path {
+            self.add_path(&path, judge, directory);
+        }
+    }
+
+    /// Some agents read the files that a text names by themselves, which no hook reports.
+    fn add_mentions(&mut self, text: &str, judge: &Judge, directory: Option<&Directory>) {
+        let mut paths = mentioned(text);
+        for path in paths.by_ref().take(MOST_MENTIONS) {
+            if is_outside(path, directory) {
+                let shown = LogTitle(Some(path));
+                let source = format!("{shown}, outside of the project, in a prompt");
+                self.effects.brings.add(&[Label::A], &source);
+            }
+            self.add_path(path, judge, directory);
+        }
+        if paths.next().is_some() {
+            let source = "a prompt that names too many files";
+            self.effects.brings.add(&[Label::A, Label::B], source);
+        }
+    }
+
+    fn add_path(&mut self, path: &str, judge: &Judge, directory: Option<&Directory>) {
+        if judge.is_private(path, &[], directory) {
+            let source = format!("the private place {} in a prompt", LogTitle(Some(path)));
             self.effects.brings.add(&[Label::B], &source);
         }
-        self.effects.reads.insert(key(&path, directory));
+        self.effects.reads.insert(key(path, directory));
     }
+}
+
+/// The paths that a text names as Claude and others read them: `@notes.md`, `@notes.md#L1-9`, `@"my notes.md"`.
+fn mentioned(text: &str) -> impl Iterator<Item = &str> {
+    let signs = text.match_indices('@');
+    signs.filter_map(move |(at, _)| {
+        let before = text[..at].chars().next_back();
+        let rest = before
+            .is_none_or(char::is_whitespace)
+            .then(|| &text[at + 1..])?;
+        let path = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next()?,
+            None => rest.split(char::is_whitespace).next()?,
+        };
+        let (named, _) = path.split_once('#').unwrap_or((path, ""));
+        let file = named.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+        let names_some = file.contains(char::is_alphanumeric) && !file.contains("://");
+        names_some.then_some(file)
+    })
 }

@@ -43,7 +43,9 @@ pub enum Error {
     File { path: String, error: io::Error },
     #[error("the trace file {path} cannot be opened: {error}")]
     Trace { path: String, error: io::Error },
-    #[error("receipts cannot be written: {0}")]
+    #[error(
+        "receipts cannot be written: {0}; let `--receipts`, or `folder` in `[receipts]`, name a folder that you may write to"
+    )]
     Receipts(io::Error),
     #[error("standard input or output cannot be used: {0}")]
     Streams(io::Error),

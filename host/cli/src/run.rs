@@ -15,7 +15,9 @@ use acp_chain_app::{ChainError, otel, receipts, trace};
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::native::{SpawnError, Supervisor};
 use acp_chain_conductor::sign_in;
+use acp_chain_conductor::trace::Trace;
 use acp_chain_manifest::{HooksMode, Remote};
+use acp_chain_receipts::LastCheckpoint;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::{stdio, stop, terminal};
 
@@ -89,15 +91,10 @@ impl Run {
     async fn serve(self, log: Option<PathBuf>, supervisor: Option<Supervisor>) -> Result<u8> {
         let mut options = ChainOptions {
             target: self.trace.target(),
-            receipts: self.receipts.target(self.manifest.as_deref())?,
             log,
             ..self.options()
         };
-        let log_file = options.log.as_deref();
-        let begun = trace::open(options.target.as_ref()).and_then(|opened| {
-            let exported = otel::exported(opened, self.trace.propagates(), log_file);
-            receipts::observed(exported, options.receipts.as_ref(), log_file)
-        });
+        let begun = self.begin(&mut options);
         let (trace, last) = begun.unwrap_or_else(|error| {
             // Editors show the answer to `initialize`, and few of them standard error.
             options.failed.get_or_insert(ChainError::misuse(error));
@@ -113,6 +110,16 @@ impl Run {
         let exit_code = served.await;
         tell_checkpoint(last.as_ref());
         Ok(exit_code)
+    }
+
+    /// Opens the trace and the receipts of the chain.
+    fn begin(&self, options: &mut ChainOptions) -> Result<(Option<Trace>, Option<LastCheckpoint>)> {
+        options.receipts = self.receipts.target(self.manifest.as_deref())?;
+        let log = options.log.as_deref();
+        let opened = trace::open(options.target.as_ref())?;
+        let exported = otel::exported(opened, self.trace.propagates(), log);
+        let observed = receipts::observed(exported, options.receipts.as_ref(), log);
+        Ok(observed?)
     }
 
     /// The manifest that is named.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use acp_chain_acp::BEFORE_TOOL;
 use acp_chain_hooks::server::{Arrival, Report, Reports};
 use acp_chain_hooks::{Answer, Decision, Event, KnownAgent, Moment, Sign};
-use acp_chain_router::{FirstSign, HookOutcome, HookTerms, Router};
+use acp_chain_router::{FirstSign, HookOutcome, HookTerms, IfUnlike, Router};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
@@ -26,6 +26,7 @@ pub struct AgentHooks {
     agent: &'static KnownAgent,
     session_meta: Option<Value>,
     is_tried: bool,
+    are_required: bool,
     open: HashMap<u64, OpenReport>,
     /// The last notice about a decision that could not be carried out.
     told: Option<String>,
@@ -47,19 +48,22 @@ struct OpenReport {
 impl AgentHooks {
     /// The hooks of this agent, and what they report. `session_meta` merges into the `_meta` of requests that set up a
     /// session, on their way to the agent; no proxy sees it. If the agent's version is one that was tried, hooks that
-    /// turn out not to work stop the session; otherwise, or if the agent only asks, the user is notified.
+    /// turn out not to work stop the session; otherwise, or if the agent only asks, the user is notified. If they
+    /// `are_required`, an agent that says to be another one, or another version, is refused.
     #[must_use]
     pub fn new(
         reports: Reports,
         agent: &'static KnownAgent,
         session_meta: Option<Value>,
         is_tried: bool,
+        are_required: bool,
     ) -> Self {
         Self {
             reports,
             agent,
             session_meta,
             is_tried,
+            are_required,
             open: HashMap::new(),
             told: None,
         }
@@ -67,7 +71,7 @@ impl AgentHooks {
 
     /// What the router has to know about them.
     pub(crate) fn terms(&self) -> HookTerms {
-        let dialect = self.reports.dialect();
+        let (dialect, agent) = (self.reports.dialect(), self.agent);
         HookTerms {
             meta: self.session_meta.clone(),
             first_sign: match self.agent.sign {
@@ -79,6 +83,12 @@ impl AgentHooks {
             names_calls: dialect.names_calls(),
             runs_no_hook: Box::new(move |update: &str| dialect.runs_no_hook(update)),
             cleaned: Box::new(move |line: &str| dialect.without_prefix(line)),
+            unlike: Box::new(move |answer: &str| agent.unlike(answer)),
+            if_unlike: if self.are_required {
+                IfUnlike::Refuse
+            } else {
+                IfUnlike::Tell
+            },
             stops: self.is_tried && !self.agent.only_asks(),
         }
     }

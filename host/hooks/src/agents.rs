@@ -1,7 +1,9 @@
 //! The agents whose hooks are known: by their package, with the versions for which their [dialect](crate::Dialect) is
 //! written.
 
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use semver::{Version, VersionReq};
+use serde_json::Value;
 
 use crate::{Dialect, dialect};
 
@@ -10,6 +12,8 @@ use crate::{Dialect, dialect};
 pub struct KnownAgent {
     /// Its package, in npm.
     pub package: &'static str,
+    /// The beginning of its name in `agentInfo`, in lower case.
+    name: &'static str,
     /// The versions of which this row is.
     range: &'static str,
     /// The versions for which the dialect is written.
@@ -33,6 +37,7 @@ pub enum Sign {
 pub(crate) const AGENTS: &[KnownAgent] = &[
     KnownAgent {
         package: "@agentclientprotocol/claude-agent-acp",
+        name: "@agentclientprotocol/claude-agent-acp",
         range: "*",
         versions: "0.49.0, 0.101.0",
         dialect: "claude",
@@ -40,6 +45,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@agentclientprotocol/codex-acp",
+        name: "@agentclientprotocol/codex-acp",
         range: ">=1.0.0",
         versions: "2.6.0",
         dialect: "codex",
@@ -47,6 +53,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@zed-industries/codex-acp",
+        name: "codex-acp",
         range: "<1.0.0",
         versions: "0.16.0",
         dialect: "codex-older",
@@ -54,6 +61,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@google/gemini-cli",
+        name: "gemini-cli",
         // Older ones may not know the argument.
         range: ">=0.61.0",
         versions: "0.61.0",
@@ -62,6 +70,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@qwen-code/qwen-code",
+        name: "qwen-code",
         range: "*",
         versions: "0.15.10, 0.24.4",
         dialect: "qwen",
@@ -69,6 +78,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "opencode-ai",
+        name: "opencode",
         range: "*",
         versions: "1.18.33",
         dialect: "opencode",
@@ -76,6 +86,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@kilocode/cli",
+        name: "kilo",
         range: "*",
         versions: "7.7.7",
         dialect: "kilo",
@@ -83,6 +94,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@github/copilot",
+        name: "copilot",
         range: "*",
         versions: "1.0.102",
         dialect: "copilot",
@@ -90,6 +102,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "cline",
+        name: "cline",
         range: "*",
         versions: "3.0.65",
         dialect: "cline",
@@ -97,6 +110,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "@augmentcode/auggie",
+        name: "auggie",
         range: "*",
         versions: "0.36.0",
         dialect: "auggie",
@@ -104,6 +118,7 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
     },
     KnownAgent {
         package: "pi-acp",
+        name: "pi-acp",
         range: "*",
         versions: "0.0.34",
         dialect: "pi",
@@ -118,6 +133,30 @@ pub fn known(package: &str, version: &Version) -> Option<&'static KnownAgent> {
         let range = VersionReq::parse(agent.range);
         agent.package == package && range.is_ok_and(|range| range.matches(version))
     })
+}
+
+/// An agent whose hooks are known not to be attachable for one run.
+#[derive(Clone, Copy, Debug)]
+pub struct UnattachedAgent {
+    /// Its name, for users.
+    pub name: &'static str,
+    /// Its programs, and the packages that have them.
+    programs: &'static [&'static str],
+    /// Why its hooks cannot be attached, for users.
+    pub why: &'static str,
+}
+
+const UNATTACHED: &[UnattachedAgent] = &[UnattachedAgent {
+    name: "fast-agent",
+    programs: &["fast-agent", "fast-agent-acp", "fast-agent-mcp"],
+    why: "only its agent cards name hooks, so yours would have to be changed, and its subagents would run without them",
+}];
+
+/// The agent with this program, or with this package, whose hooks cannot be attached.
+#[must_use]
+pub fn unattached(program: &str) -> Option<&'static UnattachedAgent> {
+    let mut agents = UNATTACHED.iter();
+    agents.find(|agent| agent.programs.contains(&program))
 }
 
 impl KnownAgent {
@@ -145,6 +184,29 @@ impl KnownAgent {
         let mut versions = self.versions.split(", ");
         versions.any(|own| Version::parse(own).is_ok_and(|own| own == *version))
     }
+
+    /// Why an agent is none for which the dialect is written, by its answer to `initialize` (JSON text): it says another
+    /// name or version. `None` if it does not, or says nothing of itself.
+    #[must_use]
+    pub fn unlike(&self, answer: &str) -> Option<String> {
+        let result: Value = serde_json::from_str(answer).ok()?;
+        let places = ["agentInfo", "info"].map(|member| &result[member]);
+        let own = places.into_iter().find(|about| about.is_object())?;
+        let [name, version] = ["name", "version"].map(|it| own[it].as_str().unwrap_or_default());
+        let is_named = name.is_empty() || name.to_ascii_lowercase().starts_with(self.name);
+        // Auggie adds its commit.
+        let number = version.split_whitespace().next().unwrap_or_default();
+        let said = Version::parse(number).ok();
+        let is_tried = said.is_none_or(|number| self.is_for(&number));
+        if is_named && is_tried {
+            return None;
+        }
+        let about = quote(&format!("{name} {version}"), MAX_QUOTE);
+        let (package, versions) = (self.package, self.versions);
+        Some(format!(
+            "the agent says that it is `{about}`, and its hooks are tried with {package} {versions} only"
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -163,7 +225,64 @@ mod tests {
                 assert!(found.is_for(&version));
             }
             assert!(!agent.is_for(&Version::new(999, 0, 0)));
+            assert_eq!(agent.name, agent.name.to_ascii_lowercase());
         }
         assert!(known("somebody-elses", &Version::new(1, 0, 0)).is_none());
+    }
+
+    /// As real agents answer.
+    #[test]
+    fn an_agent_is_confirmed_by_what_it_says_of_itself() {
+        let of = |package: &str, version: &str| {
+            let version = Version::parse(version).unwrap();
+            known(package, &version).unwrap()
+        };
+        let says = |about: &str| format!(r#"{{"protocolVersion":1,"agentInfo":{about}}}"#);
+        let auggie = of("@augmentcode/auggie", "0.36.0");
+        let opencode = of("opencode-ai", "1.18.33");
+        let copilot = of("@github/copilot", "1.0.102");
+        for (agent, answer) in [
+            (
+                auggie,
+                says(
+                    r#"{"name":"auggie","title":"Auggie Agent","version":"0.36.0 (commit 7c61e5bb)"}"#,
+                ),
+            ),
+            (opencode, says(r#"{"name":"OpenCode","version":"1.18.33"}"#)),
+            (
+                copilot,
+                says(r#"{"name":"Copilot","title":"Copilot","version":"1.0.102"}"#),
+            ),
+            // It says nothing, or no number.
+            (copilot, says("null")),
+            (copilot, says(r#"{"name":"Copilot"}"#)),
+            (copilot, says(r#"{"name":"Copilot","version":"nightly"}"#)),
+            (copilot, r#"{"protocolVersion":1}"#.to_owned()),
+        ] {
+            assert_eq!(agent.unlike(&answer), None, "{answer}");
+        }
+        for (agent, answer, part) in [
+            (
+                copilot,
+                says(r#"{"name":"Copilot","version":"1.0.103"}"#),
+                "`Copilot 1.0.103`",
+            ),
+            (
+                opencode,
+                says(r#"{"name":"Kilo","version":"1.18.33"}"#),
+                "`Kilo 1.18.33`",
+            ),
+            (
+                opencode,
+                r#"{"info":{"name":"OpenCode","version":"2.0.0"}}"#.to_owned(),
+                "`OpenCode 2.0.0`",
+            ),
+        ] {
+            let why = agent.unlike(&answer).unwrap();
+            assert!(
+                why.contains(part) && why.contains(agent.versions()),
+                "{why}"
+            );
+        }
     }
 }

@@ -23,7 +23,7 @@ pub use acp_chain_hops::route::{HopIndex, Place};
 pub use acp_chain_hops::swap::{EndCallback, Swap};
 pub use acp_chain_recorder as trace;
 pub use router::{
-    FinishedWork, FirstSign, HookOutcome, HookTerms, PATIENCE, RUN, ReportNumber, Router,
+    FinishedWork, FirstSign, HookOutcome, HookTerms, IfUnlike, PATIENCE, RUN, ReportNumber, Router,
 };
 pub use stored::{NOT_HERE, ValueCall, ValueRequest};
 

@@ -7,7 +7,7 @@ use acp_chain_hooks::{Kind, Moment};
 
 use crate::event::Event;
 use crate::find::Recording;
-use crate::lines::{LONGEST, Line, Lines};
+use crate::lines::{LONGEST, Line};
 use crate::readers::opencode::{Database, Opencode};
 use crate::readers::{self, Reader};
 use crate::run::{CHUNK, open};
@@ -46,7 +46,8 @@ fn of_lines(
 ) -> Result<(), Unreadable> {
     // What is written from now on is not read.
     let file = open(&recording.path)?.take(recording.size);
-    let mut lines = Lines::new(BufReader::with_capacity(CHUNK, file), LONGEST);
+    let from = BufReader::with_capacity(CHUNK, file);
+    let mut lines = readers::lines(recording.format, &recording.path, from, LONGEST);
     let mut events = Vec::new();
     while let Some(line) = lines.advance()? {
         if line == Line::Whole {

@@ -1,9 +1,10 @@
 //! Finds recordings in the folders of agents. Links, pipes and other special files are passed over.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::format::{Format, Home, Place};
+use crate::format::{DATABASE, Format, Home, Place, ends};
 
 /// How many files and folders are looked at in the folder of an agent.
 const MOST: usize = 1_000_000;
@@ -45,7 +46,20 @@ pub fn find(format: Format, home: &Home) -> Vec<Recording> {
     };
     let mut found = in_place(format, &place);
     found.sort_by(|one, other| one.path.cmp(&other.path));
-    found
+    without_copies(found)
+}
+
+/// Without those in the form of an older version that a newer one has taken over: opencode takes all sessions into its
+/// database, and Gemini CLI a chat that goes on into a file beside it.
+fn without_copies(found: Vec<Recording>) -> Vec<Recording> {
+    let is_database = |recording: &Recording| recording.path.ends_with(DATABASE);
+    let has_database = found.iter().any(is_database);
+    let names: BTreeSet<PathBuf> = found.iter().map(|one| one.path.clone()).collect();
+    let is_copy = |path: &Path| {
+        ends(path, "json") && (has_database || names.contains(&path.with_extension("jsonl")))
+    };
+    let own = found.into_iter().filter(|one| !is_copy(&one.path));
+    own.collect()
 }
 
 fn in_place(format: Format, place: &Place) -> Vec<Recording> {

@@ -14,13 +14,17 @@ pub enum Format {
     Claude,
     /// A session of Codex: JSON, one object a line.
     Codex,
-    /// A session of Gemini CLI: JSON, one object a line.
+    /// A session of Gemini CLI: JSON, one object a line; of older versions, one object.
     Gemini,
-    /// The database of opencode, in the form of `SQLite`.
+    /// The database of opencode, in the form of `SQLite`; of older versions, the file of a session, with those of its
+    /// messages elsewhere.
     Opencode,
     /// A trace of acp-chain.
     Trace,
 }
+
+/// The name of opencode's database.
+pub(crate) const DATABASE: &str = "opencode.db";
 
 /// The home folder of a user, and the variables with which they move the folders of agents.
 pub struct Home<'h> {
@@ -83,19 +87,25 @@ impl Format {
                 is_one: |path| {
                     let mut parts = path.components().skip(1);
                     let is_chat = parts.next().is_some_and(|part| part.as_os_str() == "chats");
-                    is_chat && ends(path, "jsonl")
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let is_older = name.starts_with("session-") && ends(path, "json");
+                    is_chat && (is_older || ends(path, "jsonl"))
                 },
             }),
             Self::Opencode => Some(Place {
                 folder: moved("XDG_DATA_HOME", ".local/share").join("opencode"),
-                depth: 0,
-                is_one: |path| path.as_os_str() == "opencode.db",
+                depth: 3,
+                is_one: |path| {
+                    let is_session = path.starts_with("storage/session") && ends(path, "json");
+                    path.as_os_str() == DATABASE || is_session && path.components().count() == 4
+                },
             }),
             Self::Trace => None,
         }
     }
 }
 
-fn ends(path: &Path, with: &str) -> bool {
+/// Whether the name of a file has this ending.
+pub(crate) fn ends(path: &Path, with: &str) -> bool {
     path.extension().is_some_and(|end| end == with)
 }

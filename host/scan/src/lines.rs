@@ -12,6 +12,7 @@ pub(crate) struct Lines<R> {
     from: R,
     text: Vec<u8>,
     longest: usize,
+    is_split: bool,
     /// The number of the last line, counted from 1.
     pub number: u64,
     /// The size of the last line, with its end.
@@ -32,8 +33,17 @@ impl<R: BufRead> Lines<R> {
             from,
             text: Vec::new(),
             longest,
+            is_split: true,
             number: 0,
             size: 0,
+        }
+    }
+
+    /// All of it as one line.
+    pub(crate) fn whole(from: R, longest: usize) -> Self {
+        Self {
+            is_split: false,
+            ..Self::new(from, longest)
         }
     }
 
@@ -56,7 +66,7 @@ impl<R: BufRead> Lines<R> {
                 self.number += u64::from(self.size > 0);
                 return Ok((self.size > 0).then_some(line));
             }
-            let end = memchr(b'\n', part);
+            let end = self.is_split.then(|| memchr(b'\n', part)).flatten();
             let taken = end.map_or(part.len(), |end| end + 1);
             if line == Line::Whole && self.text.len() + taken <= self.longest {
                 self.text.extend_from_slice(&part[..taken]);
@@ -98,6 +108,11 @@ mod tests {
                 whole(4, "last", 4),
             ];
             assert_eq!(read, expected, "{capacity}");
+            let from = BufReader::with_capacity(capacity, &text[..]);
+            let mut all = Lines::whole(from, 100);
+            assert_eq!(all.advance().unwrap(), Some(Line::Whole));
+            assert_eq!((all.text(), all.size), (&text[..], 18));
+            assert_eq!(all.advance().unwrap(), None);
         }
     }
 }

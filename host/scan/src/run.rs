@@ -14,7 +14,7 @@ use acp_chain_kit::transcript::log::Log;
 use crate::event::Event;
 use crate::find::Recording;
 use crate::findings::{Findings, Place, Problem};
-use crate::lines::{LONGEST, Line, Lines};
+use crate::lines::{LONGEST, Line};
 use crate::player::Player;
 use crate::readers::opencode::{Database, Opencode};
 use crate::readers::{self, Reader};
@@ -152,7 +152,7 @@ async fn lines(
     };
     // What is written from now on is not read.
     let file = BufReader::with_capacity(CHUNK, file.take(recording.size));
-    let mut lines = Lines::new(file, LONGEST);
+    let mut lines = readers::lines(recording.format, &recording.path, file, LONGEST);
     let mut events = Vec::new();
     loop {
         let problem = match lines.advance() {
@@ -206,6 +206,8 @@ async fn rows(
     };
     let mut reader = Opencode::default();
     let mut line = 0;
+    // The parts of a session in files are not in the file that was found.
+    let mut left = recording.size;
     for session in sessions {
         let Ok(parts) = database.parts(&session) else {
             player.findings.problem(Problem::Unreadable, number);
@@ -227,7 +229,9 @@ async fn rows(
                 Err(_) => player.findings.problem(Problem::Damaged, number),
                 Ok(None) => player.findings.problem(Problem::TooLong, number),
                 Ok(Some(row)) => {
-                    progress(row.size());
+                    let read = row.size().min(left);
+                    left -= read;
+                    progress(read);
                     if let Err(error) = reader.read(&session, &row, &mut events) {
                         player.findings.problem(flaw(&error), number);
                     }

@@ -109,6 +109,85 @@ fn an_input_is_the_same_however_it_is_laid_out() {
 }
 
 #[test]
+fn a_command_is_the_same_whatever_its_comments_blanks_and_quotes() {
+    let mut host = host_with(&json!({ "same-call": 8, "action": "stop" }));
+    let same = [
+        "make -k \"all\" && ls; true",
+        "make  -k\tall&&ls;true;",
+        "make -k all && ls; true # again",
+        "# once more\nmake -k all && ls\n\ntrue\n",
+        "make -k \\\n 'all' && ls # the files\ntrue",
+        "make -k al\"l\" && ls\n# and\ntrue",
+        "ma''ke -k all && ls ; true #",
+    ];
+    let others = [
+        "make -k all; ls; true",
+        "make -k 'all && ls; true'",
+        "make -k all && ls; tru",
+        "make -k all && (ls; true)",
+        "make -k all > log && ls; true",
+    ];
+    for (number, command) in same.iter().chain(&others).enumerate() {
+        report(&mut host, Some(&format!("c{number}")), command);
+    }
+    assert_eq!(seen(&mut host).passed.len(), same.len() + others.len());
+    for (number, is_last) in [(20, false), (21, true)] {
+        report(&mut host, Some(&format!("c{number}")), same[0]);
+        let after = seen(&mut host);
+        assert_eq!(after.stops, usize::from(is_last), "{after:?}");
+    }
+}
+
+/// What is said of a command differs each time; where there is no command, it is what the call does.
+#[test]
+fn a_description_makes_no_other_command() {
+    let mut host = host_with(&json!({ "same-call": 1, "action": "stop" }));
+    let show = |host: &mut Host, id: &str, input: Value| {
+        let shown = json!({ "sessionUpdate": "tool_call", "toolCallId": id, "rawInput": input });
+        super::update(host, &shown);
+    };
+    show(
+        &mut host,
+        "c0",
+        json!({ "description": "look for the key" }),
+    );
+    show(
+        &mut host,
+        "c1",
+        json!({ "description": "look for the door" }),
+    );
+    let shell = |script: &str| json!({ "command": ["bash", "-lc", script] });
+    show(&mut host, "c2", shell("ls"));
+    show(&mut host, "c3", shell("ls -a"));
+    let commands = |text: &str| json!({ "commands": ["make", text] });
+    show(&mut host, "c4", commands("ls -l"));
+    show(&mut host, "c5", commands("ls -k"));
+    let patch = |line: &str| {
+        let text = format!("*** Begin Patch\n*** Add File: a\n+ # {line}\n*** End Patch");
+        json!({ "command": text })
+    };
+    show(&mut host, "c8", patch("one"));
+    show(&mut host, "c9", patch("two"));
+    let described = |about: &str| json!({ "command": "make", "description": about });
+    show(&mut host, "c6", described("builds it"));
+    assert_eq!(seen(&mut host).stops, 0);
+    let texts = json!({ "description": "now it works", "command": " make" }).to_string();
+    show(&mut host, "c7", texts.into());
+    assert_eq!(seen(&mut host).stops, 1);
+    let pairs = [
+        [shell("ls"), shell("ls # now")],
+        [commands("ls -l"), commands("ls  -l")],
+    ];
+    for [first, again] in pairs {
+        let mut other = host_with(&json!({ "same-call": 1, "action": "stop" }));
+        show(&mut other, "c0", first);
+        assert_eq!(seen(&mut other).stops, 0);
+        show(&mut other, "c1", again);
+        assert_eq!(seen(&mut other).stops, 1);
+    }
+}
+
+#[test]
 fn the_same_call_is_found_without_hooks_once_its_input_is_known() {
     let mut host = host_with(&json!({ "same-call": 2, "action": "stop" }));
     for number in 0..3 {

@@ -7,6 +7,7 @@ mod pattern;
 mod programs;
 mod runs;
 mod script;
+mod spelling;
 mod word;
 
 pub use pattern::Pattern;
@@ -334,6 +335,20 @@ impl Line {
                     .is_some_and(|given| texts.iter().any(|text| one_line(text) == given));
             title == own || is_cut || is_label || is_quoted || is_described
         })
+    }
+}
+
+/// The line in the one spelling of its command, if that can be read. It is for comparing only.
+pub fn spelt(line: Line) -> Line {
+    let script = line.script().and_then(spelling::spelling);
+    match line {
+        Line::Text(text) => Line::Text(spelling::spelling(&text).unwrap_or(text)),
+        Line::List(mut words) => {
+            if let (Some(script), Some(last)) = (script, words.last_mut()) {
+                *last = script;
+            }
+            Line::List(words)
+        }
     }
 }
 

@@ -53,22 +53,11 @@ impl Script {
     }
 
     pub fn read(text: &str) -> Self {
-        let odd = |c: char| {
-            (c.is_control() && !matches!(c, '\n' | '\t'))
-                || c == char::REPLACEMENT_CHARACTER
-                || (!c.is_ascii() && c.is_whitespace())
-        };
-        // The parser recurses for each of these, too.
-        let separators = text.matches([';', '&', '|']).count();
-        let is_deep = openings(text) > MOST_OPENINGS || separators > MOST_COMMANDS;
-        if text.len() > LONGEST || text.contains(odd) || is_deep {
+        let Some(nodes) = parse(text) else {
             return Self::unclear();
-        }
+        };
         let mut script = Self::default();
-        match rable::parse(text, false) {
-            Ok(nodes) => script.add_all(&nodes),
-            Err(_) => script.unclear = true,
-        }
+        script.add_all(&nodes);
         script.bound();
         script
     }
@@ -264,6 +253,23 @@ impl Script {
             _ => self.unclear = true,
         }
     }
+}
+
+/// The syntax of a command line; `None` if it is too long or too deep, cannot be parsed, or has characters that shells
+/// read differently.
+pub fn parse(text: &str) -> Option<Vec<Node>> {
+    let odd = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || c == char::REPLACEMENT_CHARACTER
+            || (!c.is_ascii() && c.is_whitespace())
+    };
+    // The parser recurses for each of these, too.
+    let separators = text.matches([';', '&', '|']).count();
+    let is_deep = openings(text) > MOST_OPENINGS || separators > MOST_COMMANDS;
+    if text.len() > LONGEST || text.contains(odd) || is_deep {
+        return None;
+    }
+    rable::parse(text, false).ok()
 }
 
 /// The number of opening brackets and keywords, quoted or not.

@@ -207,6 +207,37 @@ fn servers_are_what_the_user_says() {
     }
 }
 
+/// An issue that anybody wrote may have the agent read a private repository by the same server, and publish it there.
+#[test]
+fn a_server_that_the_user_has_not_described_may_read_what_is_private() {
+    let tool = json!({ "title": "get", "kind": "other", "server": "issues" });
+    let mut first = host(json!({}));
+    begin(&mut first);
+    assert!(pass(&mut first, std::slice::from_ref(&tool)).contains("[A·C]"));
+    run(&mut first, &tool);
+    let (asked, title) = question(&mut first);
+    assert!(
+        title.contains("makes it three") && title.contains("without naming it"),
+        "{title}"
+    );
+    answer(&mut first, asked, "no");
+    assert_eq!(seen(&mut first).refused.len(), 1);
+    for config in [
+        json!({ "servers": { "issues": {} } }),
+        json!({ "servers": { "issues": { "trusted": true } } }),
+        json!({ "assume-private": "never" }),
+    ] {
+        let mut other = host(config);
+        begin(&mut other);
+        pass(&mut other, &[fetch(), tool.clone(), tool.clone()]);
+    }
+    let mut private = host(json!({ "servers": { "issues": { "private": true } } }));
+    begin(&mut private);
+    run(&mut private, &tool);
+    let (_, title) = question(&mut private);
+    assert!(title.contains("brings all three"), "{title}");
+}
+
 #[test]
 fn a_private_place_is_named_from_wherever_a_command_goes() {
     let private = json!(["./config/prod.json", "**/.env"]);
@@ -425,6 +456,31 @@ fn a_link_in_a_prompt_brings_what_its_path_or_host_says() {
         let told = seen(&mut host).told;
         assert!(told.contains(labels), "{uri}: {told}");
         assert_eq!(told.is_empty(), labels.is_empty(), "{uri}: {told}");
+    }
+}
+
+#[test]
+fn a_file_that_a_prompt_names_is_read_by_the_agent_itself() {
+    for (text, labels) in [
+        ("look at @src/main.rs#L1-9, please", ""),
+        (
+            "mail me@/etc/passwd or import '@/lib/x'; @Override @@ -1 +1 @@",
+            "",
+        ),
+        ("see @https://example.com", ""),
+        ("look at @/home/other/notes.md.", "[A]"),
+        ("look at\n@../notes.md", "[A]"),
+        // What a home folder is cannot be known here.
+        ("@~/notes.md", "[A·B]"),
+        ("what is in @.env?", "[B]"),
+        ("what is in @\"my files/.env\"", "[B]"),
+        ("compare @src/main.rs and @/home/other/.env", "[A·B]"),
+    ] {
+        let mut host = host(json!({}));
+        prompt(&mut host, text);
+        let told = seen(&mut host).told;
+        assert!(told.contains(labels), "{text}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{text}: {told}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use acp_chain_conductor::native::CommandLine;
-use acp_chain_hooks::{KnownAgent, known};
+use acp_chain_hooks::{KnownAgent, UnattachedAgent, known, unattached};
 use acp_chain_manifest::Remote;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use semver::Version;
@@ -35,6 +35,9 @@ const WITH_VALUE: &[&str] = &[
 
 /// Programs that fetch a package, and run it.
 const FETCHERS: &[&str] = &["npx", "bunx", "pnpx"];
+
+/// Programs that start another one, of Python, which one of their arguments names.
+const PYTHONS: &[&str] = &["uvx", "uv", "pipx", "python", "python3"];
 
 /// An agent whose hooks are known.
 #[derive(Clone, Debug)]
@@ -90,10 +93,16 @@ struct Description {
 /// The agent that a command starts.
 ///
 /// # Errors
-/// If it is remote, or is no part of a package of an agent whose hooks are known.
+/// If it is remote, is no part of a package of an agent whose hooks are known, or is one whose hooks cannot be attached.
 pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
     if Remote::is_behind(command) {
         return Err(NoHooks::Remote);
+    }
+    if let Some(agent) = by_program(command) {
+        return Err(NoHooks::NotForOneRun {
+            agent: agent.name,
+            why: agent.why,
+        });
     }
     let unknown = || NoHooks::Unknown(quote(&command.program.to_string_lossy(), MAX_QUOTE));
     let Package { name, version } = package(command).ok_or_else(unknown)?;
@@ -107,14 +116,8 @@ pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
 }
 
 fn package(command: &CommandLine) -> Option<Package> {
-    let words = [&command.program].into_iter().chain(&command.args);
-    let mut words = words.map(|word| &**word).peekable();
-    let mut program = words.next()?;
-    if is_env(program) {
-        let is_setting = |word: &&OsStr| is_setting(&word.to_string_lossy());
-        while words.next_if(is_setting).is_some() {}
-        program = words.next()?;
-    }
+    let mut words = words(command);
+    let program = words.next()?;
     if is(program, FETCHERS) {
         let spec = words.find(|word| !word.to_string_lossy().starts_with('-'))?;
         return Some(fetched(&spec.to_string_lossy()));
@@ -128,6 +131,31 @@ fn package(command: &CommandLine) -> Option<Package> {
         find(command, file)?
     };
     around(&path.canonicalize().ok()?)
+}
+
+/// The program that a command starts, and its arguments, without an `env` in front of them.
+fn words(command: &CommandLine) -> impl Iterator<Item = &OsStr> {
+    let words = [&command.program].into_iter().chain(&command.args);
+    let mut words = words.map(|word| &**word).peekable();
+    if words.next_if(|word| is_env(word)).is_some() {
+        let is_setting = |word: &&OsStr| is_setting(&word.to_string_lossy());
+        while words.next_if(is_setting).is_some() {}
+    }
+    words
+}
+
+/// The agent whose hooks cannot be attached, by the name of its program, or of the package of Python that is fetched.
+fn by_program(command: &CommandLine) -> Option<&'static UnattachedAgent> {
+    let mut words = words(command);
+    let program = words.next()?;
+    let arguments = words.filter(|_| is(program, PYTHONS));
+    let mut named = [program].into_iter().chain(arguments);
+    named.find_map(|word| {
+        let file = Path::new(word).file_name()?.to_string_lossy();
+        let name = file.strip_suffix(".exe").unwrap_or(&file);
+        // A package may have a version: `NAME==VERSION`, `NAME@VERSION`, `NAME[EXTRA]>VERSION`.
+        unattached(name.split(['=', '@', '[', '>', '<', '~']).next()?)
+    })
 }
 
 /// Whether a program is `env`, which starts another one in a changed environment.
@@ -300,6 +328,26 @@ mod tests {
         assert!(matches!(reports, Err(NoHooks::OnlyAsks { .. })));
         // It may not know the argument.
         assert!(of("0.60.0").is_err());
+    }
+
+    #[test]
+    fn an_agent_whose_hooks_are_not_for_one_run_is_named_with_the_reason() {
+        for words in [
+            &["/home/me/venv/bin/fast-agent-acp", "-x"][..],
+            &["fast-agent-acp.exe"],
+            &["env", "A=b", "fast-agent", "acp"],
+            &["uvx", "fast-agent-acp==0.10.48", "-x"],
+            &["uvx", "--from", "fast-agent-mcp@latest", "fast-agent-acp"],
+            &["python3", "/opt/bin/fast-agent-acp"],
+        ] {
+            let why = identify(&command(words)).unwrap_err().to_string();
+            assert!(
+                why.contains("fast-agent") && why.contains("agent cards"),
+                "{words:?}: {why}"
+            );
+        }
+        let other = identify(&command(&["/nowhere/agent", "fast-agent"])).unwrap_err();
+        assert!(matches!(other, NoHooks::Unknown(_)), "{other}");
     }
 
     fn files(program: &Path) {

@@ -50,6 +50,11 @@ pub enum NoHooks {
     Remote,
     #[error("no package of an agent whose hooks are known is behind `{0}`")]
     Unknown(String),
+    #[error("the hooks of {agent} are not for one run: {why}")]
+    NotForOneRun {
+        agent: &'static str,
+        why: &'static str,
+    },
     #[error("the hooks of {agent} are tried with {tried} only")]
     Untried { agent: String, tried: &'static str },
     #[error(
@@ -129,6 +134,7 @@ pub struct SharedHooks {
     agent: &'static KnownAgent,
     session_meta: Option<Value>,
     is_tried: bool,
+    are_required: bool,
 }
 
 impl SharedHooks {
@@ -137,7 +143,7 @@ impl SharedHooks {
         let reports = self.server.begin()?;
         let token = reports.token().to_owned();
         let meta = self.session_meta.clone();
-        let hooks = AgentHooks::new(reports, self.agent, meta, self.is_tried);
+        let hooks = AgentHooks::new(reports, self.agent, meta, self.is_tried, self.are_required);
         Ok((hooks, token))
     }
 }
@@ -368,12 +374,14 @@ fn share(
     let folder = server.folder().ok_or(NoHooks::NoFolder)?;
     let client = overlay::client(folder)?;
     let session_meta = attach(identified, command, &server, &client, plan.reads_results)?;
-    server.restrict(supervisor, &client, plan.mode == HooksMode::Required);
+    let are_required = plan.mode == HooksMode::Required;
+    server.restrict(supervisor, &client, are_required);
     Ok(SharedHooks {
         server,
         agent: identified.agent,
         session_meta,
         is_tried: identified.is_tried(),
+        are_required,
     })
 }
 

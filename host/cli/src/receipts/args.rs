@@ -43,7 +43,15 @@ impl ReceiptsArgs {
         if let (Some(entry), Some(mode)) = (&mut entry, self.receipts_on_failure) {
             entry.on_failure = mode;
         }
-        let target = entry.map(ReceiptsTarget::new).transpose();
-        target.map_err(|error| wrong!("--receipts: {error}"))
+        let Some(entry) = entry else {
+            return Ok(None);
+        };
+        let folder = entry.folder.display().to_string();
+        let target = ReceiptsTarget::new(entry).map_err(|error| {
+            wrong!(
+                "receipts cannot be written to {folder:?}: {error}; name a folder by its whole path"
+            )
+        });
+        target.map(Some)
     }
 }

@@ -107,7 +107,7 @@ pub use busy::FinishedWork;
 pub use drive::RUN;
 pub use hooks::{HookOutcome, ReportNumber};
 pub use lookups::PATIENCE;
-pub use proof::{FirstSign, HookTerms};
+pub use proof::{FirstSign, HookTerms, IfUnlike};
 
 use self::core::Core;
 use self::mcp::Mcp;

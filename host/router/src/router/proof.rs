@@ -19,7 +19,7 @@ use acp_chain_rpc::{Message, text_member};
 /// Looks at JSON text.
 type Test = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Changes JSON text; `None` if there is nothing to change.
+/// Changes JSON text; `None` if there is nothing to change. Or says what is wrong with it, if anything is.
 type Edit = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// What the host knows about the hooks of a connection's agent.
@@ -37,6 +37,11 @@ pub struct HookTerms {
     /// A line of the agent without what the hooks have put into the commands that it shows; `None` if there is nothing
     /// of that in it.
     pub cleaned: Edit,
+    /// Why hooks may not work as expected, by the agent's answer to `initialize` (JSON text): it says to be another agent,
+    /// or another version.
+    pub unlike: Edit,
+    /// What follows then.
+    pub if_unlike: IfUnlike,
     /// Whether a call without a report stops its turn. Otherwise, the user is notified once.
     pub stops: bool,
 }
@@ -47,9 +52,19 @@ impl std::fmt::Debug for HookTerms {
             .field("first_sign", &self.first_sign)
             .field("judges_failures", &self.judges_failures)
             .field("names_calls", &self.names_calls)
+            .field("if_unlike", &self.if_unlike)
             .field("stops", &self.stops)
             .finish_non_exhaustive()
     }
+}
+
+/// What follows if an agent says to be another one than its hooks are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfUnlike {
+    /// It gets no further.
+    Refuse,
+    /// The user is notified, and calls without a report stop no turn.
+    Tell,
 }
 
 /// When an agent's hooks first give a sign of life.
@@ -102,6 +117,8 @@ enum Call {
 
 pub(super) struct Proof {
     pub terms: HookTerms,
+    /// Whether the agent says to be another one, for which these hooks are not.
+    is_another: bool,
     /// The sessions with a sign of life, by the agent's names.
     signed: Names<()>,
     /// Whether prompts need no further sign: the whole process has given one, or none came and the user knows.
@@ -121,6 +138,7 @@ impl Proof {
     pub fn new(terms: HookTerms) -> Self {
         Self {
             terms,
+            is_another: false,
             signed: Names::default(),
             needs_no_sign: false,
             calls: Names::default(),
@@ -138,6 +156,20 @@ impl Proof {
             Some(line) => Message::parse(line.into()).unwrap_or(message),
             None => message,
         }
+    }
+
+    /// Looks at the agent's answer to `initialize`. Returns why its hooks may not work as expected, if that is not known
+    /// already.
+    pub fn note_agent(&mut self, answer: &str) -> Option<String> {
+        let why = (self.terms.unlike)(answer).filter(|_| self.terms.stops)?;
+        self.is_another = self.terms.if_unlike == IfUnlike::Refuse;
+        self.terms.stops = self.is_another;
+        Some(why)
+    }
+
+    /// Whether the agent gets no further, as it is another one than its hooks are for.
+    pub const fn is_another(&self) -> bool {
+        self.is_another
     }
 
     /// What precedes each call.
@@ -236,7 +268,7 @@ impl Proof {
     }
 
     pub fn is_broken(&self, session: &str) -> bool {
-        self.broken.contains_key(session)
+        self.is_another || self.broken.contains_key(session)
     }
 }
 

@@ -160,6 +160,7 @@ pub(super) fn answered(
         sessions,
         hops,
         steps,
+        proof,
         ..
     } = core;
     let Some(exchange) = exchanges.get(number) else {
@@ -184,6 +185,11 @@ pub(super) fn answered(
         Life::Connects => {
             mcp.agent = Capabilities::read(message.body());
             mcp.turns.agree(negotiated(&message));
+            let answer = message.body();
+            let why = proof.as_mut().and_then(|proof| proof.note_agent(answer));
+            if let Some(why) = why {
+                return unproven(core, message, &why);
+            }
         }
         Life::Ends => {
             if let Some(session) = session {
@@ -208,6 +214,23 @@ pub(super) fn answered(
         }
     }
     message
+}
+
+/// The answer to `initialize` of an agent whose hooks may not work as expected, for this reason: an error if they are
+/// required.
+#[cold]
+fn unproven(core: &mut Core, answer: Message, why: &str) -> Message {
+    let is_refused = core.proof.as_ref().is_some_and(|proof| proof.is_another());
+    if is_refused {
+        tracing::error!("the agent is refused: {why}");
+        let text = format!(
+            "acp-chain: `hooks` is `required`, and {why}; use one of these versions, or start with `--hooks best-effort`"
+        );
+        return Message::error(&Error::new(code::INTERNAL_ERROR, text));
+    }
+    let text = format!("what the agent runs may not all be seen beforehand: {why}.");
+    core.tell_once("agent", &text);
+    answer
 }
 
 /// The version that an answer to `initialize` names.

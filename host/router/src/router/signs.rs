@@ -52,7 +52,7 @@ fn admit_prompt(core: &mut Core, mut routed: Routed) -> ControlFlow<(), Routed> 
         return ControlFlow::Continue(routed);
     };
     let session = routed.session().map(|session| &**session);
-    let is_broken = session.is_some_and(|session| proof.is_broken(session));
+    let is_broken = proof.is_another() || session.is_some_and(|session| proof.is_broken(session));
     if !is_broken && !proof.awaits_sign(FirstSign::Session, session) {
         return ControlFlow::Continue(routed);
     }

@@ -1,6 +1,7 @@
-//! Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`. A line is a message, the beginning of the session,
-//! or a change of it (`$set`), which may have messages as well. Messages with their calls are written again when these
-//! go on, so what has an id counts once.
+//! Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`, of older versions `….json`. A line is a message, the
+//! beginning of the session, or a change of it (`$set`), which may have messages as well. Messages with their calls are
+//! written again when these go on, so what has an id counts once. A chat of an older version is one object, read as a line
+//! that has all messages.
 
 use acp_chain_hooks::{self as hooks, Moment, recorded};
 use serde::Deserialize;
@@ -27,6 +28,9 @@ struct Message<'m> {
     session_id: Option<String>,
     #[serde(rename = "$set", borrow)]
     set: Option<Change<'m>>,
+    /// Of an older version. They are read one by one.
+    #[serde(borrow)]
+    messages: Option<List<&'m RawValue>>,
     id: Option<String>,
     #[serde(rename = "type", default)]
     kind: String,
@@ -101,7 +105,10 @@ impl Reader for Gemini {
         }
         let most = events.len() + MOST_ITEMS;
         let set = line.set.iter().filter_map(|set| set.messages.as_ref());
-        for message in set.flat_map(|List(messages)| messages) {
+        for message in set
+            .chain(&line.messages)
+            .flat_map(|List(messages)| messages)
+        {
             if events.len() > most {
                 return Err(serde_json::Error::custom("a line has too many calls"));
             }

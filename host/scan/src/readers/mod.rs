@@ -11,6 +11,7 @@ mod trace;
 use std::borrow::Cow;
 use std::fmt::{self, Formatter};
 use std::fs;
+use std::io::BufRead;
 use std::marker::PhantomData;
 use std::path::Path;
 
@@ -21,7 +22,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::{Format, ends};
+use crate::lines::Lines;
 
 /// Reads a recording line by line.
 pub(crate) trait Reader {
@@ -40,6 +42,15 @@ pub(crate) fn reader(format: Format, path: &Path) -> Option<Box<dyn Reader>> {
         Format::Gemini => Some(Box::new(gemini::Gemini::new(project(path)))),
         Format::Opencode => None,
         Format::Trace => Some(Box::new(trace::Trace::default())),
+    }
+}
+
+/// The lines of a recording at this path. A chat of an older Gemini CLI is one value, in many lines.
+pub(crate) fn lines<R: BufRead>(format: Format, path: &Path, from: R, longest: usize) -> Lines<R> {
+    if format == Format::Gemini && ends(path, "json") {
+        Lines::whole(from, longest)
+    } else {
+        Lines::new(from, longest)
     }
 }
 

@@ -2,9 +2,14 @@
 //!
 //! It is opened for reading, as opencode may have it open. If it does not, nothing is written beside the database,
 //! either. Nothing in its schema is trusted: what is read has to be plain tables.
+//!
+//! Before version 1.2, sessions, messages and their parts were files: `storage/session/PROJECT/SESSION.json`,
+//! `storage/message/SESSION/MESSAGE.json` and `storage/part/MESSAGE/PART.json`, with the same members. Those of a session are
+//! put into a database in memory, so that all are read in one way.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use acp_chain_hooks::{self as hooks, Moment, recorded};
 use rusqlite::config::DbConfig;
@@ -15,6 +20,7 @@ use serde_json::value::RawValue;
 use super::calls::SeenIds;
 use super::{text_of, whole};
 use crate::event::Event;
+use crate::format::ends;
 use crate::lines::LONGEST;
 use crate::tokens::{Tokens, count, millionths};
 
@@ -42,6 +48,17 @@ const PART: &str = "SELECT message.id, message.data, part.data FROM part
     JOIN message ON message.id = part.message_id WHERE part.rowid = ?1
     AND octet_length(message.id) < 1024 AND octet_length(message.data) <= ?2 AND octet_length(part.data) <= ?2";
 
+/// The tables for the files of a session.
+const MADE: &str = "
+CREATE TABLE session (id, directory, parent_id, time_created);
+CREATE TABLE message (id, session_id, data);
+CREATE TABLE part (id, message_id, session_id, data);
+CREATE INDEX messages ON message (id);
+";
+
+/// How much of the files of a session is kept, in bytes. Further ones count as too long.
+const MOST_KEPT: u64 = 256 << 20;
+
 /// A database.
 pub(crate) struct Database(Connection);
 
@@ -58,6 +75,14 @@ pub(crate) struct Row {
     message_id: String,
     message: String,
     part: String,
+}
+
+/// The file of a session.
+#[derive(Deserialize)]
+struct SessionFile {
+    directory: String,
+    #[serde(rename = "parentID")]
+    parent: Option<String>,
 }
 
 /// Reads the parts of messages.
@@ -128,6 +153,9 @@ struct State<'s> {
 impl Database {
     /// Opens the database at a path; `None` if it is not one of opencode's.
     pub(crate) fn open(path: &Path) -> rusqlite::Result<Option<Self>> {
+        if ends(path, "json") {
+            return Self::of_files(path);
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if is_unfinished(path) {
             Connection::open_with_flags(path, flags)?
@@ -138,6 +166,35 @@ impl Database {
         connection.execute_batch(SETTINGS)?;
         let tables: i64 = connection.query_row(TABLES, [], |row| row.get(0))?;
         Ok((tables == 3).then_some(Self(connection)))
+    }
+
+    /// Of the session in this file; `None` if that is none.
+    fn of_files(path: &Path) -> rusqlite::Result<Option<Self>> {
+        let mut room = MOST_KEPT;
+        let about = text(path, &mut room);
+        let read = about.and_then(|json| serde_json::from_str::<SessionFile>(&json).ok());
+        let (Some(session), Some(id), Some(storage)) = (read, stem(path), path.ancestors().nth(3))
+        else {
+            return Ok(None);
+        };
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(MADE)?;
+        connection.execute(
+            "INSERT INTO session VALUES (?1, ?2, ?3, 0)",
+            (&id, session.directory, session.parent),
+        )?;
+        {
+            let mut message = connection.prepare("INSERT INTO message VALUES (?1, ?2, ?3)")?;
+            let mut part = connection.prepare("INSERT INTO part VALUES (?1, ?2, ?3, ?4)")?;
+            for (name, file) in files(&storage.join("message").join(&id)) {
+                message.execute((&name, &id, text(&file, &mut room)))?;
+                for (of, file) in files(&storage.join("part").join(&name)) {
+                    part.execute((of, &name, &id, text(&file, &mut room)))?;
+                }
+            }
+        }
+        connection.execute_batch(SETTINGS)?;
+        Ok(Some(Self(connection)))
     }
 
     /// The sessions, the oldest first.
@@ -172,6 +229,33 @@ impl Database {
         });
         row.optional()
     }
+}
+
+/// The name of a file without its ending, if it is text.
+fn stem(path: &Path) -> Option<String> {
+    Some(path.file_stem()?.to_str()?.to_owned())
+}
+
+/// The files of JSON in a folder, with their names without endings, in the order of these. Links are passed over.
+fn files(folder: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let plain = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let paths = plain
+        .map(|entry| entry.path())
+        .filter(|path| ends(path, "json"));
+    let mut named: Vec<_> = paths
+        .filter_map(|path| Some((stem(&path)?, path)))
+        .collect();
+    named.sort();
+    named
+}
+
+/// The text of a file, which takes from the room; `None` if it is too long for that, or cannot be read.
+fn text(path: &Path, room: &mut u64) -> Option<String> {
+    let about = fs::symlink_metadata(path).ok()?;
+    *room = room.checked_sub(about.len()).filter(|_| about.is_file())?;
+    let bytes = fs::read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn is_unfinished(path: &Path) -> bool {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::find::{Recording, find};
 use crate::format::{Format, Home};
-use crate::lines::{Line, Lines};
+use crate::lines::Line;
 use crate::readers;
 
 /// The home folder that an agent of this version has left.
@@ -34,7 +34,7 @@ fn found(format: Format, folder: &Path) -> Vec<Recording> {
 /// The events in lines, and what is wrong with them by their numbers.
 fn read(format: Format, path: &Path, bytes: &[u8]) -> (Vec<Event>, Vec<(u64, String)>) {
     let mut reader = readers::reader(format, path).expect("it has lines");
-    let mut lines = Lines::new(BufReader::new(bytes), 1 << 20);
+    let mut lines = readers::lines(format, path, BufReader::new(bytes), 1 << 20);
     let (mut events, mut wrong) = (Vec::new(), Vec::new());
     while let Some(line) = lines.advance().expect("bytes can be read") {
         if line == Line::TooLong {

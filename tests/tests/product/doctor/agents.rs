@@ -209,6 +209,24 @@ fn an_agent_that_only_asks_is_told_to_be_one() {
 }
 
 #[test]
+fn an_agent_whose_hooks_are_not_for_one_run_is_told_with_the_reason() {
+    let user = User::new();
+    let agent = user.write("bin/fast-agent-acp", "");
+    host::executable(&agent, format!("#!/bin/sh\nexec '{AGENT}' \"$@\"\n")).unwrap();
+    let found = user.doctor(&["--", agent.to_str().unwrap()]);
+    assert_eq!(found.unwell().len(), 0, "{found:#?}");
+    assert!(
+        found.findings.iter().any(|finding| {
+            let says = finding["says"].as_str().unwrap();
+            finding["area"] == "agent"
+                && says.contains("fast-agent")
+                && says.contains("agent cards")
+        }),
+        "{found:#?}"
+    );
+}
+
+#[test]
 fn an_agent_without_known_hooks_is_told_to_be_one() {
     let found = User::new().doctor(&["--", AGENT]);
     assert_eq!(found.unwell().len(), 0, "{found:#?}");

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
+use tokio::process::Command;
 
 use super::{AGENT, begin, exported, stage, verify};
 
@@ -44,6 +45,38 @@ async fn the_client_learns_that_receipts_the_trace_or_the_log_cannot_be_written(
         let exit = client.finish().await.unwrap();
         assert_eq!(exit.status.code(), Some(2), "{exit:?}");
     }
+}
+
+/// The working directory is gone, so a relative path leads nowhere.
+#[tokio::test]
+async fn the_client_learns_that_the_folder_of_the_receipts_means_nothing() {
+    let (folder, manifest) = stage();
+    let gone = folder.path().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let options = [
+        OsStr::new("--manifest"),
+        manifest.as_os_str(),
+        OsStr::new("--receipts"),
+        OsStr::new("log"),
+    ];
+    let run = host::run_with(options, [AGENT]);
+    let mut command = Command::new("sh");
+    let script = r#"cd "$0" && rmdir "$0" && exec "$@""#;
+    command.args(["-c", script]).arg(&gone);
+    let program = run.as_std();
+    command.arg(program.get_program()).args(program.get_args());
+    command.envs(host::environment(&run));
+    let mut client = Process::start("client", &Transcript::new(), command).unwrap();
+    let refused = client
+        .wire
+        .request("initialize", r#"{"protocolVersion":1}"#)
+        .await;
+    let error = refused.error.unwrap_or_else(|| panic!("{}", refused.line));
+    for part in ["receipts cannot be written to ", "by its whole path"] {
+        assert!(error.contains(part), "{error}");
+    }
+    let exit = client.finish().await.unwrap();
+    assert_eq!(exit.status.code(), Some(2), "{exit:?}");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@
 // `{ task }` are those of a subagent; of one with `lost`, the agent cannot say whose it is, and one with `resumes` goes
 // on with the session of this name.
 //
-// With --deaf, it never runs a hook; with --deletes or --edits, it first does that to its plugins.
+// With --says VERSION, its answer to `initialize` names that version. With --deaf, it never runs a hook; with --deletes or --edits, it first does that to its plugins.
 "use strict"
 const { spawn } = require("node:child_process")
 const fs = require("node:fs")
@@ -240,7 +240,11 @@ async function begin(id, params) {
 }
 
 const methods = {
-  initialize: () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true } }),
+  initialize: () => ({
+    protocolVersion: 1,
+    agentCapabilities: { loadSession: true },
+    ...(has("--says") && { agentInfo: { name: packageName, version: option("--says") } }),
+  }),
 
   async "session/new"(params) {
     const session = await begin(sessions.size ? `s${sessions.size}` : "s", params)

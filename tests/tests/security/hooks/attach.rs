@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use acp_chain_tests::chain::{entry, program};
+use acp_chain_tests::chain::{entry, error_of, program};
 use acp_chain_tests::host;
 use serde_json::{Value, json};
 
@@ -67,6 +67,18 @@ async fn an_unknown_agent_is_refused_by_name_where_hooks_are_required() {
 }
 
 #[tokio::test]
+async fn an_agent_whose_hooks_are_not_for_one_run_is_refused_with_the_reason_where_they_are_required()
+ {
+    let mut world = World::claude();
+    world.agent = ["python3", "fast-agent-acp"].map(str::to_owned).to_vec();
+    let error = world.refusal(REQUIRED, &denies("touch refused")).await;
+    assert!(
+        error.contains("fast-agent") && error.contains("agent cards"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn a_version_that_was_not_tried_starts_only_by_best_effort() {
     let world = World::with(CLAUDE, "9.9.9");
     let manifest = denies("touch refused");
@@ -78,6 +90,35 @@ async fn a_version_that_was_not_tried_starts_only_by_best_effort() {
     let mut client = world.begin(&["--hooks", "best-effort"], &manifest).await;
     client.turn(&steps(&[bash("touch refused")])).await;
     assert!(!world.has("refused"));
+    assert!(is_told_of_hooks(&client), "{:?}", client.chunks());
+}
+
+/// As one that was updated while acp-chain ran, or that its command fetches.
+#[tokio::test]
+async fn what_the_agent_says_of_itself_counts_more_than_its_package() {
+    let manifest = denies("touch refused");
+    let says = |version: &str| {
+        let mut world = World::claude();
+        let words = ["--says", version].map(str::to_owned);
+        world.agent.extend(words);
+        world
+    };
+    let same = says("0.101.0");
+    let client = same.begin(REQUIRED, &manifest).await;
+    client.finish().await.unwrap();
+    let newer = says("0.102.0");
+    let mut client = newer.start(REQUIRED, &manifest);
+    let begin = r#"{"protocolVersion":1}"#;
+    let answer = client.wire.request("initialize", begin).await;
+    let error = error_of(&answer);
+    assert!(
+        error.contains("0.102.0") && error.contains("required"),
+        "{error}"
+    );
+    client.finish().await.unwrap();
+    let mut client = newer.begin(&["--hooks", "best-effort"], &manifest).await;
+    client.turn(&steps(&[bash("touch refused")])).await;
+    assert!(!newer.has("refused"));
     assert!(is_told_of_hooks(&client), "{:?}", client.chunks());
 }
 

@@ -12,6 +12,7 @@ mod keys;
 mod limits;
 mod metrics;
 mod raw;
+mod receipts;
 mod replicas;
 mod resume;
 mod served;

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::super::signs::TIME;
 use super::{PROMPT, Reaction, agent, client, received, scripted, update};
 use crate::Proxy;
-use crate::router::{FirstSign, HookOutcome, HookTerms, Router};
+use crate::router::{FirstSign, HookOutcome, HookTerms, IfUnlike, Router};
 use acp_chain_acp::BEFORE_TOOL;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc::Message;
@@ -27,6 +27,8 @@ fn terms() -> HookTerms {
         names_calls: false,
         runs_no_hook: Box::new(|update| update.contains("hosted")),
         cleaned: Box::new(|line| line.contains("OURS ").then(|| line.replace("OURS ", ""))),
+        unlike: Box::new(|answer| answer.contains("9.9.9").then(|| "it is 9.9.9".to_owned())),
+        if_unlike: IfUnlike::Refuse,
         stops: true,
     }
 }
@@ -88,6 +90,69 @@ fn is_stopped(router: &mut Router) -> bool {
     assert!(sent.is_empty() || sent == [STOP], "{sent:?}");
     assert_eq!(told, !sent.is_empty());
     told
+}
+
+/// A router whose agent has said which version it is.
+fn initialized(terms: HookTerms, version: &str) -> (Router, String) {
+    let mut router = attached(Vec::new(), terms);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":1}}"#,
+    );
+    let about = format!(r#""agentInfo":{{"name":"a","version":"{version}"}}"#);
+    agent(
+        &mut router,
+        &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":1,{about}}}}}"#),
+    );
+    let answer = received(&mut router, Peer::Client).concat();
+    received(&mut router, Peer::Agent);
+    (router, answer)
+}
+
+#[test]
+fn an_agent_that_says_to_be_another_one_gets_no_further_where_hooks_are_required() {
+    let (_, answer) = initialized(terms(), "1.0.0");
+    assert!(answer.contains("agentInfo"), "{answer}");
+    let (mut router, answer) = initialized(terms(), "9.9.9");
+    assert!(
+        answer.contains(r#""error""#) && answer.contains("it is 9.9.9"),
+        "{answer}"
+    );
+    // It goes on nevertheless.
+    client(&mut router, NEW);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
+    );
+    router.receive_sign_of_hooks(Some("s"));
+    received(&mut router, Peer::Agent);
+    client(&mut router, PROMPT);
+    assert!(received(&mut router, Peer::Agent).is_empty());
+    let answer = received(&mut router, Peer::Client).concat();
+    assert!(answer.contains("hooks do not work"), "{answer}");
+}
+
+#[test]
+fn elsewhere_the_user_is_told_of_it_and_a_call_without_a_report_stops_nothing() {
+    let terms = HookTerms {
+        if_unlike: IfUnlike::Tell,
+        ..terms()
+    };
+    let (mut router, answer) = initialized(terms, "9.9.9");
+    assert!(answer.contains("agentInfo"), "{answer}");
+    client(&mut router, NEW);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
+    );
+    router.receive_sign_of_hooks(Some("s"));
+    received(&mut router, Peer::Agent);
+    client(&mut router, PROMPT);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
+    shows(&mut router, "s", "c", COMPLETED);
+    assert!(received(&mut router, Peer::Agent).is_empty());
+    let told = received(&mut router, Peer::Client).concat();
+    assert!(told.contains("it is 9.9.9"), "{told}");
 }
 
 #[test]
