@@ -3,14 +3,23 @@
 //! A prompt begins with `ping`, which only ends the turn, or with `burst COUNT SIZE`, which first streams COUNT chunks
 //! with a text of SIZE bytes. With `hook PLACE`, it first starts a [process](crate::hooks::STARTS) of its hooks, and its
 //! answer has the time that it took.
+//!
+//! If [`PROMPTS`] names a file, a line is appended for each prompt, and the names of sessions are unique.
 
+use std::env;
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Result, Write};
+use std::process;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use memchr::memmem;
 use serde_json::json;
 
 use crate::hooks::Hooks;
 use crate::lines::Lines;
+
+/// The variable with a file. A line of it has the agent's process, the session, and the fourth word of a prompt.
+pub const PROMPTS: &str = "ACP_CHAIN_BENCH_PROMPTS";
 
 /// How many bytes of small messages are written at once.
 const WRITE: usize = 64 * 1024;
@@ -25,6 +34,12 @@ const WORDS: &[u8] = b"the quick brown fox jumps over the lazy dog and ";
 pub fn serve(input: impl Read, mut output: impl Write) -> Result<()> {
     let mut lines = Lines::new(input);
     let (mut sessions, mut hooks) = (0, Hooks::default());
+    let mut log = log()?;
+    let unique = if log.is_some() {
+        unique()
+    } else {
+        String::new()
+    };
     while let Some(line) = lines.next_line()? {
         let Some((method, id)) = text(line, b"\"method\":\"").zip(id(line)) else {
             continue;
@@ -33,11 +48,16 @@ pub fn serve(input: impl Read, mut output: impl Write) -> Result<()> {
             b"initialize" => r#"{"protocolVersion":1,"agentCapabilities":{}}"#.to_owned(),
             b"session/new" => {
                 sessions += 1;
-                let session = format!("session-{sessions}");
+                let session = format!("session-{unique}{sessions}");
                 hooks.begin(line, &session)?;
                 format!(r#"{{"sessionId":"{session}"}}"#)
             }
-            b"session/prompt" => prompt(line, &mut hooks, &mut output)?,
+            b"session/prompt" => {
+                if let Some(log) = &mut log {
+                    note(line, log)?;
+                }
+                prompt(line, &mut hooks, &mut output)?
+            }
             _ => "{}".to_owned(),
         };
         let id = String::from_utf8_lossy(id);
@@ -45,6 +65,31 @@ pub fn serve(input: impl Read, mut output: impl Write) -> Result<()> {
         output.write_all(answer.as_bytes())?;
     }
     Ok(())
+}
+
+fn log() -> Result<Option<File>> {
+    let path = env::var_os(PROMPTS);
+    let open = |path| OpenOptions::new().create(true).append(true).open(path);
+    path.map(open).transpose()
+}
+
+/// What no other process has.
+fn unique() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    format!(
+        "{}-{}-",
+        process::id(),
+        since.unwrap_or_default().as_millis()
+    )
+}
+
+/// Appends a line about a prompt, at once: others write to the file as well.
+fn note(line: &[u8], log: &mut File) -> Result<()> {
+    let session = String::from_utf8_lossy(text(line, b"\"sessionId\":\"").unwrap_or_default());
+    let asked = text(line, b"\"text\":\"").unwrap_or_default();
+    let asked = String::from_utf8_lossy(&asked[..asked.len().min(64)]);
+    let word = asked.split(' ').nth(3).unwrap_or_default();
+    log.write_all(format!("{} {session} {word}\n", process::id()).as_bytes())
 }
 
 /// This many bytes of words.

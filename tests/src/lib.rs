@@ -11,6 +11,8 @@ pub mod ends;
 pub mod envelope;
 pub mod fuzz;
 pub mod host;
+#[cfg(unix)]
+pub mod link;
 pub mod output;
 pub mod passing;
 #[cfg(unix)]

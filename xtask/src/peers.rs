@@ -34,6 +34,7 @@
 //! | `kubernetes-validate`   | checks files for Kubernetes against its API, from PyPI            |
 //! | `chromium`              | a browser, from Debian if it is not installed                     |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
+//! | `faketime`              | another time for a program, from Debian                           |
 //! | `haproxy`, `nginx`      | balancers, from Debian                                            |
 //! | `h2load`                | a load generator for HTTP/2, from Debian, for `bench --serve`     |
 //! | `fish`, `zsh`           | shells, from Debian                                               |
@@ -242,6 +243,7 @@ fn trace_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
 fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     for (program, packages) in [
         ("docker-registry", &["docker-registry"][..]),
+        ("faketime", &["faketime", "libfaketime"]),
         ("fish", &["fish", "fish-common", "libpcre2-32-0"]),
         (
             "haproxy",

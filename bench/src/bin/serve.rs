@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use acp_chain_bench::report::{self, Machine};
+use acp_chain_bench::serve::failures::Failure;
 use acp_chain_bench::serve::replicas::{self, Plan};
 use acp_chain_bench::serve::report::Report;
 use acp_chain_bench::serve::{self, Places, Size};
@@ -58,6 +59,12 @@ struct Cli {
     /// The folder of `initdb` and `postgres`: measures only replicas, with as many users as busy connections
     #[arg(long)]
     postgres: Option<PathBuf>,
+    /// How many sessions each of these users has
+    #[arg(long, default_value_t = 50)]
+    sessions: usize,
+    /// Measures two replicas only, and two failures
+    #[arg(long)]
+    few: bool,
 }
 
 #[tokio::main]
@@ -75,7 +82,16 @@ async fn main() -> Result<()> {
             postgres,
             scratch,
             users: cli.busy,
+            sessions: cli.sessions,
             time: Duration::from_secs(cli.seconds),
+            // With the default, and with the shortest.
+            lease: if cli.few { 10 } else { 15 },
+            replicas: if cli.few { vec![2] } else { vec![1, 2, 4] },
+            failures: if cli.few {
+                Failure::FEW.to_vec()
+            } else {
+                Failure::ALL.to_vec()
+            },
         };
         return measure_replicas(&plan, &cli.out).await;
     }

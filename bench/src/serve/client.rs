@@ -76,7 +76,7 @@ pub struct Posts {
 }
 
 /// A stream of events, over a connection of its own if it is not shared.
-struct Events {
+pub struct Events {
     body: Incoming,
     line: Vec<u8>,
 }
@@ -122,16 +122,6 @@ impl Connector {
 }
 
 impl Client {
-    /// A client of a user, over HTTP/1.1.
-    pub async fn begin_as(address: &str, token: &str) -> Result<Self> {
-        in_time(async { Self::by_http(Posts::begin_as(address, token).await?).await }).await
-    }
-
-    /// Its session.
-    pub fn session(&self) -> &str {
-        &self.session
-    }
-
     async fn by_http(mut posts: Posts) -> Result<Self> {
         let mut all = Events::open(&posts, None).await?;
         posts.say(NEW.to_owned(), None).await?;
@@ -166,10 +156,7 @@ impl Client {
     pub async fn turn(&mut self) -> Result<Duration> {
         self.requests += 1;
         let (id, session) = (self.requests, &self.session);
-        let filler = String::from_utf8(words(PROMPT))?;
-        let prompt = format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":[{{"type":"text","text":"burst {UPDATES} {UPDATE} {filler}"}}]}}}}"#
-        );
+        let prompt = prompt(id, session, "words")?;
         let mut turn = Turn::default();
         let begin = Instant::now();
         in_time(async {
@@ -252,18 +239,52 @@ impl Posts {
 
     async fn post(&mut self, text: String, session: Option<&str>) -> Result<Response<Incoming>> {
         self.sent += 1;
+        let has_keys = self.token.is_some() && !self.connection.is_empty();
+        let key = has_keys.then(|| format!("{}-{}", self.connection, self.sent));
         let mut request = self
             .of(Method::POST, session)
             .header("content-type", "application/json");
-        if self.token.is_some() && !self.connection.is_empty() {
-            let key = format!("{}-{}", self.connection, self.sent);
+        if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }
-        let request = request.body(Full::from(text))?;
+        self.send(request.body(Full::from(text))?).await
+    }
+
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
         Ok(match &mut self.sender {
             Sender::Own(sender) => sender.send_request(request).await?,
             Sender::Shared(sender) => sender.send_request(request).await?,
         })
+    }
+
+    /// Sends a message with this key, and returns the status.
+    pub async fn keyed(&mut self, text: String, key: &str) -> Result<StatusCode> {
+        let request = self
+            .of(Method::POST, None)
+            .header("content-type", "application/json")
+            .header("idempotency-key", key)
+            .body(Full::from(text))?;
+        let answer = self.send(request).await?;
+        let status = answer.status();
+        answer.into_body().collect().await?;
+        Ok(status)
+    }
+
+    /// Ends the connection.
+    pub async fn end(mut self) -> Result<()> {
+        let request = self.of(Method::DELETE, None).body(Full::default())?;
+        self.send(request).await.map(drop)
+    }
+
+    /// Reads the events of the connection, or of a session.
+    pub async fn events(&self, session: Option<&str>) -> Result<Events> {
+        Events::open(self, session).await
+    }
+
+    /// Begins a session. Its name arrives with the events of the connection.
+    pub async fn begin_session(&mut self, all: &mut Events) -> Result<String> {
+        self.say(NEW.to_owned(), None).await?;
+        all.until(begun).await
     }
 
     /// Sends a message, and returns the status.
@@ -301,6 +322,14 @@ impl Posts {
     }
 }
 
+/// A prompt, whose fourth word is this.
+pub fn prompt(id: u64, session: &str, word: &str) -> Result<String> {
+    let filler = String::from_utf8(words(PROMPT))?;
+    Ok(format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":[{{"type":"text","text":"burst {UPDATES} {UPDATE} {word} {filler}"}}]}}}}"#
+    ))
+}
+
 /// The answer if it has this status, and otherwise an error with its text.
 async fn with_status(
     expected: StatusCode,
@@ -332,6 +361,12 @@ impl Events {
             body: answer.into_body(),
             line: Vec::new(),
         })
+    }
+
+    /// Reads a turn to its end.
+    pub async fn turn(&mut self) -> Result<()> {
+        let mut turn = Turn::default();
+        self.until(|line| turn.hear(line)).await
     }
 
     /// Reads lines until `is_it` accepts one.
@@ -420,7 +455,8 @@ async fn requests(address: &str) -> Result<http1::SendRequest<Full<Bytes>>> {
     Ok(sender)
 }
 
-async fn in_time<T>(done: impl Future<Output = Result<T>>) -> Result<T> {
+/// What is done, unless the server does not answer.
+pub async fn in_time<T>(done: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::time::timeout(PATIENCE, done)
         .await
         .context("the server does not answer")?

@@ -4,11 +4,16 @@
 //! processes, without agents.
 
 mod client;
+pub mod failures;
 mod h2;
+// That of the tests.
+#[path = "../../../tests/src/link.rs"]
+mod link;
 mod load;
 mod postgres;
 pub mod replicas;
 pub mod report;
+mod roamer;
 mod servers;
 
 use anyhow::{Result, ensure};

@@ -1,41 +1,44 @@
 //! Replicas with one store in `PostgreSQL`, beside one server without: `cargo xtask bench --serve --replicas`.
 //!
 //! Everything runs on one machine, so more replicas are not faster here. What is measured is what the store costs, and
-//! how long a failover takes.
+//! what clients see while something [fails](Failure).
 
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use hyper::StatusCode;
+use rustix::process::Signal;
 use serde::Serialize;
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::client::{Client, Posts};
-use super::postgres::Postgres;
+use super::client::Posts;
+use super::failures::{self, AWAY, BEFORE, Failure, FailureFigures};
+use super::link::Link;
+use super::postgres::{Postgres, signal};
+use super::roamer::{Roamer, Seen, intrude};
 use super::servers::printed_address;
+use crate::agent::PROMPTS;
 use crate::measures::stats::{number, quantile};
 use crate::report::{section, show};
 use crate::subjects::command;
 
-/// How many replicas are measured with a store.
-const REPLICAS: [usize; 3] = [1, 2, 4];
-
-/// How many sessions begin at once.
+/// How many clients begin at once.
 const AT_ONCE: usize = 16;
 
 /// How many look-ups are measured.
 const LOOKUPS: usize = 500;
 
-/// How often a client asks for a session whose replica has died.
-const POLL: Duration = Duration::from_millis(100);
+/// How long processes that were killed take to end, at most.
+const ENDING: Duration = Duration::from_millis(500);
 
-/// How long a lease goes on without a heartbeat, in seconds.
-const LEASE: u64 = 10;
+/// The settings of all servers.
+const LIMITS: &str = "[serve.limits]\nconnections = 100000\n";
 
 /// What is measured, and how much of it.
 #[derive(Clone, Debug)]
@@ -48,10 +51,18 @@ pub struct Plan {
     pub postgres: PathBuf,
     /// The folder for files of the run.
     pub scratch: PathBuf,
-    /// The number of users: each has a connection, with one session.
+    /// The number of users: each has a connection.
     pub users: usize,
+    /// The number of sessions of each. One of them has turns.
+    pub sessions: usize,
     /// How long they have turns.
     pub time: Duration,
+    /// How long a lease goes on without a heartbeat, in seconds: at least 10.
+    pub lease: u64,
+    /// How many replicas are measured with a store.
+    pub replicas: Vec<usize>,
+    /// What fails, where there is more than one.
+    pub failures: Vec<Failure>,
 }
 
 /// The results of an arrangement.
@@ -70,9 +81,10 @@ pub struct ReplicaFigures {
     /// The times of a notification that names a session: one that was not looked up before, and one that was.
     pub lookup_ms: Option<[f64; 2]>,
     pub remembered_ms: [f64; 2],
-    /// The times from the death of a replica until its sessions were loaded at another one, in seconds: the median, and
-    /// the longest.
-    pub failover_s: Option<[f64; 2]>,
+    /// How many prompts reached agents, each once.
+    pub prompts: usize,
+    /// By what failed.
+    pub failures: Vec<FailureFigures>,
 }
 
 /// A server, which ends when this is dropped.
@@ -85,9 +97,12 @@ struct Replica {
 struct Arrangement {
     plan: Plan,
     folder: PathBuf,
-    /// The users' tokens.
+    /// The users' tokens, and that of a stranger, who is the last.
     tokens: Vec<String>,
+    roamers: Vec<Roamer>,
     replicas: Vec<Replica>,
+    /// Between the first replica and the database, once that is asked for.
+    link: Option<Link>,
     /// Dropped after the servers.
     store: Option<Postgres>,
 }
@@ -98,8 +113,8 @@ struct Arrangement {
 /// If one misbehaves.
 pub async fn run(plan: &Plan) -> Result<Vec<ReplicaFigures>> {
     let mut all = vec![measure(plan, 1, false).await?];
-    for replicas in REPLICAS {
-        all.push(measure(plan, replicas, true).await?);
+    for replicas in &plan.replicas {
+        all.push(measure(plan, *replicas, true).await?);
     }
     Ok(all)
 }
@@ -126,8 +141,6 @@ pub fn markdown(all: &[ReplicaFigures]) -> String {
             show(figures.lookup_ms.map(|[_, most]| most)),
             show(Some(figures.remembered_ms[0])),
             show(Some(figures.remembered_ms[1])),
-            show(figures.failover_s.map(|[half, _]| half)),
-            show(figures.failover_s.map(|[_, most]| most)),
         ]
     };
     let head = [
@@ -140,12 +153,13 @@ pub fn markdown(all: &[ReplicaFigures]) -> String {
         "p99",
         "remembered p50 (ms)",
         "p99",
-        "failover p50 (s)",
-        "longest",
     ];
     let mut text = String::new();
     let title = "Replicas with a store in PostgreSQL, on one machine";
     section(&mut text, title, &head, all.iter().map(row).collect());
+    for figures in all.iter().filter(|figures| !figures.failures.is_empty()) {
+        failures::markdown(&mut text, figures.replicas, &figures.failures);
+    }
     text
 }
 
@@ -153,9 +167,14 @@ async fn measure(plan: &Plan, replicas: usize, has_store: bool) -> Result<Replic
     eprintln!("{replicas} replicas, with a store: {has_store}");
     let mut arrangement = Arrangement::start(plan, replicas, has_store).await?;
     let since = Instant::now();
-    let clients = arrangement.begin_all().await?;
-    let begun_per_second = number(plan.users) / since.elapsed().as_secs_f64();
-    let (clients, mut took) = turns(clients, plan.time).await?;
+    arrangement.begin_all().await?;
+    let begun = number(plan.users * plan.sessions);
+    let begun_per_second = begun / since.elapsed().as_secs_f64();
+    let has_failures = has_store && replicas > 1;
+    if has_failures && plan.failures.contains(&Failure::DatabaseRestored) {
+        arrangement.back_up().await?;
+    }
+    let mut took = arrangement.turns().await?;
     let turns_per_second = number(took.len()) / plan.time.as_secs_f64();
     let mut posts = arrangement.posts(0, 0).await?;
     let unknown = |which: usize| format!("unknown-{which}");
@@ -164,11 +183,12 @@ async fn measure(plan: &Plan, replicas: usize, has_store: bool) -> Result<Replic
     } else {
         None
     };
-    let remembered_ms = lookups(&mut posts, |_| clients[0].session().to_owned()).await?;
-    let failover_s = match arrangement.replicas.len() {
-        2.. => Some(arrangement.failover(&clients).await?),
-        _ => None,
-    };
+    let own = arrangement.roamers[0].sessions[0].clone();
+    let remembered_ms = lookups(&mut posts, |_| own.clone()).await?;
+    let mut failures = Vec::new();
+    for failure in plan.failures.iter().filter(|_| has_failures) {
+        failures.push(arrangement.fail(*failure).await?);
+    }
     Ok(ReplicaFigures {
         replicas,
         has_store,
@@ -177,7 +197,8 @@ async fn measure(plan: &Plan, replicas: usize, has_store: bool) -> Result<Replic
         turn_ms: both(&mut took, 0.99)?,
         lookup_ms,
         remembered_ms,
-        failover_s,
+        prompts: failures::check(&arrangement.prompts())?,
+        failures,
     })
 }
 
@@ -185,30 +206,6 @@ async fn measure(plan: &Plan, replicas: usize, has_store: bool) -> Result<Replic
 fn both(samples: &mut [f64], part: f64) -> Result<[f64; 2]> {
     let mut found = |part| quantile(samples, part).context("nothing was measured");
     Ok([found(0.5)?, found(part)?])
-}
-
-/// Lets all clients have one turn after the other. Returns their times in milliseconds.
-async fn turns(clients: Vec<Client>, time: Duration) -> Result<(Vec<Client>, Vec<f64>)> {
-    let end = Instant::now() + time;
-    let mut tasks = JoinSet::new();
-    for (which, mut client) in clients.into_iter().enumerate() {
-        tasks.spawn(async move {
-            let mut took = Vec::new();
-            while Instant::now() < end {
-                took.push(client.turn().await?.as_secs_f64() * 1000.0);
-            }
-            anyhow::Ok((which, client, took))
-        });
-    }
-    let (mut clients, mut all) = (Vec::new(), Vec::new());
-    while let Some(done) = tasks.join_next().await {
-        let (which, client, took) = done??;
-        clients.push((which, client));
-        all.extend(took);
-    }
-    clients.sort_by_key(|(which, _)| *which);
-    let clients = clients.into_iter().map(|(_, client)| client);
-    Ok((clients.collect(), all))
 }
 
 /// The times of notifications that name these sessions, in milliseconds.
@@ -237,20 +234,18 @@ impl Arrangement {
         } else {
             None
         };
-        let limits = "[serve.limits]\nconnections = 100000\n";
         let text = match &store {
-            Some(store) => {
-                let url = store.url();
-                format!("[serve]\nstore = {url:?}\n{limits}lease-seconds = {LEASE}\n")
-            }
-            None => limits.to_owned(),
+            Some(store) => with_store(&store.url(), plan.lease),
+            None => LIMITS.to_owned(),
         };
         fs::write(settings.join("config.toml"), text)?;
         let mut here = Self {
             plan: plan.clone(),
             folder,
             tokens: Vec::new(),
+            roamers: Vec::new(),
             replicas: Vec::new(),
+            link: None,
             store,
         };
         if here.store.is_some() {
@@ -259,7 +254,7 @@ impl Arrangement {
         }
         here.make_tokens().await?;
         for which in 0..count {
-            let replica = here.replica(which).await?;
+            let replica = here.replica(which, "config").await?;
             here.replicas.push(replica);
         }
         Ok(here)
@@ -286,7 +281,7 @@ impl Arrangement {
     }
 
     async fn make_tokens(&mut self) -> Result<()> {
-        for which in 0..self.plan.users {
+        for which in 0..=self.plan.users {
             let made = Command::from(command(&self.plan.program))
                 .args(["serve-token", &format!("user-{which}"), "--file"])
                 .arg(self.tokens_file())
@@ -299,9 +294,17 @@ impl Arrangement {
         Ok(())
     }
 
-    async fn replica(&self, which: usize) -> Result<Replica> {
+    /// What agents note of prompts.
+    fn prompts(&self) -> PathBuf {
+        self.folder.join("prompts")
+    }
+
+    /// Starts a replica, with the settings in this folder.
+    async fn replica(&self, which: usize, settings: &str) -> Result<Replica> {
         let mut command = self.command()?;
         command
+            .env("XDG_CONFIG_HOME", self.folder.join(settings))
+            .env(PROMPTS, self.prompts())
             .args(["--listen", "127.0.0.1:0", "--node"])
             .arg(format!("replica-{which}"))
             .arg("--tokens")
@@ -323,62 +326,192 @@ impl Arrangement {
         Posts::begin_as(&replica.address, &self.tokens[user]).await
     }
 
-    /// A session of each user, at the replicas in turn.
-    async fn begin_all(&self) -> Result<Vec<Client>> {
-        let mut tasks = JoinSet::new();
-        for first in 0..AT_ONCE {
-            let share = (first..self.tokens.len()).step_by(AT_ONCE);
-            let share: Vec<_> = share
-                .map(|user| {
-                    let replica = &self.replicas[user % self.replicas.len()];
-                    (user, replica.address.clone(), self.tokens[user].clone())
-                })
-                .collect();
-            tasks.spawn(async move {
-                let mut clients = Vec::new();
-                for (user, address, token) in share {
-                    clients.push((user, Client::begin_as(&address, &token).await?));
-                }
-                anyhow::Ok(clients)
-            });
-        }
-        let mut clients = Vec::new();
-        while let Some(some) = tasks.join_next().await {
-            clients.extend(some??);
-        }
-        clients.sort_by_key(|(user, _)| *user);
-        Ok(clients.into_iter().map(|(_, client)| client).collect())
+    fn addresses(&self) -> Arc<[String]> {
+        let addresses = self.replicas.iter().map(|replica| replica.address.clone());
+        addresses.collect()
     }
 
-    /// Kills the first replica. Returns how long it takes until its sessions are loaded at the second one, in seconds.
-    async fn failover(&mut self, clients: &[Client]) -> Result<[f64; 2]> {
-        let count = self.replicas.len();
-        let users = (0..self.tokens.len()).filter(|user| user % count == 0);
-        let users: Vec<_> = users.collect();
-        self.replicas[0].process.kill().await?;
-        let since = Instant::now();
+    fn store(&mut self) -> Result<&mut Postgres> {
+        self.store.as_mut().context("there is no store")
+    }
+
+    /// A client of each user with its sessions, at the replicas in turn.
+    async fn begin_all(&mut self) -> Result<()> {
+        let (addresses, users) = (self.addresses(), self.plan.users);
         let mut tasks = JoinSet::new();
-        for user in users {
-            let mut posts = self.posts(1, user).await?;
-            let session = clients[user].session().to_owned();
+        for first in 0..AT_ONCE {
+            let share = (first..users).step_by(AT_ONCE);
+            let share: Vec<_> = share
+                .map(|user| (user, self.tokens[user].clone()))
+                .collect();
+            let (addresses, sessions) = (Arc::clone(&addresses), self.plan.sessions);
             tasks.spawn(async move {
-                loop {
-                    let load = format!(
-                        r#"{{"jsonrpc":"2.0","id":1,"method":"session/load","params":{{"sessionId":"{session}","cwd":"/","mcpServers":[]}}}}"#
-                    );
-                    match posts.status(load).await? {
-                        StatusCode::ACCEPTED => break,
-                        StatusCode::SERVICE_UNAVAILABLE => sleep(POLL).await,
-                        status => bail!("a session is not loaded: {status}"),
-                    }
+                let mut roamers = Vec::new();
+                for (user, token) in share {
+                    let at = user % addresses.len();
+                    let begun = Roamer::begin(user, token, at, &addresses[at], sessions);
+                    roamers.push(begun.await?);
                 }
-                anyhow::Ok(since.elapsed().as_secs_f64())
+                anyhow::Ok(roamers)
             });
         }
-        let mut took = Vec::new();
-        while let Some(one) = tasks.join_next().await {
-            took.push(one??);
+        while let Some(some) = tasks.join_next().await {
+            self.roamers.extend(some??);
         }
-        both(&mut took, 1.0)
+        self.roamers.sort_by_key(|roamer| roamer.user);
+        Ok(())
     }
+
+    /// Lets all clients have one turn after the other until this time, and waits for them.
+    fn run_until(&mut self, end: Instant) -> JoinSet<Result<Roamer>> {
+        let addresses = self.addresses();
+        let mut tasks = JoinSet::new();
+        for mut roamer in self.roamers.drain(..) {
+            let addresses = Arc::clone(&addresses);
+            tasks.spawn(async move {
+                roamer.run(&addresses, end).await?;
+                anyhow::Ok(roamer)
+            });
+        }
+        tasks
+    }
+
+    async fn take_back(&mut self, mut tasks: JoinSet<Result<Roamer>>) -> Result<()> {
+        while let Some(done) = tasks.join_next().await {
+            self.roamers.push(done??);
+        }
+        self.roamers.sort_by_key(|roamer| roamer.user);
+        Ok(())
+    }
+
+    /// Lets all clients have turns while nothing fails. Returns their times in milliseconds.
+    async fn turns(&mut self) -> Result<Vec<f64>> {
+        let running = self.run_until(Instant::now() + self.plan.time);
+        self.take_back(running).await?;
+        let mut took = Vec::new();
+        for roamer in &mut self.roamers {
+            let seen = std::mem::take(&mut roamer.seen);
+            let is_calm = seen.loaded.is_empty() && seen.refused == 0;
+            ensure!(is_calm, "a connection has ended, though nothing has failed");
+            took.extend(seen.turns);
+        }
+        Ok(took)
+    }
+
+    /// Keeps a backup of the database, which is away meanwhile.
+    async fn back_up(&mut self) -> Result<()> {
+        let store = self.store()?;
+        store.kill().await?;
+        sleep(ENDING).await;
+        store.back_up()?;
+        store.start_again().await
+    }
+
+    /// Lets something fail while all clients have turns, and a stranger asks for their sessions.
+    async fn fail(&mut self, failure: Failure) -> Result<FailureFigures> {
+        eprintln!("  {failure:?}");
+        if failure == Failure::ReplicaParted {
+            self.begin_again_over_a_link().await?;
+        }
+        if failure.is_of_replica() {
+            self.spread().await?;
+        }
+        let end = Instant::now() + BEFORE + failure.lasts(self.plan.lease);
+        let sessions = self
+            .roamers
+            .iter()
+            .filter_map(|roamer| roamer.sessions.first());
+        let sessions: Vec<_> = sessions.cloned().collect();
+        let token = self.tokens.last().context("there are no users")?.clone();
+        let addresses = self.addresses();
+        let stranger =
+            tokio::spawn(async move { intrude(&addresses, &token, &sessions, end).await });
+        let running = self.run_until(end);
+        sleep(BEFORE).await;
+        let since = Instant::now();
+        self.strike(failure).await?;
+        self.take_back(running).await?;
+        stranger.await??;
+        self.recover(failure).await?;
+        FailureFigures::take(failure, since, &mut self.roamers)
+    }
+
+    /// Has the clients of the first replica there again.
+    async fn spread(&mut self) -> Result<()> {
+        let (addresses, count) = (self.addresses(), self.replicas.len());
+        let mut tasks = JoinSet::new();
+        for mut roamer in self.roamers.drain(..) {
+            let addresses = Arc::clone(&addresses);
+            tasks.spawn(async move {
+                if roamer.user.is_multiple_of(count) && !roamer.at.is_multiple_of(count) {
+                    roamer.go_to(&addresses, 0).await?;
+                    roamer.seen = Seen::default();
+                }
+                anyhow::Ok(roamer)
+            });
+        }
+        self.take_back(tasks).await
+    }
+
+    /// Starts the first replica again, with a network to the database that can stall.
+    async fn begin_again_over_a_link(&mut self) -> Result<()> {
+        let link = Link::to(self.store()?.socket()).await;
+        let settings = self.folder.join("config-link/acp-chain");
+        fs::create_dir_all(&settings)?;
+        let url = format!("postgres://chain@{}/postgres", link.address());
+        fs::write(
+            settings.join("config.toml"),
+            with_store(&url, self.plan.lease),
+        )?;
+        self.link = Some(link);
+        let first = &mut self.replicas[0].process;
+        signal(first, Signal::TERM)?;
+        first.wait().await?;
+        self.replicas[0] = self.replica(0, "config-link").await?;
+        Ok(())
+    }
+
+    async fn strike(&mut self, failure: Failure) -> Result<()> {
+        match failure {
+            Failure::ReplicaKilled => self.replicas[0].process.kill().await?,
+            Failure::ReplicaStopped => signal(&self.replicas[0].process, Signal::STOP)?,
+            Failure::ReplicaParted => self.link.as_ref().context("there is no link")?.stall(),
+            Failure::DatabaseKilled => {
+                let store = self.store()?;
+                store.kill().await?;
+                sleep(AWAY).await;
+                store.start_again().await?;
+            }
+            Failure::DatabaseStopped => {
+                let store = self.store()?;
+                store.freeze(true)?;
+                sleep(AWAY).await;
+                store.freeze(false)?;
+            }
+            Failure::DatabaseRestored => {
+                let store = self.store()?;
+                store.kill().await?;
+                sleep(ENDING).await;
+                store.restore()?;
+                store.start_again().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has what failed go on.
+    async fn recover(&mut self, failure: Failure) -> Result<()> {
+        match failure {
+            Failure::ReplicaKilled => self.replicas[0] = self.replica(0, "config").await?,
+            Failure::ReplicaStopped => signal(&self.replicas[0].process, Signal::CONT)?,
+            Failure::ReplicaParted => self.link.as_ref().context("there is no link")?.mend(),
+            Failure::DatabaseKilled | Failure::DatabaseStopped | Failure::DatabaseRestored => {}
+        }
+        Ok(())
+    }
+}
+
+/// The settings of a replica with this store.
+fn with_store(url: &str, lease: u64) -> String {
+    format!("[serve]\nstore = {url:?}\n{LIMITS}lease-seconds = {lease}\n")
 }

@@ -108,6 +108,18 @@ pub enum Call {
         period: u64,
         amount: u64,
     },
+    /// Notes that it is the turn of a user who stood in line for `waited`, unless the user had a turn from the line of
+    /// another replica since then.
+    NextTurn { user: String, waited: u64 },
+    /// Keeps what is sealed with a ticket, by the ticket's digest, for `life`. The oldest of the user's are evicted.
+    Issue {
+        ticket: String,
+        user: String,
+        sealed: String,
+        life: u64,
+    },
+    /// Uses up a ticket.
+    Redeem { ticket: String, seen: u64 },
     /// Ends something for all replicas: `kind` says what `name` is.
     Revoke { kind: String, name: String },
     /// Lists revocations with larger numbers, in order.
@@ -141,8 +153,8 @@ pub enum Answer {
     },
     /// The generation is over, with its leases.
     Gone,
-    /// To `Beat`, `Take` and `Begin`: the store has lost what was last written. All generations are over, and its numbers
-    /// are larger again.
+    /// To `Beat`, `Take`, `Begin` and `Redeem`: the store has lost what was last written. All generations are over, and
+    /// its numbers are larger again.
     Rewound,
     Replicas(Vec<Replica>),
     /// To `Whose`: whether the user owns a session in this spelling, or in one like it, and whether others do.
@@ -183,6 +195,10 @@ pub enum Answer {
         granted: u64,
         again: u64,
     },
+    /// To `NextTurn`: the user had a turn since. Nothing was changed.
+    HadTurn,
+    /// To `Redeem`: what is sealed with the ticket; `None` if there is no such ticket, or no longer.
+    Sealed(Option<String>),
     /// To `Revoke`.
     Number(u64),
     Revocations(Vec<Revocation>),
@@ -260,6 +276,7 @@ impl Call {
                 | Self::Whose { .. }
                 | Self::Release { .. }
                 | Self::End { .. }
+                | Self::NextTurn { .. }
                 | Self::Revoked { .. }
                 | Self::Sessions { .. }
                 | Self::Budgets { .. }

@@ -10,6 +10,9 @@ pub const SPELLING: usize = 1024;
 /// The longest name of a user or an account, in bytes: an issuer's with a name of its own.
 const USER: usize = 4096;
 
+/// The longest text that is sealed with a ticket, in bytes: a token, which is part of the head of a request.
+const SEALED: usize = 64 * 1024;
+
 /// The longest other text, in bytes: a digest, a replica, a key.
 const SHORT: usize = 256;
 
@@ -87,6 +90,18 @@ fn texts(call: &Call) -> Vec<(&str, usize)> {
             texts.push((&**account, USER));
             texts.push(short(kind));
         }
+        Call::NextTurn { user, .. } => texts.push((&**user, USER)),
+        Call::Issue {
+            ticket,
+            user,
+            sealed,
+            ..
+        } => {
+            texts.push(short(ticket));
+            texts.push((&**user, USER));
+            texts.push((&**sealed, SEALED));
+        }
+        Call::Redeem { ticket, .. } => texts.push(short(ticket)),
         Call::Revoke { kind, name } => {
             texts.push(short(kind));
             texts.push((&**name, USER));
@@ -137,6 +152,9 @@ fn numbers(call: &Call) -> Vec<u64> {
             ..
         } => vec![*period, *limit, *amount],
         Call::GiveBack { period, amount, .. } => vec![*period, *amount],
+        Call::NextTurn { waited, .. } => vec![*waited],
+        Call::Issue { life, .. } => vec![*life],
+        Call::Redeem { seen, .. } => vec![*seen],
         Call::Revoked { since } => vec![*since],
         Call::Tidy { prompts } => vec![*prompts],
         Call::Replicas

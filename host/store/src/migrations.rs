@@ -5,7 +5,7 @@
 //! is not used.
 
 /// The statements, from number 1. Those that were released do not change.
-pub(crate) const MIGRATIONS: &[&str] = &[FIRST];
+pub(crate) const MIGRATIONS: &[&str] = &[FIRST, SECOND];
 
 /// The table with the number of the last migration.
 pub(crate) const VERSIONS: &str =
@@ -79,4 +79,20 @@ CREATE TABLE acp_chain_origin (history TEXT NOT NULL){strict};
 INSERT INTO acp_chain_origin VALUES ('');
 {numbers};
 INSERT INTO acp_chain_schema VALUES (0);
+";
+
+/// When a user last had a turn from a line, and the tickets of browsers.
+const SECOND: &str = "
+CREATE TABLE acp_chain_turns (
+    owner TEXT NOT NULL PRIMARY KEY,
+    served BIGINT NOT NULL
+){strict};
+CREATE TABLE acp_chain_tickets (
+    ticket TEXT NOT NULL PRIMARY KEY,
+    owner TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    issued BIGINT NOT NULL,
+    until BIGINT NOT NULL
+){strict};
+CREATE INDEX acp_chain_tickets_by_owner ON acp_chain_tickets (owner, issued);
 ";

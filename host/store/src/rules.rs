@@ -11,7 +11,10 @@ use self::Value::{Number, Text};
 /// How many rows a list has.
 const LISTED: usize = 256;
 
-/// For how long a replica that is over stays in the list.
+/// How many tickets a user has at once.
+const TICKETS: u64 = 16;
+
+/// For how long a replica that is over stays in the list, and for how long it is known that a user had a turn.
 const FORGOTTEN: u64 = 24 * 60 * 60 * 1000;
 
 const REGISTER: &str = "
@@ -154,6 +157,31 @@ WHERE used > 0 AND (length = 0 OR period >= {now} / NULLIF(length, 0)) AND ($1 =
 ORDER BY account, kind, length LIMIT $3
 ";
 
+const NEXT_TURN: &str = "
+INSERT INTO acp_chain_turns AS t (owner, served) VALUES ($1, {now})
+ON CONFLICT (owner) DO UPDATE SET served = excluded.served
+WHERE t.served <= {now} - $2
+RETURNING served
+";
+
+/// Tickets of a user that are over, and all but the newest `$2`. Both engines want a limit with an offset.
+const EVICT: &str = "
+DELETE FROM acp_chain_tickets WHERE owner = $1 AND (until <= {now} OR ticket IN (
+    SELECT ticket FROM acp_chain_tickets WHERE owner = $1 ORDER BY issued DESC, ticket LIMIT $3 OFFSET $2))
+";
+
+const ISSUE: &str = "
+INSERT INTO acp_chain_tickets (ticket, owner, sealed, issued, until) VALUES ($1, $2, $3, {now}, {now} + $4)
+ON CONFLICT DO NOTHING
+";
+
+/// One that is older than a loss of the store may have been used before that.
+const REDEEM: &str = "
+DELETE FROM acp_chain_tickets WHERE ticket = $1
+RETURNING CASE WHEN until > {now} AND NOT EXISTS (
+    SELECT 1 FROM acp_chain_rewinds w WHERE w.noticed >= acp_chain_tickets.issued) THEN sealed ELSE '' END
+";
+
 const REVOKE: &str = "
 INSERT INTO acp_chain_revocations (number, kind, name, made) VALUES ($1, $2, $3, {now})
 ";
@@ -169,7 +197,7 @@ WHERE r.until > {now} AND ($1 = 0 OR l.owner = $2) ORDER BY l.owner, l.agents, l
 ";
 
 /// What is over, each with one parameter: how long ago.
-const TIDY: [(&str, Option<u64>); 2] = [
+const TIDY: [(&str, Option<u64>); 4] = [
     (
         "DELETE FROM acp_chain_prompts WHERE begun < {now} - $1",
         None,
@@ -177,6 +205,14 @@ const TIDY: [(&str, Option<u64>); 2] = [
     (
         "DELETE FROM acp_chain_replicas WHERE until < {now} - $1",
         Some(FORGOTTEN),
+    ),
+    (
+        "DELETE FROM acp_chain_turns WHERE served < {now} - $1",
+        Some(FORGOTTEN),
+    ),
+    (
+        "DELETE FROM acp_chain_tickets WHERE until < {now} - $1",
+        Some(0),
     ),
 ];
 
@@ -260,6 +296,19 @@ impl<E: Engine> Rules<'_, E> {
             } => {
                 let budget = Budget::new(account, kind, *period);
                 self.give_back(&budget, *amount).await
+            }
+            Call::NextTurn { user, waited } => self.next_turn(user, *waited).await,
+            Call::Issue {
+                ticket,
+                user,
+                sealed,
+                life,
+            } => self.issue(ticket, user, sealed, *life).await,
+            Call::Redeem { ticket, seen } => {
+                if self.is_rewound(*seen, 0).await? {
+                    return Ok(Answer::Rewound);
+                }
+                self.redeem(ticket).await
             }
             Call::Revoke { kind, name } => self.revoke(kind, name).await,
             Call::Revoked { since } => self.revoked(*since).await,
@@ -538,6 +587,37 @@ impl<E: Engine> Rules<'_, E> {
         } else {
             (stored, used, left)
         })
+    }
+
+    async fn next_turn(&mut self, user: &str, waited: u64) -> Result<Answer, Unusable> {
+        let values = [Text(user), number(waited)];
+        let is_noted = !self.rows(NEXT_TURN, &values).await?.is_empty();
+        Ok(if is_noted {
+            Answer::Done
+        } else {
+            Answer::HadTurn
+        })
+    }
+
+    async fn issue(
+        &mut self,
+        ticket: &str,
+        user: &str,
+        sealed: &str,
+        life: u64,
+    ) -> Result<Answer, Unusable> {
+        // Two that evict would wait for each other.
+        self.lock(USERS, user).await?;
+        let others = [Text(user), number(TICKETS - 1), number(u64::MAX)];
+        self.rows(EVICT, &others).await?;
+        let values = [Text(ticket), Text(user), Text(sealed), number(life)];
+        self.run(ISSUE, &values).await
+    }
+
+    async fn redeem(&mut self, ticket: &str) -> Result<Answer, Unusable> {
+        let found = self.rows(REDEEM, &[Text(ticket)]).await?;
+        let sealed = found.first().map(|row| row.text(0)).transpose()?;
+        Ok(Answer::Sealed(sealed.filter(|sealed| !sealed.is_empty())))
     }
 
     async fn revoke(&mut self, kind: &str, name: &str) -> Result<Answer, Unusable> {

@@ -20,9 +20,9 @@ fn run_replicas(workspace: &Workspace, progress: &Progress, options: &Options) -
     let mut harness = harness(workspace, &servers);
     harness.arg("--postgres").arg(postgres);
     if options.quick {
-        harness.args(["--busy", "20", "--seconds", "3"]);
+        harness.args(["--busy", "20", "--sessions", "5", "--seconds", "3", "--few"]);
     } else {
-        harness.args(["--busy", "200"]);
+        harness.args(["--busy", "200", "--sessions", "50"]);
     }
     ended(&mut harness)
 }

@@ -41,7 +41,9 @@ pub use self::jwt::{Algorithm, Issuer, JwksSource};
 pub use self::keys::{Jwks, JwksError, Keys, PemPair};
 pub use self::settings::{GateSettings, TlsFiles, UnsafeSettings};
 pub use self::tickets::Ticket;
-pub(crate) use self::tickets::{has_word, opens_websocket};
+pub(crate) use self::tickets::{
+    LIFE as TICKET_LIFE, SealedTicket, has_word, name as ticket_name, opens_websocket,
+};
 pub use self::web::{Host, Origin};
 
 use self::admissions::{Admissions, Proof};
@@ -137,8 +139,8 @@ impl Gate {
         }
     }
 
-    /// Admits a request, or returns why not. It reads only the head of the request, and does not wait. Must be called
-    /// on a runtime, which keeps the time of expiring credentials.
+    /// Admits a request, or returns why not. It reads only the head of the request, and does not wait; so it knows only
+    /// tickets of this server alone. Must be called on a runtime, which keeps the time of expiring credentials.
     pub fn pass(&self, head: &Parts, peer: &Peer) -> Result<AdmittedUser, Rejection> {
         self.check_site(head, peer)?;
         if !self.settings.requires_auth() {
@@ -148,17 +150,48 @@ impl Gate {
             });
         }
         if let Some(ticket) = tickets::offered(head) {
-            return self.tickets.redeem(ticket).ok_or(Rejection::UNKNOWN);
+            return self.redeem(ticket).ok_or(Rejection::UNKNOWN);
         }
         let proof = match bearer(&head.headers).map_err(|_| Rejection::UNKNOWN)? {
             Some(token) => self.verify(token),
             None => self.certified(peer),
         };
+        self.admit(proof)
+    }
+
+    fn admit(&self, proof: Option<Proof>) -> Result<AdmittedUser, Rejection> {
         let admitted = proof.and_then(|proof| {
             self.admissions
                 .admit(proof, |proof| self.index().has(proof))
         });
         admitted.ok_or(Rejection::UNKNOWN)
+    }
+
+    /// The ticket that a request offers, where clients must authenticate.
+    pub(crate) fn offered<'h>(&self, head: &'h Parts) -> Option<&'h str> {
+        tickets::offered(head).filter(|_| self.settings.requires_auth())
+    }
+
+    /// Uses up a ticket of this server alone, and returns its owner.
+    pub(crate) fn redeem(&self, ticket: &str) -> Option<AdmittedUser> {
+        self.tickets.redeem(ticket)
+    }
+
+    /// The token of a request, where clients must authenticate.
+    pub(crate) fn token<'h>(&self, head: &'h Parts) -> Option<&'h str> {
+        let token = bearer(&head.headers).ok().flatten();
+        token.filter(|_| self.settings.requires_auth())
+    }
+
+    /// Admits the owner of the token that is sealed with a ticket: what the replicas' store had of it, if anything. The
+    /// ticket must be used up.
+    pub(crate) fn unseal(
+        &self,
+        ticket: &str,
+        sealed: Option<&str>,
+    ) -> Result<AdmittedUser, Rejection> {
+        let token = sealed.and_then(|sealed| tickets::unseal(ticket, sealed));
+        self.admit(token.and_then(|token| self.verify(&token)))
     }
 
     /// Checks only host names and web pages: for requests without a user, such as a browser's preflight (CORS).

@@ -301,6 +301,27 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
     assert!(!format!("{other:?} {gate:?}").contains(other.reveal()));
 }
 
+#[tokio::test]
+async fn a_sealed_token_admits_as_long_as_it_is_valid() {
+    let (one, other) = (gate(by_tokens()), gate(by_tokens()));
+    let (alice, secret) = Token::make("alice", Vec::new()).unwrap();
+    one.update(with_tokens(&[&alice]));
+    let bearer = format!("Bearer {secret}");
+    let asks = head("/acp/ticket", &[HOST, ("authorization", &bearer)]);
+    let sealed = SealedTicket::new(one.token(&asks).unwrap()).unwrap();
+    let admit = |gate: &Gate| gate.unseal(sealed.ticket.reveal(), Some(&sealed.sealed));
+    // Another replica may not know the token yet.
+    assert_eq!(admit(&other).unwrap_err(), Rejection::UNKNOWN);
+    other.update(with_tokens(&[&alice]));
+    let admitted = admit(&other).unwrap();
+    assert_eq!(*admitted.user, *alice.user());
+    other.update(Keys::default());
+    assert!(*admitted.is_over.borrow());
+    assert_eq!(admit(&other).unwrap_err(), Rejection::UNKNOWN);
+    let unknown = one.unseal(sealed.ticket.reveal(), None);
+    assert_eq!(unknown.unwrap_err(), Rejection::UNKNOWN);
+}
+
 proptest! {
     #[test]
     fn requests_with_arbitrary_bytes_are_rejected(

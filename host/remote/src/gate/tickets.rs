@@ -3,6 +3,11 @@
 //!
 //! A ticket in a log has expired by the time the log is read, and a token has not: so tickets are accepted in an
 //! address, and tokens are not.
+//!
+//! With a store, all replicas accept a ticket. The store has the token that it was issued for, sealed with a key that is
+//! made of the ticket: who reads the store has no token, and who writes to it admits nobody without one. So whoever uses
+//! the ticket is admitted as by that token, for as long as that holds. A client that shows a certificate shows it with a
+//! WebSocket, too: its tickets stay with the replica.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,16 +16,24 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::HEXLOWER;
 use hyper::Method;
 use hyper::ext::Protocol;
 use hyper::header::{self, HeaderMap, HeaderName};
 use hyper::http::request::Parts;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use tokio::time::Instant;
 
 use super::{AdmittedUser, Digest, digest};
 
 /// How long a ticket is valid.
-const LIFE: Duration = Duration::from_secs(30);
+pub const LIFE: Duration = Duration::from_secs(30);
+
+/// The length of what a ticket is made of, in bytes.
+const BYTES: usize = 32;
+
+/// What the digest of a sealing key begins with: that of a ticket, which is its name in the store, has nothing before it.
+const KEY: &[u8] = b"acp-chain: the key of a ticket: ";
 
 /// How many tickets a user has at once; the oldest is evicted for a new one.
 const A_USER: usize = 16;
@@ -33,6 +46,12 @@ const ALL: usize = 10_000;
 pub struct Ticket(String);
 
 impl Ticket {
+    fn draw() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; BYTES];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(URL_SAFE_NO_PAD.encode(bytes)))
+    }
+
     /// The text itself, for its owner.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -46,7 +65,59 @@ impl fmt::Debug for Ticket {
     }
 }
 
-/// The unused tickets.
+/// A ticket of all replicas.
+#[derive(Debug)]
+pub struct SealedTicket {
+    /// The ticket itself, for its owner.
+    pub ticket: Ticket,
+    /// Its name in the store.
+    pub name: String,
+    /// The token that it was issued for, sealed.
+    pub sealed: String,
+}
+
+impl SealedTicket {
+    /// A new ticket for a token; `None` if the system provides no randomness.
+    pub fn new(token: &str) -> Option<Self> {
+        let ticket = Ticket::draw().ok()?;
+        let mut text = token.as_bytes().to_vec();
+        let key = sealing_key(&ticket.0)?;
+        key.seal_in_place_append_tag(nonce(), Aad::empty(), &mut text)
+            .ok()?;
+        Some(Self {
+            name: name(&ticket.0)?,
+            sealed: URL_SAFE_NO_PAD.encode(text),
+            ticket,
+        })
+    }
+}
+
+/// The name of a ticket in the store; `None` if a text is no ticket.
+pub fn name(offered: &str) -> Option<String> {
+    let decoded = URL_SAFE_NO_PAD.decode(offered).ok()?;
+    (decoded.len() == BYTES).then(|| HEXLOWER.encode(&digest(offered.as_bytes())))
+}
+
+/// The token that was sealed with a ticket.
+pub fn unseal(offered: &str, sealed: &str) -> Option<String> {
+    let mut text = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+    let key = sealing_key(offered)?;
+    let token = key.open_in_place(nonce(), Aad::empty(), &mut text).ok()?;
+    String::from_utf8(token.to_vec()).ok()
+}
+
+/// A ticket has 256 random bits, and its key seals one text.
+fn sealing_key(ticket: &str) -> Option<LessSafeKey> {
+    let key = digest(&[KEY, ticket.as_bytes()].concat());
+    let key = UnboundKey::new(&CHACHA20_POLY1305, &key).ok()?;
+    Some(LessSafeKey::new(key))
+}
+
+fn nonce() -> Nonce {
+    Nonce::assume_unique_for_key([0; 12])
+}
+
+/// The unused tickets of this server alone.
 #[derive(Debug, Default)]
 pub struct Tickets(Mutex<HashMap<Digest, OpenTicket>>);
 
@@ -58,9 +129,7 @@ struct OpenTicket {
 
 impl Tickets {
     pub fn issue(&self, admitted: &AdmittedUser) -> Result<Ticket, getrandom::Error> {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes)?;
-        let ticket = URL_SAFE_NO_PAD.encode(bytes);
+        let ticket = Ticket::draw()?;
         let now = Instant::now();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, ticket| ticket.until > now);
@@ -78,8 +147,8 @@ impl Tickets {
             admitted: admitted.clone(),
             until: now + LIFE,
         };
-        open.insert(digest(ticket.as_bytes()), entry);
-        Ok(Ticket(ticket))
+        open.insert(digest(ticket.0.as_bytes()), entry);
+        Ok(ticket)
     }
 
     /// Uses up a ticket, and returns its owner.
@@ -172,6 +241,31 @@ mod tests {
         let ticket = tickets.issue(&alice).unwrap();
         over.send_replace(true);
         assert!(tickets.redeem(ticket.reveal()).is_none());
+    }
+
+    #[test]
+    fn a_sealed_token_is_opened_by_its_ticket_alone() {
+        let token = "acp_of-alice";
+        let (one, other) = (
+            SealedTicket::new(token).unwrap(),
+            SealedTicket::new(token).unwrap(),
+        );
+        let offered = one.ticket.reveal();
+        assert_eq!(name(offered).as_deref(), Some(&*one.name));
+        assert_eq!(unseal(offered, &one.sealed).as_deref(), Some(token));
+        assert_ne!((&one.name, &one.sealed), (&other.name, &other.sealed));
+        assert_eq!(unseal(other.ticket.reveal(), &one.sealed), None);
+        let (cut, changed) = (
+            &one.sealed[..one.sealed.len() - 4],
+            format!("AAAA{}", &one.sealed[4..]),
+        );
+        for wrong in ["", "A", cut, &changed] {
+            assert_eq!(unseal(offered, wrong), None, "{wrong}");
+        }
+        for wrong in ["", "ticket", &offered[1..], &format!("{offered}A")] {
+            assert_eq!(name(wrong), None, "{wrong}");
+        }
+        assert!(!format!("{one:?}").contains(offered));
     }
 
     #[test]

@@ -27,7 +27,7 @@ use super::request_log::Log;
 use super::routes::DeliveryResult;
 use super::shared::Denial;
 use super::{Behind, Opened, Settings, body, is_true, websocket};
-use crate::gate::{AdmittedUser, Gate, Peer, Rejection};
+use crate::gate::{AdmittedUser, Gate, Peer, Rejection, SealedTicket, ticket_name};
 use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
 
 /// The longest `initialize`, in bytes: its sender has no connection yet.
@@ -103,11 +103,11 @@ impl Answers {
             self.gate.check_site(&head, peer).map_err(reject)?;
             return Ok(allowed());
         }
-        let admitted = self.gate.pass(&head, peer).map_err(reject)?;
+        let admitted = self.admit(&head, peer).await?;
         visitor.pass();
         log.user = Some(admitted.user.clone());
         if is_for_ticket {
-            return Ok(self.ticket(&head.method, &admitted));
+            return Ok(self.ticket(&head, &admitted).await);
         }
         let about = About::of(&head.headers)?;
         log.connection.clone_from(&about.connection);
@@ -126,6 +126,25 @@ impl Answers {
                 "GET, POST, DELETE",
             )),
         }
+    }
+
+    /// Admits a request. Of replicas with a store, a ticket may be of any.
+    async fn admit(&self, head: &Parts, peer: &Peer) -> Result<AdmittedUser, Box<Answer>> {
+        let reject = |refused: Rejection| Box::new(self.reject(&refused));
+        let Some((shared, ticket)) = self.registry.shared().zip(self.gate.offered(head)) else {
+            return self.gate.pass(head, peer).map_err(reject);
+        };
+        self.gate.check_site(head, peer).map_err(reject)?;
+        // One that was issued for a certificate is not in the store.
+        if let Some(admitted) = self.gate.redeem(ticket) {
+            return Ok(admitted);
+        }
+        let sealed = match ticket_name(ticket) {
+            Some(name) => shared.redeem(name).await,
+            None => Ok(None),
+        };
+        let sealed = sealed.map_err(|why| Box::new(self.denied(why)))?;
+        self.gate.unseal(ticket, sealed.as_deref()).map_err(reject)
     }
 
     async fn post(
@@ -464,16 +483,26 @@ impl Answers {
     }
 
     /// Issues a ticket, with which a browser opens a WebSocket, as it cannot send headers for that.
-    fn ticket(&self, method: &Method, admitted: &AdmittedUser) -> Answer {
-        if method != Method::POST {
+    async fn ticket(&self, head: &Parts, admitted: &AdmittedUser) -> Answer {
+        if head.method != Method::POST {
             return named(bare(StatusCode::METHOD_NOT_ALLOWED), header::ALLOW, "POST");
         }
-        match self.gate.ticket(admitted) {
-            Ok(ticket) => {
+        let ticket = match self.registry.shared().zip(self.gate.token(head)) {
+            Some((shared, token)) => match SealedTicket::new(token) {
+                Some(sealed) => match shared.issue(&sealed, &admitted.user).await {
+                    Ok(()) => Some(sealed.ticket),
+                    Err(why) => return self.denied(why),
+                },
+                None => None,
+            },
+            None => self.gate.ticket(admitted).ok(),
+        };
+        match ticket {
+            Some(ticket) => {
                 let text = format!(r#"{{"ticket":"{}"}}"#, ticket.reveal());
                 json(StatusCode::OK, text.into())
             }
-            Err(_) => bare(StatusCode::INTERNAL_SERVER_ERROR),
+            None => bare(StatusCode::INTERNAL_SERVER_ERROR),
         }
     }
 

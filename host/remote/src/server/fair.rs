@@ -1,6 +1,10 @@
 //! Whose turn is next when as many run as may. Each user stands in line once, however many prompts they send: a turn that
 //! ends makes room for the first, and nobody has two turns before all who came earlier had one.
 //!
+//! Each replica has a line, since a turn runs where its session is served: a free one elsewhere is of no use to who waits
+//! here. With a store, a user who reaches the front is asked about there: who had a turn from another line since coming
+//! into this one lets the others pass, once.
+//!
 //! Nothing is kept for those who wait: they are told when to come again, and their places are kept for a while.
 
 use std::collections::VecDeque;
@@ -25,13 +29,53 @@ pub struct FairTurns {
 #[derive(Debug, Default)]
 struct State {
     running: usize,
-    /// The users in line, and until when their places are kept.
-    line: VecDeque<(String, Instant)>,
+    line: VecDeque<Place>,
+}
+
+/// A place in line.
+#[derive(Debug)]
+struct Place {
+    user: String,
+    /// When the user came, or was put behind the others.
+    since: Instant,
+    /// Until when the place is kept.
+    until: Instant,
+    /// Whether the user was put behind the others already.
+    has_yielded: bool,
+    /// Whether the other replicas know that it is the user's turn.
+    is_known: bool,
 }
 
 /// A turn that runs. Its end makes room for another one.
 #[derive(Debug)]
 pub struct TurnPermit(Arc<FairTurns>);
+
+impl State {
+    /// Where the user whose turn it is stands in line, if at all; or after how long to come again, with a place in line
+    /// until then.
+    fn find(&mut self, most: usize, user: &str, now: Instant) -> Result<Option<usize>, Duration> {
+        self.line.retain(|place| place.until > now);
+        let place = self.line.iter().position(|place| place.user == user);
+        if let Some(place) = place.and_then(|place| self.line.get_mut(place)) {
+            place.until = now + KEPT;
+        }
+        let free = most.saturating_sub(self.running);
+        // Those in front have a turn each, whenever they come.
+        if place.unwrap_or(self.line.len()) < free {
+            return Ok(place);
+        }
+        if place.is_none() {
+            self.line.push_back(Place {
+                user: user.to_owned(),
+                since: now,
+                until: now + KEPT,
+                has_yielded: false,
+                is_known: false,
+            });
+        }
+        Err(AGAIN)
+    }
+}
 
 impl FairTurns {
     /// So many turns at once.
@@ -49,29 +93,55 @@ impl FairTurns {
     /// A turn of this user that begins now; or after how long to come again.
     pub fn begin(self: &Arc<Self>, user: &str, now: Instant) -> Result<TurnPermit, Duration> {
         let mut state = self.state();
-        state.line.retain(|(_, until)| *until > now);
-        let place = state.line.iter().position(|(waiting, _)| waiting == user);
-        let free = self.most.saturating_sub(state.running);
-        // Those in front have a turn each, whenever they come.
-        if place.unwrap_or(state.line.len()) < free {
-            if let Some(place) = place {
-                state.line.remove(place);
-            }
-            state.running += 1;
-            return Ok(TurnPermit(Arc::clone(self)));
+        if let Some(place) = state.find(self.most, user, now)? {
+            state.line.remove(place);
         }
-        let until = now + KEPT;
-        match place.and_then(|place| state.line.get_mut(place)) {
-            Some((_, kept)) => *kept = until,
-            None => state.line.push_back((user.to_owned(), until)),
+        state.running += 1;
+        Ok(TurnPermit(Arc::clone(self)))
+    }
+
+    /// For how long a user has stood in line whose turn it is, unless the other replicas know that, or nobody had to wait;
+    /// or after how long to come again.
+    ///
+    /// Until the user's place is gone, nobody behind it takes the turn.
+    pub fn front(&self, user: &str, now: Instant) -> Result<Option<Duration>, Duration> {
+        let mut state = self.state();
+        let place = state.find(self.most, user, now)?;
+        let place = place.and_then(|place| state.line.get(place));
+        let place = place.filter(|place| !place.is_known);
+        Ok(place.map(|place| now - place.since))
+    }
+
+    /// Notes that the other replicas know of the turn of a user, for which this line was waiting.
+    pub fn confirm(&self, user: &str) {
+        let mut state = self.state();
+        let place = state.line.iter_mut().find(|place| place.user == user);
+        if let Some(place) = place {
+            place.is_known = true;
         }
-        Err(AGAIN)
+    }
+
+    /// Puts a user behind the others who had a turn from another line meanwhile. A user whose turn it is nevertheless, or
+    /// who was put there before, may begin.
+    pub fn step_back(&self, user: &str, now: Instant) -> Result<(), Duration> {
+        let mut state = self.state();
+        let yields = |place: &Place| place.user == user && !place.has_yielded && !place.is_known;
+        let place = state.line.iter().position(yields);
+        if let Some(place) = place.and_then(|place| state.line.remove(place)) {
+            state.line.push_back(Place {
+                since: now,
+                has_yielded: true,
+                ..place
+            });
+        }
+        state.find(self.most, user, now).map(drop)
     }
 
     /// How many users stand in line.
     pub fn waiting(&self, now: Instant) -> usize {
         let state = self.state();
-        state.line.iter().filter(|(_, until)| *until > now).count()
+        let waits = |place: &&Place| place.until > now;
+        state.line.iter().filter(waits).count()
     }
 }
 
@@ -122,5 +192,36 @@ mod tests {
         assert_eq!(turns.waiting(later), 0);
         drop(turns.begin("ann", later).unwrap());
         drop(turns.begin("bob", later).unwrap());
+    }
+
+    #[test]
+    fn who_had_a_turn_elsewhere_lets_the_others_pass_once() {
+        let turns = Arc::new(FairTurns::new(1));
+        let now = Instant::now();
+        let later = now + Duration::from_secs(1);
+        // Who need not wait is not asked about.
+        assert_eq!(turns.front("ann", now), Ok(None));
+        let first = turns.begin("ann", now).unwrap();
+        for user in ["bob", "cid"] {
+            assert_eq!(turns.front(user, now), Err(AGAIN));
+        }
+        drop(first);
+        assert_eq!(turns.front("bob", later), Ok(Some(later - now)));
+        assert_eq!(turns.step_back("bob", later), Err(AGAIN));
+        assert_eq!(turns.front("cid", later), Ok(Some(later - now)));
+        turns.confirm("cid");
+        assert_eq!(turns.front("cid", later), Ok(None));
+        let second = turns.begin("cid", later).unwrap();
+        assert_eq!(turns.front("cid", later), Err(AGAIN));
+        drop(second);
+        // He is asked about again, and lets nobody pass a second time.
+        assert_eq!(turns.front("bob", later), Ok(Some(Duration::ZERO)));
+        assert_eq!(turns.step_back("bob", later), Ok(()));
+        drop(turns.begin("bob", later).unwrap());
+        // Where nobody else waits, there is nobody to let pass.
+        let third = turns.begin("cid", later).unwrap();
+        assert_eq!(turns.front("bob", later), Err(AGAIN));
+        drop(third);
+        assert_eq!(turns.step_back("bob", later), Ok(()));
     }
 }

@@ -10,14 +10,19 @@ use acp_chain_store::{
     Answer, Call, Embedded, Holder, Postgres as PostgresStore, PostgresPlace, Store,
 };
 use acp_chain_tests::host;
+use acp_chain_tests::link::Link;
 use acp_chain_tests::postgres::Postgres;
 use acp_chain_tests::wire::in_time;
+use futures_util::{SinkExt, StreamExt};
 use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::net::TcpStream;
 use tokio::sync::oneshot;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::served::{AGENT, ServerProcess, Stream, initialize, posted, prompt};
 
@@ -41,9 +46,7 @@ struct Client<'s> {
 impl World {
     async fn new(settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = folder.path().join("config/acp-chain");
-        fs::create_dir_all(&config).unwrap();
-        fs::write(config.join("config.toml"), settings).unwrap();
+        configure(&folder.path().join("config"), settings);
         let tokens = folder.path().join("tokens");
         Self {
             ann: host::token(&tokens, "ann", &[]).await,
@@ -80,13 +83,27 @@ impl World {
 
     /// A replica with this agent.
     async fn replica_with(&self, name: &str, agent: &[&str]) -> ServerProcess {
+        ServerProcess::by(&mut self.serving(name, agent)).await
+    }
+
+    /// The command of a replica.
+    fn serving(&self, name: &str, agent: &[&str]) -> tokio::process::Command {
         let mut command = self.command();
         command
             .args(["--listen", "127.0.0.1:0", "--node", name, "--tokens"])
             .arg(self.path("tokens"))
             .arg("--")
             .args(agent);
-        ServerProcess::by(&mut command).await
+        command
+    }
+
+    /// The command of a replica that has settings of its own.
+    fn serving_by(&self, settings: &str, name: &str, agent: &[&str]) -> tokio::process::Command {
+        let config = self.path(&format!("config-{name}"));
+        configure(&config, settings);
+        let mut command = self.serving(name, agent);
+        command.env("XDG_CONFIG_HOME", config);
+        command
     }
 
     /// Ends a replica's generation in the store, as the time of its lease does.
@@ -103,6 +120,13 @@ impl World {
         };
         end_lease(PostgresStore::new(&place).unwrap(), replica).await;
     }
+}
+
+/// Writes the settings of a program into its folder for them.
+fn configure(folder: &Path, settings: &str) {
+    let config = folder.join("acp-chain");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), settings).unwrap();
 }
 
 async fn end_lease(mut store: impl Store, replica: &str) {
@@ -325,6 +349,19 @@ async fn a_replica_that_was_stopped_has_no_agent_and_passes_nothing_on_when_it_w
 
 #[tokio::test]
 async fn what_a_server_knows_goes_on_while_the_database_is_away() {
+    what_a_server_knows_goes_on(Postgres::end, Postgres::start_again).await;
+}
+
+#[tokio::test]
+async fn what_a_server_knows_goes_on_while_the_database_is_stopped() {
+    let stops = |server: &mut Postgres| server.freeze(true);
+    what_a_server_knows_goes_on(stops, |server| server.freeze(false)).await;
+}
+
+async fn what_a_server_knows_goes_on(
+    ends: impl Fn(&mut Postgres),
+    goes_on: impl Fn(&mut Postgres),
+) {
     let mut server = Postgres::start();
     let settings = format!(
         "[serve]\nstore = {:?}\n[serve.limits]\nlease-seconds = 600\n",
@@ -336,7 +373,7 @@ async fn what_a_server_knows_goes_on_while_the_database_is_away() {
     let ann = Client::of(&one, &world.ann).await;
     let mut stream = ann.hears().await;
     let session = ann.session(&mut stream).await;
-    server.end();
+    ends(&mut server);
     assert_eq!(one.beside("/readyz").await, 200);
     let sent = ann.says(&prompt(&session, 3, "echo still here")).await;
     assert_eq!(sent.status(), 202);
@@ -355,10 +392,168 @@ async fn what_a_server_knows_goes_on_while_the_database_is_away() {
     assert!(seconds(&refused) > 0);
     let keyed = ann.prompt(&session, 4, "echo once", KEY).await;
     assert_eq!(keyed.status(), 503);
-    server.start_again();
+    goes_on(&mut server);
     let keyed = ann.prompt(&session, 4, "echo once", KEY).await;
     assert_eq!(keyed.status(), 202);
     assert_eq!(texts.turn(4).await, ["once"]);
+}
+
+/// An agent that writes its id into a file.
+const NAMED: &str = r#"echo $$ >> "$0"; exec "$1""#;
+
+/// Plays the scene in which a replica is parted from the database: it ends its agents before another one serves.
+async fn partition(parts: impl Fn(&Link)) {
+    let server = Postgres::start();
+    let link = Link::to(server.socket()).await;
+    let limits = "[serve.limits]\nlease-seconds = 10\n";
+    let settings = |url: &str| format!("[serve]\nstore = {url:?}\n{limits}");
+    let world = World::new(&settings(&server.url())).await;
+    world.migrate().await;
+    let over_link = settings(&format!("postgres://chain@{}/postgres", link.address()));
+    let ids = world.path("ids");
+    let agent = ["sh", "-c", NAMED, text(&ids), AGENT];
+    let one = ServerProcess::by(&mut world.serving_by(&over_link, "one", &agent)).await;
+    let other = world.replica("other").await;
+    let before = Client::of(&one, &world.ann).await;
+    let mut stream = before.hears().await;
+    let session = before.session(&mut stream).await;
+    let sent = before.prompt(&session, 3, "echo begun\nnever", KEY).await;
+    assert_eq!(sent.status(), 202);
+    parts(&link);
+    let ann = Client::of(&other, &world.ann).await;
+    let mut loaded = ann.hears().await;
+    ann.load_in_time(&session).await;
+    let agents = fs::read_to_string(&ids).unwrap();
+    for id in agents.lines() {
+        assert!(!runs(id), "the agent {id} still runs");
+    }
+    assert_eq!(stream.next().await, None);
+    assert_eq!(loaded.next().await.unwrap()["id"], 2);
+    let repeated = ann.prompt(&session, 4, "echo begun\nnever", KEY).await;
+    assert_eq!(repeated.status(), 409);
+    link.mend();
+    // It begins again, and what it had is the other's.
+    let bob = Client::of(&one, &world.bob).await;
+    bob.session(&mut bob.hears().await).await;
+    let late = Client::of(&one, &world.ann).await;
+    assert_eq!(late.load(&session).await.status(), 503);
+}
+
+/// Whether a process runs: one that has ended may still be listed.
+fn runs(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // Behind the name, which is in parentheses.
+    let state = stat.rsplit(')').next().unwrap_or_default();
+    !matches!(state.trim_start().chars().next(), None | Some('Z' | 'X'))
+}
+
+#[tokio::test]
+async fn a_replica_whose_network_stalls_has_ended_its_agents_before_another_serves() {
+    partition(Link::stall).await;
+}
+
+#[tokio::test]
+async fn a_replica_whose_network_breaks_has_ended_its_agents_before_another_serves() {
+    partition(Link::cut).await;
+}
+
+#[tokio::test]
+async fn replicas_whose_clocks_differ_by_minutes_keep_their_leases() {
+    let server = Postgres::start();
+    let url = server.url();
+    let settings = |name: &str| {
+        format!(
+            "[serve]\nstore = {url:?}\naccess-log = \"{name}.log\"\n[serve.limits]\nlease-seconds = 10\n"
+        )
+    };
+    let world = World::new(&settings("any")).await;
+    world.migrate().await;
+    let mut replicas = Vec::new();
+    for (name, offset) in [("slow", "-20m"), ("fast", "+20m")] {
+        let mut command = world.serving_by(&settings(name), name, &[AGENT]);
+        command
+            .env("LD_PRELOAD", faked_time())
+            .env("FAKETIME", offset)
+            // A clock that is wrong goes on like any other.
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        replicas.push(ServerProcess::by(&mut command).await);
+    }
+    let ann = Client::of(&replicas[0], &world.ann).await;
+    let session = ann.session(&mut ann.hears().await).await;
+    let elsewhere = Client::of(&replicas[1], &world.ann).await;
+    // For longer than a lease goes on without heartbeats.
+    let mut store = PostgresStore::new(&PostgresPlace {
+        url: url.clone(),
+        password: None,
+        authorities: None,
+        connections: 1,
+    })
+    .unwrap();
+    loop {
+        let Answer::Replicas(listed) = store.carry_out(&Call::Replicas).await.unwrap() else {
+            panic!("they are listed")
+        };
+        assert!(listed.len() == 2 && listed.iter().all(|one| one.left > 0));
+        let held = elsewhere.load(&session).await;
+        assert_eq!(held.status(), 503);
+        assert!(seconds(&held) <= 10);
+        if listed.iter().all(|one| one.beaten > one.started + 11_000) {
+            break;
+        }
+    }
+    let sent = ann.says(&prompt(&session, 3, "echo still here")).await;
+    assert_eq!(sent.status(), 202);
+    // Their clocks are as far apart as they were told.
+    let slow = logged(&world.path("config-slow/acp-chain/slow.log")).await;
+    let fast = logged(&world.path("config-fast/acp-chain/fast.log")).await;
+    let apart = fast - slow;
+    assert!((2000.0..2800.0).contains(&apart), "{apart}");
+}
+
+/// The library that shows a program another time.
+fn faked_time() -> PathBuf {
+    let folders = fs::read_dir(host::peer("debian/faketime/root/usr/lib")).unwrap();
+    let mut libraries =
+        folders.map(|folder| folder.unwrap().path().join("faketime/libfaketimeMT.so.1"));
+    libraries.find(|library| library.exists()).unwrap()
+}
+
+/// The time of the first line of an access log, once there is one.
+async fn logged(path: &Path) -> f64 {
+    let line = async {
+        loop {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            match text.split_once('\n') {
+                Some((line, _)) => break line.to_owned(),
+                None => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let line: Value = serde_json::from_str(&in_time("a line", line).await).unwrap();
+    line["time"].as_f64().unwrap()
+}
+
+#[tokio::test]
+async fn replicas_share_an_encrypted_database() {
+    let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let key = certified.signing_key.serialize_pem();
+    let server = Postgres::encrypted(&certified.cert.pem(), &key);
+    let port = server.port();
+    let url = format!("postgres://chain@127.0.0.1:{port}/postgres?sslmode=verify-full");
+    let settings = format!("[serve]\nstore = {url:?}\nstore-ca = \"ca.pem\"\n");
+    let world = World::new(&settings).await;
+    let authority = world.path("config/acp-chain/ca.pem");
+    fs::write(&authority, certified.cert.pem()).unwrap();
+    world.migrate().await;
+    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    let ann = Client::of(&one, &world.ann).await;
+    let session = ann.session(&mut ann.hears().await).await;
+    let bob = Client::of(&other, &world.bob).await;
+    assert_eq!(bob.load(&session).await.status(), 404);
+    let another = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    fs::write(&authority, another.cert.pem()).unwrap();
+    let told = refusal(&world).await;
+    assert!(told.contains("certificate"), "{told}");
 }
 
 #[tokio::test]
@@ -442,6 +637,127 @@ async fn a_turn_beyond_the_limit_waits_for_another_to_end() {
         }
         assert_eq!(sent.status(), 429);
     }
+}
+
+#[tokio::test]
+async fn who_had_a_turn_at_one_replica_lets_others_pass_at_another() {
+    let world = World::new("[serve]\nstore = \"embedded\"\n[serve.limits]\nturns = 1\n").await;
+    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    // A turn of Ann's runs at each replica.
+    let (first, second) = (
+        Client::of(&one, &world.ann).await,
+        Client::of(&other, &world.ann).await,
+    );
+    for running in [&first, &second] {
+        let session = running.session(&mut running.hears().await).await;
+        let begun = running.says(&prompt(&session, 3, "never")).await;
+        assert_eq!(begun.status(), 202);
+    }
+    // Bob stands in both lines, and Ann behind him in one of them.
+    let (bob_at_one, bob_at_other, ann) = (
+        Client::of(&one, &world.bob).await,
+        Client::of(&other, &world.bob).await,
+        Client::of(&other, &world.ann).await,
+    );
+    let mut asking = Vec::new();
+    for client in [&bob_at_one, &bob_at_other, &ann] {
+        let session = client.session(&mut client.hears().await).await;
+        asking.push((client, session));
+    }
+    let ask = async |which: usize| {
+        let (client, session) = &asking[which];
+        let said = client.says(&prompt(session, 3, "echo words")).await;
+        assert!([202, 429].contains(&said.status().as_u16()), "{said:?}");
+        said.status() == 202
+    };
+    for which in 0..3 {
+        assert!(!ask(which).await);
+    }
+    let delete = async |client: &Client<'_>| {
+        let deleted = in_time("an answer", client.asks(Method::DELETE).send());
+        assert_eq!(deleted.await.unwrap().status(), 202);
+    };
+    delete(&first).await;
+    // All come again as they are told, so that they keep their places.
+    while !ask(0).await {
+        assert!(!ask(1).await && !ask(2).await);
+    }
+    delete(&second).await;
+    loop {
+        // He comes first whenever there is room, and has had a turn since he came.
+        assert!(!ask(1).await);
+        if ask(2).await {
+            break;
+        }
+    }
+    while !ask(1).await {}
+}
+
+#[tokio::test]
+async fn a_ticket_of_one_replica_opens_a_websocket_at_another_once() {
+    let mut server = Postgres::start();
+    let world = World::new(&format!("[serve]\nstore = {:?}\n", server.url())).await;
+    world.migrate().await;
+    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    let issue = async || {
+        let url = format!("{}/ticket", one.url);
+        let asks = acp_chain_tests::web::client().post(url);
+        let asked = asks.bearer_auth(&world.ann).send();
+        in_time("a ticket", asked).await.unwrap()
+    };
+    let ticket: Value = issue().await.json().await.unwrap();
+    let ticket = ticket["ticket"].as_str().unwrap();
+    // In the database is neither the ticket nor the token.
+    let (raw, connection) = tokio_postgres::connect(&server.url(), tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let asked = raw.query_one(
+        "SELECT ticket || owner || sealed FROM acp_chain_tickets",
+        &[],
+    );
+    let row: String = asked.await.unwrap().get(0);
+    assert!(row.contains("ann"), "{row}");
+    for secret in [ticket, &world.ann, &world.ann["acp_".len()..]] {
+        assert!(!row.contains(secret), "{row}");
+    }
+    let mut socket = opened(&other, ticket).await.unwrap();
+    let initialize = Message::text(initialize().to_string());
+    socket.send(initialize).await.unwrap();
+    let answer = in_time("an answer", socket.next()).await.unwrap().unwrap();
+    let answer: Value = serde_json::from_str(answer.to_text().unwrap()).unwrap();
+    assert!(answer["result"].is_object(), "{answer}");
+    let wrong = "A".repeat(43);
+    for (replica, ticket) in [(&other, ticket), (&one, ticket), (&one, &*wrong)] {
+        let refused = opened(replica, ticket).await.unwrap_err();
+        assert!(refused.contains("401"), "{refused}");
+    }
+    let ticket: Value = issue().await.json().await.unwrap();
+    let ticket = ticket["ticket"].as_str().unwrap();
+    // A row of somebody else under another ticket is of no use: what is sealed fits its own.
+    let forged = "UPDATE acp_chain_tickets SET sealed = left(sealed, -4) || 'AAAA'";
+    raw.batch_execute(forged).await.unwrap();
+    let refused = opened(&other, ticket).await.unwrap_err();
+    assert!(refused.contains("401"), "{refused}");
+    server.end();
+    // What must be looked up is refused.
+    let refused = opened(&other, ticket).await.unwrap_err();
+    assert!(refused.contains("503"), "{refused}");
+    assert_eq!(issue().await.status(), 503);
+}
+
+/// A WebSocket that a ticket opens; or the error that says the status.
+async fn opened(
+    replica: &ServerProcess,
+    ticket: &str,
+) -> Result<WebSocketStream<TcpStream>, String> {
+    let url = replica.url.replace("http://", "ws://");
+    let address = url.split('/').nth(2).unwrap();
+    let stream = TcpStream::connect(address).await.unwrap();
+    let opening = client_async(format!("{url}?ticket={ticket}"), stream);
+    let opened = in_time("an answer", opening).await;
+    let opened = opened.map_err(|error| error.to_string());
+    opened.map(|(socket, _)| socket)
 }
 
 #[tokio::test]

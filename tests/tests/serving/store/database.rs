@@ -1,6 +1,10 @@
 //! What only a database of several replicas can show: calls at the same time, and one that is away or not ours.
 
-use acp_chain_store::{Answer, Call, Holder, Store, TakeRule};
+use std::fs;
+use std::path::Path;
+
+use acp_chain_store::{Answer, Call, Holder, Postgres, PostgresPlace, Store, TakeRule};
+use acp_chain_tests::link::Link;
 use acp_chain_tests::postgres::Postgres as Server;
 use futures_util::future::join_all;
 
@@ -205,6 +209,128 @@ async fn a_database_that_is_read_only_or_slow_is_an_error_in_time() {
     assert!(error.to_string().contains("in time"), "{error}");
     server.pause(false);
     server.end();
+}
+
+#[tokio::test]
+async fn a_full_disk_is_an_error_until_there_is_room() {
+    let server = Server::on_small_disk();
+    let url = server.url();
+    let mut store = postgres(&url).await;
+    let raw = connect(&url).await;
+    let [fills, empties] = server.fill_disk();
+    raw.batch_execute(&fills).await.unwrap_err();
+    // The first ones have room in pages that are there already.
+    let mut number = 0;
+    let error = loop {
+        number += 1;
+        let issue = Call::Issue {
+            ticket: number.to_string(),
+            user: number.to_string(),
+            sealed: sealed(),
+            life: LONG,
+        };
+        if let Err(error) = store.carry_out(&issue).await {
+            break error.to_string();
+        }
+    };
+    assert!(error.contains("free some space"), "{error}");
+    raw.batch_execute(&empties).await.unwrap();
+    registered(&mut store, "one", LONG).await;
+    let redeem = Call::Redeem {
+        ticket: number.to_string(),
+        seen: 0,
+    };
+    // What failed has changed nothing.
+    let redeemed = done(&mut store, redeem).await;
+    assert_eq!(redeemed, Answer::Sealed(None));
+}
+
+#[tokio::test]
+async fn an_encrypted_database_is_reached_only_if_its_certificate_is_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let [its_own, of_another] = ["own.pem", "other.pem"].map(|name| folder.path().join(name));
+    let certified = rcgen::generate_simple_self_signed(["db.example.com".to_owned()]).unwrap();
+    let another = rcgen::generate_simple_self_signed(["db.example.com".to_owned()]).unwrap();
+    fs::write(&its_own, certified.cert.pem()).unwrap();
+    fs::write(&of_another, another.cert.pem()).unwrap();
+    let key = certified.signing_key.serialize_pem();
+    let server = Server::encrypted(&certified.cert.pem(), &key);
+    let port = server.port();
+    let named = format!("postgres://chain@db.example.com:{port}/postgres?hostaddr=127.0.0.1");
+    let mut store = encrypted(&named, &its_own);
+    store.migrate().await.unwrap();
+    registered(&mut store, "one", LONG).await;
+    let raw = connect(&server.url()).await;
+    let encrypts = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
+                 WHERE ssl AND application_name = 'acp-chain'";
+    let count: i64 = raw.query_one(encrypts, &[]).await.unwrap().get(0);
+    assert!(count > 0);
+    let by_address = format!("postgres://chain@127.0.0.1:{port}/postgres?sslmode=verify-full");
+    for (url, authorities) in [(&named, &of_another), (&by_address, &its_own)] {
+        let error = encrypted(url, authorities).carry_out(&Call::Replicas).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("certificate"), "{error}");
+    }
+    // One that does not encrypt is not asked without.
+    let plain = Server::start();
+    let link = Link::to(plain.socket()).await;
+    let url = format!(
+        "postgres://chain@{}/postgres?sslmode=verify-full",
+        link.address()
+    );
+    let error = encrypted(&url, &its_own).carry_out(&Call::Replicas).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("TLS"), "{error}");
+}
+
+#[tokio::test]
+async fn a_call_over_a_network_that_stalls_or_breaks_is_an_error_in_time() {
+    let server = Server::start();
+    let link = Link::to(server.socket()).await;
+    let url = format!("postgres://chain@{}/postgres", link.address());
+    let mut store = postgres(&url).await;
+    let one = registered(&mut store, "one", LONG).await;
+    let beat = Call::Beat {
+        holder: one,
+        lease: LONG,
+        seen: 0,
+    };
+    link.stall();
+    // The connection that is open, and a new one.
+    for _ in 0..2 {
+        let error = store.carry_out(&beat).await.unwrap_err().to_string();
+        assert!(error.contains("in time"), "{error}");
+    }
+    link.cut();
+    let error = store.carry_out(&beat).await.unwrap_err().to_string();
+    assert!(error.contains("the database at 127.0.0.1"), "{error}");
+    link.mend();
+    let beaten = done(&mut store, beat).await;
+    assert!(matches!(beaten, Answer::Beaten { .. }), "{beaten:?}");
+}
+
+/// A text that cannot be made shorter, as one that is sealed.
+fn sealed() -> String {
+    let mut state = 1_u64;
+    let bytes = (0..40_000).map(|_| {
+        // Numbers by Marsaglia's method (xorshift64).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    });
+    data_encoding::BASE64URL_NOPAD.encode(&bytes.collect::<Vec<_>>())
+}
+
+/// A connection that verifies the database's certificate by these authorities.
+fn encrypted(url: &str, authorities: &Path) -> Postgres {
+    let place = PostgresPlace {
+        url: url.to_owned(),
+        password: None,
+        authorities: Some(authorities.to_owned()),
+        connections: 1,
+    };
+    Postgres::new(&place).unwrap()
 }
 
 /// A connection of another program.

@@ -11,6 +11,8 @@ async fn play(store: &mut impl Store) {
     a_replica_that_is_over_writes_nothing(store).await;
     a_prompt_begins_once_and_is_lost_with_its_replica(store).await;
     budgets_and_revocations(store).await;
+    a_user_has_one_turn_from_all_lines_at_a_time(store).await;
+    a_ticket_is_redeemed_once(store).await;
     // The last one: from then on, nothing is leased for a while.
     a_store_that_has_lost_something_ends_all_and_doubts_old_sessions(store).await;
 }
@@ -212,6 +214,12 @@ async fn a_store_that_has_lost_something_ends_all_and_doubts_old_sessions(store:
     };
     let told = done(store, begin(&fence, &again, "k")).await;
     assert_eq!(told, Answer::Prompt(PromptState::Doubtful));
+    // A ticket may have been used before that.
+    let redeem = Call::Redeem {
+        ticket: "before".to_owned(),
+        seen: 0,
+    };
+    assert_eq!(done(store, redeem).await, Answer::Sealed(None));
     // Another caller finds the same with any call that has seen more.
     let call = Call::Take {
         name: name("seven", "ann"),
@@ -222,6 +230,54 @@ async fn a_store_that_has_lost_something_ends_all_and_doubts_old_sessions(store:
         seen: seen + 1000,
     };
     assert_eq!(done(store, call).await, Answer::Rewound);
+}
+
+async fn a_user_has_one_turn_from_all_lines_at_a_time(store: &mut impl Store) {
+    let next = |user: &str, waited| Call::NextTurn {
+        user: user.to_owned(),
+        waited,
+    };
+    assert_eq!(done(store, next("ann", LONG)).await, Answer::Done);
+    // In another line, she has waited since before that.
+    assert_eq!(done(store, next("ann", LONG)).await, Answer::HadTurn);
+    assert_eq!(done(store, next("bob", LONG)).await, Answer::Done);
+    // There she came back since.
+    assert_eq!(done(store, next("ann", 0)).await, Answer::Done);
+}
+
+async fn a_ticket_is_redeemed_once(store: &mut impl Store) {
+    let issue = |ticket: &str, user: &str, life| Call::Issue {
+        ticket: ticket.to_owned(),
+        user: user.to_owned(),
+        sealed: format!("of {user}"),
+        life,
+    };
+    let redeem = |ticket: &str| Call::Redeem {
+        ticket: ticket.to_owned(),
+        seen: 0,
+    };
+    let valid = Answer::Sealed(Some("of ann".to_owned()));
+    let none = Answer::Sealed(None);
+    done(store, issue("of-bob", "bob", LONG)).await;
+    done(store, issue("once", "ann", LONG)).await;
+    done(store, issue("late", "ann", 0)).await;
+    assert_eq!(done(store, redeem("once")).await, valid);
+    for ticket in ["once", "late", "unknown"] {
+        assert_eq!(done(store, redeem(ticket)).await, none, "{ticket}");
+    }
+    // The newest of a user stay, and those of others.
+    for number in 0..20 {
+        done(store, issue(&number.to_string(), "ann", LONG)).await;
+    }
+    let mut left = 0;
+    for number in 0..20 {
+        let found = done(store, redeem(&number.to_string())).await;
+        left += u32::from(found == valid);
+    }
+    assert_eq!(left, 16);
+    let of_bob = Answer::Sealed(Some("of bob".to_owned()));
+    assert_eq!(done(store, redeem("of-bob")).await, of_bob);
+    done(store, issue("before", "ann", LONG)).await;
 }
 
 async fn budgets_and_revocations(store: &mut impl Store) {

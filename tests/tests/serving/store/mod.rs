@@ -1,6 +1,7 @@
 //! The store of what replicas must know together, in both engines.
 
 mod database;
+mod disk;
 mod engines;
 mod model;
 

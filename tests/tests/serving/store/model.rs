@@ -17,6 +17,7 @@ const USERS: [&str; 2] = ["ann", "bob"];
 /// Names of sessions, by what distinguishes them, and their spellings.
 const SESSIONS: [(&str, &str); 3] = [("one", "one"), ("one", "ONE"), ("two", "two")];
 const PROMPTS: [&str; 2] = ["k", "l"];
+const TICKETS: [&str; 2] = ["t", "u"];
 
 /// What is called. Numbers choose from the names; `is_old` is a number or a generation of before.
 #[derive(Clone, Debug)]
@@ -31,6 +32,10 @@ enum Step {
     End(usize, usize, usize, bool),
     Draw(usize, u64),
     GiveBack(usize, u64),
+    /// Whether the user has waited for long.
+    NextTurn(usize, bool),
+    Issue(usize, usize),
+    Redeem(usize),
     Revoke(usize),
     Revoked,
 }
@@ -61,6 +66,9 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(session, user, prompt, is_old)| Step::End(session, user, prompt, is_old)),
         2 => (user.clone(), 0..8_u64).prop_map(|(user, amount)| Step::Draw(user, amount)),
         1 => (user.clone(), 0..8_u64).prop_map(|(user, amount)| Step::GiveBack(user, amount)),
+        2 => (user.clone(), any::<bool>()).prop_map(|(user, waits)| Step::NextTurn(user, waits)),
+        1 => (0..TICKETS.len(), user.clone()).prop_map(|(ticket, user)| Step::Issue(ticket, user)),
+        1 => (0..TICKETS.len()).prop_map(Step::Redeem),
         1 => user.clone().prop_map(Step::Revoke),
         1 => Just(Step::Revoked),
     ]
@@ -85,6 +93,10 @@ struct Model {
     leases: BTreeMap<Leased, (u64, usize, u64)>,
     prompts: BTreeMap<(Leased, usize), (u64, PromptState)>,
     used: BTreeMap<usize, u64>,
+    /// The users who had a turn from a line.
+    served: BTreeSet<usize>,
+    /// The owners of tickets.
+    tickets: BTreeMap<usize, usize>,
     revoked: Vec<(u64, usize)>,
 }
 
@@ -178,6 +190,29 @@ impl Model {
                     amount,
                 };
                 (call, Answer::Done)
+            }
+            Step::NextTurn(user, waits) => {
+                let had_one = !self.served.insert(user);
+                let call = Call::NextTurn {
+                    user: self.named(USERS[user]),
+                    waited: if waits { LONG } else { 0 },
+                };
+                let answer = if had_one && waits {
+                    Answer::HadTurn
+                } else {
+                    Answer::Done
+                };
+                (call, answer)
+            }
+            Step::Issue(ticket, user) => self.issue(ticket, user),
+            Step::Redeem(ticket) => {
+                let owner = self.tickets.remove(&ticket);
+                let call = Call::Redeem {
+                    ticket: self.named(TICKETS[ticket]),
+                    seen: self.last,
+                };
+                let sealed = owner.map(|owner| self.named(USERS[owner]));
+                (call, Answer::Sealed(sealed))
             }
             Step::Revoke(user) => {
                 let number = self.next();
@@ -368,6 +403,20 @@ impl Model {
             }
             _ => (call, Answer::Fenced),
         }
+    }
+
+    /// What is sealed is the owner's name.
+    fn issue(&mut self, ticket: usize, user: usize) -> (Call, Answer) {
+        let owner = self.named(USERS[user]);
+        // No two tickets are alike but here, and then the first one counts.
+        self.tickets.entry(ticket).or_insert(user);
+        let call = Call::Issue {
+            ticket: self.named(TICKETS[ticket]),
+            user: owner.clone(),
+            sealed: owner,
+            life: LONG,
+        };
+        (call, Answer::Done)
     }
 
     fn draw(&mut self, user: usize, amount: u64) -> (Call, Answer) {

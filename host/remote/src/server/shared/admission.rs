@@ -7,9 +7,10 @@ use acp_chain_acp::Life;
 use acp_chain_rpc::{Id, Message, aside};
 use acp_chain_store::{Answer, Call, PromptState};
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
 
 use super::super::connection::{Connection, Ending};
-use super::{Denial, Lease, Shared};
+use super::{Denial, Lease, Shared, milliseconds};
 use crate::User;
 
 /// How many sessions a message may name: each may have to be looked up.
@@ -145,6 +146,9 @@ impl Shared {
     ) -> Result<Passage<'c>, Denial> {
         let connection = passage.connection;
         let lease = self.attach(session, connection).await?;
+        if message.id().is_some() {
+            self.await_turn(connection).await?;
+        }
         let key = key.filter(|key| key.len() >= KEY);
         if let Some((key, id)) = key.zip(message.id()) {
             let known = Denial::Prompted(PromptState::UnderWay);
@@ -155,6 +159,29 @@ impl Shared {
         }
         passage.drawn = self.draw_prompt(&connection.user).await?;
         Ok(passage)
+    }
+
+    /// Whether it is the turn of the connection's user. Who stood in line for it is asked about in the store: a user who
+    /// had a turn from the line of another replica meanwhile lets the others pass. Without the store, the line of this
+    /// replica goes on as it is.
+    async fn await_turn(&self, connection: &Connection) -> Result<(), Denial> {
+        let (turns, user) = (&connection.account.turns, &connection.user.name);
+        let waited = turns.front(user, Instant::now()).map_err(Denial::Busy)?;
+        let Some(waited) = waited.filter(|_| !self.state().is_reported) else {
+            return Ok(());
+        };
+        let asked = self.ask(Call::NextTurn {
+            user: user.clone(),
+            waited: milliseconds(waited),
+        });
+        match asked.await {
+            Ok(Answer::HadTurn) => turns.step_back(user, Instant::now()).map_err(Denial::Busy),
+            Ok(_) => {
+                turns.confirm(user);
+                Ok(())
+            }
+            Err(_) => Ok(()),
+        }
     }
 
     /// Notes in the store that a prompt is about to be sent.

@@ -7,7 +7,7 @@ use acp_chain_store::{Answer, Call, Client, Holder, PROMPTS_KNOWN, Revocation, S
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
 use super::super::registry::Registry;
-use super::{MARGIN, Shared, SharedError};
+use super::{MARGIN, Shared, SharedError, milliseconds};
 
 /// How many heartbeats fit into a lease.
 const BEATS: u32 = 5;
@@ -215,8 +215,4 @@ async fn tell(client: Client, call: Call, pause: Duration) {
             Ok(_) | Err(StoreError::Limit(_) | StoreError::Gone) => return,
         }
     }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -9,6 +9,7 @@
 //! | `lease` | the right to serve a session |
 //! | `listing` | lists of sessions, without those of others |
 //! | `keep` | heartbeats: leases stay, or their connections end |
+//! | `tickets` | tickets that open a WebSocket at any replica |
 //!
 //! Invariants:
 //! - The answer that names a new session reaches its client only once the store knows its owner and its lease.
@@ -22,6 +23,7 @@ mod denial;
 mod keep;
 mod lease;
 mod listing;
+mod tickets;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -31,6 +33,7 @@ use std::time::Duration;
 use acp_chain_store::{Answer, Call, Client, Holder, LeaseName, SPELLING, StoreError, TakeRule};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
 
@@ -63,6 +66,9 @@ const LEAVING: Duration = Duration::from_secs(2);
 
 /// How many takings of leases may be under way at once.
 const STRIPES: usize = 64;
+
+/// How many tickets are looked up at once: those who offer them are strangers.
+const REDEEMED: usize = 4;
 
 /// The settings of what is shared.
 #[derive(Clone, Debug)]
@@ -131,6 +137,8 @@ pub struct Shared {
     state: Mutex<State>,
     /// One lease of a name is taken at a time.
     taking: Vec<tokio::sync::Mutex<()>>,
+    /// One for each ticket that is looked up.
+    redeeming: Semaphore,
     /// What the store is still to be told.
     unsent: UnboundedSender<Call>,
     sending: Mutex<Option<UnboundedReceiver<Call>>>,
@@ -188,6 +196,7 @@ impl Shared {
             taking: (0..STRIPES)
                 .map(|_| tokio::sync::Mutex::default())
                 .collect(),
+            redeeming: Semaphore::new(REDEEMED),
             unsent,
             sending: Mutex::new(Some(sending)),
             figures: Figures {
@@ -362,4 +371,8 @@ impl Shared {
             let _ = timeout(LEAVING, last).await;
         }
     }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
