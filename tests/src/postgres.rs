@@ -1,334 +1,35 @@
-//! A server of `PostgreSQL`, in a temporary folder, reached over a socket there, and encrypted over TCP.
-//!
-//! It refuses to run as root, so tests that do show it another number for their user, in a user namespace. Files are still
-//! those of root there, so its program and its data may be in folders that nobody else can read.
+//! Servers of `PostgreSQL`, from what `cargo xtask peers` fetched.
 
-use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-use rustix::process::{Pid, Signal, geteuid, kill_process};
-use tempfile::TempDir;
+use acp_chain_postgres::Postgres;
 
 use crate::host::peer;
 
-/// What runs a program as another user by number only: `nobody` and `nogroup` of Debian.
-const AS_NOBODY: [&str; 4] = ["unshare", "--user", "--map-user=65534", "--map-group=65534"];
+/// Its disk need not outlast the system, and the archive of a recovery has nothing more.
+const SETTINGS: &[&str] = &["fsync=off", "jit=off", "restore_command=false"];
 
-/// Where it listens unless it is told otherwise: a part of the name of its socket.
-const PORT: u16 = 5432;
-
-/// Starts a server whose data is on a disk of its own, of 96 MiB, in a namespace that ends with the server.
-const ON_SMALL_DISK: &str = r#"
-set -e
-mount -t tmpfs -o size=96m,mode=0700 none "$1/data"
-"$2" --user --map-user=65534 --map-group=65534 "$3" $5 --pgdata "$1/data" > /dev/null
-exec "$2" --user --map-user=65534 --map-group=65534 "$4" -D "$1/data" -k "$1" -c listen_addresses= -c fsync=off -c jit=off
-"#;
-
-/// What `initdb` is told.
-const INITDB: [&str; 9] = [
-    "--username",
-    "chain",
-    "--auth",
-    "trust",
-    "--encoding",
-    "UTF8",
-    "--locale",
-    "C",
-    "--no-sync",
-];
-
-/// A running server with an empty database.
-pub struct Postgres {
-    folder: TempDir,
-    process: Child,
-    port: u16,
-    /// The settings of an encrypted one.
-    encryption: Vec<String>,
+/// Starts a server with an empty database.
+///
+/// # Panics
+/// If it does not start.
+#[must_use]
+pub fn start_postgres() -> Postgres {
+    Postgres::start(&peer("bin"), SETTINGS).expect("PostgreSQL starts")
 }
 
-impl Postgres {
-    /// Starts a server. It ends when this is dropped.
-    ///
-    /// # Panics
-    /// If it does not start.
-    #[must_use]
-    pub fn start() -> Self {
-        Self::start_with(made(), PORT, Vec::new())
-    }
-
-    /// Starts a server that is reached over TCP, too: at 127.0.0.1, encrypted, with this certificate and key (PEM).
-    ///
-    /// # Panics
-    /// If it does not start.
-    #[must_use]
-    pub fn encrypted(certificate: &str, key: &str) -> Self {
-        let folder = made();
-        let [certificate_file, key_file] =
-            ["cert.pem", "key.pem"].map(|name| folder.path().join(name));
-        fs::write(&certificate_file, certificate).expect("a file");
-        fs::write(&key_file, key).expect("a file");
-        fs::set_permissions(&key_file, Permissions::from_mode(0o600)).expect("its mode");
-        // The system does not soon give it to somebody else.
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-        let port = free.local_addr().expect("an address").port();
-        drop(free);
-        let encryption = vec![
-            "listen_addresses=127.0.0.1".to_owned(),
-            format!("port={port}"),
-            "ssl=on".to_owned(),
-            format!("ssl_cert_file={}", certificate_file.display()),
-            format!("ssl_key_file={}", key_file.display()),
-        ];
-        Self::start_with(folder, port, encryption)
-    }
-
-    /// Starts a server whose data is on a small disk: see [`fill_disk`](Self::fill_disk).
-    ///
-    /// # Panics
-    /// If it does not start.
-    #[must_use]
-    pub fn on_small_disk() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::create_dir(folder.path().join("data")).expect("a folder");
-        let process = Command::new(AS_NOBODY[0])
-            .args(["--user", "--map-root-user", "--mount"])
-            .args(["sh", "-c", ON_SMALL_DISK, "sh"])
-            .arg(folder.path())
-            .arg(AS_NOBODY[0])
-            .args(["initdb", "postgres"].map(|program| peer("bin").join(program)))
-            .arg(INITDB.join(" "))
-            .current_dir(folder.path())
-            .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("unshare runs");
-        Self {
-            folder,
-            process: ready(process),
-            port: PORT,
-            encryption: Vec::new(),
-        }
-    }
-
-    fn start_with(folder: TempDir, port: u16, encryption: Vec<String>) -> Self {
-        let process = run(folder.path(), &encryption);
-        Self {
-            folder,
-            process,
-            port,
-            encryption,
-        }
-    }
-
-    /// The statement that fills the disk of its data, and fails, and one that makes room again.
-    #[must_use]
-    pub fn fill_disk(&self) -> [String; 2] {
-        let file = self.folder.path().join("data/filler");
-        let copy = |rows: &str| format!("COPY ({rows}) TO '{}'", file.display());
-        [
-            copy("SELECT repeat('x', 8000) FROM generate_series(1, 20000)"),
-            copy("SELECT 1"),
-        ]
-    }
-
-    /// Its socket.
-    #[must_use]
-    pub fn socket(&self) -> PathBuf {
-        let name = format!(".s.PGSQL.{}", self.port);
-        self.folder.path().join(name)
-    }
-
-    /// Where it is reached over TCP, if it is.
-    #[must_use]
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// The address of its database.
-    #[must_use]
-    pub fn url(&self) -> String {
-        let folder = self.folder.path().to_str().expect("a path is text");
-        let folder = folder.replace('/', "%2F");
-        format!("postgres://chain@{folder}:{}/postgres", self.port)
-    }
-
-    /// Ends the server at once, as a failure would.
-    ///
-    /// # Panics
-    /// If that is not possible.
-    pub fn end(&mut self) {
-        // All of its processes end at once.
-        self.signal(Signal::QUIT);
-        // It may be stopped.
-        self.signal(Signal::CONT);
-        self.process.wait().expect("it ends");
-    }
-
-    /// Starts the server again, with its data.
-    pub fn start_again(&mut self) {
-        self.process = run(self.folder.path(), &self.encryption);
-    }
-
-    /// Keeps a copy of the data of a server that has ended, as a backup does.
-    ///
-    /// # Panics
-    /// If that is not possible.
-    pub fn back_up(&self) {
-        self.copy("data", "backup");
-    }
-
-    /// Has the next start recover that copy, as from an archive that lacks what came after.
-    ///
-    /// # Panics
-    /// If there is no copy.
-    pub fn restore(&self) {
-        fs::remove_dir_all(self.folder.path().join("data")).expect("its data");
-        self.copy("backup", "data");
-        let signal = self.folder.path().join("data/recovery.signal");
-        fs::write(&signal, "").expect("a file in its data");
-    }
-
-    fn copy(&self, from: &str, to: &str) {
-        let copied = Command::new("cp")
-            .current_dir(self.folder.path())
-            .args(["-a", from, to])
-            .status();
-        assert!(copied.expect("cp runs").success());
-    }
-
-    /// Stops the server's main process, or lets it go on: it accepts no connection meanwhile.
-    ///
-    /// # Panics
-    /// If it has ended.
-    pub fn pause(&self, is_paused: bool) {
-        self.signal(if is_paused {
-            Signal::STOP
-        } else {
-            Signal::CONT
-        });
-    }
-
-    /// Stops all of its processes, or lets them go on: it answers nothing meanwhile, and ends no connection.
-    ///
-    /// # Panics
-    /// If it has ended.
-    pub fn freeze(&self, is_frozen: bool) {
-        // It begins no other ones while it is stopped.
-        self.pause(true);
-        let id = self.process.id();
-        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
-        let signal = if is_frozen {
-            Signal::STOP
-        } else {
-            Signal::CONT
-        };
-        for child in children.expect("its processes").split_whitespace() {
-            let child = child.parse().ok().and_then(Pid::from_raw);
-            // It may just have ended.
-            let _ = kill_process(child.expect("an id"), signal);
-        }
-        self.pause(is_frozen);
-    }
-
-    fn signal(&self, signal: Signal) {
-        let id = Pid::from_child(&self.process);
-        kill_process(id, signal).expect("it runs");
-    }
+/// Starts a server that is reached over TCP, too, encrypted with this certificate and key (PEM).
+///
+/// # Panics
+/// If it does not start.
+#[must_use]
+pub fn start_encrypted_postgres(certificate: &str, key: &str) -> Postgres {
+    Postgres::encrypted(&peer("bin"), SETTINGS, certificate, key).expect("PostgreSQL starts")
 }
 
-impl Drop for Postgres {
-    fn drop(&mut self) {
-        if matches!(self.process.try_wait(), Ok(None)) {
-            self.end();
-        }
-    }
-}
-
-/// A program of `PostgreSQL`, as a user that it permits, in this folder.
-fn permitted(program: &str, folder: &Path) -> Command {
-    let program = peer("bin").join(program);
-    let mut command = if geteuid().is_root() {
-        let mut command = Command::new(AS_NOBODY[0]);
-        command.args(&AS_NOBODY[1..]).arg(program);
-        command
-    } else {
-        Command::new(program)
-    };
-    command
-        .current_dir(folder)
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .env("LC_ALL", "C");
-    command
-}
-
-/// A folder with an empty database.
-fn made() -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let made = permitted("initdb", folder.path())
-        .args(INITDB)
-        .arg("--pgdata")
-        .arg(folder.path().join("data"))
-        .output()
-        .expect("initdb runs");
-    assert!(made.status.success(), "{made:?}");
-    folder
-}
-
-/// Runs the server with these settings, and waits until it can be reached.
-fn run(folder: &Path, settings: &[String]) -> Child {
-    let mut command = permitted("postgres", folder);
-    command
-        .arg("-D")
-        .arg(folder.join("data"))
-        .arg("-k")
-        .arg(folder)
-        .args([
-            "-c",
-            "listen_addresses=",
-            "-c",
-            "fsync=off",
-            "-c",
-            "jit=off",
-            // Of a recovery: the archive has nothing more.
-            "-c",
-            "restore_command=false",
-        ])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    for setting in settings {
-        command.args(["-c", setting]);
-    }
-    ready(command.spawn().expect("postgres runs"))
-}
-
-/// Waits until a server can be reached.
-fn ready(mut process: Child) -> Child {
-    let mut lines = BufReader::new(process.stderr.take().expect("it is piped")).lines();
-    let mut told = Vec::new();
-    loop {
-        let line = lines
-            .next()
-            .unwrap_or_else(|| panic!("it has ended: {told:#?}"));
-        told.push(line.expect("its log is text"));
-        if told
-            .iter()
-            .any(|line| line.contains("ready to accept connections"))
-        {
-            break;
-        }
-    }
-    // A full pipe would stop it.
-    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-    process
+/// Starts a server whose disk can be filled.
+///
+/// # Panics
+/// If it does not start.
+#[must_use]
+pub fn start_postgres_on_small_disk() -> Postgres {
+    Postgres::on_small_disk(&peer("bin")).expect("PostgreSQL starts")
 }

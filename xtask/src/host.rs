@@ -1,12 +1,13 @@
 //! acp-chain as an editor launches it: over pipes, with our client on the other side.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use acp_chain_ends::editor::lines;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
@@ -27,19 +28,6 @@ pub fn text(path: &Path) -> Result<String> {
 pub fn send(to: &mut impl Write, message: &Value) -> Result<()> {
     writeln!(to, "{message}")?;
     to.flush().context("the other end has closed")
-}
-
-/// The lines of an output, read in a separate thread, so that waiting for one can time out.
-pub fn lines(output: ChildStdout) -> Receiver<String> {
-    let (sender, lines) = channel();
-    thread::spawn(move || {
-        for line in BufReader::new(output).lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    lines
 }
 
 impl Host {

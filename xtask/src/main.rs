@@ -135,14 +135,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    run(Cli::parse().command).unwrap_or_else(|error| {
-        eprintln!("Error: {error:#}");
-        ExitCode::FAILURE
-    })
+    let command = Cli::parse().command;
+    xtask::main(|workspace| run(workspace, command))
 }
 
-fn run(command: Command) -> Result<ExitCode> {
-    let workspace = &Workspace::find()?;
+fn run(workspace: &Workspace, command: Command) -> Result<ExitCode> {
     match command {
         Command::Guests { names } => {
             let names: Vec<_> = names.iter().map(String::as_str).collect();

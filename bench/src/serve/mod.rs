@@ -10,7 +10,6 @@ mod h2;
 #[path = "../../../tests/src/link.rs"]
 mod link;
 mod load;
-mod postgres;
 pub mod replicas;
 pub mod report;
 mod roamer;

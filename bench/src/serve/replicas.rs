@@ -9,9 +9,10 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use acp_chain_postgres::Postgres;
 use anyhow::{Context, Result, ensure};
 use hyper::StatusCode;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
@@ -20,7 +21,6 @@ use tokio::time::sleep;
 use super::client::Posts;
 use super::failures::{self, AWAY, BEFORE, Failure, FailureFigures};
 use super::link::Link;
-use super::postgres::{Postgres, signal};
 use super::roamer::{Roamer, Seen, intrude};
 use super::servers::printed_address;
 use crate::agent::PROMPTS;
@@ -36,6 +36,9 @@ const LOOKUPS: usize = 500;
 
 /// How long processes that were killed take to end, at most.
 const ENDING: Duration = Duration::from_millis(500);
+
+/// The settings of the database: the archive of a recovery has nothing more.
+const DATABASE: [&str; 2] = ["max_connections=200", "restore_command=false"];
 
 /// The settings of all servers.
 const LIMITS: &str = "[serve.limits]\nconnections = 100000\n";
@@ -230,7 +233,7 @@ impl Arrangement {
         let settings = folder.join("config/acp-chain");
         fs::create_dir_all(&settings)?;
         let store = if has_store {
-            Some(Postgres::start(&plan.postgres).await?)
+            Some(Postgres::start(&plan.postgres, &DATABASE)?)
         } else {
             None
         };
@@ -401,10 +404,11 @@ impl Arrangement {
     /// Keeps a backup of the database, which is away meanwhile.
     async fn back_up(&mut self) -> Result<()> {
         let store = self.store()?;
-        store.kill().await?;
+        store.end();
         sleep(ENDING).await;
-        store.back_up()?;
-        store.start_again().await
+        store.back_up();
+        store.start_again();
+        Ok(())
     }
 
     /// Lets something fail while all clients have turns, and a stranger asks for their sessions.
@@ -478,22 +482,22 @@ impl Arrangement {
             Failure::ReplicaParted => self.link.as_ref().context("there is no link")?.stall(),
             Failure::DatabaseKilled => {
                 let store = self.store()?;
-                store.kill().await?;
+                store.end();
                 sleep(AWAY).await;
-                store.start_again().await?;
+                store.start_again();
             }
             Failure::DatabaseStopped => {
                 let store = self.store()?;
-                store.freeze(true)?;
+                store.freeze(true);
                 sleep(AWAY).await;
-                store.freeze(false)?;
+                store.freeze(false);
             }
             Failure::DatabaseRestored => {
                 let store = self.store()?;
-                store.kill().await?;
+                store.end();
                 sleep(ENDING).await;
-                store.restore()?;
-                store.start_again().await?;
+                store.restore();
+                store.start_again();
             }
         }
         Ok(())
@@ -514,4 +518,11 @@ impl Arrangement {
 /// The settings of a replica with this store.
 fn with_store(url: &str, lease: u64) -> String {
     format!("[serve]\nstore = {url:?}\n{LIMITS}lease-seconds = {lease}\n")
+}
+
+/// Sends a signal to a process that was not waited for.
+fn signal(process: &Child, signal: Signal) -> Result<()> {
+    let id = process.id().and_then(|id| i32::try_from(id).ok());
+    let id = id.and_then(Pid::from_raw).context("it has ended")?;
+    Ok(kill_process(id, signal)?)
 }

@@ -7,9 +7,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
+use serde::Serialize;
 use tokio::sync::oneshot;
 
+use acp_chain_rpc::json_lines::line;
 use acp_chain_system::stop;
+use acp_chain_system::worker::Worker;
 
 use crate::home;
 
@@ -28,6 +31,11 @@ pub fn command(subcommand: &str, log: Option<&Path>) -> io::Result<Command> {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     Ok(command)
+}
+
+/// Starts such a process, with this first line.
+pub fn start(subcommand: &str, first: &impl Serialize, log: Option<&Path>) -> io::Result<Worker> {
+    Worker::start(command(subcommand, log)?, &line(first)?)
 }
 
 /// Does the work of such a process. Returns whether that succeeded; errors are in the log.

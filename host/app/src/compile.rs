@@ -7,11 +7,11 @@
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use acp_chain_channel::limits::{COMPONENT, Quantity};
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::quote;
 use acp_chain_sandbox::{ComponentError, Engine};
 use acp_chain_system::{process, programs, rights};
@@ -117,7 +117,7 @@ pub fn apart(wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
         drop((written.join(), done));
         late.join().unwrap_or(false)
     });
-    let status = lock(&child).wait().map_err(failed)?;
+    let status = child.lock().wait().map_err(failed)?;
     let why = match (out.first(), status.success()) {
         (Some(b'c'), true) => {
             out.remove(0);
@@ -142,7 +142,7 @@ fn is_late(child: &Mutex<Child>, is_done: Receiver<()>) -> bool {
     let is_late = is_done.recv_timeout(WAIT) == Err(RecvTimeoutError::Timeout);
     if is_late {
         // The process may have ended meanwhile.
-        let _ = lock(child).kill();
+        let _ = child.lock().kill();
     }
     is_late
 }
@@ -165,10 +165,6 @@ fn bound(status: ExitStatus, printed: &str) -> String {
         "the process that compiles it ended with {status}: {}",
         quote(last, 200)
     )
-}
-
-fn lock(child: &Mutex<Child>) -> std::sync::MutexGuard<'_, Child> {
-    child.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn millis(time: Duration) -> u64 {

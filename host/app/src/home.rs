@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use directories::{BaseDirs, ProjectDirs};
@@ -16,6 +17,21 @@ use acp_chain_project::Records;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::{Engine, EngineError};
 use acp_chain_system::{files, local};
+
+/// The prefixes of variables that change what a chain does.
+const VARIABLES: [&str; 2] = ["ACP_CHAIN_", "OTEL_"];
+
+/// A command of this program without our variables, for chains in which nothing of the user's is to be used.
+pub fn without_variables(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if VARIABLES.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
 
 /// The folders of the system; `None` if they would depend on the working directory.
 fn folders() -> Option<ProjectDirs> {

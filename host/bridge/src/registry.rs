@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -21,7 +21,7 @@ use acp_chain_channel::limits::{self, Account, Charge};
 use acp_chain_mcp::param_headers::ParamHeaders;
 use acp_chain_mcp::secret::Secret;
 use acp_chain_mcp::{LinkId, ServerId};
-use acp_chain_rpc::{Id, Message};
+use acp_chain_rpc::{Id, Message, Mutex};
 
 /// How long a client may still read its messages after its link was closed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -84,7 +84,7 @@ pub struct Attachment {
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        let mut table = self.registry.table();
+        let mut table = self.registry.table.lock();
         let Some(link) = table.links.get_mut(&self.link) else {
             return;
         };
@@ -116,13 +116,9 @@ impl Registry {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Offers a server to clients. Returns the random part of its URL, and its secret.
     pub fn offer(&self, server: ServerId, transport: BridgeKind) -> io::Result<(Secret, Secret)> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let (token, secret) = (Secret::new()?, Secret::new()?);
         let server = table.servers.entry(server).or_insert(OfferedServer {
             token,
@@ -137,7 +133,7 @@ impl Registry {
 
     /// Rejects new clients of a server, and closes its links.
     pub fn withdraw(&self, server: ServerId) {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         table.servers.remove(&server);
         let links = table.links.iter();
         let of_server = links.filter(|(_, link)| link.server == server);
@@ -164,7 +160,7 @@ impl Registry {
         transport: BridgeKind,
         opens: impl Fn(&OfferedServer) -> bool,
     ) -> Option<ServerId> {
-        let table = self.table();
+        let table = self.table.lock();
         let mut offered = table.servers.iter();
         let found =
             offered.find(|(_, server)| server.transports.contains(&transport) && opens(server));
@@ -173,7 +169,7 @@ impl Registry {
 
     /// Opens a link. If there are too many, evicts one.
     pub fn admit(&self, server: ServerId, shape: LinkKind) -> Result<LinkId, Rejection> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         if !table.servers.contains_key(&server) {
             return Err(Rejection::ServerClosed);
         }
@@ -223,7 +219,7 @@ impl Registry {
 
     /// The link of an HTTP session with a server.
     pub fn session(&self, server: ServerId, key: &str) -> Option<LinkId> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let at = table.sessions.iter().position(|(of, _)| **of == *key)?;
         let session = table.sessions.remove(at);
         let link = session.1;
@@ -261,7 +257,7 @@ impl Registry {
         connection: &Arc<Notify>,
         open: impl FnOnce(&mut Link, &Arc<Closer>) -> Result<(StreamId, OutboundEnd), Rejection>,
     ) -> Result<Attachment, Rejection> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let link = table.links.get_mut(&id).ok_or(Rejection::LinkClosed)?;
         let cut = Arc::new(Closer(Arc::clone(connection)));
         let (stream, outbound) = open(link, &cut)?;
@@ -285,7 +281,7 @@ impl Registry {
         let units = (message.len() / UNIT + 1).min(UNITS);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let entry = table.links.get_mut(&link);
         let open = entry.is_some();
         if let Some(entry) = entry {
@@ -304,24 +300,24 @@ impl Registry {
 
     /// Whether the client of a link may send batches.
     pub fn takes_batches(&self, link: LinkId) -> bool {
-        let table = self.table();
+        let table = self.table.lock();
         table.links.get(&link).is_some_and(Link::takes_batches)
     }
 
     pub fn is_open(&self, link: LinkId) -> bool {
-        self.table().links.contains_key(&link)
+        self.table.lock().links.contains_key(&link)
     }
 
     /// A client cancelled a request.
     pub fn withdrawn(&self, link: LinkId, id: &Id) {
-        if let Some(link) = self.table().links.get_mut(&link) {
+        if let Some(link) = self.table.lock().links.get_mut(&link) {
             link.withdrawn(id);
         }
     }
 
     /// Sends a message to a client. If too many bytes wait for the client, closes its link.
     pub fn send(&self, id: LinkId, outgoing: OutboundMessage) {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let Some(link) = table.links.get_mut(&id) else {
             return;
         };
@@ -340,7 +336,7 @@ impl Registry {
 
     /// Closes a link. The client can still read earlier messages, for a while.
     pub fn close(&self, link: LinkId) {
-        self.end(&mut self.table(), link);
+        self.end(&mut self.table.lock(), link);
     }
 
     fn end(&self, table: &mut Table, id: LinkId) {
@@ -380,7 +376,7 @@ impl Registry {
     }
 
     fn try_next(&self) -> Option<Arrival> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let (arrival, _room) = table.arrivals.pop_front()?;
         table.closing -= usize::from(matches!(arrival, Arrival::Closed { .. }));
         Some(arrival)

@@ -6,11 +6,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use acp_chain_channel::limits::Quantity;
+use acp_chain_rpc::untrusted::Untrusted;
 
 /// The prefix of temporary files.
 const UNFINISHED: &str = ".unfinished-";
@@ -105,9 +106,25 @@ pub fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-/// The end of an error about a file that was not written: what the user can do.
-#[must_use]
-pub fn next_step(error: &io::Error) -> &'static str {
+/// An error of the system about a path, with what the user can do.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}{}", Untrusted::new(path.display()), next_step(error))]
+pub struct DiskError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl DiskError {
+    /// An error about this path.
+    pub fn new(path: &Path, error: io::Error) -> Self {
+        Self {
+            path: path.to_owned(),
+            error,
+        }
+    }
+}
+
+fn next_step(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost",
         _ => "",

@@ -1,13 +1,14 @@
 //! ACP clients and agents of acp-chain itself: the messages that they send, and how they handle received messages. The
 //! user of this crate transports the messages, and adds the specific behaviour.
 //!
-//! Invariants: this crate does no input or output. The ids of an end's requests are unique, and each request is
+//! Invariants: only [`editor`], a client that launches a program, transports messages. The ids of an end's requests are unique, and each request is
 //! answered at most once.
 
 #![forbid(unsafe_code)]
 
 pub mod agent;
 pub mod client;
+pub mod editor;
 
 use std::collections::BTreeMap;
 

@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Digest, Lock, LockError};
-use acp_chain_disk as disk;
+use acp_chain_disk::{self as disk, DiskError};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::files;
 
@@ -31,13 +31,8 @@ pub struct Store {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The system reports an error.
-    #[error("{}: {error}{}", Untrusted::new(path.display()), disk::next_step(error))]
-    Disk {
-        /// The path.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     /// A component does not match its digest.
     #[error(
         "{} is damaged: remove it, then `acp-chain install` fetches it again",
@@ -305,10 +300,7 @@ fn behind_links(path: &Path) -> PathBuf {
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> StoreError {
-    move |error| StoreError::Disk {
-        path: path.to_owned(),
-        error,
-    }
+    move |error| DiskError::new(path, error).into()
 }
 
 #[cfg(test)]

@@ -63,6 +63,34 @@ struct Places {
     cwd: &'static [&'static str],
 }
 
+/// A dialect without hooks. What dialects do not say otherwise is as here.
+const NONE: Dialect = Dialect {
+    name: "",
+    changes_input: false,
+    changes_output: false,
+    changes_failures: false,
+    events: &[],
+    greets_once: false,
+    is_plugin: false,
+    unhooked: &[],
+    knows_rejected: false,
+    tools: &[],
+    places: Places {
+        session: &[],
+        parents: &[],
+        call: &[],
+        subagent: &[],
+        tool: &[],
+        input: &[],
+        output: &[],
+        cwd: &[],
+    },
+    prefix: None,
+    answer: |_, _, _, _| None,
+    closed: |_, reason| Answer::blocks(reason),
+    attach: |_, _| Ok(Attachment::default()),
+};
+
 /// The end of the names of events that report a failure.
 const FAILURE: &str = "Failure";
 

@@ -7,8 +7,8 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use acp_chain_rpc::Mutex;
 use acp_chain_system::files::Identity;
 use acp_chain_system::local::Peer;
 use acp_chain_system::{Ancestor, Descent, Supervisor};
@@ -118,7 +118,7 @@ impl Usual {
         if programs.is_some_and(|(client, program)| client != program) {
             return Err("its program is not the hook's client");
         }
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock();
         match &*seen {
             Some(first) => first.check(reporter, above),
             None => {

@@ -14,12 +14,13 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use acp_chain_channel::limits::{
     HOOK_CONNECTIONS, HOOK_COST, HOOK_READING, HOOK_REPORT, HOOK_UNANSWERED,
 };
+use acp_chain_rpc::Mutex;
 use acp_chain_system::Supervisor;
 use acp_chain_system::local::{Address, Endpoint, Listener, Peer};
 use base64::Engine as _;
@@ -179,7 +180,8 @@ impl Server {
             unanswered: Arc::new(Semaphore::new(HOOK_UNANSWERED)),
             usual: Usual::default(),
         });
-        lock(&self.0.shared.runs).insert(digest(&token), Arc::clone(&run));
+        let runs = &self.0.shared.runs;
+        runs.lock().insert(digest(&token), Arc::clone(&run));
         Ok(Reports {
             server: self.clone(),
             token,
@@ -189,7 +191,7 @@ impl Server {
     }
 
     fn accept(&self) -> io::Result<()> {
-        let mut acceptor = lock(&self.0.acceptor);
+        let mut acceptor = self.0.acceptor.lock();
         if let Some(endpoint) = acceptor.endpoint.take() {
             let listener = endpoint.listen()?;
             let (clear, shared) = (self.0.address.clear(), Arc::clone(&self.0.shared));
@@ -250,7 +252,7 @@ impl Reports {
 
     /// Answers a report; without effect if its hook has disconnected.
     pub fn answer(&self, number: u64, answer: Answer) {
-        if let Some(report) = lock(&self.run.open).remove(&number) {
+        if let Some(report) = self.run.open.lock().remove(&number) {
             let _ = report.send(answer);
         }
     }
@@ -258,11 +260,12 @@ impl Reports {
 
 impl Drop for Reports {
     fn drop(&mut self) {
-        lock(&self.server.0.shared.runs).remove(&digest(&self.token));
+        let runs = &self.server.0.shared.runs;
+        runs.lock().remove(&digest(&self.token));
         self.run.unanswered.close();
         // A report that is opened after all were cleared cannot arrive any more, so that its connection ends, too.
         self.arrivals.close();
-        lock(&self.run.open).clear();
+        self.run.open.lock().clear();
     }
 }
 
@@ -319,7 +322,7 @@ async fn serve(
     drop(place);
     let number = report.number;
     let (sender, mut answer) = oneshot::channel();
-    lock(&run.open).insert(number, sender);
+    run.open.lock().insert(number, sender);
     if run.arrivals.send(Arrival::Report(report)).await.is_err() {
         return;
     }
@@ -333,7 +336,7 @@ async fn serve(
         }
         // A hook sends nothing more, and disconnects only to withdraw its report.
         _ = stream.read_u8() => {
-            lock(&run.open).remove(&number);
+            run.open.lock().remove(&number);
             let _ = run.arrivals.send(Arrival::Withdrawn(number)).await;
         }
     }
@@ -356,7 +359,7 @@ impl Shared {
         }
         let header = std::str::from_utf8(&line).ok().and_then(Header::parse);
         let header = header.ok_or("its first line is malformed")?;
-        let run = lock(&self.runs).get(&digest(&header.token)).cloned();
+        let run = self.runs.lock().get(&digest(&header.token)).cloned();
         let run = run.ok_or("its token is that of no run")?;
         if header.dialect != self.dialect.name {
             return Err("it is of another agent");
@@ -383,10 +386,6 @@ impl Shared {
         };
         Ok((run, report, unanswered))
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(all(test, unix))]

@@ -2,7 +2,7 @@
 //! a trap would. The chain sees no difference.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use tokio::sync::Notify;
 
@@ -10,7 +10,7 @@ use acp_chain_channel::{
     Action, Call, Effect, Event, Failure, MessageId, Offer, Outcome, Part, Peer, Reply, Source,
     Started, Starting, Tally,
 };
-use acp_chain_rpc::Message;
+use acp_chain_rpc::{Message, Mutex};
 use acp_chain_sandbox::Guest;
 
 /// The observations of a component, and the failures to cause. Clones share them.
@@ -78,7 +78,7 @@ impl Observations {
     }
 
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 
     /// Takes the record of the calls so far. What was held, sent or saved in them is forgotten, and restarts as well.

@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::chain::{Member, Native, Proxy, Terms};
@@ -158,11 +158,7 @@ impl Host {
         digest: Digest,
         load: impl FnOnce() -> Result<Component, ComponentError>,
     ) -> Result<Component, ComponentError> {
-        let installed = || {
-            self.installed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let installed = || self.installed.lock();
         if let Some(component) = installed().get(&digest) {
             return Ok(component.clone());
         }

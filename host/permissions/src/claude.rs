@@ -301,28 +301,26 @@ fn of_paths(
     let Some(about) = about else {
         return Ok(vec![Rule::new(decision, from).kinds(kinds)]);
     };
-    match path::globs(about, bases, Purpose::Refuse) {
-        Ok(globs) => Ok(refuse_paths(kinds, &globs, decision, from)),
-        Err(why) => {
-            let rule = Rule::new(Decision::Ask, from).kinds(kinds);
-            Ok(vec![
-                rule.note(format!("{why}, so you are asked about each")),
-            ])
-        }
-    }
+    let globs = path::globs(about, bases, Purpose::Refuse);
+    Ok(refuse_paths(kinds, globs, decision, from))
 }
 
 /// Rules for paths that are denied, or asked about. A command that names one leads to a question, as it need not open
-/// the file.
+/// the file. If the paths are unknown, each call leads to one.
 pub(crate) fn refuse_paths(
     kinds: &[&'static str],
-    globs: &[String],
+    globs: Result<Vec<String>, String>,
     decision: Decision,
     from: &Source,
 ) -> Vec<Rule> {
-    let rule = Rule::new(decision, from).kinds(kinds).paths(globs.to_vec());
-    let asking = Rule::new(Decision::Ask, from).kinds(&["execute"]);
-    vec![rule, asking.paths(globs.to_vec())]
+    let asking = |kinds: &[&'static str]| Rule::new(Decision::Ask, from).kinds(kinds);
+    match globs {
+        Ok(globs) => {
+            let rule = Rule::new(decision, from).kinds(kinds).paths(globs.clone());
+            vec![rule, asking(&["execute"]).paths(globs)]
+        }
+        Err(why) => vec![asking(kinds).note(format!("{why}, so you are asked about each"))],
+    }
 }
 
 /// A tool without a kind of its own runs without a question only if its title tells it from all others: those of MCP

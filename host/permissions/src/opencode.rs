@@ -355,15 +355,8 @@ fn of_paths(kinds: &[&'static str], entry: &Entry, folders: &Folders) -> Result<
     if pattern == ANY {
         return Ok(vec![Rule::new(*decision, from).kinds(kinds)]);
     }
-    match refused_paths(pattern, &folders.home) {
-        Ok(globs) => Ok(refuse_paths(kinds, &globs, *decision, from)),
-        Err(why) => {
-            let rule = Rule::new(Decision::Ask, from).kinds(kinds);
-            Ok(vec![
-                rule.note(format!("{why}, so you are asked about each")),
-            ])
-        }
-    }
+    let globs = refused_paths(pattern, &folders.home);
+    Ok(refuse_paths(kinds, globs, *decision, from))
 }
 
 /// Folders outside of the project.

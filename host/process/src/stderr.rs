@@ -1,8 +1,9 @@
 //! The standard error of a child process: always read, kept in part, shown only if the process fails.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_secrets::masked;
 
@@ -22,7 +23,7 @@ impl Tail {
         for line in String::from_utf8_lossy(printed).lines() {
             tracing::debug!(target: "stderr", "{name}: {}", quote(&masked(line), MAX_QUOTE));
         }
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.extend(printed);
         let surplus = kept.len().saturating_sub(KEPT);
         kept.drain(..surplus);
@@ -33,7 +34,7 @@ impl Tail {
     #[must_use]
     pub fn text(&self) -> String {
         let bytes: Vec<u8> = {
-            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = self.0.lock();
             kept.iter().copied().collect()
         };
         let text = String::from_utf8_lossy(&bytes);

@@ -16,7 +16,7 @@ use super::agreed::Agreed;
 use super::content::{Content, Keep};
 use super::find::MANIFEST;
 use super::worktree::{Worktree, is_marked};
-use acp_chain_disk as disk;
+use acp_chain_disk::{self as disk, DiskError};
 use acp_chain_extension::{Carried, Digest, Lock};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::files;
@@ -87,13 +87,8 @@ pub enum Standing {
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// The system reports an error.
-    #[error("{}: {error}{}", Untrusted::new(path.display()), disk::next_step(error))]
-    Disk {
-        /// The path.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     /// The record has an unknown version, or is damaged.
     #[error(
         "{}: this acp-chain cannot read this record; use the newer acp-chain that wrote it, or remove the \
@@ -390,10 +385,7 @@ fn load(path: &Path) -> Result<Option<Record>, TrustError> {
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> TrustError {
-    move |error| TrustError::Disk {
-        path: path.to_owned(),
-        error,
-    }
+    move |error| DiskError::new(path, error).into()
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! The host's side: hands records over to the process that has the log, and waits for it.
 
-use std::io::{self, BufRead, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+
+use acp_chain_rpc::Mutex;
+use acp_chain_rpc::json_lines::{self, read_line};
 
 use crate::keys::DigestKey;
 use crate::service::{Reply, SYNC, Start};
 
 /// The longest reply, in bytes.
-const REPLY: u64 = 64 << 10;
+const REPLY: usize = 64 << 10;
 
 /// The connection to the process that has the log. The process ends when this is dropped.
 pub struct Client {
@@ -25,14 +28,11 @@ impl LastCheckpoint {
     /// The line, if there is one.
     #[must_use]
     pub fn line(&self) -> Option<String> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().clone()
     }
 
     fn set(&self, line: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
+        *self.0.lock() = Some(line);
     }
 }
 
@@ -46,10 +46,7 @@ impl Client {
         mut replies: impl BufRead + Send + 'static,
         start: &Start,
     ) -> io::Result<Self> {
-        let mut line = serde_json::to_vec(start)?;
-        line.push(b'\n');
-        records.write_all(&line)?;
-        records.flush()?;
+        json_lines::send(&mut records, start)?;
         let Reply::Open { digests } = read(&mut replies)? else {
             return Err(malformed());
         };
@@ -97,9 +94,8 @@ impl std::fmt::Debug for Client {
 }
 
 /// Reads a reply. One that says what has failed is an error.
-fn read(replies: &mut dyn BufRead) -> io::Result<Reply> {
-    let mut line = Vec::new();
-    replies.take(REPLY).read_until(b'\n', &mut line)?;
+fn read(mut replies: &mut dyn BufRead) -> io::Result<Reply> {
+    let line = read_line(&mut replies, REPLY)?;
     if line.is_empty() {
         return Err(ended(&io::ErrorKind::UnexpectedEof.into()));
     }

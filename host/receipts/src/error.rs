@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use acp_chain_disk as disk;
+use acp_chain_disk::DiskError;
 use acp_chain_rpc::untrusted::Untrusted;
 
 use crate::log::WAIT;
@@ -12,13 +12,8 @@ use crate::log::WAIT;
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The system reports an error, such as a full disk.
-    #[error("{}: {error}{}", Untrusted::new(path.display()), disk::next_step(error))]
-    Disk {
-        /// The path.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     /// Another process has locked the log.
     #[error(
         "{} has been locked for {} s by another program; end that, or retry",
@@ -62,8 +57,5 @@ pub enum LogError {
 
 /// An error of the system about a path.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> LogError {
-    move |error| LogError::Disk {
-        path: path.to_owned(),
-        error,
-    }
+    move |error| DiskError::new(path, error).into()
 }

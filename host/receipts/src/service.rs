@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use acp_chain_rpc::json_lines::{read_line, send};
 use serde::{Deserialize, Serialize};
 
 use crate::error::LogError;
@@ -17,7 +18,7 @@ use crate::record::LONGEST;
 pub(crate) const SYNC: &[u8] = b"sync\n";
 
 /// The longest first line, in bytes.
-const START: u64 = 64 << 10;
+const START: usize = 64 << 10;
 
 /// How often records are synced that nobody waits for.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -66,8 +67,7 @@ pub enum ServiceError {
 /// If the log cannot be written, or the streams cannot be used.
 pub fn serve(input: impl Read, mut replies: impl Write) -> Result<(), ServiceError> {
     let mut records = BufReader::new(input);
-    let mut first = Vec::new();
-    records.by_ref().take(START).read_until(b'\n', &mut first)?;
+    let first = read_line(&mut records, START)?;
     let start: Start = serde_json::from_slice(&first).map_err(|_| ServiceError::Misused)?;
     let opened = Log::open(&start.folder, start.keep);
     let mut service = Service {
@@ -77,7 +77,7 @@ pub fn serve(input: impl Read, mut replies: impl Write) -> Result<(), ServiceErr
         replies,
     };
     let digests = service.log.digests().text();
-    reply(&mut service.replies, &Reply::Open { digests })?;
+    send(&mut service.replies, &Reply::Open { digests })?;
     let served = service.take(&mut records);
     if let Err(ServiceError::Log(error)) = &served {
         // The host learns of it when it waits.
@@ -86,7 +86,7 @@ pub fn serve(input: impl Read, mut replies: impl Write) -> Result<(), ServiceErr
         if !service.is_awaited {
             until_sync(&mut records)?;
         }
-        reply(&mut service.replies, &Reply::Failed { why })?;
+        send(&mut service.replies, &Reply::Failed { why })?;
     }
     served
 }
@@ -120,7 +120,7 @@ impl<W: Write> Service<W> {
                 let checkpoint = self.log.sync()?.to_string();
                 self.synced = Instant::now();
                 if is_sync {
-                    reply(&mut self.replies, &Reply::Synced { checkpoint })?;
+                    send(&mut self.replies, &Reply::Synced { checkpoint })?;
                 }
             }
             if is_over {
@@ -132,9 +132,7 @@ impl<W: Write> Service<W> {
 
 /// The next line, without its end; `None` at the end of the stream, also if the host was killed while it wrote.
 fn line(lines: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    let most = LONGEST as u64 + 1;
-    lines.take(most).read_until(b'\n', &mut line)?;
+    let mut line = read_line(lines, LONGEST + 1)?;
     if line.pop_if(|last| *last == b'\n').is_some() {
         return Ok(Some(line));
     }
@@ -158,14 +156,7 @@ fn until_sync(lines: &mut impl BufRead) -> io::Result<()> {
 fn told<T>(result: Result<T, LogError>, replies: &mut impl Write) -> Result<T, ServiceError> {
     if let Err(error) = &result {
         let why = error.to_string();
-        reply(replies, &Reply::Failed { why })?;
+        send(replies, &Reply::Failed { why })?;
     }
     Ok(result?)
-}
-
-fn reply(replies: &mut impl Write, what: &Reply) -> io::Result<()> {
-    let mut line = serde_json::to_vec(what)?;
-    line.push(b'\n');
-    replies.write_all(&line)?;
-    replies.flush()
 }

@@ -33,14 +33,14 @@ mod writer;
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use acp_chain_live::{Acceptor, Offer, letters};
-use acp_chain_rpc::{Message, blocking};
+use acp_chain_rpc::{Message, Mutex, blocking};
 use acp_chain_trace::{Ids, Sink};
 
 pub use acp_chain_trace::{Decision, Line, Role, State, Would};
@@ -51,7 +51,7 @@ pub use mask::Masked;
 pub use observer::{Observer, OnFailure};
 
 use observer::PassesOver;
-use shared::{SharedState, lock, slow};
+use shared::{SharedState, slow};
 use writer::{Entry, Name, SinkEntry, Writer};
 
 /// The name of the host in a trace.
@@ -240,7 +240,7 @@ impl Tracer {
     /// Starts the threads, if they are not running: from now on, listeners can connect. Call this only after privileges
     /// are dropped, as threads started before would keep them. The first connection calls it, too.
     pub fn start(&self) {
-        let Some((writer, acceptor)) = lock(&self.process.ready).take() else {
+        let Some((writer, acceptor)) = self.process.ready.lock().take() else {
             return;
         };
         let thread = thread::Builder::new().name("trace".to_owned());
@@ -262,7 +262,10 @@ impl Tracer {
     #[must_use]
     pub fn connection(self, beginning: Beginning) -> Recorder {
         self.start();
-        let name: Name = lock(&self.process.letters)
+        let name: Name = self
+            .process
+            .letters
+            .lock()
             .take()
             // Without randomness, connections are not distinguished, but the rest works.
             .unwrap_or_else(|| letters().unwrap_or_default())
@@ -294,7 +297,7 @@ impl Tracer {
 impl Drop for Process {
     fn drop(&mut self) {
         // If the threads have not started, there is nothing to write.
-        if lock(&self.ready).is_none() {
+        if self.ready.lock().is_none() {
             wait(&self.queue, Entry::End);
         }
     }
@@ -397,7 +400,7 @@ impl Recorder {
         }
         let silent = shared.silent.swap(0, Ordering::Relaxed);
         self.sink_count.fetch_sub(silent, Ordering::Relaxed);
-        let failed = std::mem::take(&mut *lock(&shared.failed));
+        let failed = std::mem::take(&mut *shared.failed.lock());
         match self.tracer.user {
             // The errors are in the log, for the user who runs this process.
             Some(_) => Vec::new(),

@@ -2,14 +2,13 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use acp_chain_rpc::Message;
+use acp_chain_rpc::{Message, Mutex};
 use acp_chain_trace::{Decision, Line};
 
 use crate::Event;
-use crate::shared::lock;
 
 /// How long the observer may take nothing while a message waits for it, or not say that all lasts, before it counts as
 /// failed.
@@ -101,7 +100,7 @@ impl Room {
     /// Waits in turn until `reserve` takes room, until it `is_over`, or until there was no more room for
     /// [`PATIENCE`]. Returns whether there is room.
     pub fn wait(&self, reserve: impl Fn() -> bool, is_over: impl Fn() -> bool) -> bool {
-        let mut line = lock(&self.line);
+        let mut line = self.line.lock();
         let number = line.next;
         line.next += 1;
         self.waiters.fetch_add(1, Ordering::Relaxed);
@@ -133,7 +132,7 @@ impl Room {
     /// Says that there is more room, or that it is over.
     pub fn free(&self) {
         // Whoever has found none either has not locked yet, and will find it, or waits already.
-        lock(&self.line).freed += 1;
+        self.line.lock().freed += 1;
         self.freed.notify_all();
     }
 }

@@ -1,12 +1,12 @@
 //! What the thread and all recorders share: the room in the queue, and what has failed.
 
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use acp_chain_rpc::blocking;
+use acp_chain_rpc::{Mutex, blocking};
 
 use crate::observer::{OnFailure, PATIENCE, PassesOver, Room};
 
@@ -134,11 +134,7 @@ impl SharedState {
 
     fn report(&self, text: String) {
         tracing::error!("{text}");
-        lock(&self.failed).push(text);
+        self.failed.lock().push(text);
         self.has_failed.store(true, Ordering::Release);
     }
-}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

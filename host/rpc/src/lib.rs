@@ -2,6 +2,8 @@
 //!
 //! Only the envelope of a message is ever read: its kind, id, method and session. The body is passed along as text,
 //! unchanged.
+//!
+//! What processes of ours tell each other is no JSON-RPC: [`json_lines`] has their lines, and [`worker`] their calls.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -14,9 +16,11 @@ mod entries;
 mod envelope;
 mod error;
 mod id;
+pub mod json_lines;
 mod malformed;
 mod merge;
 mod message;
+mod mutex;
 mod one_line;
 mod outline;
 mod pointer;
@@ -25,6 +29,7 @@ mod session;
 mod surrogates;
 pub mod transport;
 pub mod untrusted;
+pub mod worker;
 
 pub use acp_chain_acp::code;
 pub use acp_chain_powers::Kind;
@@ -40,6 +45,7 @@ pub use id::Id;
 pub use malformed::{MalformedLine, read};
 pub use merge::{MergeError, merge};
 pub use message::{Message, UPDATE_KIND};
+pub use mutex::Mutex;
 pub use one_line::one_line;
 pub use pointer::{InvalidPointer, MAX_POINTER, decoded, member, resolve, text_member, value_at};
 pub use salvage::{PartialMessage, salvage};

@@ -2,8 +2,8 @@
 //! only the script changes.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use acp_chain_rpc::Mutex;
 use foldhash::{HashMap, HashMapExt};
 use wasmtime::CacheStore;
 
@@ -28,21 +28,17 @@ impl Functions {
             bytes: 0,
         }))
     }
-
-    fn lock(&self) -> MutexGuard<'_, CachedFunctions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl CacheStore for Functions {
     fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
-        let kept = self.lock();
+        let kept = self.0.lock();
         let function = kept.functions.get(key)?;
         Some(Cow::Owned(function.to_vec()))
     }
 
     fn insert(&self, key: &[u8], value: Vec<u8>) -> bool {
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         let bytes = key.len() + value.len();
         if kept.bytes + bytes > MOST {
             // Most functions belong to old versions.
@@ -72,6 +68,6 @@ mod tests {
         assert!(functions.insert(b"b", vec![2; MOST / 2]));
         assert!(functions.get(b"a").is_none());
         assert!(!functions.insert(b"c", vec![3; MOST]));
-        assert!(functions.lock().bytes <= MOST);
+        assert!(functions.0.lock().bytes <= MOST);
     }
 }

@@ -2,8 +2,8 @@
 //! It goes to the log, up to a limit, and its last lines into the report of a failure.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use tokio::io::AsyncWrite;
@@ -13,6 +13,7 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
 use super::meter::Meter;
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::quote;
 
 /// How many of the last lines are kept for the report of a failure: a panic, and its stack.
@@ -80,11 +81,11 @@ impl Journal {
 
     /// Takes the last lines.
     pub fn take_last(&self) -> Vec<String> {
-        let parts: Vec<_> = self.lock().parts.iter_mut().map(std::mem::take).collect();
+        let parts = std::mem::take(&mut self.shared.lock().parts);
         for part in parts.iter().filter(|part| !part.is_empty()) {
             self.note_line(Level::INFO, "", &String::from_utf8_lossy(part));
         }
-        self.lock().last.drain(..).collect()
+        self.shared.lock().last.drain(..).collect()
     }
 
     /// Records a text, by line. Lines after the first are marked, so that none looks like a line of the host.
@@ -106,7 +107,7 @@ impl Journal {
 
     /// Records bytes on standard output or error, by line.
     fn print(&self, stream: usize, bytes: &[u8]) {
-        let mut part = std::mem::take(&mut self.lock().parts[stream]);
+        let mut part = std::mem::take(&mut self.shared.lock().parts[stream]);
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             part.extend_from_slice(piece);
             if piece.ends_with(b"\n") || part.len() > PART {
@@ -115,11 +116,11 @@ impl Journal {
                 part.clear();
             }
         }
-        self.lock().parts[stream] = part;
+        self.shared.lock().parts[stream] = part;
     }
 
     fn note_line(&self, level: Level, mark: &str, text: &str) {
-        let mut shared = self.lock();
+        let mut shared = self.shared.lock();
         shared.last.push_back(quote(text, LINE));
         if shared.last.len() > LINES {
             shared.last.pop_front();
@@ -152,10 +153,6 @@ impl Journal {
     fn left(&self) -> usize {
         self.limit
             .saturating_sub(self.logged.load(Ordering::Relaxed))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, JournalState> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -288,7 +285,7 @@ mod tests {
             let mut stream = journal.stdout(meter.clone()).p2_stream();
             stream.write("ab".into()).expect("room");
         }
-        let kept: usize = journal.lock().parts.iter().map(Vec::len).sum();
+        let kept: usize = journal.shared.lock().parts.iter().map(Vec::len).sum();
         assert!(kept <= PART, "{kept}");
     }
 

@@ -9,11 +9,12 @@
 //!   a slice that ends late shows only that the machine is busy.
 //! - Blocking the thread, as on the disk of the log, counts as neither, so calls to the host are counted.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use acp_chain_channel::limits::{Amount, Limits, Quantity};
+use acp_chain_rpc::Mutex;
 use acp_chain_system::thread;
 
 /// The maximum charge for one slice of waiting.
@@ -116,12 +117,12 @@ impl Meter {
     /// Notes that a call begins, with its first poll.
     pub fn begin(&self, work: Work) {
         self.calls.store(0, Ordering::Relaxed);
-        *self.lock() = Call::new(work);
+        *self.call.lock() = Call::new(work);
     }
 
     /// Handles a tick of the epoch during a poll, which then ends with a yield, unless the call has exceeded its time.
     pub fn tick(&self) -> Result<(), ExceededLimit> {
-        let mut call = self.lock();
+        let mut call = self.call.lock();
         call.charge((self.clock)());
         let time = call.work.time(&self.limits);
         if call.computed > time {
@@ -133,14 +134,14 @@ impl Meter {
 
     /// Notes that the call is polled again.
     pub fn resume(&self) {
-        let mut call = self.lock();
+        let mut call = self.call.lock();
         call.last = Some((self.clock)());
         call.yields = false;
     }
 
     /// Notes that a poll has left the call pending. Returns whether the call waits, and did not just yield.
     pub fn pause(&self) -> bool {
-        let mut call = self.lock();
+        let mut call = self.call.lock();
         if call.yields {
             return false;
         }
@@ -164,10 +165,6 @@ impl Meter {
             return Ok(());
         }
         Err(ExceededLimit::Calls(self.limits.calls))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Call> {
-        self.call.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

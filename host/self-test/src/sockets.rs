@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use acp_chain_ends::editor::lines;
 use acp_chain_hooks::server::{Arrival, Reports, Server};
 use acp_chain_hooks::{Answer, SOCKET, TOKEN, client, dialect};
 use acp_chain_live::chains;
@@ -12,7 +13,7 @@ use acp_chain_system::files;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
-use crate::editor::{Editor, lines};
+use crate::editor::Editor;
 use crate::stage::Stage;
 use crate::verdict::{Reason, Verdict, ensure};
 use crate::{PATIENCE, PartError, write_line};

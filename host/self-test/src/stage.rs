@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use acp_chain_app::home;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::files;
 use tempfile::TempDir;
@@ -24,9 +25,6 @@ powers = ["prompts.read", "prompts.change", "tools"]
 [proxy.limits]
 time = "500 ms"
 "#;
-
-/// The prefixes of variables that would change what the chain does.
-const VARIABLES: [&str; 2] = ["ACP_CHAIN_", "OTEL_"];
 
 /// The beginning of the folder's name: short, since paths of sockets have to be.
 const FOLDER: &str = "acp-test-";
@@ -107,13 +105,7 @@ impl Stage {
 
     /// This program, with the environment of the self-test.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if VARIABLES.iter().any(|prefix| text.starts_with(prefix)) {
-                command.env_remove(&name);
-            }
-        }
+        let mut command = home::without_variables(&self.program);
         for (name, folder) in FOLDERS {
             command.env(name, self.path(folder));
         }

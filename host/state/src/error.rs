@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use acp_chain_disk as disk;
+use acp_chain_disk::DiskError;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 use crate::database::WAIT;
@@ -18,13 +18,8 @@ pub enum StateError {
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// The system reports an error.
-    #[error("{}: {error}{}", Untrusted::new(path.display()), disk::next_step(error))]
-    Disk {
-        /// The path.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
+    #[error(transparent)]
+    Disk(#[from] DiskError),
     /// The disk is full.
     #[error(
         "{}: the disk is full; free some space, then retry. Nothing was lost",
@@ -136,10 +131,7 @@ fn is_damage(code: Option<ErrorCode>, error: &rusqlite::Error) -> bool {
 
 /// An error of the system about a path.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> StateError {
-    move |error| StateError::Disk {
-        path: path.to_owned(),
-        error,
-    }
+    move |error| DiskError::new(path, error).into()
 }
 
 /// An error that does not say which database it is about.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `namespace` | whose values they are |
 //! | `limits` | how much fits |
-//! | `protocol` | the lines between the host and the process that has the database |
+//! | `protocol` | the calls of the host to the process that has the database |
 //! | `keeper` | the host's side |
 //!
 //! The rest is built with the feature `database`: a host that asks another process needs no engine.

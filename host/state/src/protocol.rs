@@ -1,8 +1,6 @@
-//! The lines between the host and the process that has the database: an object of JSON each, such as
-//! `{"id":1,"load":{"namespace":{…},"key":"k"}}`, answered by `{"id":1,"load":{"value":null,"version":0,"since":null}}`.
-//! Answers may come in any order.
+//! The calls of the host to the process that has the database, such as `{"id":1,"load":{"namespace":{…},"key":"k"}}`,
+//! answered by `{"id":1,"load":{"value":null,"version":0,"since":null}}`.
 
-use std::io;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -16,15 +14,6 @@ use crate::namespace::Namespace;
 pub const LINE: usize = 1 << 20;
 
 const _: () = assert!(6 * (STORED_KEY + STORED_VALUE + 4 * NAME) < LINE / 2);
-
-/// A line of the host.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    /// What the reply has, too.
-    pub id: u64,
-    #[serde(flatten)]
-    pub call: Call,
-}
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -40,15 +29,6 @@ pub enum Call {
         version: u64,
         value: Option<String>,
     },
-}
-
-/// A line of the process.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
-    /// That of the request.
-    pub id: u64,
-    #[serde(flatten)]
-    pub answer: Answer,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,24 +64,4 @@ pub enum StoreOutcome {
     },
     /// Nothing was changed: the version is not the expected one. Has the value that there is.
     Conflict(Loaded),
-}
-
-/// A value as a line.
-pub fn line(what: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(what)?;
-    line.push(b'\n');
-    Ok(line)
-}
-
-/// The request or reply in a line, as it was read up to its end or to [`LINE`] bytes; `None` at the end of the stream,
-/// also if the other side was killed while it wrote.
-pub fn parse<'l, T: Deserialize<'l>>(line: &'l [u8]) -> io::Result<Option<T>> {
-    match line.split_last() {
-        Some((b'\n', text)) => Ok(Some(serde_json::from_slice(text)?)),
-        _ if line.len() < LINE => Ok(None),
-        _ => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "a line is too long",
-        )),
-    }
 }

@@ -1,12 +1,15 @@
 //! The process that has the database.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
+
+use acp_chain_rpc::json_lines::{receive, send};
+use acp_chain_rpc::worker::{Reply, Request};
 
 use crate::database::Database;
 use crate::error::StateError;
 use crate::namespace::Namespace;
-use crate::protocol::{Answer, Call, LINE, Reply, Request, line, parse};
+use crate::protocol::{Answer, Call, LINE};
 
 /// Serves requests until their stream ends. The database at this absolute path is opened for the first one, and again
 /// when that failed, or somebody has removed it. `resolve` returns the namespace whose values are meant, or why there
@@ -24,20 +27,14 @@ pub fn serve(
         path: path.to_owned(),
         database: None,
     };
-    loop {
-        let mut read = Vec::new();
-        let mut limited = requests.by_ref().take(LINE as u64);
-        limited.read_until(b'\n', &mut read)?;
-        let Some(Request { id, call }) = parse(&read)? else {
-            return Ok(());
-        };
+    while let Some(Request { id, call }) = receive(&mut requests, LINE)? {
         let answer = match resolved(call, &resolve) {
             Ok(call) => service.answer(call),
             Err(why) => Answer::Unavailable(why),
         };
-        replies.write_all(&line(&Reply { id, answer })?)?;
-        replies.flush()?;
+        send(&mut replies, &Reply { id, answer })?;
     }
+    Ok(())
 }
 
 struct Service {
@@ -88,24 +85,10 @@ fn run(database: &mut Database, call: Call) -> Result<Answer, StateError> {
 
 /// The request about the namespace that is meant.
 fn resolved(
-    call: Call,
+    mut call: Call,
     resolve: impl Fn(Namespace) -> Result<Namespace, String>,
 ) -> Result<Call, String> {
-    Ok(match call {
-        Call::Load { namespace, key } => Call::Load {
-            namespace: resolve(namespace)?,
-            key,
-        },
-        Call::Store {
-            namespace,
-            key,
-            version,
-            value,
-        } => Call::Store {
-            namespace: resolve(namespace)?,
-            key,
-            version,
-            value,
-        },
-    })
+    let (Call::Load { namespace, .. } | Call::Store { namespace, .. }) = &mut call;
+    *namespace = resolve(namespace.clone())?;
+    Ok(call)
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `call` | the calls and their answers, as values |
 //! | `limits` | how long names may be |
-//! | `protocol` | the lines between a server and the process that has the store |
+//! | `protocol` | the calls to the process that has the store |
 //! | `client` | the server's side |
 //! | `place` | where the store is, as the process is told |
 //!

@@ -1,10 +1,12 @@
 //! The process that has the store: it reads calls, and answers each.
 
 use std::cell::RefCell;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::rc::Rc;
 use std::thread;
 
+use acp_chain_rpc::json_lines::{receive, send};
+use acp_chain_rpc::worker::{Reply, Request};
 use tokio::runtime::Builder;
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::LocalSet;
@@ -15,7 +17,7 @@ use crate::engine::postgres::Postgres;
 use crate::engine::{Store, Unusable};
 use crate::limits::check;
 use crate::place::Place;
-use crate::protocol::{LINE, Outcome, Reply, Request, line, parse};
+use crate::protocol::{LINE, Outcome};
 
 /// How many calls may wait for a connection.
 const WAITING: usize = 1024;
@@ -112,23 +114,18 @@ async fn carry_out_all(mut store: impl Store, calls: &[Call]) -> Result<Vec<Answ
 }
 
 /// Reads calls until their stream ends, or nobody takes them.
-fn read(mut requests: impl BufRead, calls: &mpsc::Sender<Request>) -> io::Result<()> {
-    loop {
-        let mut read = Vec::new();
-        let mut limited = requests.by_ref().take(LINE as u64);
-        limited.read_until(b'\n', &mut read)?;
-        let Some(request) = parse(&read)? else {
-            return Ok(());
-        };
+fn read(mut requests: impl BufRead, calls: &mpsc::Sender<Request<Call>>) -> io::Result<()> {
+    while let Some(request) = receive(&mut requests, LINE)? {
         if calls.blocking_send(request).is_err() {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 /// Takes calls until there are no more, and answers them.
 async fn work<S: Store>(
-    calls: Rc<Mutex<mpsc::Receiver<Request>>>,
+    calls: Rc<Mutex<mpsc::Receiver<Request<Call>>>>,
     replies: Rc<RefCell<impl Write>>,
     mut open: impl FnMut() -> Result<S, Unusable>,
 ) -> io::Result<()> {
@@ -138,11 +135,8 @@ async fn work<S: Store>(
         let Some(Request { id, call }) = next else {
             return Ok(());
         };
-        let outcome = answer(&mut store, &mut open, &call).await;
-        let line = line(&Reply { id, outcome })?;
-        let mut replies = replies.borrow_mut();
-        replies.write_all(&line)?;
-        replies.flush()?;
+        let answer = answer(&mut store, &mut open, &call).await;
+        send(&mut *replies.borrow_mut(), &Reply { id, answer })?;
     }
 }
 

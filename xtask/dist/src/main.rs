@@ -8,9 +8,7 @@ mod release_files;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::workspace::Workspace;
 
 #[derive(Parser)]
 #[command(name = "xtask-dist")]
@@ -28,19 +26,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("Error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(command: Command) -> Result<()> {
-    let workspace = Workspace::find()?;
-    match command {
-        Command::Pack(options) => packages::pack(&workspace, options),
-        Command::ReleaseFiles(options) => release_files::write(&workspace, options),
-    }
+    let command = Cli::parse().command;
+    xtask::main(|workspace| match command {
+        Command::Pack(options) => packages::pack(workspace, options),
+        Command::ReleaseFiles(options) => release_files::write(workspace, options),
+    })
 }

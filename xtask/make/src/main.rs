@@ -9,9 +9,7 @@ mod secrets;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::workspace::Workspace;
 
 #[derive(Parser)]
 #[command(name = "xtask-make")]
@@ -40,23 +38,13 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("Error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(command: Command) -> Result<()> {
-    let workspace = Workspace::find()?;
-    match command {
-        Command::Guests { names } => guests::build(&workspace, &names),
-        Command::Languages => languages::run(&workspace),
-        Command::Rules => rules::make(&workspace),
-        Command::Secrets => secrets::compare(&workspace),
-        Command::Reproducible { program: true, .. } => reproducible::check_program(&workspace),
-        Command::Reproducible { names, .. } => reproducible::check(&workspace, &names),
-    }
+    let command = Cli::parse().command;
+    xtask::main(|workspace| match command {
+        Command::Guests { names } => guests::build(workspace, &names),
+        Command::Languages => languages::run(workspace),
+        Command::Rules => rules::make(workspace),
+        Command::Secrets => secrets::compare(workspace),
+        Command::Reproducible { program: true, .. } => reproducible::check_program(workspace),
+        Command::Reproducible { names, .. } => reproducible::check(workspace, &names),
+    })
 }

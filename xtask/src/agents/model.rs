@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+use acp_chain_ends::editor::lines;
 use anyhow::{Context, Result};
 
 use super::install::Installation;
-use crate::host::lines;
 
 /// A running model, which ends when this is dropped.
 pub struct Model {

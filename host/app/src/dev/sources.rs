@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use super::tell;
 use crate::{Error, Report};
 use acp_chain_extension::Digest;
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::apart;
 use acp_chain_system::files::{Identity, real};
@@ -109,7 +110,7 @@ impl Sources {
     pub async fn digest(&self) -> Option<Digest> {
         let tree = self.tree.clone();
         let digest = apart(move || {
-            let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tree = tree.lock();
             tree.digest()
         });
         digest.await.ok()

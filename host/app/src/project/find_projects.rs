@@ -3,19 +3,20 @@
 //! It has the rights of its user, since a session may be anywhere, and so runs no code of projects: it reads manifests,
 //! locks, and the user's decisions.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::locator::{Locator, Look};
 use super::refuses;
 use super::state::State;
 use super::watch::{self, Watch};
-use super::wire::{LINE, Reply, line};
+use super::wire::{LINE, Reply};
 use crate::{Error, home};
 use acp_chain_extension::{Carried, Digest};
 use acp_chain_project::{Bounds, Found, Keep, Records, around, find, folders};
+use acp_chain_rpc::Mutex;
+use acp_chain_rpc::json_lines::{read_line, send};
 use acp_chain_system::files;
 
 /// Reads this system's disks.
@@ -43,8 +44,8 @@ pub fn serve(project: Option<PathBuf>) -> Result<(), Error> {
     let output = Mutex::new(io::stdout());
     let locator = Locator::new(disk, refuses(&user), move |said: &Reply| {
         // The host may have ended; then our input ends, too.
-        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = output.write_all(&line(said)).and_then(|()| output.flush());
+        let mut output = output.lock();
+        let _ = send(&mut *output, said);
     });
     let changes = locator.clone();
     let watching = thread::Builder::new().spawn(move || {
@@ -55,16 +56,13 @@ pub fn serve(project: Option<PathBuf>) -> Result<(), Error> {
     watching.map_err(Error::Thread)?;
     let mut input = io::stdin().lock();
     loop {
-        let mut line = Vec::new();
-        let mut bounded = input.by_ref().take(LINE as u64);
-        match bounded.read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return Ok(()),
-            Ok(_) => {
-                let lookup = serde_json::from_slice(&line);
-                let misused = Error::Misused("find-projects", "; `acp-chain trust` is for you");
-                locator.begin(lookup.map_err(|_| misused)?);
-            }
+        let line = read_line(&mut input, LINE).unwrap_or_default();
+        if line.is_empty() {
+            return Ok(());
         }
+        let lookup = serde_json::from_slice(&line);
+        let misused = Error::Misused("find-projects", "; `acp-chain trust` is for you");
+        locator.begin(lookup.map_err(|_| misused)?);
     }
 }
 

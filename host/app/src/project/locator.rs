@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use tokio::sync::Semaphore;
@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use super::state::State;
 use super::wire::{Lookup, Reply, TrustedProject};
 use acp_chain_extension::Digest;
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// The maximum number of concurrent lookups.
@@ -99,7 +100,7 @@ impl Locator {
     }
 
     fn reply(&self, number: u64, answer: Reply) {
-        let watches = !self.known().is_empty();
+        let watches = !self.known.lock().is_empty();
         (self.say)(&Reply {
             number: Some(number),
             watches,
@@ -109,7 +110,7 @@ impl Locator {
 
     /// Checks all known projects again, and reports changes.
     pub fn again(&self) {
-        let roots: Vec<_> = self.known().keys().cloned().collect();
+        let roots: Vec<_> = self.known.lock().keys().cloned().collect();
         // At most half of the threads: a project whose disk hangs delays only the others of its thread.
         let share = roots.len().div_ceil(MOST / 2).max(1);
         for roots in roots.chunks(share) {
@@ -190,7 +191,7 @@ impl Locator {
         if !self.remembers(root) {
             return status;
         }
-        let mut all = self.known();
+        let mut all = self.known.lock();
         let known = all.entry(root.to_owned()).or_default();
         // Sessions keep what they got even if no copy was kept.
         let runs = known
@@ -208,12 +209,8 @@ impl Locator {
 
     /// Whether the state of this project is remembered, or may be.
     fn remembers(&self, root: &Path) -> bool {
-        let all = self.known();
+        let all = self.known.lock();
         all.contains_key(root) || all.len() < KNOWN
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, KnownProject>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -236,7 +233,7 @@ mod tests {
         fn find(&self, cwd: &Path) -> Vec<PathBuf> {
             if cwd.starts_with("/hangs") {
                 // The sender is kept until the test is over.
-                let _ = self.1.lock().unwrap().recv();
+                let _ = self.1.lock().recv();
             }
             let found = cwd.is_absolute().then(|| cwd.to_owned());
             found.into_iter().collect()
@@ -247,7 +244,7 @@ mod tests {
         }
 
         fn state(&self, _: &Path) -> State {
-            let mut states = self.0.lock().unwrap();
+            let mut states = self.0.lock();
             match states.len() {
                 1 => states[0].clone(),
                 _ => states.remove(0),

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use acp_chain_system::files::Identity;
@@ -58,7 +58,7 @@ impl Watch {
         let (Some(watching), Some(identity)) = (&self.0, Identity::of(folder)) else {
             return;
         };
-        let mut watching = watching.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watching = watching.lock();
         let Watching { watcher, known } = &mut *watching;
         // Inotify recognizes watched folders, even if a new folder has the identity of an old one. On other systems,
         // each call costs memory, or misses changes meanwhile.

@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::hooks::AttachedHooks;
 use crate::protected::NamedFiles;
 use acp_chain_extension::Digest;
+use acp_chain_rpc::json_lines;
 
 /// The maximum length of a line, in bytes.
 pub const LINE: usize = 1 << 20;
@@ -71,9 +72,7 @@ pub struct ProjectStart {
 
 /// A value as a line.
 pub fn line(what: &impl Serialize) -> Vec<u8> {
-    let mut line = serde_json::to_vec(what).unwrap_or_default();
-    line.push(b'\n');
-    line
+    json_lines::line(what).unwrap_or_default()
 }
 
 /// Reads just the first line; `None` if it is too long, or missing.

@@ -3,11 +3,12 @@
 //! A server can connect to nothing and open no files. So a process is started before these rights are given up. It
 //! has all rights of the user, runs no code of proxies, and carries out the calls of its server.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use acp_chain_conductor::native::Supervisor;
 use acp_chain_remote::server::{SharedSettings, Watch};
+use acp_chain_rpc::json_lines::read_line;
 use acp_chain_store::{Answer, Call, Client, Place};
 use acp_chain_system::worker::Worker;
 
@@ -19,7 +20,7 @@ use acp_chain_manifest::serve::UnknownSessions;
 const SUBCOMMAND: &str = "keep-store";
 
 /// The longest first line, in bytes: an address, and paths.
-const LINE: u64 = 64 << 10;
+const LINE: usize = 64 << 10;
 
 /// A process that has the store, before the first call, and how it is used.
 pub struct StoreProcess {
@@ -35,7 +36,7 @@ impl StoreProcess {
         let Some(settings) = &set.store else {
             return Ok(None);
         };
-        let worker = begin(&place(settings)?, log).map_err(Error::NoStore)?;
+        let worker = beside::start(SUBCOMMAND, &place(settings)?, log).map_err(Error::NoStore)?;
         let is_limited = set.gate.requires_auth();
         Ok(Some(Self {
             worker,
@@ -59,12 +60,6 @@ impl StoreProcess {
             watch: Watch::new(move |within| supervisor.watch(within)),
         })
     }
-}
-
-fn begin(place: &Place, log: Option<&Path>) -> io::Result<Worker> {
-    let mut line = serde_json::to_vec(place)?;
-    line.push(b'\n');
-    Worker::start(beside::command(SUBCOMMAND, log)?, &line)
 }
 
 fn place(settings: &StoreSettings) -> Result<Place, Error> {
@@ -107,9 +102,7 @@ fn keep() -> Result<(), Error> {
 
 /// Reads the first line.
 fn read_place(requests: &mut impl BufRead) -> Result<Place, Error> {
-    let mut line = Vec::new();
-    let mut first = requests.by_ref().take(LINE);
-    first.read_until(b'\n', &mut line).map_err(Error::Io)?;
+    let line = read_line(requests, LINE).map_err(Error::Io)?;
     serde_json::from_slice(&line).map_err(|_| Error::Misused(SUBCOMMAND, ""))
 }
 

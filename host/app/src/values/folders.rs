@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use acp_chain_project::Records;
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::files;
 
@@ -80,12 +81,12 @@ impl Folders {
         let (find, open, path) = (self.find.clone(), self.open.clone(), named.to_owned());
         let thread = thread::Builder::new().spawn(move || {
             let folder = find(path.as_path());
-            lock(&open).remove(&path);
+            open.lock().remove(&path);
             // If it took too long, the request has failed.
             let _ = tell.send(folder);
         });
         if let Err(error) = thread {
-            lock(&self.open).remove(named);
+            self.open.lock().remove(named);
             return Err(format!("no thread can be started: {error}"));
         }
         match told.recv_timeout(self.patience) {
@@ -98,13 +99,9 @@ impl Folders {
 
     /// Whether a lookup of this folder may begin.
     fn begin(&self, named: &Path) -> bool {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         open.len() < MOST && open.insert(named.to_owned())
     }
-}
-
-fn lock(open: &Mutex<HashSet<PathBuf>>) -> MutexGuard<'_, HashSet<PathBuf>> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -152,7 +149,7 @@ mod tests {
         let (held, hang) = channel::<()>();
         let hang = Mutex::new(hang);
         let folders = Folders::with(Duration::ZERO, move |named| {
-            let _ = hang.lock().unwrap().recv();
+            let _ = hang.lock().recv();
             Ok(named.to_owned())
         });
         (folders, held)

@@ -2,8 +2,9 @@
 //!
 //! Its first line says whose values they may be. A chain in which an attacker has taken over the host gets no others.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
+use acp_chain_rpc::json_lines::read_line;
 use acp_chain_state::{Database, Namespace};
 
 use super::folders::Folders;
@@ -11,7 +12,7 @@ use super::{SUBCOMMAND, Start};
 use crate::{Error, beside, home};
 
 /// The maximum length of the first line, in bytes: that of the names and paths in a manifest.
-const LINE: u64 = 16 << 20;
+const LINE: usize = 16 << 20;
 
 /// Serves a chain on standard input and output. Returns whether that succeeded; errors are in the log.
 pub fn serve() -> bool {
@@ -41,9 +42,7 @@ fn keep() -> Result<(), Error> {
 
 /// Reads the first line.
 fn read_start(requests: &mut impl BufRead) -> Result<Start, Error> {
-    let mut line = Vec::new();
-    let mut first = requests.by_ref().take(LINE);
-    first.read_until(b'\n', &mut line).map_err(Error::Io)?;
+    let line = read_line(requests, LINE).map_err(Error::Io)?;
     let misused = Error::Misused(SUBCOMMAND, "; `acp-chain state` is for you");
     serde_json::from_slice(&line).map_err(|_| misused)
 }

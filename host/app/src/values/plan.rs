@@ -1,7 +1,6 @@
 //! Whose values the proxies of a chain store, and the process that loads and stores them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use acp_chain::host::ProxyPlan;
@@ -118,7 +117,7 @@ impl ValuesProcess {
             extensions: extensions.into_iter().collect(),
             is_dry_run,
         };
-        let started = begin(&start, log).map_err(Error::NoValues)?;
+        let started = beside::start(SUBCOMMAND, &start, log).map_err(Error::NoValues)?;
         Ok(Some(Self(started)))
     }
 
@@ -128,12 +127,6 @@ impl ValuesProcess {
         let (replies, requests) = self.0.streams().map_err(Error::NoValues)?;
         Ok(Keeper::start(replies, requests))
     }
-}
-
-fn begin(start: &Start, log: Option<&Path>) -> io::Result<Worker> {
-    let mut line = serde_json::to_vec(start)?;
-    line.push(b'\n');
-    Worker::start(beside::command(SUBCOMMAND, log)?, &line)
 }
 
 /// Whose values an extension stores, in all of its versions.

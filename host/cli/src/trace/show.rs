@@ -133,9 +133,6 @@ fn text(line: &Line, are_several: bool) -> Option<String> {
 
 fn message(line: &Line, kind: Kind) -> String {
     let method = style(name(line.method.as_deref().unwrap_or_default())).cyan();
-    let request = line
-        .request
-        .map_or(String::new(), |number| format!(" {number}"));
     let kind = if line.error.is_some() {
         style("error").red().to_string()
     } else {
@@ -143,43 +140,28 @@ fn message(line: &Line, kind: Kind) -> String {
     };
     let body = Untrusted::within(line.body().unwrap_or_default(), BODY);
     let took = took(line.waited, "waited");
-    format!("{kind}{request} {method}{took} {body}")
+    format!("{kind}{} {method}{took} {body}", request(line))
 }
 
 fn decided(line: &Line, decision: Decision) -> String {
     let method = name(line.method.as_deref().unwrap_or_default());
-    let request = line
-        .request
-        .map_or(String::new(), |number| format!(" {number}"));
     let is_bad = matches!(decision, Decision::Fail | Decision::Expire);
     let decision = if is_bad {
         style(decision.as_str()).red()
     } else {
         style(decision.as_str()).yellow()
     };
-    let why = line.why.as_deref().map_or(String::new(), |why| {
-        format!(": {}", Untrusted::within(why, BODY))
-    });
     let took = [took(line.worked, "worked"), took(line.held, "held")].concat();
-    format!("{decision}{request} {method}{took}{why}")
+    format!("{decision}{} {method}{took}{}", request(line), why(line))
 }
 
 fn spared(line: &Line, would: Would) -> String {
     let method = name(line.method.as_deref().unwrap_or_default());
-    let request = line
-        .request
-        .map_or(String::new(), |number| format!(" {number}"));
     let would = style(format!("would {}", would.as_str())).yellow();
-    let why = line.why.as_deref().map_or(String::new(), |why| {
-        format!(": {}", Untrusted::within(why, BODY))
-    });
-    format!("{would}{request} {method}{why}")
+    format!("{would}{} {method}{}", request(line), why(line))
 }
 
 fn became(line: &Line, state: State) -> String {
-    let why = line.why.as_deref().map_or(String::new(), |why| {
-        format!(": {}", Untrusted::within(why, BODY))
-    });
     let restarts = match line.restarts.unwrap_or_default() {
         0 => String::new(),
         count => format!(" [restarts: {count}]"),
@@ -193,7 +175,17 @@ fn became(line: &Line, state: State) -> String {
     } else {
         style(state.as_str()).green()
     };
-    format!("{state}{more}{why}")
+    format!("{state}{more}{}", why(line))
+}
+
+fn request(line: &Line) -> String {
+    let number = line.request;
+    number.map_or(String::new(), |number| format!(" {number}"))
+}
+
+fn why(line: &Line) -> String {
+    let shown = line.why.as_deref().map(|why| Untrusted::within(why, BODY));
+    shown.map_or(String::new(), |why| format!(": {why}"))
 }
 
 fn took(micros: Option<u64>, what: &str) -> String {

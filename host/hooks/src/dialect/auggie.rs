@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::claude::{self, Specific};
-use super::{Dialect, Places};
+use super::{Dialect, NONE, Places, claude};
 use crate::attach::{OverlayFile, TIMEOUT, hooks};
 use crate::report::Report;
 use crate::{Answer, Attachment, Decision, Kind, Moment, Run};
@@ -11,18 +10,12 @@ use crate::{Answer, Attachment, Decision, Kind, Moment, Run};
 pub(super) static AUGGIE: Dialect = Dialect {
     name: "auggie",
     changes_input: true,
-    changes_output: false,
-    changes_failures: false,
     events: &[
         ("SessionStart", Moment::SessionStart),
         ("PromptSubmit", Moment::Prompt),
         ("PreToolUse", Moment::BeforeTool),
         ("PostToolUse", Moment::AfterTool),
     ],
-    greets_once: false,
-    is_plugin: false,
-    unhooked: &[],
-    knows_rejected: false,
     tools: &[
         ("launch-process", Kind::Execute),
         ("write-process", Kind::Execute),
@@ -43,23 +36,16 @@ pub(super) static AUGGIE: Dialect = Dialect {
         output: &["/tool_output", "/tool_error"],
         ..claude::PLACES
     },
-    prefix: None,
     answer,
-    closed: |_, reason| Answer::blocks(reason),
     attach: |run, dialect| Ok(attach(run, dialect)),
+    ..NONE
 };
 
 fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
     match (moment, decision) {
         (Moment::BeforeTool, Decision::Refuse(reason)) => claude::deny(event, reason),
         (Moment::BeforeTool, Decision::Input(input)) => {
-            let changed = Specific {
-                hook_event_name: event,
-                permission_decision: Some("allow"),
-                updated_input: Some(serde_json::from_str(input).ok()?),
-                ..Specific::default()
-            };
-            changed.written()
+            claude::with_input(event, Some("allow"), input)
         }
         _ => None,
     }

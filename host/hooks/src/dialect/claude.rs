@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Dialect, FAILURE, Places};
+use super::{Dialect, FAILURE, NONE, Places};
 use crate::attach::{OverlayFile, TIMEOUT, hooks};
 use crate::prefix::WITH_SUCCESS;
 use crate::report::Report;
@@ -18,10 +18,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
     name: "claude",
     changes_input: true,
     changes_output: true,
-    changes_failures: false,
     events: EVENTS,
-    greets_once: false,
-    is_plugin: false,
     unhooked: &[
         Unhooked::Marked("/toolCallId", "srvtoolu_"),
         // An unknown tool, an input that the tool rejects, or a call that the failure of another one cancelled.
@@ -51,10 +48,10 @@ pub(super) static CLAUDE: Dialect = Dialect {
         ("ExitPlanMode", Kind::SwitchMode),
     ],
     places: PLACES,
-    prefix: None,
     answer,
     closed,
     attach,
+    ..NONE
 };
 
 pub(super) const EVENTS: &[(&str, Moment)] = &[
@@ -79,20 +76,20 @@ pub(super) const PLACES: Places = Places {
 /// Claude's `hookSpecificOutput`.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Specific<'a> {
-    pub(super) hook_event_name: &'a str,
+struct Specific<'a> {
+    hook_event_name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) permission_decision: Option<&'static str>,
+    permission_decision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) permission_decision_reason: Option<&'a str>,
+    permission_decision_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) updated_input: Option<&'a RawValue>,
+    updated_input: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) updated_tool_output: Option<&'a RawValue>,
+    updated_tool_output: Option<&'a RawValue>,
 }
 
 impl Specific<'_> {
-    pub(super) fn written(&self) -> Option<Answer> {
+    fn written(&self) -> Option<Answer> {
         let text = serde_json::to_string(self).ok()?;
         Some(Answer::says(format_args!(
             r#"{{"hookSpecificOutput":{text}}}"#
@@ -111,18 +108,26 @@ pub(super) fn deny(event: &str, reason: &str) -> Option<Answer> {
     denied.written()
 }
 
+/// Another input of a tool, with a decision about it if there is one.
+pub(super) fn with_input(
+    event: &str,
+    decision: Option<&'static str>,
+    input: &str,
+) -> Option<Answer> {
+    let changed = Specific {
+        hook_event_name: event,
+        permission_decision: decision,
+        updated_input: Some(serde_json::from_str(input).ok()?),
+        ..Specific::default()
+    };
+    changed.written()
+}
+
 /// Without `permissionDecision`, a changed input still leads to the agent's own question.
 fn answer(report: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
     match (moment, decision) {
         (Moment::BeforeTool, Decision::Refuse(reason)) => deny(event, reason),
-        (Moment::BeforeTool, Decision::Input(input)) => {
-            let changed = Specific {
-                hook_event_name: event,
-                updated_input: Some(serde_json::from_str(input).ok()?),
-                ..Specific::default()
-            };
-            changed.written()
-        }
+        (Moment::BeforeTool, Decision::Input(input)) => with_input(event, None, input),
         // The model gets the error of a failed call whatever a hook answers.
         (Moment::AfterTool, _) if event.ends_with(FAILURE) => None,
         // In another form than the original's, Claude ignores a result without a word, so only its texts are replaced.

@@ -8,14 +8,6 @@ use crate::{Attachment, CannotAttach, Kind, Run};
 
 pub(super) static CLINE: Dialect = Dialect {
     name: "cline",
-    changes_input: true,
-    changes_output: true,
-    changes_failures: true,
-    events: plugin::EVENTS,
-    greets_once: false,
-    is_plugin: true,
-    unhooked: &[],
-    knows_rejected: false,
     tools: &[
         ("run_commands", Kind::Execute),
         ("execute_command", Kind::Execute),
@@ -30,11 +22,8 @@ pub(super) static CLINE: Dialect = Dialect {
         ("search_files", Kind::Search),
         ("fetch_web_content", Kind::Fetch),
     ],
-    places: plugin::PLACES,
-    prefix: None,
-    answer: plugin::answer,
-    closed: plugin::closed,
     attach,
+    ..plugin::PLUGIN
 };
 
 /// The file of our plugin.

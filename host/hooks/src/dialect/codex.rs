@@ -4,8 +4,7 @@ use data_encoding::HEXLOWER;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::claude::{self, Specific};
-use super::{Dialect, Places};
+use super::{Dialect, NONE, Places, claude};
 use crate::attach::{TIMEOUT, hooks};
 use crate::report::Report;
 use crate::unhooked::Unhooked;
@@ -52,8 +51,6 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             ("PreToolUse", Moment::BeforeTool),
             ("PostToolUse", Moment::AfterTool),
         ],
-        greets_once: false,
-        is_plugin: false,
         unhooked: &[
             // At the model's provider; the kind is that of the older adapter.
             Unhooked::Marked("/rawInput/type", "webSearch"),
@@ -82,8 +79,8 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             Some(prefix::WITHOUT_INPUT)
         },
         answer,
-        closed: |_, reason| Answer::blocks(reason),
         attach,
+        ..NONE
     }
 }
 
@@ -92,13 +89,7 @@ fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> O
         (Moment::BeforeTool, Decision::Refuse(reason)) => claude::deny(event, reason),
         // Codex takes another input only with this decision, and asks its own question all the same.
         (Moment::BeforeTool, Decision::Input(input)) => {
-            let changed = Specific {
-                hook_event_name: event,
-                permission_decision: Some("allow"),
-                updated_input: Some(serde_json::from_str(input).ok()?),
-                ..Specific::default()
-            };
-            changed.written()
+            claude::with_input(event, Some("allow"), input)
         }
         (Moment::AfterTool, Decision::Refuse(reason)) => Some(block(reason)),
         (Moment::AfterTool, Decision::Output(new)) => Some(block(&new.join("\n"))),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Dialect, FAILURE, Places};
+use super::{Dialect, FAILURE, NONE, Places};
 use crate::attach::{OverlayFile, TIMEOUT};
 use crate::report::Report;
 use crate::texts::{with_texts, withheld};
@@ -14,7 +14,6 @@ pub(super) static COPILOT: Dialect = Dialect {
     name: "copilot",
     changes_input: true,
     changes_output: true,
-    changes_failures: false,
     events: &[
         ("sessionStart", Moment::SessionStart),
         ("userPromptSubmitted", Moment::Prompt),
@@ -22,10 +21,6 @@ pub(super) static COPILOT: Dialect = Dialect {
         ("postToolUse", Moment::AfterTool),
         ("postToolUseFailure", Moment::AfterTool),
     ],
-    greets_once: false,
-    is_plugin: false,
-    unhooked: &[],
-    knows_rejected: false,
     tools: &[
         ("bash", Kind::Execute),
         ("write_bash", Kind::Execute),
@@ -51,10 +46,10 @@ pub(super) static COPILOT: Dialect = Dialect {
         output: RESULT,
         cwd: &["/cwd"],
     },
-    prefix: None,
     answer,
     closed,
     attach: |run, dialect| Ok(attach(run, dialect)),
+    ..NONE
 };
 
 const RESULT: &[&str] = &["/toolResult", "/error"];

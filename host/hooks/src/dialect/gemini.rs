@@ -2,36 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Dialect, Places, plugin, qwen};
+use super::{Dialect, NONE, qwen};
 use crate::attach::OverlayFile;
 use crate::{Attachment, CannotAttach, Run};
 
 pub(super) static GEMINI: Dialect = Dialect {
     name: "gemini",
-    changes_input: false,
-    changes_output: false,
-    changes_failures: false,
-    events: &[],
-    greets_once: false,
-    is_plugin: false,
-    unhooked: &[],
-    knows_rejected: false,
     // For records of its sessions, as no hook reports one.
     tools: qwen::TOOLS,
-    places: Places {
-        session: &[],
-        parents: &[],
-        call: &[],
-        subagent: &[],
-        tool: &[],
-        input: &[],
-        output: &[],
-        cwd: &[],
-    },
-    prefix: None,
-    answer: |_, _, _, _| None,
-    closed: plugin::closed,
     attach,
+    ..NONE
 };
 
 /// A policy of the administrator's tier: no rule of the user's or of a project outranks it, in whichever mode.

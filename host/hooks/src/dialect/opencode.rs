@@ -19,17 +19,11 @@ type Attach = fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>;
 const fn of(name: &'static str, attach: Attach) -> Dialect {
     Dialect {
         name,
-        changes_input: true,
-        changes_output: true,
-        changes_failures: true,
-        events: plugin::EVENTS,
         greets_once: true,
-        is_plugin: true,
         unhooked: &[
             // A command that is a task of a subagent: its hook names another id. The subagent's calls have hooks.
             Unhooked::Marked("/rawInput/subagent_type", ""),
         ],
-        knows_rejected: false,
         tools: &[
             ("bash", Kind::Execute),
             ("read", Kind::Read),
@@ -49,11 +43,8 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             ("todowrite", Kind::Think),
             ("plan_exit", Kind::SwitchMode),
         ],
-        places: plugin::PLACES,
-        prefix: None,
-        answer: plugin::answer,
-        closed: plugin::closed,
         attach,
+        ..plugin::PLUGIN
     }
 }
 

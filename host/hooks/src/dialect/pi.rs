@@ -6,14 +6,6 @@ use crate::{Attachment, Kind, Run};
 
 pub(super) static PI: Dialect = Dialect {
     name: "pi",
-    changes_input: true,
-    changes_output: true,
-    changes_failures: true,
-    events: plugin::EVENTS,
-    greets_once: false,
-    is_plugin: true,
-    unhooked: &[],
-    knows_rejected: false,
     tools: &[
         ("bash", Kind::Execute),
         ("read", Kind::Read),
@@ -23,11 +15,8 @@ pub(super) static PI: Dialect = Dialect {
         ("grep", Kind::Search),
         ("ls", Kind::Search),
     ],
-    places: plugin::PLACES,
-    prefix: None,
-    answer: plugin::answer,
-    closed: plugin::closed,
     attach: |run, dialect| Ok(attach(run, dialect)),
+    ..plugin::PLUGIN
 };
 
 /// pi-acp starts pi by this command.

@@ -4,25 +4,33 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Dialect, Places};
+use super::{Dialect, NONE, Places};
 use crate::report::Report;
 use crate::{Answer, Decision, Moment};
 
-pub(super) const EVENTS: &[(&str, Moment)] = &[
-    ("session_start", Moment::SessionStart),
-    ("before_tool", Moment::BeforeTool),
-    ("after_tool", Moment::AfterTool),
-];
-
-pub(super) const PLACES: Places = Places {
-    session: &["/session"],
-    parents: &["/parents"],
-    call: &["/call"],
-    subagent: &["/subagent"],
-    tool: &["/tool"],
-    input: &["/input"],
-    output: &["/output"],
-    cwd: &["/cwd"],
+/// What all of them can do. A plugin refuses by itself what is not answered.
+pub(super) const PLUGIN: Dialect = Dialect {
+    changes_input: true,
+    changes_output: true,
+    changes_failures: true,
+    events: &[
+        ("session_start", Moment::SessionStart),
+        ("before_tool", Moment::BeforeTool),
+        ("after_tool", Moment::AfterTool),
+    ],
+    is_plugin: true,
+    places: Places {
+        session: &["/session"],
+        parents: &["/parents"],
+        call: &["/call"],
+        subagent: &["/subagent"],
+        tool: &["/tool"],
+        input: &["/input"],
+        output: &["/output"],
+        cwd: &["/cwd"],
+    },
+    answer,
+    ..NONE
 };
 
 #[derive(Default, Serialize)]
@@ -35,12 +43,7 @@ struct Told<'a> {
     output: Option<&'a [String]>,
 }
 
-pub(super) fn answer(
-    _: &Report<'_>,
-    _: &str,
-    moment: Moment,
-    decision: &Decision,
-) -> Option<Answer> {
+fn answer(_: &Report<'_>, _: &str, moment: Moment, decision: &Decision) -> Option<Answer> {
     let told = match (moment, decision) {
         (_, Decision::Refuse(reason)) => Told {
             refuse: Some(reason),
@@ -57,11 +60,6 @@ pub(super) fn answer(
         _ => return None,
     };
     Some(Answer::says(serde_json::to_string(&told).ok()?))
-}
-
-/// A plugin refuses by itself what is not answered.
-pub(super) fn closed(_: Moment, reason: &str) -> Answer {
-    Answer::blocks(reason)
 }
 
 /// A plugin: what all share, and its own part.

@@ -5,21 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Dialect, FAILURE, Places, claude};
+use super::{Dialect, FAILURE, NONE, Places, claude};
 use crate::attach::{OverlayFile, TIMEOUT, hooks, merge};
 use crate::report::Report;
 use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
 pub(super) static QWEN: Dialect = Dialect {
     name: "qwen",
-    changes_input: false,
     changes_output: true,
-    changes_failures: false,
     events: claude::EVENTS,
-    greets_once: false,
-    is_plugin: false,
-    unhooked: &[],
-    knows_rejected: false,
     tools: TOOLS,
     places: Places {
         // Its `tool_use_id` is not ACP's.
@@ -27,10 +21,10 @@ pub(super) static QWEN: Dialect = Dialect {
         output: &["/tool_response/llmContent", "/error"],
         ..claude::PLACES
     },
-    prefix: None,
     answer,
     closed,
     attach,
+    ..NONE
 };
 
 /// The tools of Gemini CLI, of which Qwen Code is made, and those of its own.

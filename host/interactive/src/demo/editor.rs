@@ -1,16 +1,20 @@
 //! The editor of the demo. Its user allows everything that they are asked.
 
-use std::io::{BufRead, BufReader, Lines, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use acp_chain_acp::{PERMISSION, UPDATE};
+use acp_chain_ends::Arrival;
 use acp_chain_ends::client::Services;
-use acp_chain_ends::{Arrival, End, Request};
+use acp_chain_ends::editor::{self, EditorError};
 use acp_chain_picture::text_of;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use serde_json::Value;
 
 use crate::{Error, Result};
+
+/// Why the demo cannot go on, if the chain does not read or has closed its output.
+const ENDED: &str = "the chain has ended before the demo";
 
 /// What the user saw of a turn.
 #[derive(Debug, Default)]
@@ -24,11 +28,7 @@ pub struct UserView {
 }
 
 pub struct Editor {
-    chain: Child,
-    input: ChildStdin,
-    lines: Lines<BufReader<ChildStdout>>,
-    end: End,
-    services: Services,
+    chain: editor::Editor,
     seen: UserView,
     /// Every line that arrived.
     received: String,
@@ -37,17 +37,10 @@ pub struct Editor {
 impl Editor {
     /// Starts the chain.
     pub fn launch(command: &mut Command, services: Services) -> Result<Self> {
-        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut chain = started.map_err(Error::io("the chain cannot be started"))?;
-        let without = |what: &str| Error::Demo(format!("the chain has no {what}"));
-        let input = chain.stdin.take().ok_or_else(|| without("input"))?;
-        let output = chain.stdout.take().ok_or_else(|| without("output"))?;
+        // The user ends a demo that takes too long.
+        let started = editor::Editor::launch(command, services, Duration::MAX);
         Ok(Self {
-            chain,
-            input,
-            lines: BufReader::new(output).lines(),
-            end: End::default(),
-            services,
+            chain: started.map_err(Error::io("the chain cannot be started"))?,
             seen: UserView::default(),
             received: String::new(),
         })
@@ -55,32 +48,24 @@ impl Editor {
 
     /// Sends a request, and serves the agent until the result arrives. An error is one of the demo.
     pub fn ask(&mut self, method: &str, params: Value) -> Result<Value> {
-        let request = self.end.request(method, params, ());
-        self.send(&request)?;
-        while let Some(line) = self.lines.next() {
-            let line = line.map_err(Error::io("the chain cannot be read"))?;
-            self.received.push_str(&line);
-            self.received.push('\n');
-            let message = serde_json::from_str(&line).map_err(|error| {
+        let (seen, received) = (&mut self.seen, &mut self.received);
+        let asked = self.chain.ask(method, params, |line, arrival| {
+            received.push_str(line);
+            received.push('\n');
+            seen.note(arrival);
+        });
+        let outcome = asked.map_err(|error| match error {
+            EditorError::Input(error) => Error::io(ENDED)(error),
+            EditorError::Malformed(error) => {
                 Error::Demo(format!("the chain sent what is no message: {error}"))
-            })?;
-            match self.end.take(message) {
-                Arrival::Answer((), Ok(result)) => return Ok(result),
-                Arrival::Answer((), Err(error)) => {
-                    let why = error["message"].as_str().unwrap_or("no reason is given");
-                    let why = why.strip_prefix("acp-chain: ").unwrap_or(why);
-                    return Err(Error::Demo(quote(why, 4 * MAX_QUOTE)));
-                }
-                Arrival::Request(request) => self.serve(&request)?,
-                Arrival::Notification(method, params) if method == UPDATE => {
-                    self.seen.note(&params);
-                }
-                Arrival::Notification(..) | Arrival::Stray(_) => {}
             }
-        }
-        Err(Error::Demo(
-            "the chain has ended before the demo".to_owned(),
-        ))
+            _ => Error::Demo(ENDED.to_owned()),
+        })?;
+        outcome.map_err(|error| {
+            let why = error["message"].as_str().unwrap_or("no reason is given");
+            let why = why.strip_prefix("acp-chain: ").unwrap_or(why);
+            Error::Demo(quote(why, 4 * MAX_QUOTE))
+        })
     }
 
     /// What the user saw since the last call.
@@ -88,41 +73,29 @@ impl Editor {
         std::mem::take(&mut self.seen)
     }
 
-    /// Ends the connection as editors do. Returns every line that arrived.
-    pub fn close(self) -> Result<String> {
-        let Self {
-            mut chain,
-            input,
-            lines,
-            received,
-            ..
-        } = self;
-        // With its output closed as well, it cannot wait for a reader.
-        drop((input, lines));
-        let ended = chain.wait();
-        ended.map_err(Error::io("the chain does not end"))?;
-        Ok(received)
-    }
-
-    fn serve(&mut self, request: &Request) -> Result<()> {
-        self.seen.was_asked |= request.method() == PERMISSION;
-        let answer = self.services.serve(request);
-        self.send(&answer)
-    }
-
-    fn send(&mut self, message: &Value) -> Result<()> {
-        let sent = writeln!(self.input, "{message}").and_then(|()| self.input.flush());
-        sent.map_err(Error::io("the chain has ended before the demo"))
+    /// Ends the connection as editors do. Returns every line that arrived before.
+    pub fn close(mut self) -> Result<String> {
+        match self.chain.close() {
+            Err(EditorError::Unknown(error)) => Err(Error::io("the chain does not end")(error)),
+            // It is no part of the demo how the chain ended.
+            _ => Ok(self.received),
+        }
     }
 }
 
 impl UserView {
-    fn note(&mut self, params: &Value) {
-        let text = text_of(UPDATE, params);
-        if params["update"]["sessionUpdate"] == "agent_message_chunk" {
-            self.message.push_str(&text);
-        } else {
-            self.updates.push(text);
+    fn note(&mut self, arrival: &Arrival) {
+        match arrival {
+            Arrival::Request(request) => self.was_asked |= request.method() == PERMISSION,
+            Arrival::Notification(method, params) if method == UPDATE => {
+                let text = text_of(UPDATE, params);
+                if params["update"]["sessionUpdate"] == "agent_message_chunk" {
+                    self.message.push_str(&text);
+                } else {
+                    self.updates.push(text);
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -35,9 +35,6 @@ use crate::{Error, Result};
 /// The built-in extensions in the chain, the client's neighbour first.
 pub const PROXIES: [&str; 3] = ["rules", "permissions", "redact"];
 
-/// The prefixes of variables that would change what the chain does.
-const VARIABLES: [&str; 2] = ["ACP_CHAIN_", "OTEL_"];
-
 /// An error if this program has not all extensions of the chain.
 fn check_extensions() -> Result<()> {
     let carried = home::carried()?;
@@ -137,13 +134,7 @@ impl Stage {
     /// The command that an editor would launch, with settings, data and a log of its own.
     fn command(&self) -> Result<Command> {
         let program = std::env::current_exe().map_err(Error::io("this program cannot be found"))?;
-        let mut command = Command::new(&program);
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if VARIABLES.iter().any(|prefix| text.starts_with(prefix)) {
-                command.env_remove(&name);
-            }
-        }
+        let mut command = home::without_variables(&program);
         // A running demo is not one of the user's chains.
         command.env("ACP_CHAIN_LIVE", "0");
         command.arg("run");

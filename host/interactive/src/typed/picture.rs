@@ -1,9 +1,10 @@
 //! What the chain did with messages, for an interactive user: kept in memory, bodies included.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use acp_chain_picture::{Leg, legs};
+use acp_chain_rpc::Mutex;
 use acp_chain_trace::{Line, Sink};
 
 use crate::Screen;
@@ -54,7 +55,7 @@ impl Picture {
     /// The messages since the last call; none if they cannot be shown, which is reported.
     pub fn take_turn(&mut self) -> Vec<Leg> {
         self.written.wait();
-        let seen = std::mem::take(&mut *lock(&self.seen));
+        let seen = std::mem::take(&mut *self.seen.lock());
         if seen.left_out > 0 {
             let (count, most) = (seen.left_out, LONGEST >> 20);
             tracing::warn!("{count} messages are not shown: they came after {most} MiB of others");
@@ -71,7 +72,7 @@ impl Picture {
 
 impl Sink for Memory {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
-        let mut seen = lock(&self.0);
+        let mut seen = self.0.lock();
         for line in lines.iter().filter(|line| line.crossed().is_some()) {
             if seen.lines.len() > LONGEST {
                 seen.left_out += 1;
@@ -82,10 +83,6 @@ impl Sink for Memory {
         }
         Ok(())
     }
-}
-
-fn lock(seen: &Mutex<TraceText>) -> std::sync::MutexGuard<'_, TraceText> {
-    seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The maximum width of the picture.

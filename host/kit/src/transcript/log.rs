@@ -1,8 +1,9 @@
 //! Collects the log while a transcript is played.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use acp_chain_rpc::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Event, Subscriber};
@@ -36,17 +37,13 @@ impl Log {
 
     /// The lines from position `at` on.
     pub fn since(&self, at: usize) -> Vec<LogLine> {
-        let lines = self.lock();
+        let lines = self.0.lock();
         lines.get(at..).unwrap_or_default().to_vec()
     }
 
     /// Takes all lines.
     pub fn take(&self) -> Vec<LogLine> {
-        std::mem::take(&mut *self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<LogLine>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *self.0.lock())
     }
 }
 
@@ -57,7 +54,7 @@ impl<S: Subscriber> Layer<S> for Log {
         }
         let mut fields = Fields::default();
         event.record(&mut fields);
-        let mut lines = self.lock();
+        let mut lines = self.0.lock();
         if lines.len() < LINES {
             lines.push(LogLine {
                 proxy: fields.proxy,

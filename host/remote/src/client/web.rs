@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, innermost};
 use httpdate::parse_http_date;
 use reqwest::header::{
@@ -135,7 +135,7 @@ impl Web {
     }
 
     fn cookies(&self) -> Option<HeaderValue> {
-        let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let cookies = self.cookies.lock();
         let pairs = cookies
             .iter()
             .map(|(name, value)| [name, &b"="[..], value].concat());
@@ -145,7 +145,7 @@ impl Web {
     }
 
     fn keep_cookies(&self, headers: &HeaderMap) {
-        let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cookies = self.cookies.lock();
         for value in headers.get_all(SET_COOKIE) {
             let pair = value.as_bytes().split(|byte| *byte == b';').next();
             let pair = pair.unwrap_or_default();

@@ -4,9 +4,10 @@
 //! ends: the token has expired or was revoked, or the key that signed it was removed. One task expires all entries.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
+use acp_chain_rpc::Mutex;
 use jsonwebtoken::jwk::Jwk;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
@@ -69,7 +70,7 @@ impl Admissions {
         holds: impl Fn(&Proof) -> bool,
     ) -> Option<AdmittedUser> {
         let now = SystemTime::now();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         // The keys that verified the proof may have been replaced since; a replacement checks only the entries that
         // exist then.
         if proof.until.is_some_and(|until| until <= now) || !holds(&proof) {
@@ -101,11 +102,7 @@ impl Admissions {
 
     /// Ends all entries that are no longer valid.
     pub fn keep(&self, holds: impl Fn(&Proof) -> bool) {
-        self.state().keep(holds);
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().keep(holds);
     }
 }
 
@@ -143,7 +140,7 @@ async fn keep_time(admissions: Weak<Admissions>) {
             return;
         };
         let sooner = Arc::clone(&this.sooner);
-        let Some(pause) = this.state().expire() else {
+        let Some(pause) = this.state.lock().expire() else {
             return;
         };
         drop(this);
@@ -202,10 +199,10 @@ mod tests {
         let admissions = Arc::new(Admissions::default());
         let admitted = admissions.admit(proof(1, None), |_| true).unwrap();
         tokio::time::sleep(PAUSE * 3).await;
-        assert_eq!(admissions.state().entries.len(), 1);
+        assert_eq!(admissions.state.lock().entries.len(), 1);
         drop(admitted);
         tokio::time::sleep(PAUSE * 3).await;
-        let state = admissions.state();
+        let state = admissions.state.lock();
         assert!(state.entries.is_empty() && state.next.is_none());
     }
 }

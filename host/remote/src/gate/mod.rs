@@ -27,10 +27,11 @@ pub mod tokens;
 mod web;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use acp_chain_http::gate::bearer;
+use acp_chain_rpc::Mutex;
 use hyper::StatusCode;
 use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
@@ -116,7 +117,7 @@ fn digest(secret: &[u8]) -> Digest {
 pub struct Gate {
     settings: GateSettings,
     web: Web,
-    index: RwLock<Arc<KeyIndex>>,
+    index: Mutex<Arc<KeyIndex>>,
     admissions: Arc<Admissions>,
     lacks_keys: Notify,
     tickets: Tickets,
@@ -131,7 +132,7 @@ impl Gate {
         Self {
             web: Web::new(&settings, bound),
             settings,
-            index: RwLock::default(),
+            index: Mutex::default(),
             admissions: Arc::default(),
             lacks_keys: Notify::new(),
             tickets: Tickets::default(),
@@ -208,9 +209,7 @@ impl Gate {
     /// Replaces the keys. Everything open for users that are no longer admitted ends.
     pub fn update(&self, keys: Keys) {
         let index = Arc::new(KeyIndex::new(keys, &self.settings.issuers));
-        let mut place = self.index.write().unwrap_or_else(PoisonError::into_inner);
-        *place = Arc::clone(&index);
-        drop(place);
+        *self.index.lock() = Arc::clone(&index);
         self.admissions.keep(|proof| index.has(proof));
     }
 
@@ -250,8 +249,7 @@ impl Gate {
     }
 
     fn index(&self) -> Arc<KeyIndex> {
-        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&index)
+        Arc::clone(&self.index.lock())
     }
 }
 

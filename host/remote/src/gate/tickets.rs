@@ -11,9 +11,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use data_encoding::HEXLOWER;
@@ -131,7 +131,7 @@ impl Tickets {
     pub fn issue(&self, admitted: &AdmittedUser) -> Result<Ticket, getrandom::Error> {
         let ticket = Ticket::draw()?;
         let now = Instant::now();
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.lock();
         open.retain(|_, ticket| ticket.until > now);
         let user = &admitted.user;
         let count = open
@@ -153,7 +153,7 @@ impl Tickets {
 
     /// Uses up a ticket, and returns its owner.
     pub fn redeem(&self, offered: &str) -> Option<AdmittedUser> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.0.lock();
         let ticket = open.remove(&digest(offered.as_bytes()))?;
         let holds = ticket.until > Instant::now() && !*ticket.admitted.is_over.borrow();
         holds.then_some(ticket.admitted)
@@ -277,14 +277,14 @@ mod tests {
         let hers: Vec<_> = (0..=A_USER)
             .map(|_| tickets.issue(&alice).unwrap())
             .collect();
-        assert_eq!(tickets.0.lock().unwrap().len(), A_USER + 1);
+        assert_eq!(tickets.0.lock().len(), A_USER + 1);
         assert!(tickets.redeem(hers[0].reveal()).is_none());
         assert!(tickets.redeem(hers[A_USER].reveal()).is_some());
         assert!(tickets.redeem(his.reveal()).is_some());
         for number in 0..ALL + 10 {
             tickets.issue(&admitted(&number.to_string()).0).unwrap();
         }
-        assert_eq!(tickets.0.lock().unwrap().len(), ALL);
+        assert_eq!(tickets.0.lock().len(), ALL);
     }
 
     #[test]

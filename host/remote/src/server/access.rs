@@ -7,11 +7,12 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use std::{io, thread};
 
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::plain;
 use serde::Serialize;
 
@@ -159,7 +160,7 @@ impl Access {
     /// Waits until all events are written, but no longer than this.
     pub fn flush(&self, patience: Duration) {
         let (sender, flushed) = sync_channel(1);
-        lock(&self.flushes).push(sender);
+        self.flushes.lock().push(sender);
         // If the queue is full, the writer is awake.
         if let Err(TrySendError::Disconnected(_)) = self.queue.try_send(Vec::new()) {
             return;
@@ -195,7 +196,7 @@ impl Writer {
         let (mut is_reported, mut flushes) = (false, Vec::new());
         while let Ok(first) = self.queue.recv() {
             // Lines that were queued before these calls are in this batch, if it empties the queue.
-            flushes.append(&mut lock(&self.flushes));
+            flushes.append(&mut self.flushes.lock());
             let mut text = first;
             let mut lines = u64::from(!text.is_empty());
             let is_empty = loop {
@@ -228,10 +229,6 @@ impl Writer {
     }
 }
 
-fn lock(flushes: &Flushes) -> MutexGuard<'_, Vec<SyncSender<()>>> {
-    flushes.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The beginning of a text.
 fn short(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT)]
@@ -258,7 +255,7 @@ mod tests {
 
     impl Write for Disk {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
+            self.0.lock().write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -314,12 +311,12 @@ mod tests {
         }
         let flushed = thread::spawn(move || access.flush(Duration::from_mins(1)));
         // The lines are written only once the call waits.
-        while lock(&writer.flushes).is_empty() {
+        while writer.flushes.lock().is_empty() {
             thread::yield_now();
         }
         writer.begin().unwrap();
         flushed.join().unwrap();
-        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(written.lock().clone()).unwrap();
         assert_eq!(text.lines().count(), WAITING);
     }
 

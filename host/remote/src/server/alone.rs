@@ -6,11 +6,12 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::SystemTime;
 
 use acp_chain_http::answer::{Answer, EVENTS};
+use acp_chain_rpc::Mutex;
 use bytes::{BufMut, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
@@ -72,8 +73,8 @@ impl<S> Reclaimer<S> {
         let may_be_alone = is_stream
             && answer.status() == StatusCode::OK
             && version == Version::HTTP_11
-            && lock(&self.socket).is_flushed;
-        let Some(sender) = may_be_alone.then(|| lock(&self.sender).take()).flatten() else {
+            && self.socket.lock().is_flushed;
+        let Some(sender) = may_be_alone.then(|| self.sender.lock().take()).flatten() else {
             return answer;
         };
         match sender.send(answer) {
@@ -97,14 +98,8 @@ impl<S> Lender<S> {
     /// The socket; `None` while another part still has it.
     pub fn take_back(self) -> Option<S> {
         let socket = Arc::into_inner(self.socket)?;
-        let socket = socket.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Some(socket.stream)
+        Some(socket.into_inner().stream)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The state is always consistent.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for LentSocket<S> {
@@ -113,7 +108,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for LentSocket<S> {
         context: &mut Context,
         into: &mut ReadBuf,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut lock(&self.0).stream).poll_read(context, into)
+        Pin::new(&mut self.0.lock().stream).poll_read(context, into)
     }
 }
 
@@ -123,7 +118,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for LentSocket<S> {
         context: &mut Context,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let mut socket = lock(&self.0);
+        let mut socket = self.0.lock();
         socket.is_flushed = false;
         Pin::new(&mut socket.stream).poll_write(context, bytes)
     }
@@ -133,17 +128,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for LentSocket<S> {
         context: &mut Context,
         bytes: &[io::IoSlice],
     ) -> Poll<io::Result<usize>> {
-        let mut socket = lock(&self.0);
+        let mut socket = self.0.lock();
         socket.is_flushed = false;
         Pin::new(&mut socket.stream).poll_write_vectored(context, bytes)
     }
 
     fn is_write_vectored(&self) -> bool {
-        lock(&self.0).stream.is_write_vectored()
+        self.0.lock().stream.is_write_vectored()
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
-        let mut socket = lock(&self.0);
+        let mut socket = self.0.lock();
         // hyper flushes when it has written everything.
         let flushed = Pin::new(&mut socket.stream).poll_flush(context);
         socket.is_flushed |= matches!(flushed, Poll::Ready(Ok(())));
@@ -151,7 +146,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for LentSocket<S> {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
-        Pin::new(&mut lock(&self.0).stream).poll_shutdown(context)
+        Pin::new(&mut self.0.lock().stream).poll_shutdown(context)
     }
 }
 

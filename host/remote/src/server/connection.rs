@@ -4,13 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use acp_chain_http::HEARTBEAT;
 use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
-use acp_chain_rpc::{Error, Id, Message, aside};
+use acp_chain_rpc::{Error, Id, Message, Mutex, aside};
 use bytes::Bytes;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
@@ -150,50 +150,41 @@ impl Connection {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // The state is always consistent.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn served(&self) -> MutexGuard<'_, Served> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The lease of a session, if this connection has it.
     pub fn lease(&self, session: &str) -> Option<Arc<Lease>> {
-        self.served().leases.get(session).cloned()
+        self.served.lock().leases.get(session).cloned()
     }
 
     /// Whether this connection has leases.
     pub fn has_leases(&self) -> bool {
-        !self.served().leases.is_empty()
+        !self.served.lock().leases.is_empty()
     }
 
     /// Holds a lease until its session or this connection ends.
     pub fn hold(&self, session: &Arc<str>, lease: Arc<Lease>) {
-        self.served().leases.insert(session.clone(), lease);
+        self.served.lock().leases.insert(session.clone(), lease);
     }
 
     /// Notes a prompt that is about to be sent, by the id of its request.
     pub fn note_prompt(&self, id: Id, prompt: SentPrompt) {
-        self.served().prompts.insert(id, prompt);
+        self.served.lock().prompts.insert(id, prompt);
     }
 
     /// Notes that a prompt was sent. It may have been answered already.
     pub fn mark_sent(&self, id: &Id) {
-        if let Some(prompt) = self.served().prompts.get_mut(id) {
+        if let Some(prompt) = self.served.lock().prompts.get_mut(id) {
             prompt.mark_sent();
         }
     }
 
     /// Forgets a prompt that was not sent.
     pub fn forget_prompt(&self, id: &Id) {
-        drop(self.served().prompts.remove(id));
+        drop(self.served.lock().prompts.remove(id));
     }
 
     /// Gives up all leases: the agent has ended. Prompts without an answer are lost.
     pub fn give_up(&self) {
-        let served = std::mem::take(&mut *self.served());
+        let served = std::mem::take(&mut *self.served.lock());
         drop(served);
     }
 
@@ -202,7 +193,7 @@ impl Connection {
         if ended.is_empty() {
             return;
         }
-        let mut served = self.served();
+        let mut served = self.served.lock();
         for session in ended.sessions {
             served.leases.remove(&session);
         }
@@ -215,12 +206,12 @@ impl Connection {
 
     /// Calls a function with the streams of the client.
     pub fn with_routes<T>(&self, do_it: impl FnOnce(&mut Routes) -> T) -> T {
-        do_it(&mut self.state().routes)
+        do_it(&mut self.state.lock().routes)
     }
 
     /// Whether this message key is already known.
     pub fn has_key(&self, key: &str) -> bool {
-        self.state().keys.iter().any(|known| **known == *key)
+        self.state.lock().keys.iter().any(|known| **known == *key)
     }
 
     /// Notes that a request with this message key has arrived. Resolves when another request with the key arrives.
@@ -243,7 +234,7 @@ impl Connection {
 
     /// Keeps the key of a message that was delivered.
     pub fn keep(&self, key: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.keys.len() == KEYS {
             state.keys.pop_front();
         }
@@ -263,7 +254,7 @@ impl Connection {
             let mut room = pin!(self.room.notified());
             room.as_mut().enable();
             {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 if state.is_input_closed || state.is_closed {
                     return DeliveryResult::Ended;
                 }
@@ -291,8 +282,8 @@ impl Connection {
     /// Answers a request of the client with an error, in place of the chain. A client that does not read is dropped.
     pub fn refuse(&self, id: &Id, error: &Error) {
         self.mark_alive();
-        let mut state = self.state();
-        if state.routes.waiting() >= WAITING {
+        let mut state = self.state.lock();
+        if state.routes.streams.waiting() >= WAITING {
             return self.end_as(state, Ending::AtOnce);
         }
         state.routes.refuse(id, error);
@@ -332,8 +323,8 @@ impl Connection {
 
     /// Drops old sent messages, and the streams of closed sessions that have had no reader for as long.
     pub fn trim(&self, now: Instant, age: Duration) {
-        let mut state = self.state();
-        state.routes.trim(now, age);
+        let mut state = self.state.lock();
+        state.routes.streams.trim(now, age);
         wake(&mut state.writes);
     }
 
@@ -352,18 +343,16 @@ impl Connection {
     /// Opens a stream. Returns the reader's number, and the number of the event after which it begins.
     pub fn open(&self, session: Option<&str>, last: Option<u64>) -> Result<(u64, u64), NoStream> {
         self.mark_alive();
-        let mut state = self.state();
-        let opened = state.routes.open(session, last);
+        let mut state = self.state.lock();
+        let opened = state.routes.streams.open(session, last);
         match &opened {
             Ok(_) if last.is_some() => self.log.figures.resumed(true),
             Err(NoStream::Forgotten) => self.log.figures.resumed(false),
             _ => {}
         }
         let reader = opened?;
-        let last = state
-            .routes
-            .mailbox(session)
-            .map_or(0, |mailbox| mailbox.last());
+        let mailbox = state.routes.streams.mailbox(session);
+        let last = mailbox.map_or(0, |mailbox| mailbox.last());
         // The new reader may change whether everything is flushed.
         wake(&mut state.writes);
         Ok((reader, last))
@@ -376,16 +365,16 @@ impl Connection {
         reader: u64,
         context: &mut Context,
     ) -> Poll<Option<Event>> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_closed = state.is_closed;
-        let Some(mailbox) = state.routes.mailbox(session) else {
+        let Some(mailbox) = state.routes.streams.mailbox(session) else {
             return Poll::Ready(None);
         };
         if !mailbox.is_of(reader) {
             return Poll::Ready(None);
         }
         if let Some(event) = mailbox.take() {
-            state.routes.bound();
+            state.routes.streams.bound();
             wake(&mut state.writes);
             drop(state);
             self.end_if_drained();
@@ -400,8 +389,8 @@ impl Connection {
 
     /// Stops reading a stream.
     pub fn leave(&self, session: Option<&str>, reader: u64) {
-        let mut state = self.state();
-        state.routes.leave(session, reader);
+        let mut state = self.state.lock();
+        state.routes.streams.leave(session, reader);
         wake(&mut state.writes);
         drop(state);
         self.end_if_drained();
@@ -409,7 +398,7 @@ impl Connection {
 
     /// Ends the connection. A gentle end may become an immediate one.
     pub fn end(&self, how: Ending) {
-        self.end_as(self.state(), how);
+        self.end_as(self.state.lock(), how);
     }
 
     /// Ends the connection if the server is about to stop and the connection is idle.
@@ -421,8 +410,8 @@ impl Connection {
 
     /// Ends the connection gently if nothing in it is open or unsent.
     pub fn end_if_idle(&self) {
-        let mut state = self.state();
-        if state.inbox.is_empty() && state.routes.is_idle() && state.routes.is_flushed() {
+        let mut state = self.state.lock();
+        if state.inbox.is_empty() && state.routes.is_idle() && state.routes.streams.is_flushed() {
             self.end_as(state, Ending::Gently);
         }
     }
@@ -453,11 +442,11 @@ impl Connection {
 
     /// Whether the chain has ended.
     pub fn is_closed(&self) -> bool {
-        self.state().is_closed
+        self.state.lock().is_closed
     }
 
     fn close(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_closed = true;
         state.routes.end();
         drop(state);
@@ -476,7 +465,7 @@ struct IncomingMessages(Arc<Connection>);
 
 impl Incoming for IncomingMessages {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         if !state.inbox.is_empty() {
             return Poll::Ready(Ok(true));
         }
@@ -488,7 +477,7 @@ impl Incoming for IncomingMessages {
     }
 
     fn next_frame(&mut self) -> Option<Frame> {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         let frame = state.inbox.pop_front();
         if state.inbox.is_empty() {
             state.held = 0;
@@ -518,7 +507,7 @@ impl OutgoingMessages {
         if let Some(session) = session {
             connection.owners.own(&session, &connection.user);
         }
-        connection.settle(state.routes.take_ended());
+        connection.settle(state.routes.requests.take_ended());
     }
 
     /// Whether the store must be asked about a line: it names a new session, or lists sessions. Then it is kept here.
@@ -527,7 +516,7 @@ impl OutgoingMessages {
         let Some(shared) = connection.shared.clone() else {
             return false;
         };
-        if let Some((id, session)) = aside(line.len(), || state.routes.opened_by(line)) {
+        if let Some((id, session)) = aside(line.len(), || state.routes.requests.opened_by(line)) {
             let opened = open(shared, connection.clone(), line.clone(), id, session);
             self.held = Some(Box::pin(opened));
             return true;
@@ -573,7 +562,7 @@ impl Outgoing for OutgoingMessages {
             return Poll::Pending;
         }
         let connection = self.connection.clone();
-        let mut state = connection.state();
+        let mut state = connection.state.lock();
         let mut has_moved = false;
         loop {
             if let Some(held) = &mut self.held {
@@ -584,7 +573,7 @@ impl Outgoing for OutgoingMessages {
                 self.pass(&mut state, line);
                 has_moved = true;
             }
-            if state.routes.waiting() >= WAITING {
+            if state.routes.streams.waiting() >= WAITING {
                 break;
             }
             let Some(line) = outbox.take_line() else {
@@ -601,10 +590,16 @@ impl Outgoing for OutgoingMessages {
             connection.end_if_drained();
             return Poll::Ready(Ok(()));
         }
-        if state.is_input_closed && !state.routes.is_read() && state.routes.waiting() >= WAITING {
+        if state.is_input_closed
+            && !state.routes.streams.is_read()
+            && state.routes.streams.waiting() >= WAITING
+        {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        if self.held.is_none() && !self.is_flushed && outbox.is_empty() && state.routes.is_flushed()
+        if self.held.is_none()
+            && !self.is_flushed
+            && outbox.is_empty()
+            && state.routes.streams.is_flushed()
         {
             self.is_flushed = true;
             return Poll::Ready(Ok(()));

@@ -8,9 +8,10 @@
 //! Nothing is kept for those who wait: they are told when to come again, and their places are kept for a while.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use tokio::time::Instant;
 
 /// When to come again.
@@ -86,13 +87,9 @@ impl FairTurns {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A turn of this user that begins now; or after how long to come again.
     pub fn begin(self: &Arc<Self>, user: &str, now: Instant) -> Result<TurnPermit, Duration> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(place) = state.find(self.most, user, now)? {
             state.line.remove(place);
         }
@@ -105,7 +102,7 @@ impl FairTurns {
     ///
     /// Until the user's place is gone, nobody behind it takes the turn.
     pub fn front(&self, user: &str, now: Instant) -> Result<Option<Duration>, Duration> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let place = state.find(self.most, user, now)?;
         let place = place.and_then(|place| state.line.get(place));
         let place = place.filter(|place| !place.is_known);
@@ -114,7 +111,7 @@ impl FairTurns {
 
     /// Notes that the other replicas know of the turn of a user, for which this line was waiting.
     pub fn confirm(&self, user: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let place = state.line.iter_mut().find(|place| place.user == user);
         if let Some(place) = place {
             place.is_known = true;
@@ -124,7 +121,7 @@ impl FairTurns {
     /// Puts a user behind the others who had a turn from another line meanwhile. A user whose turn it is nevertheless, or
     /// who was put there before, may begin.
     pub fn step_back(&self, user: &str, now: Instant) -> Result<(), Duration> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let yields = |place: &Place| place.user == user && !place.has_yielded && !place.is_known;
         let place = state.line.iter().position(yields);
         if let Some(place) = place.and_then(|place| state.line.remove(place)) {
@@ -139,7 +136,7 @@ impl FairTurns {
 
     /// How many users stand in line.
     pub fn waiting(&self, now: Instant) -> usize {
-        let state = self.state();
+        let state = self.state.lock();
         let waits = |place: &&Place| place.until > now;
         state.line.iter().filter(waits).count()
     }
@@ -147,7 +144,7 @@ impl FairTurns {
 
 impl Drop for TurnPermit {
     fn drop(&mut self) {
-        self.0.state().running -= 1;
+        self.0.state.lock().running -= 1;
     }
 }
 

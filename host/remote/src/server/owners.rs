@@ -5,9 +5,9 @@
 //! session, so a spelling that a user does not own is foreign if another user owns one [like it](plain).
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use acp_chain_rpc::{Message, aside};
+use acp_chain_rpc::{Message, Mutex, aside};
 
 use super::spelling::plain;
 use crate::User;
@@ -40,7 +40,7 @@ impl Owners {
     /// Records that this user has opened a session.
     pub fn own(&self, session: &Arc<str>, user: &User) {
         let plain = plain(session);
-        let mut index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut index = self.0.lock();
         let index = &mut *index;
         index.last += 1;
         let only = index.only.get_or_insert_with(|| user.name.clone());
@@ -61,7 +61,7 @@ impl Owners {
     /// Whether a message is about a session of other users, however an agent may read it.
     pub fn are_foreign(&self, message: &Message, user: &User) -> bool {
         let is_only = {
-            let index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let index = self.0.lock();
             !index.are_several && index.only.as_deref().is_none_or(|only| only == user.name)
         };
         // With only one user, messages are not read.
@@ -75,7 +75,7 @@ impl Owners {
     pub fn is_foreign(&self, session: &str, user: &User) -> bool {
         // Computed before the lock is taken, as a name may be long.
         let plain = plain(session);
-        let index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = self.0.lock();
         let Some(spellings) = index.sessions.get(&plain) else {
             return false;
         };

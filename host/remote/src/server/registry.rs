@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use data_encoding::HEXLOWER;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -119,11 +120,6 @@ impl Registry {
         &self.node
     }
 
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        // The state is always consistent.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A new connection of this user, over this transport; or the limit that is reached.
     pub fn begin(
         &self,
@@ -132,7 +128,7 @@ impl Registry {
         way: TransportKind,
         peer: SocketAddr,
     ) -> Result<Arc<Connection>, Refusal> {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if self.is_draining() {
             return Err(Refusal::Draining);
         }
@@ -167,7 +163,7 @@ impl Registry {
 
     /// The account of a user who may not have a connection yet.
     pub fn account(&self, user: &User) -> Arc<Account> {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if open.of_users.len() >= open.connections.len() + STRANGERS {
             open.of_users.retain(|_, of_user| of_user.is_needed());
         }
@@ -184,14 +180,14 @@ impl Registry {
 
     /// The connection with this id, if it belongs to this user with the same groups: its chain was chosen for those.
     pub fn find(&self, id: &str, user: &User) -> Option<Arc<Connection>> {
-        let open = self.open();
+        let open = self.open.lock();
         let found = open.connections.get(id)?;
         (*found.user == *user).then(|| found.clone())
     }
 
     /// Removes a connection that has ended.
     pub fn remove(&self, connection: &Connection) {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if open.connections.remove(&connection.id).is_some()
             && let Some(of_user) = open.of_users.get_mut(&connection.user.name)
         {
@@ -239,7 +235,7 @@ impl Registry {
     }
 
     fn all(&self) -> Vec<Arc<Connection>> {
-        self.open().connections.values().cloned().collect()
+        self.open.lock().connections.values().cloned().collect()
     }
 
     /// Writes the open connections and the counters.
@@ -313,7 +309,8 @@ impl Registry {
     /// Ends silent connections, and drops old sent messages of the others.
     pub fn sweep(&self, patience: Duration) {
         let now = Instant::now();
-        self.open()
+        self.open
+            .lock()
             .of_users
             .retain(|_, of_user| of_user.is_needed());
         for connection in self.all() {
@@ -336,7 +333,7 @@ impl Registry {
     }
 
     async fn end_all(&self, patience: Duration) {
-        let open = self.open();
+        let open = self.open.lock();
         self.is_draining.store(true, Ordering::Release);
         drop(open);
         // A connection that is busy now ends as soon as it is idle.

@@ -4,8 +4,9 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use acp_chain_rpc::Mutex;
 use acp_chain_rpc::untrusted::Untrusted;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject};
@@ -63,7 +64,7 @@ pub fn load(cert: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls, Tl
         PairError::Cert(what) => wrong_file(cert, what),
         PairError::Key(what) => wrong_file(key, what),
     })?;
-    let current = Arc::new(CertResolver(RwLock::new(Arc::new(certified))));
+    let current = Arc::new(CertResolver(Mutex::new(Arc::new(certified))));
     let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| wrong_file(cert, error.to_string()))?;
@@ -93,18 +94,13 @@ impl Tls {
         let certified = certified.map_err(|wrong| match wrong {
             PairError::Cert(what) | PairError::Key(what) => TlsError::Renewed(what),
         })?;
-        let mut place = self
-            .current
-            .0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        *place = Arc::new(certified);
+        *self.current.0.lock() = Arc::new(certified);
         Ok(())
     }
 }
 
 /// The current certificate.
-struct CertResolver(RwLock<Arc<CertifiedKey>>);
+struct CertResolver(Mutex<Arc<CertifiedKey>>);
 
 impl fmt::Debug for CertResolver {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -114,8 +110,7 @@ impl fmt::Debug for CertResolver {
 
 impl ResolvesServerCert for CertResolver {
     fn resolve(&self, _hello: ClientHello) -> Option<Arc<CertifiedKey>> {
-        let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        Some(Arc::clone(&current))
+        Some(Arc::clone(&self.0.lock()))
     }
 }
 

@@ -13,7 +13,6 @@ use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::{Pin, pin};
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -22,6 +21,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 
 use super::Incoming;
 use crate::Message;
+use crate::Mutex;
 use crate::outline::Scanner;
 
 /// The largest read.
@@ -219,7 +219,7 @@ impl PartialLine {
 
 /// Reserves all the memory that a line may need, since it would be copied several times to grow step by step.
 fn widen(text: &mut String, limit: usize) {
-    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let last = LAST.lock().take();
     if let Some(mut spare) = last.and_then(|last| last.into_bytes().try_into_mut().ok())
         && spare.capacity() > text.capacity()
     {
@@ -237,7 +237,7 @@ fn widen(text: &mut String, limit: usize) {
 /// Keeps a line that is returned, to reuse its buffer.
 fn keep(line: ByteString) {
     if (LONG..=SPARE).contains(&line.len()) {
-        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
+        *LAST.lock() = Some(line);
     }
 }
 
@@ -564,7 +564,7 @@ mod tests {
                 assert_eq!(Some(message.line()), lines.next());
                 assert_eq!(message.session().map(|session| &**session), Some("s"));
                 places.push(message.line().as_ptr());
-                let last = LAST.lock().unwrap();
+                let last = LAST.lock();
                 assert_eq!(
                     last.as_ref().map(|last| last.as_ptr()),
                     places.last().copied()

@@ -5,13 +5,15 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
 
+use acp_chain_rpc::json_lines::{line, parse};
+use acp_chain_rpc::worker::{Reply, Request};
 use proptest::prelude::*;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream as AsyncStream;
 use tokio::task::spawn_blocking;
 
 use super::*;
-use crate::protocol::{Answer, Call, LINE, Reply, Request, line, parse};
+use crate::protocol::{Answer, Call, LINE};
 
 /// A process of the database, as a thread.
 fn start(path: PathBuf) -> (Keeper, JoinHandle<io::Result<()>>) {
@@ -193,7 +195,7 @@ async fn requests_that_wait_are_bounded() {
     let mut sent = Vec::new();
     process.read_to_end(&mut sent).await.unwrap();
     let ids = sent.split_inclusive(|byte| *byte == b'\n').map(|sent| {
-        let request: Request = parse(sent).unwrap().unwrap();
+        let request: Request<Call> = parse(sent, LINE).unwrap().unwrap();
         request.id
     });
     assert!(ids.eq(1..=256));
@@ -289,7 +291,7 @@ proptest! {
             Some((version, value)) => Call::Store { namespace, key, version, value },
         };
         let request = Request { id, call };
-        let read: Option<Request> = parse(&line(&request).unwrap()).unwrap();
+        let read: Option<Request<Call>> = parse(&line(&request).unwrap(), LINE).unwrap();
         prop_assert_eq!(read, Some(request));
     }
 }

@@ -216,11 +216,7 @@ pub fn check_owner(path: &Path) -> Result<(), ExposureError> {
     if !about.is_file() && !about.is_dir() {
         return Ok(());
     }
-    let (owner, mode) = (about.uid(), about.mode() & 0o7777);
-    let path = path.to_owned();
-    if owner != geteuid().as_raw() && owner != 0 {
-        return Err(ExposureError::Owner { path, owner });
-    }
+    let (path, mode) = owned(path, &about)?;
     let is_ours = || is_ours_alone(Gid::from_raw(about.gid()));
     if others_can_write(mode, about.is_dir(), is_ours) {
         Err(ExposureError::Mode { path, mode })
@@ -234,16 +230,21 @@ pub fn check_secret(file: &File, path: &Path) -> Result<(), ExposureError> {
     let Ok(about) = file.metadata() else {
         return Ok(());
     };
-    let (owner, mode) = (about.uid(), about.mode() & 0o7777);
-    let path = path.to_owned();
-    if owner != geteuid().as_raw() && owner != 0 {
-        return Err(ExposureError::Owner { path, owner });
-    }
+    let (path, mode) = owned(path, &about)?;
     if mode & (READ | GROUP | ALL) > 0 {
         Err(ExposureError::Readable { path, mode })
     } else {
         Ok(())
     }
+}
+
+/// The path and the permissions of what our user or root owns.
+fn owned(path: &Path, about: &Metadata) -> Result<(PathBuf, u32), ExposureError> {
+    let (path, owner) = (path.to_owned(), about.uid());
+    if owner != geteuid().as_raw() && owner != 0 {
+        return Err(ExposureError::Owner { path, owner });
+    }
+    Ok((path, about.mode() & 0o7777))
 }
 
 fn others_can_write(mode: u32, is_directory: bool, is_ours_alone: impl Fn() -> bool) -> bool {

@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use tokio::net::unix::OwnedWriteHalf;
 
 use super::halves::{Input, halves};
@@ -47,7 +47,7 @@ impl Taker {
 
     /// A stream to the process: its output, and its input. Must be called within a tokio runtime.
     pub fn open(&self) -> io::Result<(Input, OwnedWriteHalf)> {
-        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut socket = self.socket.lock();
         socket.write_all(&WORD)?;
         let mut received = Vec::new();
         let count = passing::receive(&*socket, &mut [0; WORD.len()], &mut received)?;

@@ -6,12 +6,13 @@ use std::process::Command;
 use std::thread;
 use std::time::SystemTime;
 
+use acp_chain_postgres::Postgres;
 use acp_chain_store::{
     Answer, Call, Embedded, Holder, Postgres as PostgresStore, PostgresPlace, Store,
 };
 use acp_chain_tests::host;
 use acp_chain_tests::link::Link;
-use acp_chain_tests::postgres::Postgres;
+use acp_chain_tests::postgres::{start_encrypted_postgres, start_postgres};
 use acp_chain_tests::wire::in_time;
 use futures_util::{SinkExt, StreamExt};
 use reqwest::header::HeaderValue;
@@ -284,7 +285,7 @@ async fn a_session_goes_on_at_another_replica_in_a_file() {
 
 #[tokio::test]
 async fn a_session_goes_on_at_another_replica_in_postgres() {
-    let server = Postgres::start();
+    let server = start_postgres();
     failover(&server.url()).await;
 }
 
@@ -362,7 +363,7 @@ async fn what_a_server_knows_goes_on(
     ends: impl Fn(&mut Postgres),
     goes_on: impl Fn(&mut Postgres),
 ) {
-    let mut server = Postgres::start();
+    let mut server = start_postgres();
     let settings = format!(
         "[serve]\nstore = {:?}\n[serve.limits]\nlease-seconds = 600\n",
         server.url()
@@ -403,7 +404,7 @@ const NAMED: &str = r#"echo $$ >> "$0"; exec "$1""#;
 
 /// Plays the scene in which a replica is parted from the database: it ends its agents before another one serves.
 async fn partition(parts: impl Fn(&Link)) {
-    let server = Postgres::start();
+    let server = start_postgres();
     let link = Link::to(server.socket()).await;
     let limits = "[serve.limits]\nlease-seconds = 10\n";
     let settings = |url: &str| format!("[serve]\nstore = {url:?}\n{limits}");
@@ -459,7 +460,7 @@ async fn a_replica_whose_network_breaks_has_ended_its_agents_before_another_serv
 
 #[tokio::test]
 async fn replicas_whose_clocks_differ_by_minutes_keep_their_leases() {
-    let server = Postgres::start();
+    let server = start_postgres();
     let url = server.url();
     let settings = |name: &str| {
         format!(
@@ -537,7 +538,7 @@ async fn logged(path: &Path) -> f64 {
 async fn replicas_share_an_encrypted_database() {
     let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = certified.signing_key.serialize_pem();
-    let server = Postgres::encrypted(&certified.cert.pem(), &key);
+    let server = start_encrypted_postgres(&certified.cert.pem(), &key);
     let port = server.port();
     let url = format!("postgres://chain@127.0.0.1:{port}/postgres?sslmode=verify-full");
     let settings = format!("[serve]\nstore = {url:?}\nstore-ca = \"ca.pem\"\n");
@@ -695,7 +696,7 @@ async fn who_had_a_turn_at_one_replica_lets_others_pass_at_another() {
 
 #[tokio::test]
 async fn a_ticket_of_one_replica_opens_a_websocket_at_another_once() {
-    let mut server = Postgres::start();
+    let mut server = start_postgres();
     let world = World::new(&format!("[serve]\nstore = {:?}\n", server.url())).await;
     world.migrate().await;
     let (one, other) = (world.replica("one").await, world.replica("other").await);
@@ -790,7 +791,7 @@ async fn two_connections_to_one_replica_do_not_have_one_session() {
 
 #[tokio::test]
 async fn a_restored_backup_ends_sessions_and_leases_nothing_for_a_while() {
-    let mut server = Postgres::start();
+    let mut server = start_postgres();
     let settings = format!(
         "[serve]\nstore = {:?}\n[serve.limits]\nlease-seconds = 600\n",
         server.url()
@@ -848,7 +849,7 @@ async fn operators_see_replicas_and_end_what_they_serve() {
 
 #[tokio::test]
 async fn a_server_without_its_store_does_not_start() {
-    let mut server = Postgres::start();
+    let mut server = start_postgres();
     let settings = format!("[serve]\nstore = {:?}\n", server.url());
     let world = World::new(&settings).await;
     let told = refusal(&world).await;

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use acp_chain_store::{Answer, Call, Holder, Postgres, PostgresPlace, Store, TakeRule};
 use acp_chain_tests::link::Link;
-use acp_chain_tests::postgres::Postgres as Server;
+use acp_chain_tests::postgres::{
+    start_encrypted_postgres, start_postgres, start_postgres_on_small_disk,
+};
 use futures_util::future::join_all;
 
 use super::{LONG, begin, done, has_begun, leased, name, postgres, registered, take, unprepared};
@@ -15,7 +17,7 @@ const MANY: usize = 16;
 
 #[tokio::test]
 async fn one_of_many_replicas_has_a_session_and_a_prompt_begins_once() {
-    let server = Server::start();
+    let server = start_postgres();
     let url = server.url();
     let mut first = postgres(&url).await;
     let mut holders = Vec::new();
@@ -46,7 +48,7 @@ async fn one_of_many_replicas_has_a_session_and_a_prompt_begins_once() {
 
 #[tokio::test]
 async fn a_budget_is_drawn_from_once_by_however_many() {
-    let server = Server::start();
+    let server = start_postgres();
     let url = server.url();
     postgres(&url).await;
     let drawn = join_all((0..MANY).map(|_| {
@@ -70,7 +72,7 @@ async fn a_budget_is_drawn_from_once_by_however_many() {
 
 #[tokio::test]
 async fn a_database_that_cannot_be_used_is_an_error_that_says_what_to_do() {
-    let mut server = Server::start();
+    let mut server = start_postgres();
     let mut store = unprepared(&server.url());
     let any = Call::Replicas;
     let told = store.carry_out(&any).await.unwrap_err().to_string();
@@ -94,7 +96,7 @@ async fn a_database_that_cannot_be_used_is_an_error_that_says_what_to_do() {
 
 #[tokio::test]
 async fn a_restored_backup_is_noticed_however_little_it_lost() {
-    let mut server = Server::start();
+    let mut server = start_postgres();
     let mut store = postgres(&server.url()).await;
     let one = registered(&mut store, "one", LONG).await;
     let other = registered(&mut store, "other", LONG).await;
@@ -133,7 +135,7 @@ async fn a_restored_backup_is_noticed_however_little_it_lost() {
 
 #[tokio::test]
 async fn tables_of_another_version_and_of_others_are_not_used() {
-    let server = Server::start();
+    let server = start_postgres();
     let url = server.url();
     postgres(&url).await;
     let raw = connect(&url).await;
@@ -177,7 +179,7 @@ async fn tables_of_another_version_and_of_others_are_not_used() {
 
 #[tokio::test]
 async fn a_database_that_is_read_only_or_slow_is_an_error_in_time() {
-    let mut server = Server::start();
+    let mut server = start_postgres();
     let url = server.url();
     let mut store = postgres(&url).await;
     let one = registered(&mut store, "one", LONG).await;
@@ -213,7 +215,7 @@ async fn a_database_that_is_read_only_or_slow_is_an_error_in_time() {
 
 #[tokio::test]
 async fn a_full_disk_is_an_error_until_there_is_room() {
-    let server = Server::on_small_disk();
+    let server = start_postgres_on_small_disk();
     let url = server.url();
     let mut store = postgres(&url).await;
     let raw = connect(&url).await;
@@ -254,7 +256,7 @@ async fn an_encrypted_database_is_reached_only_if_its_certificate_is_its_own() {
     fs::write(&its_own, certified.cert.pem()).unwrap();
     fs::write(&of_another, another.cert.pem()).unwrap();
     let key = certified.signing_key.serialize_pem();
-    let server = Server::encrypted(&certified.cert.pem(), &key);
+    let server = start_encrypted_postgres(&certified.cert.pem(), &key);
     let port = server.port();
     let named = format!("postgres://chain@db.example.com:{port}/postgres?hostaddr=127.0.0.1");
     let mut store = encrypted(&named, &its_own);
@@ -272,7 +274,7 @@ async fn an_encrypted_database_is_reached_only_if_its_certificate_is_its_own() {
         assert!(error.contains("certificate"), "{error}");
     }
     // One that does not encrypt is not asked without.
-    let plain = Server::start();
+    let plain = start_postgres();
     let link = Link::to(plain.socket()).await;
     let url = format!(
         "postgres://chain@{}/postgres?sslmode=verify-full",
@@ -285,7 +287,7 @@ async fn an_encrypted_database_is_reached_only_if_its_certificate_is_its_own() {
 
 #[tokio::test]
 async fn a_call_over_a_network_that_stalls_or_breaks_is_an_error_in_time() {
-    let server = Server::start();
+    let server = start_postgres();
     let link = Link::to(server.socket()).await;
     let url = format!("postgres://chain@{}/postgres", link.address());
     let mut store = postgres(&url).await;

@@ -1,7 +1,7 @@
 //! What both engines promise, each by itself.
 
 use acp_chain_store::{Answer, Call, Fence, Holder, PromptState, Store, TakeRule, UsedBudget};
-use acp_chain_tests::postgres::Postgres as Server;
+use acp_chain_tests::postgres::start_postgres;
 
 use super::{LONG, begin, done, embedded, has_begun, leased, name, postgres, registered, take};
 
@@ -25,7 +25,7 @@ async fn in_a_file() {
 
 #[tokio::test]
 async fn in_postgres() {
-    let server = Server::start();
+    let server = start_postgres();
     play(&mut postgres(&server.url()).await).await;
 }
 

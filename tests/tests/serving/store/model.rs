@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use acp_chain_store::{Answer, Call, Fence, Holder, LeaseName, PromptState, Store, TakeRule};
-use acp_chain_tests::postgres::Postgres as Server;
+use acp_chain_tests::postgres::start_postgres;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tokio::runtime::Builder;
@@ -506,7 +506,7 @@ fn a_file_has_the_results_of_the_model() {
 
 #[test]
 fn postgres_has_the_results_of_the_model() {
-    let server = Server::start();
+    let server = start_postgres();
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let store = runtime.block_on(postgres(&server.url()));
     play(store, 96, &runtime);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use acp_chain_remote::gate::{Gate, GateSettings, Keys};
 use acp_chain_remote::server::tls::Tls;
+use acp_chain_rpc::json_lines;
 
 use super::{KeySources, files};
 
@@ -43,8 +44,7 @@ impl KeysFeed {
         let (Some(mut asks), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        serde_json::to_writer(&mut asks, &watched)?;
-        asks.write_all(b"\n")?;
+        json_lines::send(&mut asks, &watched)?;
         Ok(Some(Self {
             child,
             asks,

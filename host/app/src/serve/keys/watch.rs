@@ -1,11 +1,12 @@
 //! The watching process.
 
 use std::collections::HashSet;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::thread;
 use std::time::Duration;
 
 use acp_chain_remote::gate::Keys;
+use acp_chain_rpc::json_lines;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 use tokio::time::interval;
@@ -73,11 +74,7 @@ fn put((issuer, jwks): IssuerKeys, keys: &mut Keys) {
 
 #[expect(clippy::disallowed_methods, reason = "the server reads it")]
 fn send(keys: &Keys) {
-    let mut line = serde_json::to_vec(keys).unwrap_or_default();
-    line.push(b'\n');
-    let mut output = io::stdout().lock();
-    let sent = output.write_all(&line).and_then(|()| output.flush());
-    if sent.is_err() {
+    if json_lines::send(&mut io::stdout().lock(), keys).is_err() {
         std::process::exit(0);
     }
 }

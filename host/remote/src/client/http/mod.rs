@@ -17,11 +17,11 @@ mod open;
 mod streams;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use acp_chain_acp::Life;
-use acp_chain_rpc::{Error, Id, Kind, Message, code, one_line};
+use acp_chain_rpc::{Error, Id, Kind, Message, Mutex, code, one_line};
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -71,11 +71,6 @@ impl Connection {
             key: AtomicU64::new(0),
             streams: Mutex::default(),
         }
-    }
-
-    fn open(&self) -> MutexGuard<'_, Open> {
-        // The state is always consistent.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn resumes(&self) -> bool {
@@ -216,7 +211,7 @@ impl Connection {
             Kind::Request | Kind::Notification => message.session().cloned(),
             Kind::Result | Kind::Error => id
                 .as_ref()
-                .and_then(|id| self.open().agent_requests.remove(id)),
+                .and_then(|id| self.open.lock().agent_requests.remove(id)),
         };
         if let Some(name) = session.clone() {
             let opened = self.opened(&name).await?;
@@ -237,7 +232,8 @@ impl Connection {
         let header = header.and_then(|name| HeaderValue::from_bytes(name.as_bytes()).ok());
         let is_request = message.kind() == Kind::Request;
         if let Some(id) = id.clone().filter(|_| is_request) {
-            self.open()
+            self.open
+                .lock()
                 .note_request(id, session.clone(), message.method());
         }
         match self.post(&line, header.as_ref()).await? {
@@ -264,7 +260,7 @@ impl Connection {
     ) -> Result<(), RemoteError> {
         match (message.kind(), message.id()) {
             (Kind::Request, Some(id)) => {
-                self.open().requests.remove(&id);
+                self.open.lock().requests.remove(&id);
                 self.answer(&id, &refusal.error).await;
                 Ok(())
             }
@@ -288,7 +284,7 @@ impl Connection {
 
     /// Answers all open requests of a session with an error.
     async fn fail_session(&self, session: &str, error: &RemoteError) {
-        let waiting = self.open().fail(session);
+        let waiting = self.open.lock().fail(session);
         for id in waiting {
             self.answer(&id, error).await;
         }
@@ -326,7 +322,7 @@ impl Link for Connection {
             let _ = timeout(CLOSING, request).await;
         }
         let mut streams = {
-            let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut streams = self.streams.lock();
             std::mem::take(&mut *streams)
         };
         streams.shutdown().await;

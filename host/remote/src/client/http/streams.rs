@@ -2,7 +2,7 @@
 //!
 //! Invariants: a message is passed on before the next event is read, and counts as received from then on.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use acp_chain_rpc::{Kind, Message};
@@ -57,7 +57,7 @@ impl Connection {
     /// Starts to read the stream of a session, or of the connection.
     pub fn follow(self: &Arc<Self>, session: Option<(Arc<str>, watch::Sender<StreamState>)>) {
         let connection = self.clone();
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = self.streams.lock();
         // Removes tasks that have ended.
         while streams.try_join_next().is_some() {}
         let Some((name, sender)) = session else {
@@ -68,7 +68,7 @@ impl Connection {
         let task =
             streams.spawn(async move { connection.follow_session(&followed, &sender).await });
         drop(streams);
-        self.open().reads(&name, task);
+        self.open.lock().reads(&name, task);
     }
 
     /// Waits until the stream of a session is open, or returns why it is not.
@@ -76,7 +76,7 @@ impl Connection {
         self: &Arc<Self>,
         session: &Arc<str>,
     ) -> Result<Result<(), Refusal>, RemoteError> {
-        let (mut standing, sender) = self.open().stream(session);
+        let (mut standing, sender) = self.open.lock().stream(session);
         if let Some(sender) = sender {
             self.follow(Some((session.clone(), sender)));
         }
@@ -113,7 +113,7 @@ impl Connection {
             sender.send_replace(StreamState::Open);
         };
         let end = self.read_stream(Some(name), &open).await;
-        self.open().streams.remove(name);
+        self.open.lock().streams.remove(name);
         match end {
             End::Closed => {}
             End::Done => {
@@ -296,7 +296,7 @@ impl Connection {
         let mut effect = None;
         if let Some(message) = &message {
             let id = message.id();
-            let mut open = self.open();
+            let mut open = self.open.lock();
             match (message.kind(), id, session) {
                 (Kind::Request, Some(id), Some(session))
                     if !open.note_agent_request(&id, session) =>
@@ -313,12 +313,12 @@ impl Connection {
         match effect {
             // After the answer that names the session, so that none of its messages arrive first.
             Some(Effect::Begins(session)) => {
-                let (_, sender) = self.open().stream(&session);
+                let (_, sender) = self.open.lock().stream(&session);
                 if let Some(sender) = sender {
                     self.follow(Some((session, sender)));
                 }
             }
-            Some(Effect::Ends(session)) => self.open().ended(&session),
+            Some(Effect::Ends(session)) => self.open.lock().ended(&session),
             None => {}
         }
         Ok(())

@@ -167,7 +167,7 @@ impl Shared {
     async fn await_turn(&self, connection: &Connection) -> Result<(), Denial> {
         let (turns, user) = (&connection.account.turns, &connection.user.name);
         let waited = turns.front(user, Instant::now()).map_err(Denial::Busy)?;
-        let Some(waited) = waited.filter(|_| !self.state().is_reported) else {
+        let Some(waited) = waited.filter(|_| !self.state.lock().is_reported) else {
             return Ok(());
         };
         let asked = self.ask(Call::NextTurn {
@@ -191,7 +191,7 @@ impl Shared {
         key: &str,
         connection: &Connection,
     ) -> Result<(), Denial> {
-        let seen = self.state().seen;
+        let seen = self.state.lock().seen;
         let begun = self.ask(Call::Begin {
             fence: lease.fence.clone(),
             holder: lease.holder.clone(),
@@ -200,7 +200,7 @@ impl Shared {
         });
         match begun.await? {
             Answer::Begun { number } => {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 state.seen = state.seen.max(number);
                 Ok(())
             }

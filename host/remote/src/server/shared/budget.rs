@@ -111,7 +111,7 @@ impl Shared {
 
     /// Uses bytes that were drawn before, if there are as many.
     fn has_drawn(&self, user: &User, bytes: u64) -> bool {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let part = state.parts.get_mut(&user.name);
         let part = part.filter(|part| part.is_of_use(Instant::now()) && part.left >= bytes);
         part.is_some_and(|part| {
@@ -122,7 +122,7 @@ impl Shared {
 
     fn keep_part(&self, user: &User, granted: u64, lasts: Duration) {
         let now = Instant::now();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let rest = state.parts.remove(&user.name);
         let rest = rest.filter(|rest| rest.is_of_use(now));
         let part = Part {
@@ -135,7 +135,7 @@ impl Shared {
     /// What returns all bytes that were drawn and not used.
     pub(super) fn returned_parts(&self) -> Vec<Call> {
         let now = Instant::now();
-        let mut parts = std::mem::take(&mut self.state().parts);
+        let mut parts = std::mem::take(&mut self.state.lock().parts);
         parts.retain(|_, part| part.is_of_use(now));
         let returned = parts.iter();
         let returned = returned.map(|(account, part)| give_back(account, BYTES, part.left));

@@ -1,6 +1,5 @@
 //! Heartbeats: while the store has them, leases stay; a moment before they are over, their connections end.
 
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use acp_chain_store::{Answer, Call, Client, Holder, PROMPTS_KNOWN, Revocation, StoreError};
@@ -29,7 +28,7 @@ impl Shared {
     pub(super) async fn register(&self) -> Result<(), SharedError> {
         let lease = self.settings.lease;
         let sent = Instant::now();
-        let seen = self.state().seen;
+        let seen = self.state.lock().seen;
         let answer = self.settings.client.ask(Call::Register {
             replica: self.replica.clone(),
             lease: milliseconds(lease),
@@ -37,7 +36,7 @@ impl Shared {
         });
         match answer.await? {
             Answer::Registered { generation } => {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 state.generation = Some(generation);
                 state.seen = state.seen.max(generation);
                 drop(state);
@@ -54,8 +53,7 @@ impl Shared {
 
     /// Keeps the leases, and tells the store what it is to know, until this is dropped.
     pub async fn keep(&self, registry: &Registry) {
-        let sending = self.sending.lock();
-        let taken = sending.unwrap_or_else(PoisonError::into_inner).take();
+        let taken = self.sending.lock().take();
         let Some(mut unsent) = taken else {
             return std::future::pending().await;
         };
@@ -64,7 +62,7 @@ impl Shared {
         let mut count: u32 = 0;
         loop {
             let (is_registered, until) = {
-                let state = self.state();
+                let state = self.state.lock();
                 (state.generation.is_some(), state.until)
             };
             tokio::select! {
@@ -87,7 +85,7 @@ impl Shared {
     /// One heartbeat.
     async fn beat(&self, registry: &Registry) {
         let (generation, until, seen) = {
-            let state = self.state();
+            let state = self.state.lock();
             (state.generation, state.until, state.seen)
         };
         let Some(generation) = generation else {
@@ -116,7 +114,7 @@ impl Shared {
             Ok(Answer::Beaten { last, revocation }) => {
                 self.go_on_until(sent + lease.saturating_sub(MARGIN));
                 let known = {
-                    let mut state = self.state();
+                    let mut state = self.state.lock();
                     state.seen = state.seen.max(last);
                     if std::mem::take(&mut state.is_reported) {
                         tracing::info!("the store of the replicas is reached again");
@@ -145,7 +143,7 @@ impl Shared {
     async fn begin_again(&self) {
         match self.register().await {
             Ok(()) => {
-                self.state().is_reported = false;
+                self.state.lock().is_reported = false;
                 tracing::info!("this replica is registered again");
             }
             Err(SharedError::Store(error)) => self.report(&error),
@@ -155,7 +153,7 @@ impl Shared {
 
     /// Ends the generation here: the connections with leases end.
     fn lose(&self, registry: &Registry, why: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         // What its connections still have, they have until their agents have ended.
         state.generation = None;
         // The store may have lost who owns them.
@@ -169,7 +167,7 @@ impl Shared {
     }
 
     fn report(&self, error: &StoreError) {
-        if !std::mem::replace(&mut self.state().is_reported, true) {
+        if !std::mem::replace(&mut self.state.lock().is_reported, true) {
             tracing::error!("the store of the replicas cannot be used: {error}");
         }
     }
@@ -187,13 +185,13 @@ impl Shared {
                 "session" => registry.end_session(&name),
                 _ => tracing::warn!("a revocation of an unknown kind is passed over"),
             }
-            self.state().revocation = Some(number);
+            self.state.lock().revocation = Some(number);
         }
     }
 
     /// Forgets what is over, here and in the store.
     fn tidy(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.leases.retain(|_, lease| lease.strong_count() > 0);
         let now = Instant::now();
         state.parts.retain(|_, part| part.is_of_use(now));

@@ -1,9 +1,10 @@
 //! The right of a connection to serve a session: two connections have two agents.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use acp_chain_store::{Answer, Call, Fence, Holder, LeaseName, TakeRule};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
@@ -38,13 +39,9 @@ pub struct SentPrompt {
 }
 
 impl Lease {
-    fn prompts(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.prompts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A prompt that is about to be sent, unless one with its key is, or was.
     pub(super) fn prompt(self: &Arc<Self>, key: &str) -> Option<SentPrompt> {
-        let is_new = self.prompts().insert(key.to_owned());
+        let is_new = self.prompts.lock().insert(key.to_owned());
         is_new.then(|| SentPrompt {
             lease: Arc::clone(self),
             key: key.to_owned(),
@@ -70,7 +67,7 @@ impl SentPrompt {
     /// Tells the store that the prompt was answered. If that gets lost, the prompt counts as lost, and is not repeated
     /// either.
     pub fn end(self) {
-        self.lease.prompts().remove(&self.key);
+        self.lease.prompts.lock().remove(&self.key);
         let _ = self.lease.unsent.send(Call::End {
             fence: self.lease.fence.clone(),
             prompt: self.key.clone(),
@@ -81,7 +78,7 @@ impl SentPrompt {
 impl Drop for SentPrompt {
     fn drop(&mut self) {
         if !self.is_sent {
-            self.lease.prompts().remove(&self.key);
+            self.lease.prompts.lock().remove(&self.key);
         }
     }
 }
@@ -156,7 +153,7 @@ impl Shared {
         let _taking = self.taking[stripe].lock().await;
         let holder = self.holder().ok_or(Denial::Unavailable(self.again()))?;
         let (held, seen) = {
-            let state = self.state();
+            let state = self.state.lock();
             (state.leases.get(&name).and_then(Weak::upgrade), state.seen)
         };
         if let Some(lease) = held {
@@ -199,7 +196,7 @@ impl Shared {
             prompts: Mutex::default(),
             unsent: self.unsent.clone(),
         });
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.seen = state.seen.max(number);
         state.leases.insert(name, Arc::downgrade(&lease));
         Ok(lease)

@@ -27,9 +27,10 @@ mod tickets;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use acp_chain_store::{Answer, Call, Client, Holder, LeaseName, SPELLING, StoreError, TakeRule};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
@@ -222,27 +223,23 @@ impl Shared {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether this replica still has its leases. A replica that was stopped for a while finds that out here.
     pub fn is_alive(&self) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         state.generation.is_some() && Instant::now() < state.until
     }
 
     /// Writes what operators watch.
     pub fn write(&self, page: &mut Page) {
         // As far as the last heartbeat says.
-        let is_reached = self.is_alive() && !self.state().is_reported;
+        let is_reached = self.is_alive() && !self.state.lock().is_reported;
         page.value(
             "acp_chain_store_reached",
             "Whether the store of the replicas answers.",
             u8::from(is_reached),
         );
         let leases = {
-            let state = self.state();
+            let state = self.state.lock();
             let held = state.leases.values();
             held.filter(|lease| lease.strong_count() > 0).count()
         };
@@ -280,7 +277,8 @@ impl Shared {
 
     /// This replica, unless it is over.
     fn holder(&self) -> Option<Holder> {
-        let generation = self.is_alive().then(|| self.state().generation).flatten()?;
+        let state = self.is_alive().then(|| self.state.lock());
+        let generation = state?.generation?;
         Some(Holder {
             replica: self.replica.clone(),
             generation,
@@ -331,7 +329,7 @@ impl Shared {
 
     /// Notes that this session is the user's own.
     fn remember(&self, name: &LeaseName, spelling: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.own.len() >= REMEMBERED {
             state.own.clear();
         }
@@ -341,12 +339,12 @@ impl Shared {
     fn is_remembered(&self, name: &LeaseName, spelling: &str) -> bool {
         // A set of pairs cannot be searched by borrowed parts.
         let key = (name.clone(), spelling.into());
-        self.state().own.contains(&key)
+        self.state.lock().own.contains(&key)
     }
 
     /// Goes on until this time without another heartbeat.
     fn go_on_until(&self, until: Instant) {
-        self.state().until = until;
+        self.state.lock().until = until;
         let left = until.saturating_duration_since(Instant::now());
         self.settings.watch.tell(Some(left + LATER));
     }
@@ -354,7 +352,7 @@ impl Shared {
     /// Ends this replica's generation, with all leases that it still has.
     pub async fn leave(&self) {
         self.settings.watch.tell(None);
-        let generation = self.state().generation.take();
+        let generation = self.state.lock().generation.take();
         if let Some(generation) = generation {
             let holder = Holder {
                 replica: self.replica.clone(),

@@ -22,7 +22,7 @@ impl Shared {
     pub async fn redeem(&self, ticket: String) -> Result<Option<String>, Denial> {
         // Strangers may offer any number of tickets. Those of users must not wait for all of them.
         let _one = self.redeeming.acquire().await;
-        let seen = self.state().seen;
+        let seen = self.state.lock().seen;
         match self.ask(Call::Redeem { ticket, seen }).await? {
             Answer::Sealed(sealed) => Ok(sealed),
             // Of `Rewound`, the next heartbeat takes care.

@@ -7,9 +7,10 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use acp_chain_rpc::Mutex;
 use fork::Fork;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
@@ -97,31 +98,23 @@ impl Link {
         }
     }
 
-    fn socket(&self) -> MutexGuard<'_, UnixStream> {
-        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn ask(&self, request: &Request) -> io::Result<ReceivedReply> {
-        wire::ask(&mut self.socket(), request)
+        wire::ask(&mut self.socket.lock(), request)
     }
 
     /// Ends a program. Errors are ignored: if the supervisor has ended, so have its programs.
     pub fn end(&self, number: u64) {
-        let _ = wire::say(&mut self.socket(), &Request::End(number));
+        let _ = wire::say(&mut self.socket.lock(), &Request::End(number));
     }
 
     /// Has all programs ended unless this is called again within this time, in milliseconds. Errors are ignored as above.
     pub fn watch(&self, within: Option<u64>) {
-        let _ = wire::say(&mut self.socket(), &Request::Watch(within));
+        let _ = wire::say(&mut self.socket.lock(), &Request::Watch(within));
     }
 
     /// Reads events as long as the runtime exists. Later calls do nothing.
     pub fn read_events(&self) -> io::Result<()> {
-        let events = self
-            .events
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let events = self.events.lock().take();
         if let Some(events) = events {
             events.set_nonblocking(true)?;
             let events = tokio::net::UnixStream::from_std(events)?;
@@ -134,7 +127,6 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         let socket = self.socket.get_mut();
-        let socket = socket.unwrap_or_else(PoisonError::into_inner);
         // The supervisor sends nothing more, and ends when all its programs have.
         let _ = socket.shutdown(Shutdown::Write);
         let ended = socket.read(&mut [0]);

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use acp_chain_rpc::Mutex;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -35,11 +36,6 @@ impl std::fmt::Debug for Program {
 }
 
 impl Programs {
-    fn running(&self) -> MutexGuard<'_, HashMap<u64, Program>> {
-        // Its state is always consistent.
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a program before it is started. Returns its number, and the receiver of its status.
     pub fn add(&self, printed: StderrCallback) -> (u64, oneshot::Receiver<ExitStatus>) {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
@@ -48,13 +44,13 @@ impl Programs {
             ends: Some(ends),
             printed: Some(printed),
         };
-        self.running().insert(number, program);
+        self.running.lock().insert(number, program);
         (number, end)
     }
 
     /// Removes a program that could not be started.
     pub fn remove(&self, number: u64) {
-        self.running().remove(&number);
+        self.running.lock().remove(&number);
     }
 
     /// Reads events until the supervisor closes the socket.
@@ -74,7 +70,7 @@ impl Programs {
 
     fn take(&self, event: Event) {
         let (Event::Ended(number, _) | Event::Printed(number, _) | Event::Silent(number)) = event;
-        let mut running = self.running();
+        let mut running = self.running.lock();
         let Some(program) = running.get_mut(&number) else {
             return;
         };
@@ -102,6 +98,6 @@ struct Release(Arc<Programs>);
 
 impl Drop for Release {
     fn drop(&mut self) {
-        self.0.running().clear();
+        self.0.running.lock().clear();
     }
 }

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_chain_rpc::json_lines::line;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rustix::fs::{Mode, OFlags, open};
@@ -33,7 +34,7 @@ use super::super::descent::descent;
 use super::super::halves::stream;
 use super::super::pipes;
 use super::super::socket;
-use super::wire::{self, Event, Reply, Request, Streams, answer};
+use super::wire::{Event, Reply, Request, Streams, answer};
 use crate::{CommandLine, Descent, HOOK_TOKEN};
 
 /// How long a program may take to end after SIGTERM, since it may have to end its children.
@@ -152,7 +153,7 @@ async fn serve(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()>
 async fn send_events(mut events: mpsc::Receiver<Event>, mut host: Stream) {
     // Events are received even when they can no longer be sent, so that senders do not block.
     while let Some(event) = events.recv().await {
-        if let Ok(line) = wire::line(&event) {
+        if let Ok(line) = line(&event) {
             let _ = host.write_all(&line).await;
         }
     }

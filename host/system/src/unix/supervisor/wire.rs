@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use acp_chain_rpc::json_lines::line;
 use serde::{Deserialize, Serialize};
 
 use super::super::passing;
@@ -148,13 +149,6 @@ pub fn say(socket: &mut UnixStream, request: &Request) -> io::Result<()> {
 fn disconnected(error: io::Error) -> io::Error {
     let why = format!("the supervisor, `acp-chain supervise`, does not answer: {error}");
     io::Error::new(io::ErrorKind::BrokenPipe, why)
-}
-
-/// Serializes a message, with a line break.
-pub fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    Ok(line)
 }
 
 fn receive(socket: &UnixStream) -> io::Result<ReceivedReply> {
