@@ -7,8 +7,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use acp_chain_calls::gate::{self, refuse};
 use acp_chain_proxy::acp::{CANCEL, PERMISSION};
-use acp_chain_proxy::{Action, Error, Peer, Version, debug, id, info, save, warn};
+use acp_chain_proxy::{Action, Peer, Version, debug, info, save, warn};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -101,11 +102,7 @@ impl Brake {
     fn answer(&self, session: &str, why: &str) -> Action {
         self.keep();
         let text = format!("the prompt was not sent to the agent: {why}");
-        let version = self.state.version.get();
-        if version == Version::V1 && version.tell(session, &text).is_ok() {
-            return Action::Respond(json!({ "stopReason": "end_turn" }).into());
-        }
-        refuse(&text)
+        gate::answer(self.state.version.get(), session, &text)
     }
 
     /// Decides about a call that a hook reports before it runs.
@@ -258,9 +255,4 @@ impl Brake {
             warn!("what was spent is not saved, and forgotten if the proxy breaks: {error}");
         }
     }
-}
-
-/// Refuses a request, as invalid (JSON-RPC §5.1).
-fn refuse(why: &str) -> Action {
-    Action::Reject(Error::new(-32600, format!("{}: {why}", id())))
 }

@@ -5,10 +5,10 @@
 //! not reported.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
 
 use acp_chain_calls::same;
+use acp_chain_calls::turns::hash;
 use acp_chain_proxy::{Head, Json};
 
 use crate::config::Repeats;
@@ -206,10 +206,4 @@ fn bounded<V: Default>(map: &mut BTreeMap<u64, V>, key: u64) -> &mut V {
         map.pop_first();
     }
     map.entry(key).or_default()
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

@@ -9,6 +9,20 @@ use crate::object::Reader;
 /// How much is kept of one call, by [`Call::size`]. Anything beyond makes it unclear.
 const MOST: usize = 128 * 1024;
 
+/// The protocol's kinds. Others begin with `_`.
+pub const KINDS: &[&str] = &[
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+];
+
 /// Texts by which agents ask the user to open a page or to sign in.
 const CONSENTS: &[&str] = &[
     "authenticat",

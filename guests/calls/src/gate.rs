@@ -1,8 +1,11 @@
-//! The gate of a session: whether a turn goes on there, whether it was stopped, and the lock behind which calls wait.
+//! The gate of a session: whether a turn goes on there, whether it was stopped, and the lock behind which calls wait; and
+//! the answers to what does not pass.
 
 use std::sync::Arc;
 
+use acp_chain_proxy::{Action, Error, Version, id};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tokio::sync::Mutex;
 
 /// The gate of a session. The lock is not saved: a question is lost if the proxy breaks.
@@ -52,4 +55,17 @@ impl Gate {
         }
         halts
     }
+}
+
+/// Answers a prompt in place of the agent. In version 2, only the agent can end a turn.
+pub fn answer(version: Version, session: &str, text: &str) -> Action {
+    if version == Version::V1 && version.tell(session, text).is_ok() {
+        return Action::Respond(json!({ "stopReason": "end_turn" }).into());
+    }
+    refuse(text)
+}
+
+/// Refuses a request, as invalid (JSON-RPC §5.1).
+pub fn refuse(why: &str) -> Action {
+    Action::Reject(Error::new(-32600, format!("{}: {why}", id())))
 }

@@ -248,7 +248,7 @@ impl Calls {
     }
 }
 
-/// The hash of a call's name.
+/// The hash of a name, such as that of a call.
 pub fn hash(name: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);

@@ -3,7 +3,7 @@
 //! In doubt the user is asked. An allowing rule must match the whole call, by its exact spelling; a denying or asking
 //! rule matches if any part of the call does, in any possible meaning for a file system.
 
-use acp_chain_calls::call::Call;
+use acp_chain_calls::call::{Call, KINDS};
 use acp_chain_calls::command::{Commands, Pattern};
 use acp_chain_calls::directory::Directory;
 use acp_chain_calls::fold::{fold, is_ignorable};
@@ -63,20 +63,6 @@ impl OneOrMore {
         }
     }
 }
-
-/// The protocol's kinds. Others begin with `_`.
-const KINDS: &[&str] = &[
-    "read",
-    "edit",
-    "delete",
-    "move",
-    "search",
-    "execute",
-    "think",
-    "fetch",
-    "switch_mode",
-    "other",
-];
 
 pub(crate) struct Rule {
     pub(crate) decision: Decision,

@@ -121,20 +121,9 @@ fn rust(text: &str) -> bool {
 }
 
 fn script(text: &str, top: bool) -> bool {
-    let before = [
-        "export",
-        "default",
-        "declare",
-        "abstract",
-        "async",
-        "public",
-        "private",
-        "protected",
-        "static",
-        "readonly",
-    ];
+    let before = "export default declare abstract async public private protected static readonly";
     let kept: Vec<_> = words(text)
-        .filter(|word| !before.contains(word))
+        .filter(|word| !before.split(' ').any(|other| other == *word))
         .take(2)
         .collect();
     let begins = kept.first().copied().unwrap_or_default();
@@ -181,22 +170,7 @@ fn body_begins(text: &str) -> bool {
 
 /// Whether a line is like `name(…) {`, and not a control structure.
 fn named_call(text: &str) -> bool {
-    let control = [
-        "if",
-        "for",
-        "while",
-        "switch",
-        "catch",
-        "return",
-        "else",
-        "do",
-        "try",
-        "new",
-        "with",
-        "synchronized",
-        "throw",
-        "await",
-    ];
+    let control = "if for while switch catch return else do try new with synchronized throw await";
     let begins_with_name = text.starts_with(|c: char| c.is_alphabetic() || "_#$@<*".contains(c));
     let before = text.split('(').next().unwrap_or_default();
     begins_with_name
@@ -205,7 +179,7 @@ fn named_call(text: &str) -> bool {
         && !before.contains(['=', '.', '"'])
         && !words(text)
             .next()
-            .is_some_and(|word| control.contains(&word))
+            .is_some_and(|word| control.split(' ').any(|other| other == word))
 }
 
 /// The text after the first parentheses.

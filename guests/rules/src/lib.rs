@@ -80,22 +80,12 @@ impl Configure for Rules {
 
 impl Proxy for Rules {
     const SUBSCRIPTIONS: &[Subscription] = &[
-        Subscription::requests("initialize")
-            .from(Peer::Client)
-            .without_body(),
+        heads(Subscription::requests("initialize"), Peer::Client),
         // Most prompts pass unchanged, without being examined.
-        Subscription::requests("session/prompt")
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::responses("session/prompt")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::notifications("session/update")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/list")
-            .from(Peer::Agent)
-            .without_body(),
+        heads(Subscription::requests("session/prompt"), Peer::Client),
+        heads(Subscription::responses("session/prompt"), Peer::Agent),
+        heads(Subscription::notifications("session/update"), Peer::Agent),
+        heads(Subscription::responses("session/list"), Peer::Agent),
         Version::SUBSCRIPTION,
     ];
 
@@ -184,6 +174,11 @@ impl Rules {
             warn!("state not saved, sessions may miss their rules after a restart: {error}");
         }
     }
+}
+
+/// Messages from an end, without their bodies.
+const fn heads(messages: Subscription, sender: Peer) -> Subscription {
+    messages.from(sender).without_body()
 }
 
 export!(Rules);

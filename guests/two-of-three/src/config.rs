@@ -6,142 +6,12 @@ use std::time::Duration;
 use acp_chain_calls::command::Pattern;
 use acp_chain_calls::glob::Glob;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::judge::Judge;
 
-/// Commands that only read, and show what is in the project.
-pub(crate) const LOCAL: &[&str] = &[
-    "cat *",
-    "cd *",
-    "echo *",
-    "git diff *",
-    "git log *",
-    "git status *",
-    "grep *",
-    "head *",
-    "ls *",
-    "pwd",
-    "rg *",
-    "tail *",
-    "wc *",
-];
-
-/// Commands that build, test or arrange a project, and print what is in it and in what it depends on.
-pub(crate) const BUILDS: &[&str] = &[
-    "awk *",
-    "basename *",
-    "black *",
-    "cargo build *",
-    "cargo check *",
-    "cargo clippy *",
-    "cargo doc *",
-    "cargo fmt *",
-    "cargo nextest *",
-    "cargo run *",
-    "cargo test *",
-    "cc *",
-    "chmod *",
-    "cmake *",
-    "cp *",
-    "cut *",
-    "date *",
-    "diff *",
-    "dirname *",
-    "dotnet build *",
-    "dotnet test *",
-    "du *",
-    "eslint *",
-    "find *",
-    "g++ *",
-    "gcc *",
-    "git add *",
-    "git blame *",
-    "git branch *",
-    "git checkout *",
-    "git commit *",
-    "git ls-files *",
-    "git mv *",
-    "git restore *",
-    "git rev-parse *",
-    "git rm *",
-    "git show *",
-    "git stash *",
-    "git switch *",
-    "go build *",
-    "go fmt *",
-    "go test *",
-    "go vet *",
-    "gradle *",
-    "gradlew *",
-    "jest *",
-    "jq *",
-    "make *",
-    "mkdir *",
-    "mv *",
-    "mvn *",
-    "mypy *",
-    "ninja *",
-    "npm run *",
-    "npm test *",
-    "npx eslint *",
-    "npx jest *",
-    "npx prettier *",
-    "npx tsc *",
-    "npx vitest *",
-    "pnpm run *",
-    "pnpm test *",
-    "prettier *",
-    "printf *",
-    "pytest *",
-    "python -m pytest *",
-    "python3 -m pytest *",
-    "rm *",
-    "rmdir *",
-    "ruff *",
-    "rustc *",
-    "rustfmt *",
-    "sed *",
-    "seq *",
-    "sleep *",
-    "sort *",
-    "stat *",
-    "swift build *",
-    "swift test *",
-    "tee *",
-    "test *",
-    "touch *",
-    "tr *",
-    "tree *",
-    "true *",
-    "tsc *",
-    "uniq *",
-    "vitest *",
-    "which *",
-    "xargs *",
-    "yarn run *",
-    "yarn test *",
-];
-
-/// Where programs keep secrets.
-pub(crate) const PRIVATE: &[&str] = &[
-    "**/.env",
-    "**/.env.*",
-    "**/.ssh/**",
-    "**/.gnupg/**",
-    "**/.aws/**",
-    "**/.azure/**",
-    "**/.kube/**",
-    "**/.docker/**",
-    "**/.netrc",
-    "**/.npmrc",
-    "**/.pypirc",
-    "**/.git-credentials",
-    "**/*.pem",
-    "**/*.key",
-    "**/*.p12",
-    "**/id_rsa",
-    "**/id_ed25519",
-];
+/// The schema of the table, which has the defaults.
+const SCHEMA: &str = include_str!("../config.schema.json");
 
 /// What the user may set.
 #[derive(Deserialize)]
@@ -193,12 +63,16 @@ pub(crate) enum Resumed {
 
 impl Default for Config {
     fn default() -> Self {
-        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+        let texts = |key: &str| -> Vec<String> {
+            let default = schema["properties"][key]["default"].clone();
+            serde_json::from_value(default).expect("the schema has the defaults")
+        };
         Self {
-            local: owned(LOCAL),
-            builds: owned(BUILDS),
+            local: texts("local"),
+            builds: texts("builds"),
             local_tools: Vec::new(),
-            private: owned(PRIVATE),
+            private: texts("private"),
             untrusted: Vec::new(),
             servers: BTreeMap::new(),
             assume_private: AssumePrivate::default(),

@@ -4,15 +4,14 @@
 //! session is decided at a time, so that no two calls side by side make it three.
 
 use std::cell::Cell;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use acp_chain_calls::directory::Directory;
 use acp_chain_calls::title::LogTitle;
-use acp_chain_calls::turns::Turns;
+use acp_chain_calls::turns::{Turns, hash};
 use acp_chain_proxy::acp::CANCEL;
-use acp_chain_proxy::{Action, Error, Json, Peer, Version, debug, id, info, save, warn};
+use acp_chain_proxy::{Json, Peer, Version, debug, info, save, warn};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -81,12 +80,6 @@ pub(crate) const REFUSED: &str = "refused";
 pub(crate) const MENTIONED: &str = "mentioned";
 pub(crate) const STEERED: &str = "steered";
 pub(crate) const ENDED: &str = "ended";
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
 
 impl Guard {
     /// Decides about a call that can wait. An error says why it must not run.
@@ -421,9 +414,4 @@ pub(crate) fn makes_three(held: &Labels, brings: &Labels) -> bool {
 
 pub(crate) fn unstored(error: String) -> String {
     format!("the labels of the session cannot be stored: {error}")
-}
-
-/// Refuses a request, as invalid (JSON-RPC §5.1).
-pub(crate) fn refuse(why: &str) -> Action {
-    Action::Reject(Error::new(-32600, format!("{}: {why}", id())))
 }

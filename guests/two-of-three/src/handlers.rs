@@ -3,13 +3,14 @@
 
 use acp_chain_calls::call::Call;
 use acp_chain_calls::command;
+use acp_chain_calls::gate::{self, refuse};
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
 use acp_chain_proxy::acp::READ;
-use acp_chain_proxy::{Action, Head, Request, Version};
+use acp_chain_proxy::{Action, Head, Request};
 use serde_json::{Value, json};
 
-use crate::guard::{CallName, Guard, refuse};
+use crate::guard::{CallName, Guard};
 use crate::label::Label;
 use crate::prompt::Prompt;
 use crate::session::Session;
@@ -63,11 +64,7 @@ impl Guard {
 
     /// Answers a prompt in place of the agent. In version 2, only the agent can end a turn.
     fn answer(&self, session: &str, text: &str) -> Action {
-        let version = self.state.version.get();
-        if version == Version::V1 && version.tell(session, text).is_ok() {
-            return Action::Respond(json!({ "stopReason": "end_turn" }).into());
-        }
-        refuse(text)
+        gate::answer(self.state.version.get(), session, text)
     }
 
     /// Decides about a call that a hook reports before it runs.

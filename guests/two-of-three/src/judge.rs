@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use acp_chain_calls::call::Call;
+use acp_chain_calls::call::{Call, KINDS};
 use acp_chain_calls::command::{self, Commands, Pattern};
 use acp_chain_calls::directory::Directory;
 use acp_chain_calls::fold::fold;
@@ -16,19 +16,6 @@ use acp_chain_proxy::path;
 use crate::config::{AssumePrivate, Server};
 use crate::label::{Label, Labels};
 use crate::places::bases;
-
-/// The kinds of an agent's own tools.
-const KNOWN: &[&str] = &[
-    "delete",
-    "edit",
-    "execute",
-    "fetch",
-    "move",
-    "read",
-    "search",
-    "switch_mode",
-    "think",
-];
 
 /// What the user says of commands, tools, places and servers.
 pub(crate) struct Judge {
@@ -135,7 +122,7 @@ impl Judge {
         if kinds.is_empty() {
             kinds.insert("other");
         }
-        let is_known = |kind: &&str| KNOWN.contains(kind);
+        let is_known = |kind: &&str| *kind != "other" && KINDS.contains(kind);
         if !kinds.iter().all(is_known) {
             self.add_likely_server(call, effects);
         }

@@ -4,8 +4,8 @@
 //! under A, so that nothing is forgotten in favour of the agent.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
+use acp_chain_calls::turns::hash;
 use acp_chain_proxy::values::{self, Keeper};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -206,7 +206,5 @@ fn name(session: &str) -> String {
     if session.len() <= LONGEST_ID {
         return session.to_owned();
     }
-    let mut hasher = DefaultHasher::new();
-    session.hash(&mut hasher);
-    format!("#{:x}", hasher.finish())
+    format!("#{:x}", hash(&session))
 }

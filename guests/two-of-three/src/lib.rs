@@ -68,31 +68,17 @@ impl Configure for TwoOfThree {
 impl Proxy for TwoOfThree {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Version::SUBSCRIPTION,
-        Subscription::requests(PROMPT)
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::responses(PROMPT)
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::notifications(UPDATE)
-            .from(Peer::Agent)
-            .without_body(),
+        heads(Subscription::requests(PROMPT), Peer::Client),
+        heads(Subscription::responses(PROMPT), Peer::Agent),
+        heads(Subscription::notifications(UPDATE), Peer::Agent),
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(BEFORE_TOOL).from(Peer::Agent),
         Subscription::requests(AFTER_TOOL).from(Peer::Agent),
-        Subscription::requests(READ)
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses(READ)
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::requests(WRITE)
-            .from(Peer::Agent)
-            .without_body(),
+        heads(Subscription::requests(READ), Peer::Agent),
+        heads(Subscription::responses(READ), Peer::Client),
+        heads(Subscription::requests(WRITE), Peer::Agent),
         Subscription::requests(CREATE).from(Peer::Agent),
-        Subscription::responses(OUTPUT)
-            .from(Peer::Client)
-            .without_body(),
+        heads(Subscription::responses(OUTPUT), Peer::Client),
     ];
 
     /// Labels are saved and stored, so a restarted instance goes on with them.
@@ -152,6 +138,11 @@ impl Proxy for TwoOfThree {
         }
         Ok(Action::Forward)
     }
+}
+
+/// Messages from an end, without their bodies.
+const fn heads(messages: Subscription, sender: Peer) -> Subscription {
+    messages.from(sender).without_body()
 }
 
 export!(TwoOfThree);

@@ -18,7 +18,7 @@ pub(crate) fn generate(
     let (mut resolve, world) = component::read(wit, Some(world))?;
     let mut generated = Files::default();
     let done = generator(&resolve, world).generate(&mut resolve, world, &mut generated);
-    done.map_err(|error| Error::wit(wit, &format_args!("{error:#}")))?;
+    done.map_err(|error| Error::at(wit, format_args!("{error:#}")))?;
 
     let mut files = Vec::new();
     for (name, content) in generated.iter() {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use acp_chain_package::{MetadataError, Package, Project};
+use acp_chain_package::{MetadataError, Package, Project, WriteError};
 
 use crate::languages::{BUILD, Language, Site};
 use crate::{Error, Toolchains};
@@ -54,10 +54,7 @@ pub fn build(
         purpose,
     })?;
     project.package.draft = language.has_drafts && purpose == Purpose::Draft;
-    let about = |error| Error::Package {
-        path: project.file.clone(),
-        error,
-    };
+    let about = |error: WriteError| Error::at(&project.file, error);
     let component = project.package.write(&component).map_err(about)?;
     let package = Package::read(Cursor::new(&component)).map_err(|error| about(error.into()))?;
     Ok(BuiltExtension {
@@ -90,7 +87,9 @@ fn lock(made: &Path) -> Result<File, Error> {
 /// The project in a folder, or the one that a metadata file describes, with its folder and its language.
 pub(crate) fn find(project: &Path) -> Result<(Project, PathBuf, &'static Language), Error> {
     let project = Project::read(project).map_err(|error| match error {
-        MetadataError::None(_) => Error::NoProject(error),
+        MetadataError::None(_) => Error::new(format_args!(
+            "{error}; `acp-chain new` creates a project with it"
+        )),
         error => Error::Project(error),
     })?;
     // Toolchains run in the project, and need an absolute path.
@@ -101,7 +100,6 @@ pub(crate) fn find(project: &Path) -> Result<(Project, PathBuf, &'static Languag
 }
 
 /// The path of a project's built extension.
-#[must_use]
 pub fn output(project: &Project) -> PathBuf {
     let folder = project.file.parent().unwrap_or(Path::new(""));
     let name = Path::new(&project.package.name);

@@ -32,7 +32,6 @@ pub enum Imports {
 ///
 /// # Panics
 /// If our own file has none.
-#[must_use]
 pub fn version() -> &'static str {
     let mut lines = WIT.lines();
     let version = lines.find_map(|line| {
@@ -54,20 +53,20 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
             )
         })
         .and_then(|mut encoder| encoder.encode());
-    encoded.map_err(|error| Error::Component(format!("{error:#}")))
+    encoded.map_err(|error| Error::component(format_args!("{error:#}")))
 }
 
 /// Embeds the world of a WIT folder in a core module, for languages whose wit-bindgen does not do that.
 pub(crate) fn embed(mut module: Vec<u8>, wit: &Path, world: &str) -> Result<Vec<u8>, Error> {
     let (resolve, world) = read(wit, Some(world))?;
     let embedded = embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8);
-    embedded.map_err(|error| Error::Component(format!("{error:#}")))?;
+    embedded.map_err(|error| Error::component(format_args!("{error:#}")))?;
     Ok(module)
 }
 
 /// Rejects a component that imports too much, has no handler, or has another version of the interface.
 pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
-    let wrong = |wrong: String| Err(Error::Component(wrong));
+    let wrong = |wrong: String| Err(Error::component(wrong));
     let (resolve, world) = match wit_component::decode(component) {
         Ok(DecodedWasm::Component(resolve, world)) => (resolve, world),
         Ok(DecodedWasm::WitPackage(..)) => return wrong("it is an interface".to_owned()),
@@ -137,11 +136,11 @@ pub(crate) fn read(wit: &Path, world: Option<&str>) -> Result<(Resolve, WorldId)
     let mut resolve = Resolve::default();
     let pushed = resolve.push_dir(wit);
     let (package, _) = pushed.map_err(|error| match place(&resolve, error.chain()) {
-        Some(place) => Error::wit(Path::new(&place), error.root_cause()),
-        None => Error::wit(wit, &format_args!("{error:#}")),
+        Some(place) => Error::at(Path::new(&place), error.root_cause()),
+        None => Error::at(wit, format_args!("{error:#}")),
     })?;
     let world = resolve.select_world(&[package], world);
-    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let world = world.map_err(|error| Error::at(wit, error))?;
     Ok((resolve, world))
 }
 

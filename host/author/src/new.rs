@@ -33,13 +33,17 @@ const README: &str = "README.md";
 /// Writes a project of this name into a new or empty folder.
 pub fn new(language: &Language, template: &str, name: &str, folder: &Path) -> Result<(), Error> {
     language.check_name(name)?;
+    let taken = || {
+        Error::new(format_args!(
+            "{} exists and is not empty; choose another folder, or empty it",
+            folder.display()
+        ))
+    };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => {}
-        Ok(false) => return Err(Error::Taken(folder.into())),
+        Ok(false) => return Err(taken()),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            return Err(Error::Taken(folder.into()));
-        }
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(taken()),
         Err(error) => return Err(Error::disk(folder)(error)),
     }
     write(files(language, template, name), folder)
@@ -60,9 +64,15 @@ fn remove(project: &Path, ours: &str) -> Result<(), Error> {
     if fs::symlink_metadata(&folder).is_err() {
         return Ok(());
     }
+    let not_ours = |what: &str| {
+        Error::new(format_args!(
+            "{} {what}, and the SDK of acp-chain goes there; rename it",
+            folder.display()
+        ))
+    };
     let real = |path: &Path| path.canonicalize().map_err(Error::disk(path));
     if real(&folder)? != real(project)?.join(ours) {
-        return Err(Error::NotOurs(folder, "is a link, or behind one"));
+        return Err(not_ours("is a link, or behind one"));
     }
     let mut files = fs::read_dir(&folder).map_err(Error::disk(&folder))?;
     let is_ours = MARKS.iter().any(|(file, mark)| {
@@ -70,7 +80,7 @@ fn remove(project: &Path, ours: &str) -> Result<(), Error> {
         text.is_ok_and(|text| text.contains(mark))
     });
     if files.next().is_some() && !is_ours {
-        return Err(Error::NotOurs(folder, "has files, and none of acp-chain"));
+        return Err(not_ours("has files, and none of acp-chain"));
     }
     fs::remove_dir_all(&folder).map_err(Error::disk(&folder))
 }

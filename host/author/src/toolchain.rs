@@ -125,12 +125,13 @@ impl Toolchains<'_> {
                 Some("rustup") => "install Rust from https://rustup.rs",
                 _ => "install Python from https://www.python.org",
             };
-            return Err(Error::Toolchain {
+            let missing = program.display().to_string();
+            return Err(Error::toolchain(
                 language,
-                program: program.display().to_string(),
-                found: "which is not in PATH".to_owned(),
-                next: next.to_owned(),
-            });
+                &missing,
+                "which is not in PATH",
+                next,
+            ));
         }
         run(command)
     }
@@ -250,12 +251,8 @@ impl Tool {
             Origin::Npm(package) | Origin::Pip(package) => package,
             Origin::Own(_) => self.names[0],
         };
-        Error::Toolchain {
-            language,
-            program: format!("{name} {} or newer", self.lowest),
-            found,
-            next,
-        }
+        let program = format!("{name} {} or newer", self.lowest);
+        Error::toolchain(language, &program, &found, &next)
     }
 }
 
@@ -278,10 +275,7 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
     if status.success() {
         Ok(())
     } else {
-        Err(Error::Failed {
-            program: shown(command),
-            status,
-        })
+        Err(Error::failed(&shown(command), status))
     }
 }
 

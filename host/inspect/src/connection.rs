@@ -13,7 +13,7 @@ use crate::turns::Tracker;
 const NAME: usize = 200;
 
 /// A connection, as the page receives it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Connection {
     source: SourceId,
     name: String,
@@ -40,16 +40,9 @@ impl Connection {
         Self {
             source,
             name: line.connection.clone(),
-            role: None,
-            proxies: Vec::new(),
-            user: None,
-            client: None,
-            agent: None,
-            folder: None,
             first: row,
             begun: micros(&line.time),
-            has_ended: false,
-            turns: Tracker::default(),
+            ..Self::default()
         }
     }
 

@@ -190,14 +190,10 @@ impl OpenFile {
                 self.name, self.cut
             ));
         }
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        failed.map_or(Ok(()), Err)
     }
 
     /// The number of lines read.
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.lines
     }

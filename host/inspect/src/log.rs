@@ -153,7 +153,6 @@ impl Entry {
     }
 
     /// A line whose text is kept in memory.
-    #[must_use]
     pub fn kept(line: Line, number: usize, text: Bytes) -> Self {
         Self::new(line, number, &text.clone(), Text::Kept(text))
     }
@@ -239,13 +238,11 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Log {
     /// A log of files, with all of their lines.
-    #[must_use]
     pub fn of_files() -> Self {
         Self::new(false)
     }
 
     /// A log of running chains, with a window of their newest lines.
-    #[must_use]
     pub fn of_chains() -> Self {
         Self::new(true)
     }

@@ -14,71 +14,23 @@ const DEEPEST: usize = 4;
 /// A member of an object; `None` also for `null`.
 pub type Member<'a> = Option<&'a RawValue>;
 
-/// The members that are read, of any object in a message. An object that has one of them twice has none of them.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Members<'a> {
-    #[serde(borrow)]
-    pub client_info: Member<'a>,
-    #[serde(borrow)]
-    pub agent_info: Member<'a>,
-    /// The names of both in version 2.
-    #[serde(borrow)]
-    pub info: Member<'a>,
-    #[serde(borrow)]
-    pub protocol_version: Member<'a>,
-    #[serde(borrow)]
-    pub cwd: Member<'a>,
-    #[serde(borrow)]
-    pub prompt: Member<'a>,
-    #[serde(borrow)]
-    pub update: Member<'a>,
-    #[serde(borrow)]
-    pub session_update: Member<'a>,
-    #[serde(borrow)]
-    pub state: Member<'a>,
-    #[serde(borrow)]
-    pub stop_reason: Member<'a>,
-    #[serde(borrow)]
-    pub tool_call: Member<'a>,
-    #[serde(borrow)]
-    pub tool_call_id: Member<'a>,
-    #[serde(borrow)]
-    pub raw_input: Member<'a>,
-    #[serde(borrow)]
-    pub title: Member<'a>,
-    #[serde(borrow)]
-    pub status: Member<'a>,
-    #[serde(borrow)]
-    pub entries: Member<'a>,
-    #[serde(borrow)]
-    pub options: Member<'a>,
-    #[serde(borrow)]
-    pub option_id: Member<'a>,
-    #[serde(borrow)]
-    pub outcome: Member<'a>,
-    #[serde(borrow)]
-    pub content: Member<'a>,
-    #[serde(borrow)]
-    pub resource: Member<'a>,
-    #[serde(borrow)]
-    pub text: Member<'a>,
-    #[serde(borrow)]
-    pub uri: Member<'a>,
-    #[serde(borrow)]
-    pub path: Member<'a>,
-    #[serde(borrow)]
-    pub command: Member<'a>,
-    #[serde(borrow)]
-    pub mode_id: Member<'a>,
-    #[serde(borrow)]
-    pub method: Member<'a>,
-    #[serde(borrow)]
-    pub params: Member<'a>,
-    #[serde(borrow)]
-    pub name: Member<'a>,
-    #[serde(borrow)]
-    pub message: Member<'a>,
+/// Defines the members that are read, of any object in a message.
+macro_rules! members {
+    ($($name:ident)*) => {
+        /// The members that are read, of any object in a message. An object that has one of them twice has none of them.
+        #[derive(Clone, Copy, Default, Deserialize)]
+        #[serde(default, rename_all = "camelCase")]
+        pub struct Members<'a> {
+            $(#[serde(borrow)] pub $name: Member<'a>,)*
+        }
+    };
+}
+
+// In version 2, `info` has the names of both sides.
+members! {
+    client_info agent_info info protocol_version cwd prompt update session_update state stop_reason
+    tool_call tool_call_id raw_input title status entries options option_id outcome content resource
+    text uri path command mode_id method params name message
 }
 
 impl<'a> Members<'a> {

@@ -32,7 +32,6 @@ pub struct Needle {
 
 impl Needle {
     /// Makes a needle of this text.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let quoted = serde_json::to_string(text).unwrap_or_default();
         let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default();
@@ -52,7 +51,6 @@ impl Needle {
     }
 
     /// Whether a text contains it.
-    #[must_use]
     pub fn is_in(&self, text: &[u8]) -> bool {
         self.is_spelt_in(text) || self.may_hide_in(text) && self.is_spelt_in(&self.respelt(text))
     }

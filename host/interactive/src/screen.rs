@@ -76,24 +76,25 @@ pub fn columns() -> Option<usize> {
     size.map(|(_, columns)| usize::from(columns))
 }
 
-/// Shows nothing, for tests.
 #[cfg(test)]
-pub struct Blank;
-
-#[cfg(test)]
-impl Screen for Blank {
-    fn put(&self, _text: Arguments<'_>) {}
-
-    fn tell(&self, _line: Arguments<'_>) {}
-
-    fn is_terminal(&self) -> bool {
-        false
-    }
-}
+pub use tests::Blank;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Shows nothing.
+    pub struct Blank;
+
+    impl Screen for Blank {
+        fn put(&self, _text: Arguments<'_>) {}
+
+        fn tell(&self, _line: Arguments<'_>) {}
+
+        fn is_terminal(&self) -> bool {
+            false
+        }
+    }
 
     #[test]
     fn lines_are_broken_between_words() {

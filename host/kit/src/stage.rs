@@ -76,7 +76,6 @@ impl Stage {
     }
 
     /// The parameters of a client's `initialize`, and the agent's result: of ends that can do everything.
-    #[must_use]
     pub fn greeting() -> [&'static str; 2] {
         [CLIENT, AGENT]
     }
@@ -126,7 +125,6 @@ impl Stage {
     }
 
     /// The proxy that sent this message, if no other has changed it.
-    #[must_use]
     pub fn sender(&self, to: Peer, message: &Message) -> Option<&str> {
         let mut watches = self.watches.iter();
         let sender = watches.find(|(_, watch)| watch.is_own(to, message));

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
+use acp_chain_rpc::value_at;
 use acp_chain_trace::{Kind, Line};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 /// Methods whose bodies matter for spans.
@@ -13,7 +15,6 @@ const READ: &[&str] = &["initialize", PROMPT, PERMISSION, "mcp/message"];
 
 /// The part of a line that spans and metrics need: all of it, the line without its body, or nothing. So most contents
 /// are not sent to the exporter, unless `content` is set.
-#[must_use]
 pub fn needed(line: &Line, content: bool) -> Option<Cow<'_, Line>> {
     let method = line.method.as_deref().unwrap_or_default();
     let is_chunk = || content && line.from.as_deref() == Some("agent") && chunk(line).is_some();
@@ -59,35 +60,6 @@ fn header(line: &Line) -> Line {
     }
 }
 
-/// The answer to `initialize`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Initialized<'a> {
-    #[serde(rename = "protocolVersion")]
-    pub version: Option<u64>,
-    /// In version 2, `info`.
-    #[serde(rename = "agentInfo", alias = "info", borrow)]
-    pub agent: Info<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Info<'a> {
-    #[serde(borrow)]
-    pub name: Cow<'a, str>,
-    #[serde(borrow)]
-    pub version: Cow<'a, str>,
-}
-
-/// The end of a turn: in version 1 the answer to `session/prompt`, in version 2 an update of the session's state.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct PromptResult<'a> {
-    #[serde(rename = "stopReason", borrow)]
-    pub stop: Cow<'a, str>,
-    pub usage: Option<Usage>,
-}
-
 /// The tokens of a turn, as far as the agent reports them (RFD end-turn-token-usage).
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -108,17 +80,6 @@ pub struct Usage {
 #[derive(Deserialize)]
 struct SessionUpdate<T> {
     update: T,
-}
-
-/// An update of a session's state (v2, Prompt Lifecycle).
-#[derive(Deserialize)]
-struct StateUpdate<'a> {
-    #[serde(rename = "sessionUpdate", borrow)]
-    what: Cow<'a, str>,
-    #[serde(borrow)]
-    state: Cow<'a, str>,
-    #[serde(rename = "stopReason", borrow, default)]
-    stop: Cow<'a, str>,
 }
 
 /// A tool call, or an update of one.
@@ -157,8 +118,7 @@ impl ToolCall<'_> {
 pub struct Chunk<'a> {
     #[serde(rename = "sessionUpdate", borrow)]
     what: Cow<'a, str>,
-    #[serde(borrow)]
-    pub content: Block<'a>,
+    pub content: Block,
 }
 
 impl Chunk<'_> {
@@ -167,38 +127,25 @@ impl Chunk<'_> {
     }
 }
 
-/// The params of `session/prompt`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Prompt<'a> {
-    #[serde(borrow)]
-    pub prompt: Vec<Block<'a>>,
-}
-
 /// A block of content.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Block<'a> {
-    #[serde(rename = "type", borrow)]
-    pub kind: Cow<'a, str>,
-    #[serde(borrow)]
-    pub text: Cow<'a, str>,
-    #[serde(borrow)]
-    uri: Cow<'a, str>,
-    #[serde(borrow)]
-    resource: Resource<'a>,
+pub struct Block {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub text: String,
+    uri: String,
+    resource: Resource,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Resource<'a> {
-    #[serde(borrow)]
-    text: Cow<'a, str>,
-    #[serde(borrow)]
-    uri: Cow<'a, str>,
+struct Resource {
+    text: String,
+    uri: String,
 }
 
-impl Block<'_> {
+impl Block {
     /// The block's kind, its text, and its URI. Only text has content.
     pub fn part(&self) -> (&'static str, &str, &str) {
         match &*self.kind {
@@ -212,110 +159,51 @@ impl Block<'_> {
     }
 }
 
-/// The params of `session/request_permission`.
+/// An option of `session/request_permission`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct PermissionRequest<'a> {
-    #[serde(rename = "toolCall", borrow)]
-    pub call: PermissionToolCall<'a>,
-    #[serde(borrow)]
-    pub options: Vec<Choice<'a>>,
+struct Choice {
+    #[serde(rename = "optionId")]
+    id: String,
+    kind: String,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct PermissionToolCall<'a> {
-    #[serde(rename = "toolCallId", borrow)]
-    pub id: Cow<'a, str>,
+/// The places in bodies that are read alone, as JSON Pointers.
+pub mod place {
+    pub const VERSION: &str = "/protocolVersion";
+    pub const STOP_REASON: &str = "/stopReason";
+    pub const USAGE: &str = "/usage";
+    pub const PROMPT: &str = "/prompt";
+    pub const CODE: &str = "/code";
+    pub const META: &str = "/_meta";
+    pub const TOOL_CALL: &str = "/toolCall/toolCallId";
+    pub const OUTCOME: &str = "/outcome/outcome";
+    pub const OPTION: &str = "/outcome/optionId";
+    pub const MCP_CONNECTION: &str = "/connectionId";
+    pub const MCP_METHOD: &str = "/method";
+    pub const MCP_META: &str = "/params/_meta";
+    pub const MCP_NAME: &str = "/params/name";
+    pub const MCP_ARGUMENTS: &str = "/params/arguments";
+    pub const MCP_ERROR: &str = "/isError";
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Choice<'a> {
-    #[serde(rename = "optionId", borrow)]
-    pub id: Cow<'a, str>,
-    #[serde(borrow)]
-    pub kind: Cow<'a, str>,
+/// The value at a JSON Pointer in a body; the default if there is none, or one of another type.
+pub fn at<T: DeserializeOwned + Default>(body: Option<&RawValue>, pointer: &str) -> T {
+    let value = body.and_then(|body| value_at(body.get(), pointer));
+    value.unwrap_or_default()
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct PermissionResponse<'a> {
-    #[serde(borrow)]
-    pub outcome: Outcome<'a>,
+/// A member of the agent's description in the answer to `initialize`: its `name` or its `version`.
+pub fn of_agent(result: Option<&RawValue>, name: &str) -> Option<String> {
+    // In version 2, the description is `info`.
+    let mut places = ["/agentInfo", "/info"].into_iter();
+    places.find_map(|info| at(result, &format!("{info}/{name}")))
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Outcome<'a> {
-    #[serde(borrow)]
-    pub outcome: Cow<'a, str>,
-    #[serde(rename = "optionId", borrow)]
-    pub option: Cow<'a, str>,
-}
-
-/// The params of `mcp/message`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Mcp<'a> {
-    #[serde(rename = "connectionId", borrow)]
-    pub connection: Cow<'a, str>,
-    #[serde(borrow)]
-    pub method: Cow<'a, str>,
-    #[serde(borrow)]
-    pub params: Option<&'a RawValue>,
-}
-
-/// The params of an MCP call.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct CallParams<'a> {
-    #[serde(borrow)]
-    pub name: Cow<'a, str>,
-    #[serde(borrow)]
-    pub arguments: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct McpResult {
-    #[serde(rename = "isError")]
-    pub is_error: bool,
-}
-
-/// A JSON-RPC error.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct RpcError {
-    pub code: i64,
-}
-
-/// The trace context in a request's `_meta` (RFD meta-propagation).
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct Meta<'a> {
-    #[serde(borrow)]
-    pub traceparent: Cow<'a, str>,
-    #[serde(borrow)]
-    pub tracestate: Cow<'a, str>,
-}
-
-#[derive(Deserialize)]
-struct WithMeta<'a> {
-    #[serde(rename = "_meta", borrow)]
-    meta: Meta<'a>,
-}
-
-/// Reads a body, or returns the default.
-pub fn read<'a, T: Deserialize<'a> + Default>(body: Option<&'a RawValue>) -> T {
-    body.and_then(|body| serde_json::from_str(body.get()).ok())
-        .unwrap_or_default()
-}
-
-/// The trace context of a request.
-pub fn meta(params: &RawValue) -> Option<Meta<'_>> {
-    let params: WithMeta = serde_json::from_str(params.get()).ok()?;
-    Some(params.meta)
+/// The trace context in a request's `_meta`, which is at this place (RFD meta-propagation): `traceparent`, and
+/// `tracestate`.
+pub fn trace_context(params: &RawValue, meta: &str) -> [String; 2] {
+    ["traceparent", "tracestate"].map(|name| at(Some(params), &format!("{meta}/{name}")))
 }
 
 /// The tool call of an update.
@@ -332,26 +220,33 @@ pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
 }
 
 /// The stop reason in an update that ends the turns of a session (v2, Prompt Lifecycle).
-pub fn stop(line: &Line) -> Option<Cow<'_, str>> {
-    let state: StateUpdate = update(line, "state_update")?;
-    (state.what == "state_update" && state.state == "idle").then_some(state.stop)
+pub fn stop(line: &Line) -> Option<String> {
+    let params = update_with(line, "state_update")?;
+    let is = |name, value: &str| value_at::<String>(params, name).as_deref() == Some(value);
+    (is("/update/sessionUpdate", "state_update") && is("/update/state", "idle"))
+        .then(|| value_at(params, "/update/stopReason").unwrap_or_default())
 }
 
-/// An update from the agent, if its JSON contains `word`.
-fn update<'a, T: Deserialize<'a>>(line: &'a Line, word: &str) -> Option<T> {
+/// The params of an update from the agent, if they contain `word`.
+fn update_with<'a>(line: &'a Line, word: &str) -> Option<&'a str> {
     let params = line.params.as_ref()?.get();
     let may_be = line.method.as_deref() == Some(UPDATE)
         && line.kind == Some(Kind::Notification)
         && params.contains(word);
-    let params: SessionUpdate<T> = may_be.then(|| serde_json::from_str(params).ok())??;
+    may_be.then_some(params)
+}
+
+/// An update from the agent, if its JSON contains `word`.
+fn update<'a, T: Deserialize<'a>>(line: &'a Line, word: &str) -> Option<T> {
+    let params: SessionUpdate<T> = serde_json::from_str(update_with(line, word)?).ok()?;
     Some(params.update)
 }
 
 /// The kinds of a permission's options, by their ids.
-pub fn choices(asked: &PermissionRequest) -> HashMap<String, &'static str> {
-    let named = asked.options.iter().filter_map(|choice| {
-        let kind = crate::mapping::permission(&choice.kind)?;
-        Some((choice.id.to_string(), kind))
-    });
+pub fn choices(params: &RawValue) -> HashMap<String, &'static str> {
+    let options: Vec<Choice> = at(Some(params), "/options");
+    let named = options
+        .into_iter()
+        .filter_map(|choice| Some((choice.id, crate::mapping::permission(&choice.kind)?)));
     named.collect()
 }

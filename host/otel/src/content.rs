@@ -265,7 +265,7 @@ impl Call {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Block<'_> {
+    fn text(text: &str) -> Block {
         let mut block = Block::default();
         block.kind = "text".into();
         block.text = text.into();

@@ -2,8 +2,10 @@
 
 use std::str::FromStr;
 
-use crate::bodies::Meta;
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
+use serde_json::value::RawValue;
+
+use crate::bodies::trace_context;
 
 /// The lengths of the parts of `traceparent`, in its only version.
 const PARTS: [usize; 4] = [2, 32, 16, 2];
@@ -11,9 +13,15 @@ const PARTS: [usize; 4] = [2, 32, 16, 2];
 /// The maximum length of a `tracestate`, in bytes. A longer one is dropped.
 const LONGEST: usize = 512;
 
-/// The trace context of a request, if valid (W3C Trace Context).
-pub fn remote(meta: &Meta) -> Option<SpanContext> {
-    let parts: Vec<&str> = meta.traceparent.split('-').collect();
+/// The trace context in a request's `_meta`, which is at this place, if valid.
+pub fn remote(params: &RawValue, meta: &str) -> Option<SpanContext> {
+    let [parent, state] = trace_context(params, meta);
+    parse(&parent, &state)
+}
+
+/// A trace context, if valid (W3C Trace Context).
+fn parse(parent: &str, state: &str) -> Option<SpanContext> {
+    let parts: Vec<&str> = parent.split('-').collect();
     // Later versions may have more parts.
     let lengths = parts.iter().map(|part| part.len());
     let is_whole = parts.len() >= PARTS.len() && lengths.zip(PARTS).all(|(is, be)| is == be);
@@ -25,7 +33,7 @@ pub fn remote(meta: &Meta) -> Option<SpanContext> {
     if !is_known || !parts[..PARTS.len()].iter().all(is_hex) {
         return None;
     }
-    let state = Some(&*meta.tracestate).filter(|state| state.len() <= LONGEST);
+    let state = Some(state).filter(|state| state.len() <= LONGEST);
     let context = SpanContext::new(
         TraceId::from_hex(parts[1]).ok()?,
         SpanId::from_hex(parts[2]).ok()?,
@@ -60,10 +68,7 @@ mod tests {
     use super::*;
 
     fn parse(traceparent: &str) -> Option<SpanContext> {
-        remote(&Meta {
-            traceparent: traceparent.into(),
-            tracestate: "vendor=1".into(),
-        })
+        super::parse(traceparent, "vendor=1")
     }
 
     #[test]

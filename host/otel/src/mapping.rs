@@ -111,41 +111,22 @@ pub fn identifier(text: &str) -> Option<&str> {
 
 /// The kind of a tool, one of the protocol's constants.
 pub fn tool_kind(kind: Option<&str>) -> &'static str {
-    one_of(
-        kind,
-        &[
-            "read",
-            "edit",
-            "delete",
-            "move",
-            "search",
-            "execute",
-            "think",
-            "fetch",
-            "switch_mode",
-        ],
-    )
-    .unwrap_or("other")
+    let known = "read edit delete move search execute think fetch switch_mode";
+    kind.and_then(|kind| one_of(kind, known)).unwrap_or("other")
 }
 
 /// The status of a tool call.
 pub fn tool_status(status: &str) -> Option<&'static str> {
-    one_of(
-        Some(status),
-        &["pending", "in_progress", "completed", "failed"],
-    )
+    one_of(status, "pending in_progress completed failed")
 }
 
 /// The kind of the chosen option.
 pub fn permission(kind: &str) -> Option<&'static str> {
-    one_of(
-        Some(kind),
-        &["allow_once", "allow_always", "reject_once", "reject_always"],
-    )
+    one_of(kind, "allow_once allow_always reject_once reject_always")
 }
 
-fn one_of(text: Option<&str>, words: &[&'static str]) -> Option<&'static str> {
-    words.iter().find(|word| Some(**word) == text).copied()
+fn one_of(text: &str, words: &'static str) -> Option<&'static str> {
+    words.split(' ').find(|word| *word == text)
 }
 
 #[cfg(test)]

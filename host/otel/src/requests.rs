@@ -10,7 +10,7 @@ use opentelemetry::trace::{SpanContext, SpanKind, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
-use crate::bodies::{self, Usage, meta, read};
+use crate::bodies::{self, Usage, at, place};
 use crate::content::{Call, Room, Turn};
 use crate::context::remote;
 use crate::mapping::{self, identifier};
@@ -67,7 +67,7 @@ impl NewRequest {
         agent: &Agent,
         room: Option<&Room>,
     ) -> Option<Self> {
-        let remote = meta(params).as_ref().and_then(remote);
+        let remote = remote(params, place::META);
         match line.method.as_deref()? {
             PROMPT => Some(Self::turn(agent, room, remote)),
             PERMISSION => Some(Self::permission(params, remote)),
@@ -93,17 +93,17 @@ impl NewRequest {
     }
 
     fn permission(params: &RawValue, remote: Option<SpanContext>) -> Self {
-        let asked: bodies::PermissionRequest = read(Some(params));
+        let tool: String = at(Some(params), place::TOOL_CALL);
         Self {
             about: About::Permission {
-                choices: bodies::choices(&asked),
+                choices: bodies::choices(params),
                 outcome: None,
             },
             name: mapping::PERMISSION.to_owned(),
             kind: SpanKind::Internal,
-            attributes: names(&[(mapping::TOOL_CALL, Some(&asked.call.id))]),
+            attributes: names(&[(mapping::TOOL_CALL, Some(&tool))]),
             remote,
-            tool: Some(asked.call.id.into_owned()),
+            tool: Some(tool),
         }
     }
 
@@ -113,20 +113,20 @@ impl NewRequest {
         room: Option<&Room>,
         remote: Option<SpanContext>,
     ) -> Option<Self> {
-        let call: bodies::Mcp = read(Some(params));
-        let method = identifier(&call.method)?;
-        let named: bodies::CallParams = read(call.params);
-        let target = identifier(&named.name);
+        let text = |pointer| at::<String>(Some(params), pointer);
+        let (asked, named) = (text(place::MCP_METHOD), text(place::MCP_NAME));
+        let method = identifier(&asked)?;
+        let target = identifier(&named);
         let (tool, prompt) = match method {
             "tools/call" => (target, None),
             "prompts/get" => (None, target),
             _ => (None, None),
         };
         let operation = (method == "tools/call").then_some(mapping::TOOL);
-        let inner = call.params.and_then(meta);
         let mut content = room.map(Call::new);
         if let Some(content) = &mut content {
-            content.set_arguments(named.arguments);
+            let arguments: Option<Box<RawValue>> = at(Some(params), place::MCP_ARGUMENTS);
+            content.set_arguments(arguments.as_deref());
         }
         Some(Self {
             about: About::Mcp(content),
@@ -134,14 +134,14 @@ impl NewRequest {
             kind: SpanKind::Client,
             attributes: names(&[
                 (mapping::MCP_METHOD, Some(method)),
-                (mapping::MCP_SESSION, Some(&call.connection)),
+                (mapping::MCP_SESSION, Some(&text(place::MCP_CONNECTION))),
                 (mapping::TOOL_NAME, tool),
                 (mapping::PROMPT_NAME, prompt),
                 (mapping::OPERATION, operation),
                 (mapping::REQUEST_ID, Some(id.get().trim_matches('"'))),
             ]),
             // MCP's own `_meta` is from the caller of the tool, the outer one from the sender of `mcp/message`.
-            remote: inner.as_ref().and_then(crate::context::remote).or(remote),
+            remote: self::remote(params, place::MCP_META).or(remote),
             tool: None,
         })
     }
@@ -151,8 +151,7 @@ impl Request {
     /// Adds the prompt of a turn, when the agent receives it.
     pub fn reached_agent(&mut self, params: &RawValue) {
         if let About::Turn(Some(turn)) = &mut self.about {
-            let body: bodies::Prompt = read(Some(params));
-            turn.add_input(&body.prompt);
+            turn.add_input(&at::<Vec<bodies::Block>>(Some(params), place::PROMPT));
         }
     }
 
@@ -195,8 +194,7 @@ impl Request {
             return None;
         }
         if line.error.is_some() {
-            let failed: bodies::RpcError = read(line.error.as_deref());
-            let code = failed.code.to_string();
+            let code = at::<i64>(line.error.as_deref(), place::CODE).to_string();
             self.fail(&code);
             self.span
                 .attributes
@@ -204,18 +202,17 @@ impl Request {
         }
         match &mut self.about {
             About::Turn(_) => {
-                let body: bodies::PromptResult = read(line.result.as_deref());
-                self.stop(&body.stop);
-                let used = body.usage.iter().flat_map(used);
+                self.stop(&at::<String>(line.result.as_deref(), place::STOP_REASON));
+                let usage: Option<Usage> = at(line.result.as_deref(), place::USAGE);
+                let used = usage.iter().flat_map(used);
                 self.span.attributes.extend(used);
-                return body.usage;
+                return usage;
             }
             About::Mcp(content) => {
                 if let Some(content) = content {
                     content.set_result(line.result.as_deref());
                 }
-                let body: bodies::McpResult = read(line.result.as_deref());
-                if body.is_error {
+                if at(line.result.as_deref(), place::MCP_ERROR) {
                     self.fail(mapping::TOOL_ERROR);
                 }
                 let about = [(mapping::PROVIDER, Some(from))];
@@ -244,9 +241,9 @@ impl Request {
 }
 
 fn chosen(line: &Line, choices: &HashMap<String, &'static str>) -> Option<&'static str> {
-    let body: bodies::PermissionResponse = read(line.result.as_deref());
-    match &*body.outcome.outcome {
-        "selected" => choices.get(&*body.outcome.option).copied(),
+    let text = |pointer| at::<String>(line.result.as_deref(), pointer);
+    match text(place::OUTCOME).as_str() {
+        "selected" => choices.get(&text(place::OPTION)).copied(),
         "cancelled" => Some("cancelled"),
         _ => None,
     }

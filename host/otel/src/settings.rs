@@ -69,13 +69,11 @@ impl Signal {
 
 impl Settings {
     /// The settings of this process.
-    #[must_use]
     pub fn from_env() -> Self {
         Self::of(|name| std::env::var(name).ok())
     }
 
     /// The settings in these variables.
-    #[must_use]
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let is_true = |name: &str| {
@@ -113,7 +111,6 @@ impl Settings {
     }
 
     /// Whether anything is exported.
-    #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.traces || self.metrics
     }

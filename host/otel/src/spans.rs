@@ -13,7 +13,7 @@ use opentelemetry::trace::{Event, SpanContext, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
-use crate::bodies::{self, Usage, read};
+use crate::bodies::{self, Usage, at, place};
 use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
@@ -308,11 +308,16 @@ impl Connection {
         usages: &mut Vec<(Usage, Agent)>,
     ) -> Vec<SpanData> {
         if line.method.as_deref() == Some("initialize") && from == "agent" {
-            let body: bodies::Initialized = read(line.result.as_deref());
-            self.running.agree(body.version.unwrap_or(1));
+            let result = line.result.as_deref();
+            let version: Option<u64> = at(result, place::VERSION);
+            self.running.agree(version.unwrap_or(1));
+            let about = |name| {
+                let said = bodies::of_agent(result, name);
+                said.filter(|text| identifier(text).is_some())
+            };
             self.agent = Agent {
-                name: identifier(&body.agent.name).map(str::to_owned),
-                version: identifier(&body.agent.version).map(str::to_owned),
+                name: about("name"),
+                version: about("version"),
             };
         }
         let Some(number) = line.request else {

@@ -69,14 +69,8 @@ fn read_rules(file: &File, folders: &Folders, import: &mut Import) {
 
 /// The call, for people.
 fn shown(call: &Call) -> String {
-    let of = |name: &str| {
-        let mut arguments = call.arguments.iter();
-        let found = arguments.find(|(own, _)| own == name);
-        found.map(|(_, value)| value_shown(value))
-    };
-    let decision = of("decision").map(|decision| format!(" {decision}"));
-    let pattern = of("pattern").map(|pattern| format!(" {pattern}"));
-    let parts = [decision, pattern].into_iter().flatten();
+    let of = |name: &str| Some(format!(" {}", value_shown(call.argument(name)?)));
+    let parts = ["decision", "pattern"].into_iter().filter_map(of);
     [call.name.clone()].into_iter().chain(parts).collect()
 }
 
@@ -95,26 +89,18 @@ fn value_shown(value: &Literal) -> String {
 fn take(allows: bool, made: Result<Made, &'static str>, from: Source, import: &mut Import) {
     match made {
         Ok((Decision::Allow, _)) if !allows => {}
-        Ok((_, Ok(rule))) => import.rules.push(rule),
-        Ok((Decision::Allow, Err(why))) => import.leave(from, why),
-        Ok((_, Err(why))) => import.miss(from, why),
+        Ok((decision, made)) => import.take(from, decision, made.map(|rule| vec![rule])),
         Err(why) => import.miss(from, why),
     }
 }
 
 fn of_call(call: &Call, from: &Source) -> Result<Made, &'static str> {
-    let argument = |name: &str| {
-        let mut arguments = call.arguments.iter();
-        arguments
-            .find(|(own, _)| own == name)
-            .map(|(_, value)| value)
-    };
-    let decision = match argument("decision") {
+    let decision = match call.argument("decision") {
         None => Decision::Allow,
         Some(Literal::Text(text)) => decision(text)?,
         Some(_) => return Err("its `decision` is no text"),
     };
-    let Some(Literal::List(items)) = argument("pattern") else {
+    let Some(Literal::List(items)) = call.argument("pattern") else {
         return Err("it has no `pattern`");
     };
     let alternatives = items.iter().map(|item| match item {
@@ -167,11 +153,7 @@ fn of_alternatives(
     let patterns: Option<Vec<_>> = patterns.collect();
     let patterns = patterns.filter(|patterns| !patterns.is_empty());
     let patterns = patterns.ok_or("no pattern can have its words")?;
-    let rule = Rule::new(decision, from).commands(patterns);
-    Ok(match decision {
-        Decision::Allow => rule.without_redirections(),
-        Decision::Deny | Decision::Ask => rule,
-    })
+    Ok(Rule::new(decision, from).commands(patterns))
 }
 
 /// Rules that an administrator requires.

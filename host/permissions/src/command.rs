@@ -66,7 +66,7 @@ fn base(program: &str) -> &str {
 /// its working directories, which no pattern can say.
 ///
 /// A pattern with a variable also matches the command without it, so a text with one has no pattern.
-pub(crate) fn allowed(given: &str, confined: &[&str]) -> Result<String, String> {
+pub(crate) fn allowed(given: &str, confined: &str) -> Result<String, String> {
     // Agents compare blanks as they stand.
     if given
         .split(' ')
@@ -89,7 +89,8 @@ pub(crate) fn allowed(given: &str, confined: &[&str]) -> Result<String, String> 
     if let Some(program) = program {
         let is_confined = |word: &str| {
             let pattern = WildMatch::new(&base(word).to_lowercase());
-            confined.iter().any(|confined| pattern.matches(confined))
+            let mut programs = confined.split_whitespace();
+            programs.any(|program| pattern.matches(program))
         };
         let runs_others = WRAPPERS.contains(&base(program));
         let reaching = text.words.iter().find(|word| {
@@ -194,7 +195,7 @@ fn has_alternatives(regex: &str) -> bool {
 mod tests {
     use super::*;
 
-    const CONFINED: &[&str] = &["cat", "rm"];
+    const CONFINED: &str = "cat rm";
 
     #[test]
     fn what_allows_becomes_the_same_or_less() {

@@ -53,7 +53,6 @@ pub(crate) struct File {
 
 impl Folders {
     /// The folders of the current user, without a project; `None` without a home.
-    #[must_use]
     pub fn of_user() -> Option<Self> {
         let folders = BaseDirs::new()?;
         let home = folders.home_dir().to_owned();

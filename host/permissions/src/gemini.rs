@@ -93,14 +93,9 @@ impl Read {
             others_denied,
         } = self;
         // Where two have the same priority, the stricter one is first.
-        let strictness = |ranked: &Ranked| match ranked.decision {
-            Decision::Deny => 0,
-            Decision::Ask => 1,
-            Decision::Allow => 2,
-        };
         ranked.sort_by(|one, other| {
             let by_priority = other.priority.total_cmp(&one.priority);
-            by_priority.then(strictness(one).cmp(&strictness(other)))
+            by_priority.then(one.decision.laxity().cmp(&other.decision.laxity()))
         });
         for entry in ranked {
             let is_beneath = |(denied, _): &&(f64, Source)| entry.priority <= *denied;
@@ -256,11 +251,9 @@ fn of_prefixes(prefixes: &[&str], decision: Decision, from: &Source) -> Result<V
     }
     let patterns = prefixes
         .iter()
-        .map(|prefix| command::allowed(&format!("{prefix} {ANY}"), &[]));
+        .map(|prefix| command::allowed(&format!("{prefix} {ANY}"), ""));
     let patterns: Vec<_> = patterns.collect::<Result<_, _>>()?;
-    let rule = Rule::new(decision, from).commands(patterns);
-    // One that allows redirections may stand behind one that does not, and would then allow more than both.
-    Ok(vec![rule.without_redirections()])
+    Ok(vec![Rule::new(decision, from).commands(patterns)])
 }
 
 /// The part of a prefix in front of a `*`, which is an ordinary character there.
@@ -289,10 +282,7 @@ fn of_regex(
 fn of_tool(name: &str, decision: Decision, from: &Source) -> Result<Vec<Rule>, String> {
     if SHELL.contains(&name) {
         let rule = Rule::new(decision, from).commands(vec![ANY.to_owned()]);
-        return Ok(vec![match decision {
-            Decision::Allow => rule.without_redirections(),
-            Decision::Deny | Decision::Ask => rule,
-        }]);
+        return Ok(vec![rule]);
     }
     if decision == Decision::Allow {
         return Err(format!(

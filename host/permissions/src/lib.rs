@@ -51,7 +51,6 @@ pub const AGENTS: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agen
 
 impl Agent {
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -63,7 +62,6 @@ impl Agent {
 }
 
 /// Translates the rules of an agent. Files that cannot be read are recorded in the result.
-#[must_use]
 pub fn import(agent: Agent, folders: &Folders) -> Import {
     let mut import = Import::default();
     match agent {

@@ -14,41 +14,10 @@ use paths::{allowed_paths, refused_paths};
 use wildmatch::WildMatch;
 
 /// Programs whose arguments opencode checks for folders outside of the project, also those of PowerShell and cmd.
-const CONFINED: &[&str] = &[
-    "add-content",
-    "cat",
-    "cd",
-    "chdir",
-    "chmod",
-    "chown",
-    "copy",
-    "copy-item",
-    "cp",
-    "del",
-    "dir",
-    "erase",
-    "get-content",
-    "md",
-    "mkdir",
-    "move",
-    "move-item",
-    "mv",
-    "new-item",
-    "popd",
-    "push-location",
-    "pushd",
-    "rd",
-    "remove-item",
-    "ren",
-    "rename",
-    "rename-item",
-    "rm",
-    "rmdir",
-    "set-content",
-    "set-location",
-    "touch",
-    "type",
-];
+const CONFINED: &str = "\
+    add-content cat cd chdir chmod chown copy copy-item cp del dir erase get-content md mkdir move move-item mv \
+    new-item popd push-location pushd rd remove-item ren rename rename-item rm rmdir set-content set-location \
+    touch type";
 
 /// Tools and other permissions, with the kind of the tools.
 const OWN: &[(&str, Option<&str>)] = &[
@@ -265,6 +234,12 @@ fn made_of(entry: &Entry, folders: &Folders) -> Result<Vec<Rule>, String> {
             Ok(vec![Rule::new(*decision, from)])
         };
     }
+    // What a pattern of another tool is about differs, so it leads to a question.
+    let by_name = if pattern == ANY {
+        *decision
+    } else {
+        Decision::Ask
+    };
     let glob = WildMatch::new(key);
     let mut rules = Vec::new();
     for (name, kind) in OWN.iter().filter(|(name, _)| glob.matches(name)) {
@@ -276,15 +251,7 @@ fn made_of(entry: &Entry, folders: &Folders) -> Result<Vec<Rule>, String> {
             _ if is_allowing => Err(format!(
                 "no condition tells `{name}` from other tools of its kind"
             )),
-            _ => {
-                // What a pattern of such a tool is about differs, so it leads to a question.
-                let decision = if pattern == ANY {
-                    *decision
-                } else {
-                    Decision::Ask
-                };
-                Ok(refuse_tool(decision, vec![(*name).to_owned()], *kind, from))
-            }
+            _ => Ok(refuse_tool(by_name, vec![(*name).to_owned()], *kind, from)),
         });
     }
     let is_own = OWN.iter().any(|(name, _)| name == key);
@@ -297,12 +264,7 @@ fn made_of(entry: &Entry, folders: &Folders) -> Result<Vec<Rule>, String> {
             Err(format!("no condition tells `{key}` from other tools"))
         });
     } else if !is_own {
-        let decision = if pattern == ANY {
-            *decision
-        } else {
-            Decision::Ask
-        };
-        rules.push(Ok(refuse_tool(decision, vec![key.clone()], None, from)));
+        rules.push(Ok(refuse_tool(by_name, vec![key.clone()], None, from)));
     }
     // What allows a part of what was meant allows no more than that; what denies has to be whole.
     let errors = rules.iter().find_map(|made| made.as_ref().err().cloned());
@@ -330,14 +292,15 @@ fn of_commands(pattern: &str, decision: Decision, from: &Source) -> Result<Vec<R
     }
     if pattern != ANY {
         let pattern = command::allowed(pattern, CONFINED)?;
-        let rule = Rule::new(decision, from).commands(vec![pattern]);
-        return Ok(vec![rule.without_redirections()]);
+        return Ok(vec![Rule::new(decision, from).commands(vec![pattern])]);
     }
-    let confined = CONFINED.iter().map(|program| format!("{program} {ANY}"));
+    let confined = CONFINED
+        .split(' ')
+        .map(|program| format!("{program} {ANY}"));
     let note = "opencode checks their folders, which `command` cannot say";
     let asking = Rule::new(Decision::Ask, from).commands(confined.collect());
     let rule = Rule::new(decision, from).commands(vec![ANY.to_owned()]);
-    Ok(vec![asking.note(note), rule.without_redirections()])
+    Ok(vec![asking.note(note), rule])
 }
 
 /// Rules for paths, which count from the repository.

@@ -29,7 +29,6 @@ pub struct RecordedCall {
 
 impl RecordedCall {
     /// The call of a tool that runs commands, by its input: JSON text. `None` if that has no command.
-    #[must_use]
     pub fn of_input(file: &Path, line: usize, input: &str) -> Option<Self> {
         let input: Value = serde_json::from_str(input).ok()?;
         Some(Self::of(file, line, &command(&input)?))

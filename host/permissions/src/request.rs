@@ -28,7 +28,6 @@ pub struct ToolRequest {
 
 impl ToolRequest {
     /// Reads a request, its parameters, or a tool call. `None` if it is none of these.
-    #[must_use]
     pub fn of_json(mut value: Value) -> Option<Self> {
         let named = value["method"].as_str().map(str::to_owned);
         if value.get("params").is_some() {
@@ -72,7 +71,7 @@ fn method_of(params: &Value) -> &'static str {
 }
 
 /// Finds the request in a line of a trace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RequestSearch {
     wanted: usize,
     found: Option<Line>,
@@ -81,12 +80,10 @@ pub struct RequestSearch {
 
 impl RequestSearch {
     /// The search for the request in the line with this number, counted from 1.
-    #[must_use]
     pub fn new(wanted: usize) -> Self {
         Self {
             wanted,
-            found: None,
-            others: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -112,9 +109,7 @@ impl RequestSearch {
             Some(request) => Ok(RequestHistory {
                 request,
                 wanted: self.wanted,
-                cwd: None,
-                updates: Vec::new(),
-                directories: HashMap::new(),
+                ..RequestHistory::default()
             }),
             None => Err(self.others),
         }
@@ -122,7 +117,7 @@ impl RequestSearch {
 }
 
 /// What a trace has of the session of a request, up to the request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RequestHistory {
     request: Line,
     wanted: usize,
@@ -171,7 +166,6 @@ impl RequestHistory {
     }
 
     /// The request, with what was found of its session.
-    #[must_use]
     pub fn request(self) -> ToolRequest {
         ToolRequest {
             params: in_session(body(&self.request)),

@@ -49,12 +49,20 @@ pub enum Decision {
 
 impl Decision {
     /// Its name in a manifest.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
             Self::Deny => "deny",
             Self::Ask => "ask",
+        }
+    }
+
+    /// Its place among decisions, of which the strictest is first.
+    pub(crate) fn laxity(self) -> u8 {
+        match self {
+            Self::Deny => 0,
+            Self::Ask => 1,
+            Self::Allow => 2,
         }
     }
 }
@@ -125,11 +133,7 @@ impl Import {
 
     /// Orders the rules of an agent in which what denies is tried before what asks, and that before what allows.
     pub(crate) fn order_by_strictness(&mut self) {
-        self.rules.sort_by_key(|rule| match rule.decision {
-            Decision::Deny => 0,
-            Decision::Ask => 1,
-            Decision::Allow => 2,
-        });
+        self.rules.sort_by_key(|rule| rule.decision.laxity());
     }
 
     /// Takes out what never decides, as an earlier rule is about the same, and what allows, if a rule that denies or asks
@@ -211,12 +215,9 @@ impl Rule {
 
     pub(crate) fn commands(mut self, commands: Vec<String>) -> Self {
         self.command = commands;
-        self
-    }
-
-    /// Lets it allow no command with a redirection to or from a file.
-    pub(crate) fn without_redirections(mut self) -> Self {
-        self.redirections = false;
+        // Agents do not allow redirections to and from files by the words of a command, and a rule that does may stand
+        // behind one that does not: then both would allow more than each.
+        self.redirections = self.decision != Decision::Allow;
         self
     }
 

@@ -9,6 +9,14 @@ pub(crate) struct Call {
     pub(crate) arguments: Vec<(String, Literal)>,
 }
 
+impl Call {
+    pub(crate) fn argument(&self, name: &str) -> Option<&Literal> {
+        let mut arguments = self.arguments.iter();
+        let (_, value) = arguments.find(|(own, _)| own == name)?;
+        Some(value)
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Literal {
     Text(String),

@@ -95,7 +95,6 @@ impl Tally {
     }
 
     /// The rules of what was seen at least `least` times, as of [`suggest`](fn@suggest).
-    #[must_use]
     pub fn suggestion(self, least: usize) -> Suggestion {
         let mut suggestion = Suggestion {
             calls: self.calls,
@@ -107,10 +106,7 @@ impl Tally {
                 Some(decision) if count >= least => {
                     let mut rule = Rule::new(decision, &first).commands(vec![command]);
                     rule.from.rule = times(count);
-                    suggestion.rules.push(match decision {
-                        Decision::Allow => rule.without_redirections(),
-                        Decision::Deny | Decision::Ask => rule,
-                    });
+                    suggestion.rules.push(rule);
                 }
                 _ => suggestion.others.push(Seen {
                     command,

@@ -10,20 +10,13 @@ use crate::rule::{Decision, Rule};
 /// How many bytes of a comment's line are written.
 const LONGEST_LINE: usize = 400;
 
-/// Why rules were not inserted.
+/// Rules were not inserted, as the configuration is written in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misplaced {
-    /// The configuration is written in one line.
-    Inline,
-}
+pub struct Misplaced;
 
 impl std::fmt::Display for Misplaced {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Inline => f.write_str(
-                "its rules are written in one line; write each as `[[proxy.config.rules]]`",
-            ),
-        }
+        f.write_str("its rules are written in one line; write each as `[[proxy.config.rules]]`")
     }
 }
 
@@ -37,12 +30,12 @@ impl std::error::Error for Misplaced {}
 /// # Errors
 /// If the configuration is written in one line.
 pub fn insert(config: &mut Item, rules: &[Rule]) -> Result<usize, Misplaced> {
-    let config = config.as_table_mut().ok_or(Misplaced::Inline)?;
+    let config = config.as_table_mut().ok_or(Misplaced)?;
     let list = config
         .entry("rules")
         .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     let Item::ArrayOfTables(list) = list else {
-        return Err(Misplaced::Inline);
+        return Err(Misplaced);
     };
     let mut denials = 0;
     let mut inserted = 0;

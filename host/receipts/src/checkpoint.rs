@@ -46,7 +46,6 @@ pub enum CheckpointError {
 
 impl Checkpoint {
     /// The signed note.
-    #[must_use]
     pub fn sign(&self, signer: &Signer) -> String {
         let root = BASE64.encode(&self.root);
         signer.sign(&format!("{}\n{}\n{root}\n", self.origin, self.size))
@@ -61,7 +60,6 @@ impl Checkpoint {
 
     /// Reads what was kept elsewhere of this log: signed notes, and lines as they are printed, among other text. Those
     /// of other logs, and notes that were not signed by this one, are passed over.
-    #[must_use]
     pub fn kept(text: &str, verifier: &Verifier) -> Vec<Self> {
         let lines: Vec<_> = text.lines().collect();
         let mut kept = Vec::new();

@@ -26,7 +26,6 @@ pub struct LastCheckpoint(Arc<Mutex<Option<String>>>);
 
 impl LastCheckpoint {
     /// The line, if there is one.
-    #[must_use]
     pub fn line(&self) -> Option<String> {
         self.0.lock().clone()
     }
@@ -59,7 +58,6 @@ impl Client {
     }
 
     /// The last checkpoint, as it changes.
-    #[must_use]
     pub fn last(&self) -> LastCheckpoint {
         self.last.clone()
     }

@@ -119,19 +119,16 @@ pub(crate) fn verifier(folder: &Path) -> Result<Option<String>, LogError> {
 
 impl DigestKey {
     /// Reads a key as [`Self::text`] writes it.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         seed(text).map(Self)
     }
 
     /// The key as text. It is a secret.
-    #[must_use]
     pub fn text(&self) -> String {
         BASE64.encode(&self.0)
     }
 
     /// The digest of a content, in Base64.
-    #[must_use]
     pub fn digest(&self, content: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         BASE64.encode(hmac::sign(&key, content.as_bytes()).as_ref())

@@ -116,7 +116,6 @@ impl Log {
     }
 
     /// The key for digests of contents.
-    #[must_use]
     pub fn digests(&self) -> &DigestKey {
         &self.keys.digests
     }

@@ -19,13 +19,11 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> Hash {
 }
 
 /// The hash of a leaf with this content.
-#[must_use]
 pub fn leaf(content: &[u8]) -> Hash {
     sha256(&[&[0], content])
 }
 
 /// The hash of a node above these two.
-#[must_use]
 pub fn node(left: &Hash, right: &Hash) -> Hash {
     sha256(&[&[1], left, right])
 }
@@ -40,20 +38,17 @@ pub struct Tree {
 impl Tree {
     /// A tree of this many leaves with these perfect subtrees, the largest first; `None` if a tree of that size has
     /// another number of them.
-    #[must_use]
     pub fn of(size: u64, subtrees: Vec<Hash>) -> Option<Self> {
         let count = usize::try_from(size.count_ones()).ok()?;
         (subtrees.len() == count).then_some(Self { size, subtrees })
     }
 
     /// The number of its leaves.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
     /// Its perfect subtrees, the largest first.
-    #[must_use]
     pub fn subtrees(&self) -> &[Hash] {
         &self.subtrees
     }
@@ -72,7 +67,6 @@ impl Tree {
     }
 
     /// The hash of the whole tree.
-    #[must_use]
     pub fn root(&self) -> Hash {
         let joined = self.subtrees.iter().rev().copied();
         let joined = joined.reduce(|right, left| node(&left, &right));

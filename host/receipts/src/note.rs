@@ -81,7 +81,6 @@ impl Verifier {
     }
 
     /// The name of the key.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -125,13 +124,11 @@ impl Signer {
     }
 
     /// The key that verifies what this one signs.
-    #[must_use]
     pub fn verifier(&self) -> &Verifier {
         &self.verifier
     }
 
     /// The note with this text, which ends with a line feed and has no control characters but those.
-    #[must_use]
     pub fn sign(&self, text: &str) -> String {
         let signature = self.pair.sign(text.as_bytes());
         let bytes = [&self.verifier.id[..], signature.as_ref()].concat();

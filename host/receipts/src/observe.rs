@@ -66,17 +66,8 @@ struct ToolCall {
     status: Option<String>,
 }
 
-/// A message that crosses from one part to another.
-struct Crossing<'e> {
-    from: &'e str,
-    to: &'e str,
-    about: &'e About,
-    message: &'e Message,
-}
-
 impl Receipts {
     /// Hands records over to the process that has the log.
-    #[must_use]
     pub fn new(client: Client) -> Self {
         Self {
             digests: client.digests().clone(),
@@ -131,14 +122,11 @@ impl Receipts {
         &mut self,
         connection: &str,
         time: SystemTime,
-        crossing: &Crossing,
+        from: &str,
+        to: &str,
+        about: &About,
+        message: &Message,
     ) -> Option<Record> {
-        let Crossing {
-            from,
-            to,
-            about,
-            message,
-        } = *crossing;
         let method = &*about.method;
         let is_end = |part| part == "client" || part == "agent";
         let (what, call) = match message.kind() {
@@ -307,15 +295,7 @@ impl Observer for Receipts {
                 about,
                 message,
                 ..
-            } if known.has_ends => {
-                let crossing = Crossing {
-                    from,
-                    to,
-                    about,
-                    message,
-                };
-                self.crossed(connection, time, &crossing)
-            }
+            } if known.has_ends => self.crossed(connection, time, from, to, about, message),
             Event::Decided {
                 proxy,
                 decision,

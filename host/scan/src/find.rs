@@ -39,7 +39,6 @@ impl Recording {
 }
 
 /// The recordings of an agent, in the order of their names. A folder that cannot be read has none.
-#[must_use]
 pub fn find(format: Format, home: &Home) -> Vec<Recording> {
     let Some(place) = format.place(home) else {
         return Vec::new();

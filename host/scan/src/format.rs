@@ -48,7 +48,6 @@ impl Format {
     pub const AGENTS: [Self; 4] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode];
 
     /// Its name, as for `--agent`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",

@@ -24,13 +24,8 @@ impl Default for Masks {
 }
 
 impl Masks {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
     /// A text from a recording for a report: its beginning, without the secrets that the default rules find, and without
     /// control characters.
-    #[must_use]
     pub fn shown(&self, text: &str) -> String {
         let start = &text[..text.floor_char_boundary(LONGEST)];
         let masked = self.0.as_ref().map(|detector| {
@@ -83,7 +78,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_has_no_secrets_and_no_line_breaks() {
-        let masks = Masks::new();
+        let masks = Masks::default();
         let shown = masks.shown("aws --key AKIAIOSFODNN7EXAMPLQ\nls");
         assert!(
             shown.contains("[redacted: ") && !shown.contains("AKIA"),

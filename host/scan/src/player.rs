@@ -97,7 +97,7 @@ impl Player {
             proxies,
             is_as_written,
             log,
-            masks: Masks::new(),
+            masks: Masks::default(),
             last: 0,
             sessions: HashMap::new(),
             session: None,
@@ -381,12 +381,16 @@ impl Player {
             Outcome::Refused(_) | Outcome::Broke(_) => true,
             Outcome::Decided(_) | Outcome::Told => false,
         };
-        let mut proxies = self.stage.calls();
-        let refusing = proxies.find(|(_, calls)| calls.iter().any(|call| refuses(&call.outcome)));
-        let proxy = refusing.map_or("acp-chain", |(name, _)| name).to_owned();
-        drop(proxies);
+        let proxy = self.first(refuses);
         let why = text_member(answer.body(), "message").unwrap_or_default();
         self.decide(now, decision, proxy, &why);
+    }
+
+    /// The first proxy with such an outcome.
+    fn first(&self, is_such: impl Fn(&Outcome) -> bool) -> String {
+        let mut proxies = self.stage.calls();
+        let found = proxies.find(|(_, calls)| calls.iter().any(|call| is_such(&call.outcome)));
+        found.map_or("acp-chain", |(name, _)| name).to_owned()
     }
 
     fn decide(&mut self, now: Now, decision: Decision, proxy: String, why: &str) {
@@ -408,13 +412,9 @@ impl Player {
         }
         let secrets = new_markers(before, after);
         if secrets.is_empty() {
-            let mut proxies = self.stage.calls();
             let changes =
                 |outcome: &Outcome| matches!(outcome, Outcome::Decided(Action::Replace(_)));
-            let changing =
-                proxies.find(|(_, calls)| calls.iter().any(|call| changes(&call.outcome)));
-            let proxy = changing.map_or("acp-chain", |(name, _)| name).to_owned();
-            drop(proxies);
+            let proxy = self.first(changes);
             self.decide(now, Decision::Changed, proxy, "");
         }
         let masks = &self.masks;

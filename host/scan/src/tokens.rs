@@ -6,17 +6,26 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// Tokens, in kinds that do not overlap. Thoughts are output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// Tokens, in kinds that do not overlap. Thoughts are output. Agents name the kinds in several ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Tokens {
     /// Tokens of the input, without those of the cache.
+    #[serde(alias = "input_tokens", alias = "inputTokens")]
+    #[serde(deserialize_with = "count")]
     pub input: u64,
     /// Tokens of the output.
+    #[serde(alias = "output_tokens", alias = "outputTokens")]
+    #[serde(deserialize_with = "count")]
     pub output: u64,
     /// Tokens of the input that were read from the cache.
+    #[serde(alias = "cache_read_input_tokens", alias = "cached_input_tokens")]
+    #[serde(alias = "cachedReadTokens", deserialize_with = "count")]
     pub cached_read: u64,
     /// Tokens of the input that were written to the cache.
+    #[serde(alias = "cache_creation_input_tokens")]
+    #[serde(alias = "cache_write_input_tokens")]
+    #[serde(alias = "cachedWriteTokens", deserialize_with = "count")]
     pub cached_write: u64,
 }
 
@@ -41,7 +50,7 @@ impl Tokens {
         Self::of(array::from_fn(|kind| own[kind].saturating_sub(other[kind])))
     }
 
-    fn all(self) -> [u64; 4] {
+    pub(crate) fn all(self) -> [u64; 4] {
         [self.input, self.output, self.cached_read, self.cached_write]
     }
 
@@ -75,7 +84,6 @@ pub struct Prices {
 
 impl Prices {
     /// Whether all are amounts: neither negative nor infinite.
-    #[must_use]
     pub fn are_amounts(&self) -> bool {
         let all = [
             Some(self.input),
@@ -89,7 +97,6 @@ impl Prices {
     }
 
     /// The cost of these tokens, in millionths.
-    #[must_use]
     pub fn of(&self, tokens: &Tokens) -> u64 {
         let cached = [self.cached_read, self.cached_write].map(|price| price.unwrap_or(self.input));
         let prices = [self.input, self.output, cached[0], cached[1]].map(millionths);

@@ -34,7 +34,6 @@ pub struct DecodedText<'s> {
 
 impl Coding {
     /// Decodes a string as the most lenient readers do: invalid characters are skipped.
-    #[must_use]
     pub fn decoded(self, string: Cow<'_, str>) -> DecodedText<'_> {
         match self {
             Self::Text => DecodedText {
@@ -52,7 +51,6 @@ impl Coding {
     }
 
     /// Encodes a text.
-    #[must_use]
     pub fn encoded(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Text => text.into(),

@@ -75,13 +75,11 @@ pub struct Tail {
 
 impl Tail {
     /// Whether everything is decided.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.from == self.text.len()
     }
 
     /// The undecided length, in bytes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.text.len() - self.from
     }
@@ -180,7 +178,6 @@ impl Detector {
     }
 
     /// Replaces secrets by these markers.
-    #[must_use]
     pub fn marking(&self, marker: Marker) -> Marking<'_> {
         Marking {
             detector: self,
@@ -273,7 +270,6 @@ impl Marking<'_> {
     }
 
     /// The marker of a secret of this kind.
-    #[must_use]
     pub fn of(self, name: &str) -> String {
         [self.marker.begin(), name, "]"].concat()
     }
@@ -281,7 +277,6 @@ impl Marking<'_> {
 
 impl Marker {
     /// The marker's text before the kind of the secret.
-    #[must_use]
     pub const fn begin(self) -> &'static str {
         match self {
             Self::Redacted => "[redacted: ",

@@ -79,7 +79,6 @@ pub fn run(mut told: impl FnMut(&'static str, &Verdict)) -> Result<(), String> {
 
 /// Plays a part of the self-test in a process of its own: the first word names it, and it takes one
 /// more.
-#[must_use]
 pub fn part(words: &[OsString]) -> ExitCode {
     let [name, rest @ ..] = words else {
         return ExitCode::FAILURE;

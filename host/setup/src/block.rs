@@ -10,10 +10,7 @@ fn find(text: &str, comment: &str) -> Result<Option<std::ops::Range<usize>>, Mal
     let (begins, ends) = (format!("{comment} {BEGIN}"), format!("{comment} {END}"));
     let (mut start, mut found, mut at) = (None, None, 0);
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        let wrong = |wrong: &str| Malformed {
-            line: number + 1,
-            wrong: wrong.to_owned(),
-        };
+        let wrong = |wrong: &str| Malformed::new(number + 1, wrong);
         if line.starts_with(&begins) {
             if start.is_some() || found.is_some() {
                 return Err(wrong("a second block of acp-chain begins here"));
@@ -31,12 +28,10 @@ fn find(text: &str, comment: &str) -> Result<Option<std::ops::Range<usize>>, Mal
         }
     }
     match start {
-        Some((_, number)) => Err(Malformed {
-            line: number + 1,
-            wrong: format!(
-                "a block of acp-chain begins here, but its last line, `{ends}`, is missing"
-            ),
-        }),
+        Some((_, number)) => Err(Malformed::new(
+            number + 1,
+            format!("a block of acp-chain begins here, but its last line, `{ends}`, is missing"),
+        )),
         None => Ok(found),
     }
 }

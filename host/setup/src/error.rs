@@ -1,5 +1,6 @@
 //! Errors, in words for the user.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,10 +15,19 @@ pub struct Malformed {
 }
 
 impl Malformed {
+    pub(crate) fn new(line: usize, wrong: impl Into<String>) -> Self {
+        let wrong = wrong.into();
+        Self { line, wrong }
+    }
+
     /// The error, in this file.
     pub(crate) fn in_file(path: &Path) -> impl FnOnce(Self) -> Error {
-        let path = path.to_owned();
-        move |Self { line, wrong }| Error::Malformed { path, line, wrong }
+        move |Self { line, wrong }| {
+            Error::Other(format!(
+                "{}:{line}: {wrong}; nothing was changed: correct it, and try again",
+                path.display()
+            ))
+        }
     }
 }
 
@@ -34,18 +44,6 @@ pub enum Error {
         title: &'static str,
         looked: Vec<PathBuf>,
     },
-    /// The editor has several configurations.
-    #[error(
-        "{title} has several configurations, {}; choose one with `--file`",
-        paths(found)
-    )]
-    Several {
-        title: &'static str,
-        found: Vec<PathBuf>,
-    },
-    /// The system reports an error about a file.
-    #[error("{}: {error}", path.display())]
-    Disk { path: PathBuf, error: io::Error },
     /// The path is a dangling link.
     #[error("{} is a dangling link; nothing was changed", .0.display())]
     Dangling(PathBuf),
@@ -55,13 +53,6 @@ pub enum Error {
     /// The file is read-only.
     #[error("{} is read-only; make it writable, or, if it is generated, change its source: `--print` shows how", .0.display())]
     ReadOnly(PathBuf),
-    /// The file cannot be parsed.
-    #[error("{}:{line}: {wrong}; nothing was changed: correct it, and try again", path.display())]
-    Malformed {
-        path: PathBuf,
-        line: usize,
-        wrong: String,
-    },
     /// The file has no agents that can be changed.
     #[error(
         "{} has no agent with a launch command{}", path.display(),
@@ -88,26 +79,9 @@ pub enum Error {
         /// The agents installed by acp-chain.
         installed: Vec<String>,
     },
-    /// The editor defines agents in code, and the installed one is not a program that it could launch.
-    #[error(
-        "{title} defines agents in code, where `acp-chain setup` adds none: use the command `{command}` there, \
-         which launches the installed `{name}`; nothing was changed"
-    )]
-    InCode {
-        title: &'static str,
-        name: String,
-        command: String,
-    },
     /// The command of this agent is unknown, so the editor launches it by itself, or not here.
     #[error("{}: `{name}` {why}", path.display())]
     Unfit {
-        path: PathBuf,
-        name: String,
-        why: &'static str,
-    },
-    /// The named agent has to stay as it is.
-    #[error("{}: `{name}` {why}", path.display())]
-    Left {
         path: PathBuf,
         name: String,
         why: &'static str,
@@ -127,25 +101,39 @@ pub enum Error {
     /// The file no longer exists.
     #[error("{} no longer exists; its state before `acp-chain setup` is in {}", path.display(), backup.display())]
     Gone { path: PathBuf, backup: PathBuf },
-    /// A record cannot be read.
-    #[error("{}: {wrong}; the record of a configuration cannot be read", path.display())]
-    Record {
-        /// The file of the record.
-        path: PathBuf,
-        wrong: String,
-    },
     /// The file changed after it was planned.
     #[error("{} has changed in the meantime; nothing was written: try again", .0.display())]
     Changed(PathBuf),
+    /// Anything else: nobody tells these apart.
+    #[error("{0}")]
+    Other(String),
 }
 
 impl Error {
+    /// An error about a file.
+    pub(crate) fn at(path: &Path, wrong: impl Display) -> Self {
+        Self::Other(format!("{}: {wrong}", path.display()))
+    }
+
     /// An error of the system about a file.
     pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self::Disk {
-            path: path.into(),
-            error,
-        }
+        move |error| Self::at(path, error)
+    }
+
+    /// The editor has several configurations.
+    pub(crate) fn several(title: &str, found: &[PathBuf]) -> Self {
+        Self::Other(format!(
+            "{title} has several configurations, {}; choose one with `--file`",
+            paths(found)
+        ))
+    }
+
+    /// A record cannot be read.
+    pub(crate) fn record(path: &Path, wrong: impl Display) -> Self {
+        Self::at(
+            path,
+            format_args!("{wrong}; the record of a configuration cannot be read"),
+        )
     }
 }
 

@@ -41,10 +41,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let lines = valid.split(|byte| *byte == b'\n').count();
-        Malformed::in_file(path)(Malformed {
-            line: lines,
-            wrong: "not UTF-8".to_owned(),
-        })
+        Malformed::in_file(path)(Malformed::new(lines, "not UTF-8"))
     })
 }
 

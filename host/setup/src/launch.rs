@@ -49,7 +49,6 @@ impl Launch {
     }
 
     /// The best path for an editor to launch this program: one in `PATH` survives updates.
-    #[must_use]
     pub fn program(running: PathBuf) -> PathBuf {
         let is_same = |path: &PathBuf| {
             let path = path.canonicalize();

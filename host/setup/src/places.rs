@@ -21,7 +21,6 @@ pub struct Folders {
 
 impl Folders {
     /// The folders of the current user; `None` without a home.
-    #[must_use]
     pub fn of_user() -> Option<Self> {
         let folders = BaseDirs::new()?;
         let nvim = env::var("NVIM_APPNAME").ok();

@@ -147,7 +147,6 @@ pub fn plan(
 
 /// The command lines that launch agents with `launch`, for an editor without a configuration of agents: a line for each
 /// chosen and installed agent, and for each of these commands; without any, one for any agent.
-#[must_use]
 pub fn typed(
     editor: &Editor,
     wanted: &Wanted,
@@ -184,7 +183,6 @@ pub struct EditorAgent {
 }
 
 /// The agents in all configurations of this user that can be read.
-#[must_use]
 pub fn all_agents() -> Vec<EditorAgent> {
     let Some(places) = Folders::of_user() else {
         return Vec::new();
@@ -280,7 +278,7 @@ pub(crate) fn chosen(
             title,
             looked: editor.files(places),
         }),
-        _ => Err(Error::Several { title, found }),
+        _ => Err(Error::several(title, &found)),
     }
 }
 
@@ -296,11 +294,11 @@ fn coded(
     // If a name is both a program and an installed agent, the program is meant.
     let is_only_ours = |name: &&String| wanted.is_installed(name) && which::which(name).is_err();
     if let Some(name) = wanted.agents.iter().find(is_only_ours) {
-        return Err(Error::InCode {
-            title: editor.title,
-            name: name.clone(),
-            command: shell_line(&launch.installed(name)),
-        });
+        let (title, command) = (editor.title, shell_line(&launch.installed(name)));
+        return Err(Error::Other(format!(
+            "{title} defines agents in code, where `acp-chain setup` adds none: use the command `{command}` there, \
+             which launches the installed `{name}`; nothing was changed"
+        )));
     }
     let is_in = block::is_in(text, code.comment).map_err(Malformed::in_file(path))?;
     if code.is_own && !is_in && !text.trim().is_empty() {

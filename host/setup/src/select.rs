@@ -45,7 +45,7 @@ pub(crate) fn select(
         let (path, name) = (path.to_owned(), agent.name.clone());
         match agent.runs {
             Runs::Unfit(_) => Error::Unfit { path, name, why },
-            _ => Error::Left { path, name, why },
+            _ => Error::at(&path, format_args!("`{name}` {why}")),
         }
     };
     // Of several under different keys, only those that fit are changed.

@@ -61,7 +61,6 @@ struct Record {
 
 impl Store {
     /// The store in this folder, which exists, and is accessible to its user only.
-    #[must_use]
     pub fn new(folder: PathBuf, write: Write) -> Self {
         Self { folder, write }
     }
@@ -153,11 +152,8 @@ impl Store {
         };
         let mut known = self.known(files)?;
         if known.len() > 1 {
-            let found = known.into_iter().map(|(path, _)| path).collect();
-            return Err(Error::Several {
-                title: editor.title,
-                found,
-            });
+            let found: Vec<_> = known.into_iter().map(|(path, _)| path).collect();
+            return Err(Error::several(editor.title, &found));
         }
         let (path, record) = known.pop().ok_or(Error::NothingToUndo(editor.title))?;
         let before = read(&path)?;
@@ -241,10 +237,8 @@ impl Store {
             return Ok(None);
         };
         let record = serde_json::from_str(&text);
-        record.map(Some).map_err(|error| Error::Record {
-            path: file,
-            wrong: error.to_string(),
-        })
+        let wrong = |error: serde_json::Error| Error::record(&file, error);
+        record.map(Some).map_err(wrong)
     }
 
     /// The original content of a file.
@@ -255,10 +249,10 @@ impl Store {
         let file = self.place(path).join(backup_name(record));
         match read(&file)? {
             Some(text) if digest(&text) == *expected => Ok(Some(text)),
-            _ => Err(Error::Record {
-                path: file,
-                wrong: "its content does not match its digest".to_owned(),
-            }),
+            _ => Err(Error::record(
+                &file,
+                "its content does not match its digest",
+            )),
         }
     }
 

@@ -14,41 +14,10 @@ pub(super) const TRANSPARENT: &[&str] = &[
 ];
 
 /// Run the words behind their own options elsewhere, as another user, or with more words.
-pub(super) const PREFIXES: &[&str] = &[
-    "-",
-    "busybox",
-    "caffeinate",
-    "chroot",
-    "chrt",
-    "dbus-run-session",
-    "doas",
-    "flock",
-    "ionice",
-    "ltrace",
-    "nocorrect",
-    "noglob",
-    "nsenter",
-    "parallel",
-    "pkexec",
-    "repeat",
-    "runuser",
-    "script",
-    "setarch",
-    "setpriv",
-    "ssh",
-    "start-stop-daemon",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "toybox",
-    "unbuffer",
-    "unshare",
-    "watch",
-    "xargs",
-    "xvfb-run",
-];
+pub(super) const PREFIXES: &str = "\
+    - busybox caffeinate chroot chrt dbus-run-session doas flock ionice ltrace nocorrect noglob nsenter parallel \
+    pkexec repeat runuser script setarch setpriv ssh start-stop-daemon strace su sudo systemd-run taskset toybox \
+    unbuffer unshare watch xargs xvfb-run";
 
 /// Their options that take the next word, by one letter.
 pub(super) const TAKING: &[(&str, &str)] = &[
@@ -72,23 +41,8 @@ pub(super) const SETTERS: &[&str] = &[
 ];
 
 /// Builtins of a shell that evaluate words as numbers or names of variables.
-pub(super) const EVALUATORS: &[&str] = &[
-    "[",
-    "declare",
-    "export",
-    "getopts",
-    "let",
-    "local",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "test",
-    "typeset",
-    "unset",
-    "wait",
-];
+pub(super) const EVALUATORS: &str = "\
+    [ declare export getopts let local mapfile printf read readarray readonly test typeset unset wait";
 
 /// Change the working directory.
 pub(super) const MOVERS: &[&str] = &["cd", "popd", "pushd"];

@@ -34,7 +34,8 @@ impl Runs {
         // On a file system that ignores case, `SUDO` is `sudo`.
         let folded = fold(base(&program.text));
         let name = &*folded;
-        let takes_prefix = TRANSPARENT.contains(&name) || PREFIXES.contains(&name);
+        let is_in = |programs: &str| programs.split(' ').any(|program| program == name);
+        let takes_prefix = TRANSPARENT.contains(&name) || is_in(PREFIXES);
         match name {
             _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
             _ if SHELLS.contains(&name) => runs.shell(name, words),
@@ -47,7 +48,7 @@ impl Runs {
         if name == "trap" {
             runs.texts(&arguments[..arguments.len().min(1)]);
         }
-        if EVALUATORS.contains(&name) {
+        if is_in(EVALUATORS) {
             let evaluates =
                 |word: &Word| word.text.len() > 1 && word.text.contains(['$', '`', '[']);
             runs.likely.unclear |= arguments.iter().any(evaluates);

@@ -94,7 +94,6 @@ fn make(site: &Site, source: &'static str) -> Result<Vec<u8>, Error> {
 }
 
 /// Bundles a source and its imports with esbuild, with a source map beside the result.
-#[must_use]
 pub fn bundle(program: &Path, source: &Path, sdk: &Path, into: &Path) -> Command {
     let with = |option: &str, path: &Path| {
         let mut option = OsString::from(option);
@@ -148,12 +147,7 @@ fn check_exports(site: &Site, source: &'static str, bundle: &Path) -> Result<(),
         .filter_map(Value::as_str)
         .collect();
     let world = component::exports(&site.folder.join("wit"))?;
-    let wrong = |wrong| {
-        Err(Error::Exports {
-            file: source,
-            wrong,
-        })
-    };
+    let wrong = |wrong: String| Err(Error::at(Path::new(source), wrong));
     if let Some(name) = world.iter().find(|name| !exports.contains(&&***name)) {
         return wrong(format!(
             "it does not export `{name}`, which the world in wit/world.wit has: `export const {{ {} }} = proxy`",
@@ -179,7 +173,6 @@ fn check_exports(site: &Site, source: &'static str, bundle: &Path) -> Result<(),
 }
 
 /// Builds a component from a source and its imports, with componentize-qjs.
-#[must_use]
 pub fn componentize(
     program: &Path,
     wit: &Path,

@@ -81,14 +81,12 @@ pub(crate) struct Site<'a> {
 
 impl Language {
     /// The language of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         let is = |one: &&Self| one.name == name || one.aliases.contains(&name);
         LANGUAGES.iter().copied().find(is)
     }
 
     /// The programs that build its components, each with the oldest version known to work.
-    #[must_use]
     pub fn toolchain(&self) -> String {
         let tools = self.tools.iter();
         let tools = tools.map(|tool| format!("{} {}", tool.names[0], tool.lowest));
@@ -104,17 +102,20 @@ impl Language {
         let mut found = could_be.iter().filter(has_source);
         match (found.next(), found.next()) {
             (Some(one), None) => Ok(one),
-            (Some(one), Some(other)) => Err(Error::TwoSources(
-                folder.join(one.entry),
-                folder.join(other.entry),
-            )),
+            (Some(one), Some(other)) => {
+                let [first, second] = [one, other].map(|language| folder.join(language.entry));
+                Err(Error::new(format_args!(
+                    "{} and {} are two proxies, and a project has one; remove one of them",
+                    first.display(),
+                    second.display()
+                )))
+            }
             (None, _) => {
                 let entries: Vec<_> = could_be.iter().map(|one| one.entry).collect();
-                Err(Error::NoSource {
-                    folder: folder.into(),
-                    manifest: project.file.display().to_string(),
-                    entries: entries.join(", "),
-                })
+                let (manifest, entries) = (project.file.display(), entries.join(", "));
+                let none =
+                    format!("no source found; a project with {manifest} has one of {entries}");
+                Err(Error::at(folder, none))
             }
         }
     }
@@ -122,11 +123,10 @@ impl Language {
     /// Rejects a name that is invalid for extensions, or for packages of this language.
     pub(crate) fn check_name(&self, name: &str) -> Result<(), Error> {
         let wrong = |wrong: &str| {
-            Err(Error::Name {
-                name: name.to_owned(),
-                language: self.title,
-                wrong: wrong.to_owned(),
-            })
+            let language = self.title;
+            Err(Error::new(format_args!(
+                "{name:?} cannot be the name of a project in {language}: {wrong}"
+            )))
         };
         let is_plain =
             |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');

@@ -68,7 +68,6 @@ fn bindings(program: &Path, wit: &Path, world: &str, into: &Path) -> Result<(), 
 }
 
 /// Builds a component from a module and its imports, with componentize-py. `folders` are searched for modules.
-#[must_use]
 pub fn componentize(
     program: &Path,
     wit: &Path,

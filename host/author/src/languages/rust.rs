@@ -1,5 +1,6 @@
 //! Rust: a crate that cargo builds for WebAssembly.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, str};
@@ -103,12 +104,12 @@ fn add_target(site: &Site, target: &str) -> Result<(), Error> {
         add.args(["target", "add", target]).current_dir(site.folder);
         return site.toolchains.install(title, &mut add);
     }
-    Err(Error::Toolchain {
-        language: title,
-        program: format!("the target {target}"),
-        found: "which is not installed".to_owned(),
-        next: format!("`acp-chain build --install` installs it with `rustup target add {target}`"),
-    })
+    Err(Error::toolchain(
+        title,
+        &format!("the target {target}"),
+        "which is not installed",
+        &format!("`acp-chain build --install` installs it with `rustup target add {target}`"),
+    ))
 }
 
 impl Crate {
@@ -121,13 +122,10 @@ impl Crate {
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let output = command.output().map_err(Error::disk(cargo))?;
         if !output.status.success() {
-            return Err(Error::Failed {
-                program: "cargo metadata".to_owned(),
-                status: output.status,
-            });
+            return Err(Error::failed("cargo metadata", output.status));
         }
-        let all: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|error| Error::Cargo(error.to_string()))?;
+        let wrong = |wrong: &dyn Display| Error::new(format_args!("cargo metadata: {wrong}"));
+        let all: Value = serde_json::from_slice(&output.stdout).map_err(|error| wrong(&error))?;
         let manifest = folder.join("Cargo.toml");
         let real = manifest.canonicalize().map_err(Error::disk(&manifest))?;
         let manifest = manifest.display();
@@ -138,7 +136,7 @@ impl Crate {
         };
         let package = packages.find(is_it);
         let package =
-            package.ok_or_else(|| Error::Cargo(format!("it has no package for {manifest}")))?;
+            package.ok_or_else(|| wrong(&format_args!("it has no package for {manifest}")))?;
         let mut targets = package["targets"].as_array().into_iter().flatten();
         let is_library = |target: &&Value| {
             let mut kinds = target["crate_types"].as_array().into_iter().flatten();
@@ -148,7 +146,7 @@ impl Crate {
             .find(is_library)
             .and_then(|library| library["name"].as_str());
         let library = library.ok_or_else(|| {
-            Error::Cargo(format!(
+            wrong(&format_args!(
                 "{manifest} has no library with `crate-type = [\"cdylib\", \"rlib\"]` in [lib]"
             ))
         })?;

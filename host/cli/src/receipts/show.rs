@@ -52,7 +52,7 @@ fn text(number: u64, record: &Record) -> String {
         style(format!("{number} {}", shown(&record.time)))
             .dim()
             .to_string(),
-        style(record.what.as_str()).bold().to_string(),
+        style(record.what).bold().to_string(),
     ];
     let route = match (&record.from, &record.to) {
         (Some(from), Some(to)) => Some(format!("{} → {}", shown(from), shown(to))),

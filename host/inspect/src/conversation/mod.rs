@@ -44,7 +44,7 @@ pub struct Conversation {
 }
 
 /// What an item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Part {
     Prompt,
@@ -56,12 +56,13 @@ enum Part {
     Hook,
     Permission,
     Plan,
+    #[default]
     Request,
     Cancel,
     End,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Item {
     part: Part,
     /// The row of its first message.

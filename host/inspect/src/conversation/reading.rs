@@ -1,6 +1,6 @@
 //! Which item each line of a turn belongs to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use acp_chain_acp::{CANCEL, Change, HOOK, PERMISSION, PROMPT};
 use acp_chain_trace::{Decision, Kind, Line};
@@ -74,16 +74,10 @@ impl Reading {
         self.items.push(Item {
             part,
             row,
-            title: String::new(),
-            text: String::new(),
-            status: String::new(),
             from: line.from.clone().unwrap_or_default(),
-            by: String::new(),
             began: micros(&line.time),
             ended: -1,
-            notes: Vec::new(),
-            hops: BTreeMap::new(),
-            options: HashMap::new(),
+            ..Item::default()
         });
         Some(self.items.len() - 1)
     }

@@ -105,7 +105,6 @@ impl Server {
     }
 
     /// The page's URL, with the secret: it gives access to the whole page.
-    #[must_use]
     pub fn address(&self) -> String {
         self.gate.address()
     }

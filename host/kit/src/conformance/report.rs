@@ -36,7 +36,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// The name of the verdict in reports.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -62,7 +61,6 @@ impl Outcome {
     }
 
     /// The verdict on the component.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         if !self.was_run {
             return Verdict::NotRun;
@@ -72,7 +70,6 @@ impl Outcome {
     }
 
     /// The findings as lines of text, each with its case and remedy.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let remedy = |finding: &Finding| finding.remedy.unwrap_or(self.check.remedy);
         let mut lines = Vec::new();
@@ -105,7 +102,6 @@ pub struct Report {
 
 impl Report {
     /// The number of checks with this verdict.
-    #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let outcomes = self.outcomes.iter();
         outcomes
@@ -114,7 +110,6 @@ impl Report {
     }
 
     /// The report as JSON.
-    #[must_use]
     pub fn to_json(&self) -> String {
         let checks = self.outcomes.iter().map(|outcome| {
             let findings = outcome.findings.iter().map(|finding| {

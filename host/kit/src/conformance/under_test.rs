@@ -39,7 +39,6 @@ pub struct Terms {
 
 impl UnderTest {
     /// A component under these terms.
-    #[must_use]
     pub fn new(guest: Guest, on_failure: Option<FailurePolicy>, seed: u64, cases: usize) -> Self {
         Self {
             guest,
@@ -52,7 +51,6 @@ impl UnderTest {
     }
 
     /// The id of the component.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.guest.name
     }

@@ -15,7 +15,7 @@ use super::recording::{Recording, Step, session, without_acp};
 use super::same::Ids;
 
 /// Plays one side.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Player {
     steps: Vec<Step>,
     /// Which steps were received or sent.
@@ -46,11 +46,7 @@ impl Player {
         Self {
             is_done: vec![false; recording.steps.len()],
             steps: recording.steps,
-            next: 0,
-            ids: Ids::default(),
-            theirs: HashMap::new(),
-            ours: HashMap::new(),
-            given: HashMap::new(),
+            ..Self::default()
         }
     }
 

@@ -26,7 +26,6 @@ pub enum Pair {
 }
 
 /// Finds the most messages that match exactly, and among the rest the most whose kind and method match.
-#[must_use]
 pub fn align(expected: &[&Said], came: &[Received], captures: &Captures) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for op in compare(expected, came, Some(captures)) {

@@ -87,7 +87,6 @@ impl Script {
     }
 
     /// A transcript without a text: only the steps.
-    #[must_use]
     pub fn of(acts: Vec<Act>) -> Self {
         let steps = (1..).zip(acts).map(|(line, act)| Step {
             line,
@@ -109,13 +108,11 @@ impl Script {
     }
 
     /// The text above the steps: the chain, as in a manifest.
-    #[must_use]
     pub fn head(&self) -> &str {
         &self.text[self.head.clone()]
     }
 
     /// The whole text, with the head and comments.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -386,7 +383,6 @@ fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
 
 impl Act {
     /// Whether the step is an expectation, not an action.
-    #[must_use]
     pub fn is_expected(&self) -> bool {
         matches!(self, Self::Gets(..) | Self::Logs(..) | Self::Stores(..))
     }

@@ -48,7 +48,6 @@ impl Json {
     }
 
     /// The member of this name; `None` if it is missing, or if this is not an object.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(members) => members.get(name),
@@ -57,7 +56,6 @@ impl Json {
     }
 
     /// The string; `None` if this is another value.
-    #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -203,11 +201,7 @@ impl<'de> Visitor<'de> for Read {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Json, E> {
-        self.visit_string(text.to_owned())
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Json, E> {
-        Ok(Json::Text(self.text(text)))
+        Ok(Json::Text(self.text(text.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {

@@ -84,13 +84,11 @@ pub struct Difference {
 
 impl Played {
     /// Whether all messages were received as written.
-    #[must_use]
     pub fn is_as_written(&self) -> bool {
         !self.blocks.iter().any(Block::differs)
     }
 
     /// The differences between the text and the received messages, in order.
-    #[must_use]
     pub fn differences(&self, script: &Script) -> Vec<Difference> {
         let blocks = self.blocks.iter();
         blocks
@@ -99,7 +97,6 @@ impl Played {
     }
 
     /// The lines that proxies logged during the last action: the proxy's id and the text.
-    #[must_use]
     pub fn said_last(&self) -> Vec<(&str, &str)> {
         let lines = self.blocks.last().into_iter().flat_map(|block| &block.log);
         let said = lines.filter_map(|line| Some((line.proxy.as_deref()?, &*line.text)));
@@ -107,7 +104,6 @@ impl Played {
     }
 
     /// Why the play stopped before the end.
-    #[must_use]
     pub fn stopped(&self) -> Option<&str> {
         let mut outcomes = self.blocks.iter().flat_map(|block| &block.outcomes);
         outcomes.find_map(|outcome| match outcome {
@@ -117,7 +113,6 @@ impl Played {
     }
 
     /// The log of the block with the first difference: its last lines from proxies, and warnings.
-    #[must_use]
     pub fn log(&self) -> Vec<String> {
         let mut blocks = self.blocks.iter();
         let log = blocks
@@ -139,7 +134,6 @@ impl Played {
     }
 
     /// The text with the received messages in place of the differing ones. The rest of the text is unchanged.
-    #[must_use]
     pub fn updated(&self, script: &Script) -> String {
         let text = script.text();
         let mut updated = String::with_capacity(text.len());

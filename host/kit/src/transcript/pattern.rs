@@ -39,7 +39,6 @@ impl JsonPattern {
     }
 
     /// A pattern without wildcards and names.
-    #[must_use]
     pub fn of(value: Json) -> Self {
         Self(value)
     }
@@ -53,7 +52,6 @@ impl JsonPattern {
     }
 
     /// The name and the arguments of the tool, if these are parameters of `tools/call`.
-    #[must_use]
     pub fn tool(&self) -> Option<(&str, Self)> {
         let Json::Object(members) = &self.0 else {
             return None;
@@ -64,7 +62,6 @@ impl JsonPattern {
     }
 
     /// Whether it is the pattern of an object.
-    #[must_use]
     pub fn is_object(&self) -> bool {
         matches!(self.0, Json::Object(_))
     }
@@ -79,13 +76,11 @@ impl JsonPattern {
     }
 
     /// Whether it contains `[..]`.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         texts(&self.0).iter().any(|text| text.contains(ANYTHING))
     }
 
     /// The names in the pattern.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         let names = texts(&self.0).into_iter();
         let names = names.filter_map(|text| text.strip_prefix(CAPTURE));
@@ -94,26 +89,22 @@ impl JsonPattern {
 
     /// The value, with captures in place of names; `None` if a name has no value, or if the result is longer than a
     /// message may be.
-    #[must_use]
     pub fn fill(&self, known: &Captures) -> Option<Json> {
         fill(&self.0, known, &mut { LINE })
     }
 
     /// The captures including those of `value`; `None` if the value does not match.
-    #[must_use]
     pub fn matches(&self, value: &Json, known: &Captures) -> Option<Captures> {
         let mut captured = known.clone();
         matches(&self.0, value, &mut captured).then_some(captured)
     }
 
     /// This pattern, with each part that does not match replaced by that of the value.
-    #[must_use]
     pub fn fit(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &Json::clone))
     }
 
     /// This pattern, with `[..]` in place of each part that does not match.
-    #[must_use]
     pub fn loosen(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &|_| {
             Json::Text(ANYTHING.into())
@@ -121,7 +112,6 @@ impl JsonPattern {
     }
 
     /// The text of the pattern, laid out to follow `used` characters on the line.
-    #[must_use]
     pub fn lay_out(&self, used: usize) -> String {
         self.0.lay_out(used, quote)
     }

@@ -6,7 +6,6 @@ use super::act::{Act, Call, Kind, Said, ValuesOf};
 
 impl Said {
     /// The text of the message, laid out to follow `used` characters on the line.
-    #[must_use]
     pub fn lay_out(&self, used: usize) -> String {
         let mut line = self
             .name

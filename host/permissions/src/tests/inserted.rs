@@ -31,7 +31,7 @@ fn rules_to_insert() -> Vec<Rule> {
     vec![
         rule(Decision::Deny, 1, "d"),
         rule(Decision::Ask, 2, "q").note("more"),
-        rule(Decision::Allow, 3, "a").without_redirections(),
+        rule(Decision::Allow, 3, "a"),
         rule(Decision::Ask, 4, "*"),
     ]
 }
@@ -101,7 +101,7 @@ fn rules_in_one_line_are_left_alone() {
         let manifest = format!("[[proxy]]\nuse = \"permissions\"\n{config}\n");
         assert_eq!(
             inserted(&manifest, &rules_to_insert()),
-            Err(Misplaced::Inline),
+            Err(Misplaced),
             "{config}"
         );
     }

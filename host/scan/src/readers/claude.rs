@@ -12,8 +12,9 @@ use serde_json::value::RawValue;
 use super::calls::{OpenCalls, hash};
 use super::{List, Reader, output, short, string, text_of};
 use crate::event::Event;
-use crate::tokens::{Tokens, count, millionths};
+use crate::tokens::{Tokens, millionths};
 
+#[derive(Default)]
 pub(super) struct Claude {
     session: Option<String>,
     calls: OpenCalls,
@@ -57,27 +58,7 @@ struct Message<'m> {
     model: Option<String>,
     #[serde(borrow)]
     content: Option<&'m RawValue>,
-    usage: Option<Usage>,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    #[serde(rename = "input_tokens", default, deserialize_with = "count")]
-    input: u64,
-    #[serde(rename = "output_tokens", default, deserialize_with = "count")]
-    output: u64,
-    #[serde(
-        rename = "cache_read_input_tokens",
-        default,
-        deserialize_with = "count"
-    )]
-    cached_read: u64,
-    #[serde(
-        rename = "cache_creation_input_tokens",
-        default,
-        deserialize_with = "count"
-    )]
-    cached_write: u64,
+    usage: Option<Tokens>,
 }
 
 /// A block of content, of any kind.
@@ -120,15 +101,6 @@ impl Reader for Claude {
 }
 
 impl Claude {
-    pub(super) fn new() -> Self {
-        Self {
-            session: None,
-            calls: OpenCalls::default(),
-            counted: HashMap::new(),
-            cost: (String::new(), 0),
-        }
-    }
-
     fn begin(&mut self, line: &Line, events: &mut Vec<Event>) {
         if line.session_id.is_some() && line.session_id != self.session {
             self.session.clone_from(&line.session_id);
@@ -180,9 +152,9 @@ impl Claude {
         message: &Message,
         events: &mut Vec<Event>,
     ) -> serde_json::Result<()> {
-        if let Some(usage) = &message.usage {
+        if let Some(usage) = message.usage {
             let id = message.id.as_deref().unwrap_or_default();
-            let tokens = self.uncounted(id, usage.into());
+            let tokens = self.uncounted(id, usage);
             let model = message.model.clone().unwrap_or_default();
             events.extend((!tokens.is_none()).then_some(Event::Used { model, tokens }));
         }
@@ -231,16 +203,5 @@ impl Claude {
             events.push(Event::Cost { currency, amount });
         }
         self.cost = (process, total.max(before));
-    }
-}
-
-impl From<&Usage> for Tokens {
-    fn from(usage: &Usage) -> Self {
-        Self {
-            input: usage.input,
-            output: usage.output,
-            cached_read: usage.cached_read,
-            cached_write: usage.cached_write,
-        }
     }
 }

@@ -13,8 +13,9 @@ use serde_json::value::RawValue;
 use super::calls::{OpenCalls, SeenIds};
 use super::{Reader, output, short, string, text_of};
 use crate::event::Event;
-use crate::tokens::{Tokens, count};
+use crate::tokens::Tokens;
 
+#[derive(Default)]
 pub(super) struct Codex {
     cwd: Option<String>,
     model: String,
@@ -107,24 +108,7 @@ struct CommandInput<'c> {
 
 #[derive(Deserialize)]
 struct Info {
-    total_token_usage: Option<Sum>,
-}
-
-/// Tokens of the cache are among those of the input.
-#[derive(Deserialize)]
-struct Sum {
-    #[serde(rename = "input_tokens", default, deserialize_with = "count")]
-    input: u64,
-    #[serde(rename = "cached_input_tokens", default, deserialize_with = "count")]
-    cached_read: u64,
-    #[serde(
-        rename = "cache_write_input_tokens",
-        default,
-        deserialize_with = "count"
-    )]
-    cached_write: u64,
-    #[serde(rename = "output_tokens", default, deserialize_with = "count")]
-    output: u64,
+    total_token_usage: Option<Tokens>,
 }
 
 /// What hooks name the tools that run commands.
@@ -166,16 +150,6 @@ impl Reader for Codex {
 }
 
 impl Codex {
-    pub(super) fn new() -> Self {
-        Self {
-            cwd: None,
-            model: String::new(),
-            calls: OpenCalls::default(),
-            called: SeenIds::default(),
-            used: Tokens::default(),
-        }
-    }
-
     fn item(&mut self, item: &Item, events: &mut Vec<Event>) {
         let id = item.call_id.as_deref().unwrap_or_default();
         match &*item.kind {
@@ -257,8 +231,7 @@ impl Codex {
             }
             ("token_count", _, Some(info)) => {
                 let info: Info = serde_json::from_str(info.get())?;
-                let sum = info.total_token_usage.map(Tokens::from);
-                let sum = sum.unwrap_or(self.used);
+                let sum = info.total_token_usage.map_or(self.used, apart);
                 let tokens = sum.since(self.used);
                 self.used = sum;
                 let model = self.model.clone();
@@ -309,15 +282,12 @@ impl Codex {
     }
 }
 
-impl From<Sum> for Tokens {
-    fn from(sum: Sum) -> Self {
-        let cached = sum.cached_read.saturating_add(sum.cached_write);
-        Self {
-            input: sum.input.saturating_sub(cached),
-            output: sum.output,
-            cached_read: sum.cached_read,
-            cached_write: sum.cached_write,
-        }
+/// Tokens of Codex, whose input has those of the cache.
+fn apart(sum: Tokens) -> Tokens {
+    let cached = sum.cached_read.saturating_add(sum.cached_write);
+    Tokens {
+        input: sum.input.saturating_sub(cached),
+        ..sum
     }
 }
 

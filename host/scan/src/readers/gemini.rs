@@ -13,6 +13,7 @@ use super::{List, MOST_ITEMS, Reader, output, short, string, text_of};
 use crate::event::Event;
 use crate::tokens::{Tokens, count};
 
+#[derive(Default)]
 pub(super) struct Gemini {
     project: Option<String>,
     session: Option<String>,
@@ -123,9 +124,7 @@ impl Gemini {
     pub(super) fn new(project: Option<String>) -> Self {
         Self {
             project,
-            session: None,
-            messages: SeenIds::default(),
-            calls: SeenIds::default(),
+            ..Self::default()
         }
     }
 

@@ -37,8 +37,8 @@ pub(crate) trait Reader {
 /// The reader of a format at this path; `None` if it does not have lines.
 pub(crate) fn reader(format: Format, path: &Path) -> Option<Box<dyn Reader>> {
     match format {
-        Format::Claude => Some(Box::new(claude::Claude::new())),
-        Format::Codex => Some(Box::new(codex::Codex::new())),
+        Format::Claude => Some(Box::new(claude::Claude::default())),
+        Format::Codex => Some(Box::new(codex::Codex::default())),
         Format::Gemini => Some(Box::new(gemini::Gemini::new(project(path)))),
         Format::Opencode => None,
         Format::Trace => Some(Box::new(trace::Trace::default())),

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::calls::{Open, SeenIds, hash};
 use super::{LONGEST_NAME, Reader, output, short, text_of};
 use crate::event::Event;
-use crate::tokens::{Tokens, count, millionths};
+use crate::tokens::{Tokens, millionths};
 
 /// How many sessions and set-ups are known at once. Past it, all are forgotten.
 const MOST: usize = 10_000;
@@ -90,22 +90,9 @@ struct Updated<'u> {
     update: Call<'u>,
 }
 
-/// The tokens of a turn (RFD end-turn-token-usage).
-#[derive(Deserialize)]
-struct Used {
-    #[serde(rename = "inputTokens", default, deserialize_with = "count")]
-    input: u64,
-    #[serde(rename = "outputTokens", default, deserialize_with = "count")]
-    output: u64,
-    #[serde(rename = "cachedReadTokens", default, deserialize_with = "count")]
-    cached_read: u64,
-    #[serde(rename = "cachedWriteTokens", default, deserialize_with = "count")]
-    cached_write: u64,
-}
-
 #[derive(Deserialize)]
 struct Ended {
-    usage: Option<Used>,
+    usage: Option<Tokens>,
 }
 
 impl Shown {
@@ -152,9 +139,9 @@ impl Reader for Trace {
                 let ended: Option<Ended> = serde_json::from_str(body)?;
                 self.begin(&line, events);
                 let used = ended.and_then(|ended| ended.usage);
-                events.extend(used.map(|used| Event::Used {
+                events.extend(used.map(|tokens| Event::Used {
                     model: String::new(),
-                    tokens: used.into(),
+                    tokens,
                 }));
             }
             (_, Crossing::Response, _) if to == "client" => {
@@ -302,15 +289,4 @@ fn prompt(params: &Value) -> Vec<String> {
         text.or(block["resource"]["text"].as_str())
     });
     texts.map(str::to_owned).collect()
-}
-
-impl From<Used> for Tokens {
-    fn from(used: Used) -> Self {
-        Self {
-            input: used.input,
-            output: used.output,
-            cached_read: used.cached_read,
-            cached_write: used.cached_write,
-        }
-    }
 }

@@ -35,7 +35,6 @@ small { opacity: .7; overflow-wrap: anywhere; }
 
 impl Report {
     /// The report as a page: a whole document of HTML.
-    #[must_use]
     pub fn to_html(&self) -> String {
         Page(self).to_string()
     }
@@ -68,50 +67,37 @@ impl Page<'_> {
             "prompts",
             "calls of tools",
         ];
-        begin(f, "Recordings", &names)?;
-        for read in &self.0.recordings {
+        let rows = self.0.recordings.iter().map(|read| {
             let all = &read.totals;
-            let numbers = [all.recordings, all.sessions, all.prompts, all.calls];
-            write!(f, "<tr><td>{}</td>", read.format.as_str())?;
-            for number in numbers {
-                write!(f, "<td class=\"n\">{number}</td>")?;
-            }
-            writeln!(f, "</tr>")?;
-        }
-        end(f)
+            let counts = numbers(&[all.recordings, all.sessions, all.prompts, all.calls]);
+            format!("<td>{}</td>{counts}", read.format.as_str())
+        });
+        table(f, "Recordings", &names, rows)
     }
 
     fn decisions(&self, f: &mut Formatter) -> fmt::Result {
         let names = ["decision", "number", "by", "why", "for example"];
-        begin(f, "Decisions", &names)?;
-        for decided in &self.0.decisions {
-            write!(
-                f,
-                "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td>",
+        let rows = self.0.decisions.iter().map(|decided| {
+            format!(
+                "<td>{}</td>{}<td>{}</td><td>{}</td>{}",
                 decided.decision.as_str(),
-                decided.count,
+                numbers(&[decided.count]),
                 Escaped(&decided.proxy),
-                Escaped(&decided.why)
-            )?;
-            examples(f, &decided.examples)?;
-        }
-        end(f)
+                Escaped(&decided.why),
+                examples(&decided.examples)
+            )
+        });
+        table(f, "Decisions", &names, rows)
     }
 
     fn secrets(&self, f: &mut Formatter) -> fmt::Result {
         let names = ["secret", "number", "where", "for example"];
-        begin(f, "Secrets withheld from the agent", &names)?;
-        for secrets in &self.0.secrets {
-            write!(
-                f,
-                "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td>",
-                Escaped(&secrets.kind),
-                secrets.count,
-                secrets.within.as_str()
-            )?;
-            examples(f, &secrets.examples)?;
-        }
-        end(f)
+        let rows = self.0.secrets.iter().map(|secrets| {
+            let (kind, count) = (Escaped(&secrets.kind), numbers(&[secrets.count]));
+            let (within, last) = (secrets.within.as_str(), examples(&secrets.examples));
+            format!("<td>{kind}</td>{count}<td>{within}</td>{last}")
+        });
+        table(f, "Secrets withheld from the agent", &names, rows)
     }
 
     fn costs(&self, f: &mut Formatter) -> fmt::Result {
@@ -123,23 +109,12 @@ impl Page<'_> {
             "read from the cache",
             "written to it",
         ];
-        begin(f, "Tokens and cost", &names)?;
-        for used in &self.0.used {
-            let tokens = &used.tokens;
-            let numbers = [
-                tokens.input,
-                tokens.output,
-                tokens.cached_read,
-                tokens.cached_write,
-            ];
+        let rows = self.0.used.iter().map(|used| {
+            let counts = numbers(&used.tokens.all());
             let (format, model) = (used.format.as_str(), Escaped(&used.model));
-            write!(f, "<tr><td>{format}</td><td>{model}</td>")?;
-            for number in numbers {
-                write!(f, "<td class=\"n\">{number}</td>")?;
-            }
-            writeln!(f, "</tr>")?;
-        }
-        end(f)?;
+            format!("<td>{format}</td><td>{model}</td>{counts}")
+        });
+        table(f, "Tokens and cost", &names, rows)?;
         for cost in &self.0.reported {
             let shown = Escaped(cost.shown());
             writeln!(f, "<p>As the agents report: <b>{shown}</b></p>")?;
@@ -155,39 +130,48 @@ impl Page<'_> {
         if self.0.problems.is_empty() {
             return Ok(());
         }
-        begin(f, "Not played", &["file", "what", "number"])?;
-        for missed in &self.0.problems {
-            let (file, what) = (Escaped(&missed.file), missed.what);
-            let count = missed.count;
-            writeln!(
-                f,
-                "<tr><td><code>{file}</code></td><td>{what}</td><td class=\"n\">{count}</td></tr>"
-            )?;
-        }
-        end(f)
+        let rows = self.0.problems.iter().map(|missed| {
+            let (file, count) = (Escaped(&missed.file), numbers(&[missed.count]));
+            format!(
+                "<td><code>{file}</code></td><td>{}</td>{count}",
+                missed.what
+            )
+        });
+        table(f, "Not played", &["file", "what", "number"], rows)
     }
 }
 
-fn begin(f: &mut Formatter, title: &str, names: &[&str]) -> fmt::Result {
+/// A table below a heading. The rows have their cells.
+fn table(
+    f: &mut Formatter,
+    title: &str,
+    names: &[&str],
+    rows: impl Iterator<Item = String>,
+) -> fmt::Result {
     write!(f, "<h2>{title}</h2>\n<table>\n<tr>")?;
     for name in names {
         write!(f, "<th>{name}</th>")?;
     }
-    writeln!(f, "</tr>")
-}
-
-fn end(f: &mut Formatter) -> fmt::Result {
+    writeln!(f, "</tr>")?;
+    for row in rows {
+        writeln!(f, "<tr>{row}</tr>")?;
+    }
     writeln!(f, "</table>")
 }
 
-/// The last cell of a row.
-fn examples(f: &mut Formatter, examples: &[Example]) -> fmt::Result {
-    write!(f, "<td>")?;
-    for Example { what, file, line } in examples {
+fn numbers(numbers: &[u64]) -> String {
+    let cells = numbers
+        .iter()
+        .map(|number| format!("<td class=\"n\">{number}</td>"));
+    cells.collect::<Vec<_>>().concat()
+}
+
+fn examples(examples: &[Example]) -> String {
+    let each = examples.iter().map(|Example { what, file, line }| {
         let (what, file) = (Escaped(what), Escaped(file));
-        write!(f, "<code>{what}</code><br><small>{file}:{line}</small><br>")?;
-    }
-    writeln!(f, "</td></tr>")
+        format!("<code>{what}</code><br><small>{file}:{line}</small><br>")
+    });
+    format!("<td>{}</td>", each.collect::<Vec<_>>().concat())
 }
 
 impl<T: Display> Display for Escaped<T> {

@@ -258,7 +258,6 @@ fn shown(name: &str) -> String {
 
 impl Decision {
     /// The decision in words, as of calls.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Denied => "denied",
@@ -271,7 +270,6 @@ impl Decision {
 
 impl Within {
     /// The place in words.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prompt => "in prompts",

@@ -60,10 +60,7 @@ pub fn parse(text: &str) -> Result<ParseResult<'_>, Malformed> {
         tokens: true,
     };
     let parsed = parse_to_ast(&text[start(text)..], &collect, &options);
-    parsed.map_err(|error| Malformed {
-        line: error.line_display(),
-        wrong: error.kind().to_string(),
-    })
+    parsed.map_err(|error| Malformed::new(error.line_display(), error.kind().to_string()))
 }
 
 pub fn find(text: &str, dialect: Dialect) -> Result<Vec<ConfiguredAgent>, Malformed> {

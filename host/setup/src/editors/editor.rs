@@ -63,7 +63,6 @@ pub(crate) struct Code {
 
 impl Editor {
     /// The places where its configuration may be.
-    #[must_use]
     pub fn files(&self, places: &Folders) -> Vec<PathBuf> {
         match &self.kind {
             Kind::Agents { files, .. } | Kind::Code(Code { files, .. }) => files(places),
@@ -72,7 +71,6 @@ impl Editor {
     }
 
     /// The existing configurations.
-    #[must_use]
     pub fn found(&self, places: &Folders) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         for file in self.files(places) {
@@ -97,7 +95,6 @@ impl Editor {
 
     /// Further files with agents, which are changed only if they are named: of a profile, or for windows of other
     /// machines that are connected to this one.
-    #[must_use]
     pub fn further(&self, places: &Folders) -> Vec<PathBuf> {
         let Kind::Agents {
             further, dialect, ..
@@ -113,7 +110,6 @@ impl Editor {
     }
 
     /// All files with agents, and the existing configurations.
-    #[must_use]
     pub fn everywhere(&self, places: &Folders) -> Vec<PathBuf> {
         let mut files = self.found(places);
         files.extend(self.further(places));
@@ -148,13 +144,11 @@ impl Editor {
     }
 
     /// Whether its configuration is code, which does not name its agents.
-    #[must_use]
     pub fn is_code(&self) -> bool {
         matches!(self.kind, Kind::Code(_))
     }
 
     /// The program with its configuration on the command line, for such editors, if it exists.
-    #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         match &self.kind {
             Kind::Typed { program, .. } => which::which(program).ok(),

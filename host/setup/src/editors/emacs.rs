@@ -69,7 +69,10 @@ fn check(text: &str) -> Result<(), Malformed> {
                         Some('\\') => line += usize::from(rest.next() == Some('\n')),
                         Some(_) => {}
                         None => {
-                            return Err(wrong(began, "the text that begins here is never closed"));
+                            return Err(Malformed::new(
+                                began,
+                                "the text that begins here is never closed",
+                            ));
                         }
                     }
                 }
@@ -86,22 +89,15 @@ fn check(text: &str) -> Result<(), Malformed> {
             ')' | ']' => {
                 let opens = if c == ')' { '(' } else { '[' };
                 if open.pop().is_none_or(|(opened, _)| opened != opens) {
-                    return Err(wrong(line, &format!("unmatched `{c}`")));
+                    return Err(Malformed::new(line, format!("unmatched `{c}`")));
                 }
             }
             _ => {}
         }
     }
     match open.pop() {
-        Some((c, line)) => Err(wrong(line, &format!("`{c}` is never closed"))),
+        Some((c, line)) => Err(Malformed::new(line, format!("`{c}` is never closed"))),
         None => Ok(()),
-    }
-}
-
-fn wrong(line: usize, wrong: &str) -> Malformed {
-    Malformed {
-        line,
-        wrong: wrong.to_owned(),
     }
 }
 

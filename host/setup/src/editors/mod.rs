@@ -31,7 +31,6 @@ fn quoted(text: &str) -> String {
 
 impl Editor {
     /// The editor of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         EDITORS.iter().find(|editor| editor.name == name)
     }

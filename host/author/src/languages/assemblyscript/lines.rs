@@ -16,7 +16,9 @@ use crate::languages::javascript::places::fields;
 pub fn of(map: &[u8], code: usize) -> Result<Vec<u8>, Error> {
     let code = code as u64;
     let wrong = |wrong: &dyn std::fmt::Display| {
-        Error::Component(format!("the source map of asc cannot be used: {wrong}"))
+        Error::component(format_args!(
+            "the source map of asc cannot be used: {wrong}"
+        ))
     };
     let map: Value = serde_json::from_slice(map).map_err(|error| wrong(&error))?;
     let sources = map["sources"].as_array().into_iter().flatten();

@@ -12,7 +12,7 @@ const MAP: &str = "sourceMappingURL";
 
 /// Finishes the module: exports its functions as the ABI requires, and adds its lines as DWARF.
 pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result<Vec<u8>, Error> {
-    let wrong = |wrong: wasmparser::BinaryReaderError| Error::Component(wrong.to_string());
+    let wrong = |wrong: wasmparser::BinaryReaderError| Error::component(wrong);
     let mut module = Module::new();
     let mut code = 0;
     for payload in Parser::new(0).parse_all(made) {
@@ -31,7 +31,7 @@ pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result
                     let import = import.map_err(wrong)?;
                     if !import.module.starts_with(OURS) {
                         let (module, name) = (import.module, import.name);
-                        return Err(Error::Component(format!(
+                        return Err(Error::component(format_args!(
                             "it imports {name:?} of {module:?}, which proxies cannot import: `console`, `trace` and \
                              `Math.random` do so; `log` of the SDK writes to the log of acp-chain"
                         )));
