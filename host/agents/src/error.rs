@@ -168,7 +168,6 @@ impl Error {
     }
 
     /// The output of a program before it failed, with its line breaks.
-    #[must_use]
     pub fn output(&self) -> &str {
         match self {
             Self::Tool { output, .. } => output,

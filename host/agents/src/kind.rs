@@ -1,7 +1,5 @@
 //! The kinds of agents.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// The kind of an agent.
@@ -20,7 +18,6 @@ pub enum Kind {
 
 impl Kind {
     /// The name in registries and records.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Binary => "binary",
@@ -38,11 +35,5 @@ impl Kind {
             ),
             _ => format!("`acp-chain agent update {name}` installs it again"),
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

@@ -37,14 +37,12 @@ const fn known(name: &'static str, program: &'static str, args: &'static [&'stat
 
 impl Known {
     /// Its command line, for people.
-    #[must_use]
     pub fn line(&self) -> String {
         let words = [self.program].into_iter().chain(self.args.iter().copied());
         words.collect::<Vec<_>>().join(" ")
     }
 
     /// The words of its command line.
-    #[must_use]
     pub fn words(&self) -> Vec<OsString> {
         let words = [self.program].into_iter().chain(self.args.iter().copied());
         words.map(OsString::from).collect()
@@ -52,7 +50,6 @@ impl Known {
 }
 
 /// The known agents whose program is in `PATH`.
-#[must_use]
 pub fn in_path() -> Vec<&'static Known> {
     let all = KNOWN.iter();
     all.filter(|known| which::which(known.program).is_ok())

@@ -4,7 +4,6 @@ use acp_chain_system::names::is_special;
 
 /// Whether an agent can have this name, which is also that of a folder: 1 to 64 letters, digits, `-`, `_` or `.`,
 /// starting with a letter or a digit, and on Windows none that means something else there.
-#[must_use]
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=64).contains(&name.len())

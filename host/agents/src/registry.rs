@@ -250,7 +250,7 @@ impl Registry {
             };
             let wanted = kind.map_or_else(
                 || format!("a program for {platform}"),
-                |kind| format!("`{kind}` for {platform}"),
+                |kind| format!("`{}` for {platform}", kind.as_str()),
             );
             self.wrong(
                 &entry.id,
@@ -271,7 +271,6 @@ impl Registry {
 
 impl Offer<'_> {
     /// The kind of the agent.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
             Self::Binary(_) => Kind::Binary,

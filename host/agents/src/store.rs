@@ -41,7 +41,6 @@ pub struct Changing<'s> {
 
 impl Store {
     /// The store in this folder, which need not exist yet.
-    #[must_use]
     pub fn new(folder: PathBuf, write: Write) -> Self {
         Self { folder, write }
     }

@@ -137,7 +137,6 @@ pub struct Bridge {
 
 impl Bridge {
     /// A bridge that does not listen yet. `shim` is this program's own executable. Messages are charged to `kept`.
-    #[must_use]
     pub fn new(shim: PathBuf, kept: &Account) -> Self {
         Self {
             shim,

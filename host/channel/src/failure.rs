@@ -45,7 +45,6 @@ impl Failure {
 
     /// The details for the log. Each line is marked, so that it cannot be taken for one of the host: the proxy chooses
     /// the names of its functions.
-    #[must_use]
     pub fn details(&self) -> String {
         let lines = self.details.lines();
         lines.fold(String::new(), |all, line| {

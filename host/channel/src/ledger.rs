@@ -104,7 +104,6 @@ impl Entry {
 
 impl Ledger {
     /// An empty ledger that numbers messages from `first`. Nothing may be sent before [`Ledger::start`].
-    #[must_use]
     pub fn new(first: MessageId, limits: Arc<Limits>, grant: Arc<Grant>) -> Self {
         Self {
             next: first,

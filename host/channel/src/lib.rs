@@ -54,7 +54,6 @@ pub struct Delivery {
 }
 
 /// The subject of a message, by which powers distinguish messages. The method of a response is that of the request.
-#[must_use]
 pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<'a> {
     let is_update = method == "session/update" && message.kind() == Kind::Notification;
     Subject {
@@ -67,7 +66,6 @@ pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<
 
 /// The subject of a message, as far as needed to decide whether a proxy sees it: the kind of an update is looked up
 /// only if the grant distinguishes updates.
-#[must_use]
 pub fn seen_subject<'a>(
     grant: &Grant,
     message: &Message,

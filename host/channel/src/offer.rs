@@ -23,7 +23,6 @@ impl Offer {
     ];
 
     /// The name: also the first part of its MCP methods.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -34,7 +33,6 @@ impl Offer {
     }
 
     /// The MCP method that lists its entries; empty for [`Completion`](Self::Completion).
-    #[must_use]
     pub fn list(self) -> &'static str {
         match self {
             Self::Tools => "tools/list",
@@ -45,7 +43,6 @@ impl Offer {
     }
 
     /// The interface that a method of MCP belongs to.
-    #[must_use]
     pub fn of(method: &str) -> Option<Self> {
         let (kind, _) = method.split_once('/')?;
         Self::ALL.into_iter().find(|offer| offer.as_str() == kind)
@@ -58,13 +55,11 @@ pub struct Offers(u8);
 
 impl Offers {
     /// Whether a component has this interface.
-    #[must_use]
     pub fn has(self, offer: Offer) -> bool {
         self.0 & 1 << offer as u8 != 0
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -101,7 +96,6 @@ const ASKS: [(&str, &str); 3] = [
 ];
 
 /// The capability that a request to a client requires; `None` for requests that no server may send.
-#[must_use]
 pub fn capability(method: &str) -> Option<&'static str> {
     let asks = ASKS.into_iter().find(|(asks, _)| *asks == method);
     asks.map(|(_, capability)| capability)

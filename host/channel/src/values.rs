@@ -18,7 +18,6 @@ pub enum Owner {
 
 impl Owner {
     /// The session that names the project.
-    #[must_use]
     pub fn session(&self) -> Option<&Arc<str>> {
         match self {
             Self::User => None,

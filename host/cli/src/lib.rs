@@ -337,7 +337,6 @@ impl Command {
 const UNPRINTED: u8 = 2;
 
 /// Runs the command line.
-#[must_use]
 pub fn main() -> ExitCode {
     let code = dispatch();
     let Some(error) = out::unwritten() else {

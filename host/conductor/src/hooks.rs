@@ -50,7 +50,6 @@ impl AgentHooks {
     /// session, on their way to the agent; no proxy sees it. If the agent's version is one that was tried, hooks that
     /// turn out not to work stop the session; otherwise, or if the agent only asks, the user is notified. If they
     /// `are_required`, an agent that says to be another one, or another version, is refused.
-    #[must_use]
     pub fn new(
         reports: Reports,
         agent: &'static KnownAgent,

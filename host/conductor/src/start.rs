@@ -22,7 +22,6 @@ pub enum Role {
 
 impl Role {
     /// The role that a method begins; `None` if it begins none.
-    #[must_use]
     pub fn of(method: &str) -> Option<Self> {
         match method {
             INITIALIZE => Some(Self::Agent),
@@ -69,7 +68,6 @@ impl std::fmt::Debug for Chain {
 impl Chain {
     /// A chain of these proxies, the client's neighbour first, in front of an agent. This process opens the sockets
     /// through which the agent reaches their MCP servers.
-    #[must_use]
     pub fn new(proxies: Vec<Member>, agent: impl Into<Agent>) -> Self {
         Self {
             proxies,

@@ -44,7 +44,6 @@ impl StoredValues {
     }
 
     /// The owner of a proxy's values: the user, or the project with this folder; `None` if the proxy has none.
-    #[must_use]
     pub fn namespace(&self, proxy: &str, project: Option<&str>) -> Option<Namespace> {
         let of_user = self.namespaces.get(proxy)?.clone();
         Some(Namespace {

@@ -133,7 +133,6 @@ fn behind(doctor: &Doctor, at: &str, name: &str, agent: &Agent) -> Finding {
 }
 
 /// The acp-chain that an agent of an editor launches, if that does not exist.
-#[must_use]
 pub fn missing_program(agent: &Agent) -> Option<&Path> {
     let is_chain = matches!(agent.runs, Runs::Chain | Runs::ByHand);
     let program = agent.words.first().map(Path::new)?;
@@ -141,7 +140,6 @@ pub fn missing_program(agent: &Agent) -> Option<&Path> {
 }
 
 /// The command that changes one of the configurations found.
-#[must_use]
 pub fn setup_command(editor: &Editor, path: &Path, found: &[PathBuf]) -> String {
     let setup = format!("acp-chain setup {}", editor.name);
     match found {

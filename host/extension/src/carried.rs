@@ -70,13 +70,11 @@ impl Carried {
     }
 
     /// The extension of this name.
-    #[must_use]
     pub fn named(&self, name: &str) -> Option<&Extension> {
         self.iter().find(|extension| extension.name == name)
     }
 
     /// The extension with this digest.
-    #[must_use]
     pub fn of_digest(&self, digest: &Digest) -> Option<&Extension> {
         self.iter().find(|extension| extension.digest == *digest)
     }
@@ -89,7 +87,6 @@ impl Carried {
 
 impl Extension {
     /// The size of the component in bytes.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.component.end - self.component.start
     }

@@ -13,7 +13,6 @@ pub struct Change {
 
 impl Change {
     /// Compares two releases.
-    #[must_use]
     pub fn between(old: &Release, new: &Release) -> Self {
         let mut change = Self::default();
         if old.source != new.source {

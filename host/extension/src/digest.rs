@@ -26,7 +26,6 @@ pub struct Hasher(Sha256);
 
 impl Digest {
     /// The digest of some bytes.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -46,7 +45,6 @@ impl Digest {
     }
 
     /// The digits alone, for use as a file name.
-    #[must_use]
     pub fn hex(&self) -> String {
         HEXLOWER.encode(&self.0)
     }
@@ -59,7 +57,6 @@ impl Hasher {
     }
 
     /// The digest of all added bytes.
-    #[must_use]
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
     }

@@ -38,7 +38,6 @@ pub enum Location {
 
 impl Location {
     /// The path of the file; `None` for a built-in extension.
-    #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) | Self::Stored(Stored { path, .. }) | Self::Read(path, _) => {

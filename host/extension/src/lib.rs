@@ -32,7 +32,6 @@ pub use source::{Reference, Source, SourceError};
 pub use store::{Changing, CollectOutcome, Store, StoreError, Stored};
 
 /// Whether this can be the name of an extension, and of a proxy: 1 to 64 letters, digits, `-`, `_` or `.`.
-#[must_use]
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     (1..=64).contains(&name.len()) && name.chars().all(plain)

@@ -131,7 +131,6 @@ struct File1 {
 
 impl Lock {
     /// The path of a manifest's lock.
-    #[must_use]
     pub fn beside(manifest: &Path) -> PathBuf {
         manifest.with_extension("lock")
     }
@@ -206,19 +205,16 @@ impl Lock {
     }
 
     /// The file, by its absolute path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether nothing is locked.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.extensions.is_empty()
     }
 
     /// The extension with this name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Locked> {
         self.extensions.get(name)
     }
@@ -239,7 +235,6 @@ impl Lock {
     }
 
     /// An error about an extension whose `size` is not that of its component.
-    #[must_use]
     pub fn wrong_size(&self, name: &str, actual: u64) -> LockError {
         LockError::Wrong {
             path: self.path.clone(),

@@ -59,7 +59,6 @@ pub enum SignatureError {
 
 impl Signer {
     /// The trusted comment by which a signature names this key.
-    #[must_use]
     pub fn comment(&self) -> String {
         format!("{NAMED}{}", self.0)
     }

@@ -90,7 +90,6 @@ impl Source {
     }
 
     /// Whether the source names a digest, so that its content cannot change.
-    #[must_use]
     pub fn is_fixed(&self) -> bool {
         match self {
             Self::BuiltIn(_) | Self::File(_) => false,
@@ -171,7 +170,6 @@ fn web(text: &str) -> Result<Source, SourceError> {
 
 impl Reference {
     /// The version to request: the digest, or else the tag.
-    #[must_use]
     pub fn version(&self) -> String {
         let digest = self.digest.map(|digest| digest.to_string());
         digest
@@ -180,7 +178,6 @@ impl Reference {
     }
 
     /// Whether the registry is on this machine.
-    #[must_use]
     pub fn is_local(&self) -> bool {
         let host = match self.registry.strip_prefix('[') {
             Some(rest) => rest.split(']').next(),

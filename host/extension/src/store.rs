@@ -102,20 +102,17 @@ impl Stored {
 
 impl Store {
     /// The store in a folder, which need not exist yet.
-    #[must_use]
     pub fn open(folder: &Path) -> Self {
         let folder = folder.to_owned();
         Self { folder }
     }
 
     /// The folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The path of a component; `None` if it is not installed. The content is not checked.
-    #[must_use]
     pub fn find(&self, digest: &Digest) -> Option<PathBuf> {
         Some(self.path(digest)).filter(|path| path.is_file())
     }

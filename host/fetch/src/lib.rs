@@ -40,7 +40,6 @@ pub struct Fetched {
 
 impl Fetched {
     /// The end of an error about a missing signature: why signatures could not be read; empty if all were.
-    #[must_use]
     pub fn unread_signatures(&self) -> String {
         self.unread.as_ref().map_or_else(String::new, |why| {
             format!("; its signatures cannot be read: {}", quote(why, MAX_QUOTE))

@@ -127,7 +127,6 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
 ];
 
 /// The agent in this package, in this version.
-#[must_use]
 pub fn known(package: &str, version: &Version) -> Option<&'static KnownAgent> {
     AGENTS.iter().find(|agent| {
         let range = VersionReq::parse(agent.range);
@@ -161,25 +160,21 @@ pub fn unattached(program: &str) -> Option<&'static UnattachedAgent> {
 
 impl KnownAgent {
     /// How its hooks report and are answered.
-    #[must_use]
     pub fn dialect(&self) -> Option<&'static Dialect> {
         dialect(self.dialect)
     }
 
     /// Whether nothing is reported: the agent asks before each tool instead, in ACP.
-    #[must_use]
     pub fn only_asks(&self) -> bool {
         self.sign == Sign::Never
     }
 
     /// The versions for which the dialect is written.
-    #[must_use]
     pub fn versions(&self) -> &'static str {
         self.versions
     }
 
     /// Whether the dialect is written for this version. In others, the hooks may do something else.
-    #[must_use]
     pub fn is_for(&self, version: &Version) -> bool {
         let mut versions = self.versions.split(", ");
         versions.any(|own| Version::parse(own).is_ok_and(|own| own == *version))

@@ -17,7 +17,6 @@ const _: () = assert!(PATIENCE.as_secs() < TIMEOUT as u64);
 
 /// The program that agents start for each event, to be written to a file; none if it could not be compiled for this
 /// system, where `acp-chain hook` does the same.
-#[must_use]
 pub fn client() -> Option<&'static [u8]> {
     static CLIENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hook.bin"));
     (!CLIENT.is_empty()).then_some(CLIENT)
@@ -160,7 +159,6 @@ pub(crate) fn hooks(run: &Run<'_>, dialect: &Dialect, hook: impl Fn(String) -> V
 }
 
 /// Two JSON values as one: members of both objects, and elements of both arrays; of anything else `ours`.
-#[must_use]
 pub fn merge(theirs: Value, ours: Value) -> Value {
     match (theirs, ours) {
         (Value::Object(mut theirs), Value::Object(ours)) => {

@@ -113,7 +113,6 @@ static ALL: &[&Dialect] = &[
 const LONGEST_PARENTS: usize = 16 * 1024;
 
 /// The dialect of this name.
-#[must_use]
 pub fn dialect(name: &str) -> Option<&'static Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name == name)
 }
@@ -121,7 +120,6 @@ pub fn dialect(name: &str) -> Option<&'static Dialect> {
 /// The event before a tool that the record of a session has, under the name that the agent's hooks report, and with this
 /// input (JSON text). If there is no dialect of the agent's name, the kind is not known. What else is known is put into
 /// the event.
-#[must_use]
 pub fn recorded(agent: &str, tool: &str, input: &str) -> Event {
     Event {
         moment: Moment::BeforeTool,
@@ -188,7 +186,6 @@ impl Dialect {
     /// A decision about an event, as the agent gets it: its commands run behind what lets its hooks see all that they
     /// do. Proxies and the client see nothing of that: [`read`](Self::read) takes it off what has run, and
     /// [`without_prefix`](Self::without_prefix) off what the agent shows.
-    #[must_use]
     pub fn with_prefix(&self, event: &Event, decision: Decision) -> Decision {
         let Some(prefix) = self.prefix.filter(|_| Prefix::is_of(&event.tool)) else {
             return decision;
@@ -204,7 +201,6 @@ impl Dialect {
 
     /// A message of the agent (JSON text) with the commands of the model in place of those that run; `None` if they are
     /// the same, or it shows none.
-    #[must_use]
     pub fn without_prefix(&self, message: &str) -> Option<String> {
         self.prefix?.hidden(message)
     }
@@ -239,20 +235,17 @@ impl Dialect {
     }
 
     /// The answer to an event about which nothing could be decided: a refusal, for this reason.
-    #[must_use]
     pub fn closed(&self, event: &str, reason: &str) -> Answer {
         let moment = self.moment(event).unwrap_or(Moment::BeforeTool);
         (self.closed)(moment, reason)
     }
 
     /// Whether reports name calls as ACP does.
-    #[must_use]
     pub fn names_calls(&self) -> bool {
         !self.places.call.is_empty()
     }
 
     /// Whether an update of ACP (JSON text) is of a call for which the agent runs no hook.
-    #[must_use]
     pub fn runs_no_hook(&self, update: &str) -> bool {
         let mut unhooked = self.unhooked.iter();
         unhooked.any(|unhooked| unhooked.is_shown_by(update))

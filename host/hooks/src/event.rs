@@ -24,7 +24,6 @@ pub enum Moment {
 
 impl Moment {
     /// The method of the request for this moment; none for signs of life, which no proxy decides about.
-    #[must_use]
     pub fn method(self) -> Option<&'static str> {
         match self {
             Self::BeforeTool => Some("_acp-chain/hook/before_tool"),

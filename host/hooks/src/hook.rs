@@ -68,7 +68,6 @@ impl fmt::Display for NoAnswer {
 
 /// Reports the event that these two words name, a dialect and an event, with standard input as the agent's report.
 /// `connect` connects to the host's socket.
-#[must_use]
 #[expect(clippy::disallowed_methods, reason = "the agent reads it")]
 pub fn main<S: Read + Write + 'static>(
     words: impl IntoIterator<Item = OsString>,

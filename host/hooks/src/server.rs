@@ -203,20 +203,17 @@ impl Server {
     }
 
     /// The dialect of the hooks.
-    #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
         self.0.dialect
     }
 
     /// The path of the socket, for the agent's environment.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.0.address.path()
     }
 
     /// The folder of the socket, for what else the hooks need: it is removed with the socket. `None` where sockets have
     /// no folder.
-    #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         self.0.address.folder()
     }
@@ -224,19 +221,16 @@ impl Server {
 
 impl Reports {
     /// The dialect of the hooks.
-    #[must_use]
     pub fn dialect(&self) -> &'static Dialect {
         self.server.dialect()
     }
 
     /// The path of the socket, for the agent's environment.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.server.path()
     }
 
     /// The token of this run, for the agent's environment.
-    #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }

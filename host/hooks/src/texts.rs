@@ -56,7 +56,6 @@ impl Texts {
 }
 
 /// The texts of a result (JSON text), in order, as an event has them; `None` if it cannot be read.
-#[must_use]
 pub fn texts(result: &str) -> Option<Vec<String>> {
     Texts::of(result).map(Texts::contents)
 }

@@ -43,7 +43,6 @@ pub struct Answer {
 
 impl Header {
     /// Reads the line, without its line break. `None` if it has other parts, or names a report that is too long.
-    #[must_use]
     pub fn parse(line: &str) -> Option<Self> {
         let mut parts = line.split(' ').map(str::to_owned);
         let (token, dialect, event) = (parts.next()?, parts.next()?, parts.next()?);
@@ -57,7 +56,6 @@ impl Header {
     }
 
     /// The line, with its line break.
-    #[must_use]
     pub fn line(&self) -> String {
         let Self {
             token,
@@ -71,7 +69,6 @@ impl Header {
 
 impl Answer {
     /// The bytes that the host sends.
-    #[must_use]
     pub fn encode(&self) -> String {
         let (stdout, stderr) = (&self.stdout, &self.stderr);
         let mut bytes = format!("{} {} {}\n", self.code, stdout.len(), stderr.len());
@@ -80,7 +77,6 @@ impl Answer {
     }
 
     /// Reads these bytes. `None` if they are cut or odd: nothing of them counts then.
-    #[must_use]
     pub fn decode(bytes: &str) -> Option<Self> {
         let (line, rest) = bytes.split_once('\n')?;
         let mut numbers = line.split(' ');

@@ -4,7 +4,6 @@ use crate::Dialect;
 
 impl Dialect {
     /// What they can do with a call, before it runs.
-    #[must_use]
     pub fn calls(&self) -> &'static str {
         if self.changes_input {
             "seen, refused, changed"
@@ -14,13 +13,11 @@ impl Dialect {
     }
 
     /// What they can do with the result of a call that succeeded, before it reaches the model.
-    #[must_use]
     pub fn results(&self) -> &'static str {
         of_results(self.changes_output)
     }
 
     /// What they can do with the result of a call that failed.
-    #[must_use]
     pub fn failures(&self) -> &'static str {
         of_results(self.changes_failures)
     }

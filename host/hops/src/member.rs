@@ -63,7 +63,6 @@ pub enum Member {
 
 impl Member {
     /// Its id in the manifest.
-    #[must_use]
     #[inline]
     pub fn name(&self) -> &str {
         match self {
@@ -74,7 +73,6 @@ impl Member {
 
     /// Whether others rely on the proxy's decisions. A native program is never a guard, as it cannot declare itself
     /// one.
-    #[must_use]
     #[inline]
     pub fn is_guard(&self) -> bool {
         match self {

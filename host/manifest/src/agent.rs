@@ -127,7 +127,6 @@ impl Remote {
     }
 
     /// Whether a command line is one of [`Remote::command`].
-    #[must_use]
     pub fn is_behind(command: &CommandLine) -> bool {
         let is_ours = std::env::current_exe().is_ok_and(|program| *program == *command.program);
         is_ours && command.args.first().is_some_and(|word| word == CONNECT)

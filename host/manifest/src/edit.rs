@@ -51,7 +51,6 @@ impl Edit {
     }
 
     /// Whether the manifest has a proxy with this name as its id or its extension.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.entries().any(|entry| is_named(entry, name))
     }
@@ -96,13 +95,11 @@ impl Edit {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The edited text.
-    #[must_use]
     pub fn text(&self) -> String {
         self.document.to_string()
     }

@@ -186,7 +186,6 @@ impl Manifest {
     }
 
     /// Reads the proxies of the user's own chain independently, to report all errors.
-    #[must_use]
     pub fn each_of_user(user: &User, installed: &Installed) -> Vec<Single> {
         let own = &user.own;
         Context::new(&own.path, &own.text, user, installed).each(own.proxies.clone())
@@ -244,7 +243,6 @@ impl Manifest {
     }
 
     /// An error about a proxy, with the manifest, the id, and the component or program.
-    #[must_use]
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
         let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
         let what = match &entry.kind {

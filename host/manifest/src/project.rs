@@ -112,13 +112,11 @@ impl Draft {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// An error about a proxy, at the place of its table.
-    #[must_use]
     pub fn wrong(&self, proxy: &Drafted, what: String) -> ManifestError {
         ManifestError::at(&self.path, &self.text, proxy.start, what)
     }

@@ -71,7 +71,6 @@ pub struct ComponentEntry {
 
 impl ProxyEntry {
     /// Whether both have the same component, whatever their settings are.
-    #[must_use]
     pub fn is_same_extension(&self, other: &Self) -> bool {
         match (&self.kind, &other.kind) {
             (ProxyKind::Component(one), ProxyKind::Component(two)) => one.location == two.location,
@@ -80,7 +79,6 @@ impl ProxyEntry {
     }
 
     /// Why a guard cannot guard: it lacks powers. `None` for other proxies.
-    #[must_use]
     pub fn cannot_guard(&self) -> Option<String> {
         let ProxyKind::Component(component) = &self.kind else {
             return None;
@@ -95,7 +93,6 @@ impl ProxyEntry {
     }
 
     /// Whether this is `permissions`, and its configuration has no rules: then it decides nothing.
-    #[must_use]
     pub fn lacks_rules(&self) -> bool {
         let ProxyKind::Component(component) = &self.kind else {
             return false;

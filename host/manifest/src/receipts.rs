@@ -62,7 +62,6 @@ impl ReceiptsEntry {
 
 impl OnReceiptsFailure {
     /// Its name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stop => "stop",

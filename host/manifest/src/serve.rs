@@ -113,13 +113,11 @@ pub struct Route {
 
 impl Route {
     /// Whether the route is for all users: it names neither users nor groups.
-    #[must_use]
     pub fn is_for_all(&self) -> bool {
         self.users.is_empty() && self.groups.is_empty()
     }
 
     /// Whether the route is for the user with this name, of these groups.
-    #[must_use]
     pub fn fits(&self, name: &String, groups: &[String]) -> bool {
         let is_member = || self.groups.iter().any(|group| groups.contains(group));
         self.is_for_all() || self.users.contains(name) || is_member()

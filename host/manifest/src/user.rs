@@ -166,19 +166,16 @@ impl Default for User {
 
 impl User {
     /// Whether the user's own chain has proxies.
-    #[must_use]
     pub fn has_chain(&self) -> bool {
         !self.own.proxies.is_empty()
     }
 
     /// The path of the file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.own.path
     }
 
     /// The error for a mistake at a byte of the file.
-    #[must_use]
     pub fn error(&self, at: usize, what: String) -> ManifestError {
         ManifestError::at(&self.own.path, &self.own.text, at, what)
     }

@@ -49,7 +49,6 @@ impl Default for Capabilities {
 
 impl Capabilities {
     /// Reads the result of `initialize`.
-    #[must_use]
     pub fn read(result: &str) -> Self {
         let typed = is_typed(result);
         let has = |transport: &str| {
@@ -72,7 +71,6 @@ impl Capabilities {
 
     /// The kind of bridge for the agent: the preferred kind if it is supported, otherwise the other. `None` if neither
     /// is.
-    #[must_use]
     pub fn bridge(&self, wanted: BridgeKind) -> Option<BridgeKind> {
         let has = |transport: &BridgeKind| match transport {
             BridgeKind::Http => self.http,
@@ -100,7 +98,6 @@ fn is_typed(result: &str) -> bool {
 
 /// Adds the capability for MCP over ACP to the result of `initialize`. `None` if it is declared already, the result has
 /// no place for it, or the agent supports no kind of bridge.
-#[must_use]
 pub fn with_acp(result: &str) -> Option<String> {
     let capabilities = Capabilities::read(result);
     if capabilities.acp || capabilities.bridge(BridgeKind::Stdio).is_none() {

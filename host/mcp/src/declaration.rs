@@ -85,7 +85,6 @@ pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
 }
 
 /// Replaces the entries in params. Params that are not an object stay unchanged.
-#[must_use]
 pub fn write(params: &str, entries: &[Entry]) -> String {
     let entries: Vec<_> = entries.iter().map(|entry| &*entry.text).collect();
     let list = format!("[{}]", entries.join(","));
@@ -93,7 +92,6 @@ pub fn write(params: &str, entries: &[Entry]) -> String {
 }
 
 /// Removes `mcpServers` from params. Params that are not an object stay unchanged.
-#[must_use]
 pub fn without(params: &str) -> String {
     edit(params, &format!("/{SERVERS}"), None).unwrap_or_else(|_| params.to_owned())
 }
@@ -135,7 +133,6 @@ impl Entry {
     }
 
     /// The entry of a server over ACP, with the host's id.
-    #[must_use]
     pub fn over_acp(name: &str, server: ServerId) -> Self {
         let id = chain_id(server);
         let entry = json!({ "type": "acp", "name": name, "id": id, "serverId": id });
@@ -167,20 +164,17 @@ impl Entry {
     }
 
     /// The server, if the entry's id is one of the host's.
-    #[must_use]
     pub fn server(&self) -> Option<ServerId> {
         self.id.as_ref().and_then(|(_, id)| server_of(id))
     }
 }
 
 /// The host's id of a server.
-#[must_use]
 pub fn chain_id(server: ServerId) -> String {
     format!("{OURS}{server}")
 }
 
 /// The server with this id of the host.
-#[must_use]
 pub fn server_of(id: &str) -> Option<ServerId> {
     let number = id.strip_prefix(OURS)?;
     // Rejects other spellings of the number.
@@ -223,7 +217,6 @@ fn likeness(name: &str) -> String {
 }
 
 /// The name of the server with the tools of a proxy. It has only characters that agents accept in names.
-#[must_use]
 pub fn name_of_tools(proxy: &str) -> String {
     let letters = proxy.chars().map(|letter| match letter {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => letter,

@@ -34,14 +34,12 @@ impl ParamHeaders {
     }
 
     /// The content of a header, by the name after [`PREFIX`].
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Header> {
         self.0.get(name)
     }
 }
 
 /// The text of a header, which may be encoded as `=?base64?…?=`. `None` if the encoding is invalid.
-#[must_use]
 pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     let wrapped = value.strip_prefix("=?base64?");
     match wrapped.and_then(|value| value.strip_suffix("?=")) {

@@ -33,7 +33,6 @@ impl Version {
     ];
 
     /// The version's name in MCP.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V2024November => "2024-11-05",
@@ -45,14 +44,12 @@ impl Version {
     }
 
     /// The version with this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
 
     /// The version for a client that requests this one in `initialize`: the requested version if the host supports it,
     /// otherwise the newest that has `initialize` (MCP lifecycle, version negotiation).
-    #[must_use]
     pub fn negotiated(asked: &str) -> Self {
         let legacy = Self::named(asked).filter(|version| *version < Self::Stateless);
         legacy.unwrap_or(Self::V2025November)
@@ -219,7 +216,6 @@ pub fn meta<'a>(body: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// An id or token chosen by a peer, if it is valid (MCP `RequestId`, `ProgressToken`).
-#[must_use]
 pub fn token(text: Option<&str>) -> Option<Id> {
     let text = text.filter(|text| text.len() <= TOKEN && *text != "null")?;
     Id::parse(text)

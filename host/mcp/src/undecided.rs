@@ -41,7 +41,6 @@ struct Trial {
 impl Undecided {
     /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
     /// `prefix`, which must differ between seats of one provider. What it keeps is charged to parts of `kept`.
-    #[must_use]
     pub fn new(id: &str, prefix: &str, kept: &Account) -> Self {
         Self {
             id: id.to_owned(),

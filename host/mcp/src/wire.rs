@@ -19,7 +19,6 @@ pub struct McpMessage {
 
 impl McpMessage {
     /// The MCP message that an ACP message carries; `None` without a method.
-    #[must_use]
     pub fn read(carrier: &Message) -> Option<Self> {
         Some(Self {
             message: carrier.carried()?,
@@ -28,7 +27,6 @@ impl McpMessage {
     }
 
     /// An MCP message that no ACP message carries.
-    #[must_use]
     pub fn of(message: Message) -> Self {
         let meta = None;
         Self { message, meta }
@@ -40,13 +38,11 @@ impl McpMessage {
     }
 
     /// MCP's method.
-    #[must_use]
     pub fn method(&self) -> &str {
         self.message.method()
     }
 
     /// MCP's params, as JSON text; `null` if there are none.
-    #[must_use]
     pub fn params(&self) -> &str {
         self.message.body()
     }
@@ -90,7 +86,6 @@ pub struct Address<'a> {
 
 impl<'a> Address<'a> {
     /// Reads the params or the result of an ACP message.
-    #[must_use]
     pub fn read(body: &'a str) -> Self {
         let text = |name| member(body, name).and_then(text);
         Self {
@@ -101,7 +96,6 @@ impl<'a> Address<'a> {
     }
 
     /// The number of the connection, if its id is one of the host's.
-    #[must_use]
     pub fn own_connection(&self) -> Option<ConnectionId> {
         let number = self.connection.as_deref()?.strip_prefix(OWN_PREFIX)?;
         number.parse().ok()
@@ -117,13 +111,11 @@ fn text(json: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The `_meta` in ACP params or an ACP result, if it is an object.
-#[must_use]
 pub fn meta(body: &str) -> Option<&str> {
     member(body, "_meta").filter(|meta| meta.starts_with('{'))
 }
 
 /// The params of `mcp/connect`, with the server's id under each of these member names.
-#[must_use]
 pub fn connect(names: &[&str], server: &str, meta: Option<&str>) -> String {
     let server = quoted(server);
     let names = names.iter().map(|name| (*name, Some(&*server)));
@@ -132,7 +124,6 @@ pub fn connect(names: &[&str], server: &str, meta: Option<&str>) -> String {
 }
 
 /// The params of `mcp/disconnect`. `connection` is the id as JSON text.
-#[must_use]
 pub fn disconnect(connection: &str, meta: Option<&str>) -> String {
     object(&[("connectionId", Some(connection)), ("_meta", meta)])
 }
@@ -143,13 +134,11 @@ pub(crate) fn on_connection(connection: &str, said: &McpMessage) -> String {
 }
 
 /// The params of `mcp/message` on a connection with one of the host's ids.
-#[must_use]
 pub fn on_own(connection: ConnectionId, said: &McpMessage) -> String {
     on_connection(&own(connection), said)
 }
 
 /// The host's id of a connection, as JSON text.
-#[must_use]
 pub fn own(connection: ConnectionId) -> String {
     format!("\"{OWN_PREFIX}{connection}\"")
 }
@@ -158,7 +147,6 @@ pub fn own(connection: ConnectionId) -> String {
 const OWN_PREFIX: &str = "acp-chain-";
 
 /// The params of `mcp/message` for a request that stands alone, or a notification that belongs to one.
-#[must_use]
 pub fn alone(server: &str, request: &str, said: &McpMessage) -> String {
     said.carried_by(&[
         ("serverId", &quoted(server)),
@@ -175,7 +163,6 @@ const OWN: [i64; 4] = [
 ];
 
 /// Wraps an MCP outcome in a result, as the stateless dialect requires. Errors of the dialect pass unchanged.
-#[must_use]
 pub fn carry(outcome: Message, meta: Option<&str>) -> Message {
     let body = outcome.body();
     let name = match outcome.kind() {
@@ -194,7 +181,6 @@ pub fn carry(outcome: Message, meta: Option<&str>) -> Message {
 }
 
 /// The MCP outcome in a result of the stateless dialect; `None` if it has none.
-#[must_use]
 pub fn carried(answer: &Message) -> Option<Message> {
     /// The required members of an error.
     #[derive(Deserialize)]

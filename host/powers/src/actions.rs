@@ -32,7 +32,6 @@ impl Actions {
     ];
 
     /// The smallest list of names for this set.
-    #[must_use]
     pub fn names(self) -> Vec<&'static str> {
         let shown = Self::NAMES.iter().filter(|(name, actions)| match *name {
             // `change` and `answer` include `refuse`.

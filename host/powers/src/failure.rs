@@ -22,13 +22,11 @@ pub enum FailurePolicy {
 
 impl FailurePolicy {
     /// Whether a broken proxy is restarted.
-    #[must_use]
     pub fn restarts(self) -> bool {
         matches!(self, Self::Restart | Self::RestartThenBypass)
     }
 
     /// Whether a proxy that was given up is bypassed.
-    #[must_use]
     pub fn ends_open(self) -> bool {
         matches!(self, Self::RestartThenBypass | Self::Bypass)
     }

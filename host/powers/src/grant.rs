@@ -116,7 +116,6 @@ impl Grant {
     }
 
     /// All powers, for the proxy with this id.
-    #[must_use]
     pub fn all_powers(id: &str) -> Self {
         let mut grant = Self {
             own: format!("acp-chain/{id}"),
@@ -127,7 +126,6 @@ impl Grant {
     }
 
     /// All powers, and all actions on every method.
-    #[must_use]
     pub fn unlimited() -> Self {
         Self {
             unlimited: true,
@@ -136,36 +134,30 @@ impl Grant {
         }
     }
 
-    #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.powers.iter().any(|power| power.key == key)
     }
 
     /// In the order in which they were named.
-    #[must_use]
     pub fn powers(&self) -> &[&'static Power] {
         &self.powers
     }
 
     /// The methods that are granted by name.
-    #[must_use]
     pub fn methods(&self) -> &[NamedMethods] {
         &self.methods
     }
 
     /// Whether updates of different kinds are covered differently, so that their kind must be parsed.
-    #[must_use]
     pub fn tells_updates_apart(&self) -> bool {
         !self.unlimited && !self.all_updates
     }
 
-    #[must_use]
     pub fn is_unlimited(&self) -> bool {
         self.unlimited
     }
 
     /// Whether it covers any of these actions on a message.
-    #[must_use]
     pub fn covers(&self, actions: Actions, subject: &Subject) -> bool {
         if self.unlimited || actions.intersects(Actions::READ) && self.reads_every(subject) {
             return true;
@@ -180,7 +172,6 @@ impl Grant {
     }
 
     /// The places of a message that may change.
-    #[must_use]
     pub fn changeable(&self, subject: &Subject) -> Places<'_> {
         let everything = self.unlimited || self.by_name(subject.method).intersects(Actions::CHANGE);
         let places = self.about(Actions::CHANGE, subject);
@@ -189,7 +180,6 @@ impl Grant {
     }
 
     /// Which part of a message's body can be read.
-    #[must_use]
     pub fn sight(&self, subject: &Subject) -> Sight<'_> {
         if self.reads_every(subject) {
             return Sight::All;
@@ -267,7 +257,6 @@ fn check_name(methods: &Pattern) -> Result<(), GrantError> {
 }
 
 /// The error text for a missing permission: which powers would allow one of these actions on such a message.
-#[must_use]
 pub fn lacking(actions: Actions, subject: &Subject) -> String {
     let Subject { sender, method, .. } = subject;
     let wanted = Power::all().filter(|power| {
@@ -309,13 +298,11 @@ impl Power {
     }
 
     /// The power with this key.
-    #[must_use]
     pub fn named(key: &str) -> Option<&'static Power> {
         Self::all().find(|power| power.key == key)
     }
 
     /// The most similar key.
-    #[must_use]
     pub fn nearest(key: &str) -> &'static str {
         let like = |power: &Power| strsim::jaro_winkler(power.key, key);
         let nearest = Self::all().max_by(|one, two| like(one).total_cmp(&like(two)));
@@ -328,7 +315,6 @@ impl Power {
     }
 
     /// The actions on any of the covered messages.
-    #[must_use]
     pub fn actions(&self) -> Actions {
         self.covers.iter().map(|cover| cover.actions).collect()
     }
@@ -336,7 +322,6 @@ impl Power {
 
 impl Cover {
     /// Whether it covers messages of these methods and kinds from this sender; from any sender without one.
-    #[must_use]
     pub fn meets(&self, methods: &Pattern, sender: Option<Peer>, kinds: Kinds) -> bool {
         self.kinds.intersects(kinds)
             && sender.is_none_or(|sender| sender == self.sender)
@@ -344,7 +329,6 @@ impl Cover {
     }
 
     /// The covered updates, as text.
-    #[must_use]
     pub fn updates_in_words(&self) -> String {
         match self.updates {
             Updates::None => String::new(),

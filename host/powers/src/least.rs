@@ -5,7 +5,6 @@ use crate::{Actions, Grant, Power, Subscription};
 /// The smallest set of powers for a proxy's subscriptions: all granted powers that it can use, since subscriptions do
 /// not show what it does with the messages; and for each subscription that no granted power covers, the first power of
 /// the table that covers it, since powers that show less precede those that show more.
-#[must_use]
 pub fn least(asked: &[Subscription], granted: &Grant, tools: bool) -> Vec<&'static Power> {
     let unmet: Vec<_> = asked
         .iter()

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use crate::{Actions, Cover, Kinds, Power};
 
 /// Two tables in Markdown: the description of each power, and the messages that it covers.
-#[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| Power | It | Danger | Because |\n|---|---|---|---|\n");
     for power in Power::all() {

@@ -20,7 +20,6 @@ impl Peer {
     }
 
     /// The name in logs, traces and errors.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Client => "client",
@@ -44,7 +43,6 @@ pub enum Kind {
 
 impl Kind {
     /// Whether this is a result or an error.
-    #[must_use]
     pub const fn is_response(self) -> bool {
         matches!(self, Self::Result | Self::Error)
     }
@@ -69,7 +67,6 @@ bitflags::bitflags! {
 
 impl Kinds {
     /// Whether a kind is in the set.
-    #[must_use]
     pub const fn has(self, kind: Kind) -> bool {
         self.contains(match kind {
             Kind::Request => Self::REQUEST,

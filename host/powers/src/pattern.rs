@@ -54,18 +54,15 @@ impl Pattern {
     }
 
     /// The name, without the `*`.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    #[must_use]
     pub fn is_prefix(&self) -> bool {
         self.prefix
     }
 
     /// Whether both patterns can cover the same method.
-    #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         match (self.prefix, other.prefix) {
             (true, true) => {
@@ -76,7 +73,6 @@ impl Pattern {
         }
     }
 
-    #[must_use]
     pub fn covers(&self, method: &str) -> bool {
         if !self.prefix {
             method == self.name

@@ -60,13 +60,11 @@ impl<'a> Places<'a> {
         Self(patterns.collect())
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether a pointer is to one of the places, or beneath one.
-    #[must_use]
     pub fn contain(&self, pointer: &str) -> bool {
         let mut rests: Vec<Rest> = self.0.iter().map(Vec::as_slice).collect();
         for part in pointer.split('/').skip(1) {
@@ -100,7 +98,6 @@ impl<'a> Places<'a> {
 
     /// The JSON text of a body with only these places. Of everything else, names, `true`, `false` and `null` remain: a
     /// string or number becomes [`MASK`], an object or array becomes empty, and so does an ambiguous object.
-    #[must_use]
     pub fn part_of(&self, body: &RawValue) -> String {
         let rests: Vec<Rest> = self.0.iter().map(Vec::as_slice).collect();
         let mut part = String::new();

@@ -32,7 +32,6 @@ pub enum Danger {
 }
 
 impl Danger {
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -75,7 +74,6 @@ pub enum Updates {
 
 impl Cover {
     /// Whether it covers messages of this sender, kind and update, regardless of the method.
-    #[must_use]
     pub fn is_about(&self, subject: &Subject) -> bool {
         self.sender == subject.sender
             && self.kinds.has(subject.kind)

@@ -8,7 +8,6 @@ use foldhash::HashMap;
 use crate::{Actions, Cover, Power, Subject};
 
 /// A name without differences of case.
-#[must_use]
 pub fn fold(name: &str) -> Cow<'_, str> {
     if name
         .bytes()
@@ -35,7 +34,6 @@ static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(||
 
 /// The method of the protocol with which some parsers may confuse this other name: they ignore case, or skip invisible
 /// characters.
-#[must_use]
 pub fn is_like_one_of_protocol(method: &str) -> Option<&'static str> {
     if READABLE.contains_key(method) {
         return None;
@@ -53,7 +51,6 @@ pub fn is_like_one_of_protocol(method: &str) -> Option<&'static str> {
 }
 
 /// Whether the protocol has messages of this method, sender and kind. `true` for methods outside the protocol.
-#[must_use]
 pub fn is_of_protocol(subject: &Subject) -> bool {
     let Some(covers) = READABLE.get(subject.method) else {
         return true;

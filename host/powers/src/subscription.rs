@@ -21,7 +21,6 @@ pub struct Subscription {
 
 impl Subscription {
     /// Whether this subscription covers a message.
-    #[must_use]
     pub fn covers(&self, kind: Kind, sender: Peer, method: &str) -> bool {
         self.kinds.has(kind)
             && self.sender.is_none_or(|wanted| wanted == sender)
@@ -29,19 +28,16 @@ impl Subscription {
     }
 
     /// Whether a power covers any of the messages. With bodies, the power must allow reading.
-    #[must_use]
     pub fn is_met_by(&self, power: &Power) -> bool {
         self.is_met_by_those(power, self.least_actions(), |_| true)
     }
 
     /// Like [`is_met_by`](Self::is_met_by), but ignores covers that are [aside](Cover::is_aside).
-    #[must_use]
     pub fn is_met_in_full_by(&self, power: &Power) -> bool {
         self.is_met_by_those(power, self.least_actions(), |cover| !cover.is_aside)
     }
 
     /// Whether a power covers any of the messages, with any action.
-    #[must_use]
     pub fn is_touched_by(&self, power: &Power) -> bool {
         self.is_met_by_those(power, Actions::TOUCH, |_| true)
     }
@@ -71,7 +67,6 @@ impl Subscription {
     }
 
     /// Whether a grant covers any of the messages.
-    #[must_use]
     pub fn is_met(&self, grant: &Grant) -> bool {
         // The agent's hooks are never granted by name.
         let named = grant
@@ -84,13 +79,11 @@ impl Subscription {
     }
 
     /// Whether any power covers any of the messages.
-    #[must_use]
     pub fn is_known(&self) -> bool {
         Power::all().any(|power| self.is_touched_by(power))
     }
 
     /// The most similar method of the protocol, if the subscription is to an unknown method.
-    #[must_use]
     pub fn nearest_method(&self) -> Option<&'static str> {
         let name = self.method.name();
         if self.method.is_prefix() || self.is_known() || name.starts_with('_') {

@@ -62,7 +62,6 @@ pub type PropertyChange = (String, String, String);
 
 impl Agreed {
     /// The proxies of a project, the client's neighbour first.
-    #[must_use]
     pub fn of(manifest: &Manifest, content: &Content) -> Vec<Self> {
         let entries = manifest.proxies.iter();
         let components = entries.filter_map(|entry| match &entry.kind {
@@ -123,7 +122,6 @@ impl Agreed {
 
     /// Whether `agreed` covers all powers, methods and directories of the proxies `now`. These may differ for the same
     /// files if the version of acp-chain or the user's ceilings changed.
-    #[must_use]
     pub fn lets(agreed: &[Self], now: &[Self]) -> bool {
         now.iter().all(|now| {
             let before = agreed.iter().find(|one| one.id == now.id);
@@ -222,7 +220,6 @@ fn member(path: &str, key: &str) -> String {
 
 impl Difference {
     /// Compares two chains.
-    #[must_use]
     pub fn between(before: &[Agreed], now: &[Agreed]) -> Self {
         let ids = |all: &[Agreed]| all.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
         let (was, is) = (ids(before), ids(now));
@@ -250,7 +247,6 @@ impl Difference {
     }
 
     /// Whether the chain is the same.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

@@ -142,20 +142,17 @@ impl Content {
     }
 
     /// The root, without symbolic links.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// The digest of the root, the manifest, the lock, the components, and what built-in extensions in the chain ask
     /// for.
-    #[must_use]
     pub fn key(&self) -> Digest {
         self.key
     }
 
     /// The text to be signed: the digests of the manifest, the lock and the components. It does not depend on the root.
-    #[must_use]
     pub fn statement(&self) -> &str {
         &self.statement
     }
@@ -179,13 +176,11 @@ impl Content {
     }
 
     /// The unverified signature beside the manifest.
-    #[must_use]
     pub fn signature(&self) -> Option<&String> {
         self.signature.as_ref()
     }
 
     /// The agreed release in the lock for the extension of a proxy, if it is locked.
-    #[must_use]
     pub fn locked(&self, id: &str) -> Option<&Release> {
         let proxy = self.draft.proxies.iter().find(|proxy| proxy.id == id)?;
         match &proxy.from {
@@ -195,13 +190,11 @@ impl Content {
     }
 
     /// The lock beside the manifest.
-    #[must_use]
     pub fn lock(&self) -> &Lock {
         &self.lock
     }
 
     /// The component of a proxy, if it is in the project.
-    #[must_use]
     pub fn stored(&self, id: &str) -> Option<&ProjectComponent> {
         self.stored.get(id)
     }
@@ -236,7 +229,6 @@ impl ProjectComponent {
 
 /// The folders beneath a root that contain its components, or would contain missing ones, and the folders above them: a
 /// change in one may change the content.
-#[must_use]
 pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
     let text = Root::open(root).and_then(|folder| folder.text(MANIFEST, limits::MANIFEST));
     let text = text.ok().flatten().unwrap_or_default();

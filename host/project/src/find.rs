@@ -58,7 +58,6 @@ pub enum End {
 
 impl Bounds {
     /// Folders that do not exist are ignored.
-    #[must_use]
     pub fn new(home: Option<&Path>, settings: Option<&Path>) -> Self {
         let real = |path: Option<&Path>| path.and_then(|path| files::real(path).ok());
         Self {
@@ -81,7 +80,6 @@ impl Bounds {
 }
 
 /// The projects around one, the nearest first. Their guards apply to it, too.
-#[must_use]
 pub fn around(root: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut roots = vec![root.to_owned()];
     while let Some(root) = roots.last()
@@ -96,7 +94,6 @@ pub fn around(root: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) ->
 
 /// Searches for a project from a working directory upwards. A folder that the user has trusted (`is_known`) stays a
 /// project when its manifest is removed.
-#[must_use]
 pub fn find(cwd: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Found {
     let nowhere = |error| Found::None(End::Nowhere(cwd.to_owned(), error));
     if !cwd.is_absolute() {

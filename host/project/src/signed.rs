@@ -9,7 +9,6 @@ use acp_chain_manifest::TrustedSigner;
 
 /// The signer whose signature makes a project with these proxies trusted: the first that may grant all of their powers.
 /// A signature cannot grant `methods` and `directories`.
-#[must_use]
 pub fn vouched<'s>(
     content: &Content,
     agreed: &[Agreed],
@@ -21,7 +20,6 @@ pub fn vouched<'s>(
 }
 
 /// Whether one of these signers has signed the content, whatever powers that grants.
-#[must_use]
 pub fn is_signed(content: &Content, signers: &[TrustedSigner]) -> bool {
     signers.iter().any(|one| has_signed(content, one))
 }

@@ -103,7 +103,6 @@ pub enum TrustError {
 
 impl Record {
     /// A decision made now about the project with this root.
-    #[must_use]
     pub fn now(root: &Path, verdict: TrustDecision) -> Self {
         Self {
             version: VERSION,
@@ -116,7 +115,6 @@ impl Record {
     }
 
     /// A decision made now to trust this content.
-    #[must_use]
     pub fn trusting(content: &Content, agreed: Vec<Agreed>) -> Self {
         let key = content.key();
         Self {
@@ -134,14 +132,12 @@ impl Record {
     }
 
     /// Whether the user agreed to all powers, methods and directories of these proxies.
-    #[must_use]
     pub fn lets(&self, now: &[Agreed]) -> bool {
         self.agreed()
             .is_some_and(|agreed| Agreed::lets(agreed, now))
     }
 
     /// The proxies and permissions that the user agreed to; `None` if the project is denied.
-    #[must_use]
     pub fn agreed(&self) -> Option<&[Agreed]> {
         match &self.verdict {
             TrustDecision::Trusted { agreed, .. } => Some(agreed),
@@ -152,14 +148,12 @@ impl Record {
 
 impl Records {
     /// The records in a folder, which need not exist yet.
-    #[must_use]
     pub fn open(folder: &Path) -> Self {
         let folder = folder.to_owned();
         Self { folder }
     }
 
     /// The folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -203,7 +197,6 @@ impl Records {
 
     /// Whether the user has trusted the project with this root, or another worktree of its repository. Such a folder
     /// stays a project when its manifest is removed.
-    #[must_use]
     pub fn know(&self, root: &Path) -> bool {
         match self.read(root) {
             Ok(Some(record)) => record.key().is_some(),
@@ -213,7 +206,6 @@ impl Records {
     }
 
     /// The earlier content of a changed project, as the user agreed to it, from the kept copy.
-    #[must_use]
     pub fn kept(&self, root: &Path, carried: &Carried, keep: Keep) -> Option<(Record, Content)> {
         let record = match self.read(root).ok()? {
             Some(record) => record,

@@ -23,7 +23,6 @@ pub struct Worktree {
 
 impl Worktree {
     /// The worktree that contains a folder, whose path has no symbolic links; `None` outside worktrees.
-    #[must_use]
     pub fn of(folder: &Path) -> Option<Self> {
         let top = folder.ancestors().find(|top| is_marked(top))?;
         let within = folder.strip_prefix(top).ok()?.to_owned();

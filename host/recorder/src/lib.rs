@@ -185,19 +185,16 @@ impl Trace {
     }
 
     /// The folder in which the socket must be removed at the end; `None` if there is no socket.
-    #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         Some(&self.offered.as_ref()?.folder)
     }
 
     /// A handle with which a reader of the lines waits for them.
-    #[must_use]
     pub fn flush(&self) -> Flush {
         Flush(self.queue.clone())
     }
 
     /// Makes the tracer of this process.
-    #[must_use]
     pub fn tracer(self) -> Tracer {
         let (observer, on_failure) = self.observer.unzip();
         let shared = Arc::new(SharedState {
@@ -259,7 +256,6 @@ impl Tracer {
     }
 
     /// Begins a connection.
-    #[must_use]
     pub fn connection(self, beginning: Beginning) -> Recorder {
         self.start();
         let name: Name = self

@@ -20,7 +20,6 @@ pub trait Observer: Send {
     /// Whether it makes nothing of a message with this method that crosses from one part to another, or, with a decision,
     /// of a proxy's decision about the message. Where there is nobody else, such events are not made: most messages of a
     /// turn are parts of answers.
-    #[must_use]
     fn passes_over(_method: &str, _message: &Message, _decision: Option<Decision>) -> bool
     where
         Self: Sized,

@@ -93,14 +93,12 @@ losses! {
 
 impl Loss {
     /// How often the user is notified.
-    #[must_use]
     pub const fn user(self) -> Frequency {
         self.row().user
     }
 }
 
 /// The table in Markdown.
-#[must_use]
 pub fn markdown() -> String {
     let mut text = String::from(
         "| What is dropped | Who gets an error | Whether the user is notified |\n|---|---|---|\n",

@@ -10,7 +10,6 @@ pub const VARIABLE: &str = "ACP_CHAIN_SIGN_IN";
 
 /// The result of `initialize` with the variable in the `env` of each method to sign in from a terminal; `None` if there
 /// is nothing to add.
-#[must_use]
 pub fn with_variable(result: &str) -> Option<String> {
     let methods = member(result, "authMethods")?;
     let methods: Vec<Value> = serde_json::from_str(methods).ok()?;

@@ -10,7 +10,6 @@ pub const MAX_MESSAGES: usize = 4096;
 
 /// The text of each message of a batch, in order. `None` if the line is not a batch, or the batch is empty or has more
 /// than [`MAX_MESSAGES`].
-#[must_use]
 pub fn members(line: &[u8]) -> Option<Vec<Bytes>> {
     let line: &RawValue = serde_json::from_slice(line).ok()?;
     let entries = Entries::of(line.get()).filter(|entries| !entries.is_object)?;

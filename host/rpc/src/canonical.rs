@@ -156,7 +156,6 @@ pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity
 }
 
 /// Whether readers may disagree about the kind of update in the params of a `session/update`.
-#[must_use]
 pub fn is_unclear_update(params: &str) -> bool {
     let is_unclear =
         |found: &[(&str, bool)]| found.len() > 1 || found.iter().any(|(_, is_exact)| !is_exact);

@@ -49,7 +49,6 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
 }
 
 /// The text with other values at these places, which are in order and disjoint.
-#[must_use]
 pub fn splice(
     text: &str,
     changes: impl IntoIterator<Item = (Range<usize>, impl AsRef<str>)>,

@@ -130,7 +130,6 @@ fn end_of_value(text: &[u8], start: usize) -> usize {
 }
 
 /// The offset behind the string that begins at `start`.
-#[must_use]
 pub fn end_of_string(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {

@@ -28,7 +28,6 @@ pub enum Malformed {
 
 impl Malformed {
     /// The error object for the sender.
-    #[must_use]
     pub fn to_error(&self) -> Error {
         let code = match self {
             Self::NotUtf8(_) | Self::NotJson(_) => super::code::PARSE_ERROR,

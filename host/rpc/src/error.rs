@@ -30,7 +30,6 @@ impl Error {
     }
 
     /// The error for a request that was cancelled before it was answered (RFD request-cancellation).
-    #[must_use]
     pub fn cancelled() -> Self {
         Self::new(code::REQUEST_CANCELLED, "Request cancelled")
     }
@@ -43,7 +42,6 @@ impl Error {
     }
 
     /// The JSON text of this error object.
-    #[must_use]
     pub fn to_json(&self) -> String {
         // A struct of numbers, strings and raw JSON always serializes.
         serde_json::to_string(self).unwrap_or_else(|_| format!(r#"{{"code":{}}}"#, self.code))

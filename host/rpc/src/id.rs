@@ -14,7 +14,6 @@ pub struct Id {
 impl Id {
     /// Takes the JSON text of an id; `None` if it is not a number, string or null
     /// (JSON-RPC 2.0 §4).
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::is_one(text).then(|| Self { text: text.into() })
     }
@@ -26,7 +25,6 @@ impl Id {
     }
 
     /// The id `null`, for answers to messages without a readable id.
-    #[must_use]
     pub fn null() -> Self {
         Self {
             text: "null".into(),
@@ -34,14 +32,12 @@ impl Id {
     }
 
     /// The JSON text, as the sender spelt it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// The whole number that the id is. Some programs read all numbers as fractions, and answer the request 1 under the id
     /// `1.0`.
-    #[must_use]
     pub fn number(&self) -> Option<u64> {
         let whole = match self.text.split_once('.') {
             Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,

@@ -33,14 +33,12 @@ const SEARCHED: usize = 1024;
 
 impl MalformedLine {
     /// The text for the log. `sender` names the sender.
-    #[must_use]
     pub fn report(&self, sender: &str) -> String {
         let (error, excerpt) = (&self.error, &self.excerpt);
         format!("a line of the {sender} is lost: {error}; {excerpt}")
     }
 
     /// The id of the request that this line may answer.
-    #[must_use]
     pub fn answers(&self) -> Option<&Id> {
         let may_answer = self.found.answer || !self.found.request;
         self.found.id.as_ref().filter(|_| may_answer)
@@ -49,7 +47,6 @@ impl MalformedLine {
     /// The id under which the sender gets an error; `None` if it gets none. A client always gets one: under the id null
     /// if the line is not JSON (JSON-RPC 2.0 §5) or is an answer, whose id may be that of one of the client's own
     /// requests. An agent gets one only if it may wait for an answer.
-    #[must_use]
     pub fn id_for_sender(&self, sender: Peer) -> Option<Id> {
         let own = self.found.id.clone().filter(|_| self.found.request);
         match sender {

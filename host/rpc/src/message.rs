@@ -68,7 +68,6 @@ struct UpdateKind {
 
 impl Message {
     /// The cost of keeping the message, in bytes: its line, the copy of its method, and its fields.
-    #[must_use]
     pub fn cost(&self) -> usize {
         self.len() + self.0.method.len() + size_of::<Parts>()
     }
@@ -163,7 +162,6 @@ impl Message {
     }
 
     /// The message wrapped as `{method, params?}` in the params of this one, if any, with the same kind and id.
-    #[must_use]
     pub fn carried(&self) -> Option<Self> {
         if self.0.kind.is_response() {
             return None;
@@ -199,25 +197,21 @@ impl Message {
     }
 
     /// A new request. `params` is JSON text; `null` stands for none.
-    #[must_use]
     pub fn request(method: &str, params: &str) -> Self {
         Self::compose(Kind::Request, Arc::from(method), params)
     }
 
     /// A new notification. `params` is JSON text; `null` stands for none.
-    #[must_use]
     pub fn notification(method: &str, params: &str) -> Self {
         Self::compose(Kind::Notification, Arc::from(method), params)
     }
 
     /// A new successful response. `result` is JSON text.
-    #[must_use]
     pub fn result(result: &str) -> Self {
         Self::compose(Kind::Result, Arc::from(""), result)
     }
 
     /// A new error response.
-    #[must_use]
     pub fn error(error: &Error) -> Self {
         Self::compose(Kind::Error, Arc::from(""), &error.to_json())
     }
@@ -281,19 +275,16 @@ impl Message {
     }
 
     /// The kind of the message.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
     /// The method; empty for a response.
-    #[must_use]
     pub fn method(&self) -> &Arc<str> {
         &self.0.method
     }
 
     /// The id; `None` for a notification.
-    #[must_use]
     pub fn id(&self) -> Option<Id> {
         self.0
             .id
@@ -302,38 +293,32 @@ impl Message {
     }
 
     /// The JSON text of `params`, `result` or `error`; `null` if there are no `params`.
-    #[must_use]
     pub fn body(&self) -> &str {
         self.0.body.clone().map_or("null", |span| self.text(span))
     }
 
     /// The `sessionId` in the body, read at the first call.
-    #[must_use]
     pub fn session(&self) -> Option<&Arc<str>> {
         self.0.session.get_or_init(|| session(self.body())).as_ref()
     }
 
     /// Whether this is an error response with this code.
-    #[must_use]
     pub fn is_error(&self, code: i64) -> bool {
         let own_code = || member(self.body(), "code")?.parse().ok();
         self.kind() == Kind::Error && own_code() == Some(code)
     }
 
     /// All sessions that some reader may find in the body: names may occur twice, and in another case.
-    #[must_use]
     pub fn sessions(&self) -> Vec<Arc<str>> {
         sessions(self.body())
     }
 
     /// The kind of a `session/update`, if it is one of [`UPDATES`], read at the first call.
-    #[must_use]
     pub fn update(&self) -> Option<&'static str> {
         self.update_kind()?.known
     }
 
     /// The JSON text at [`UPDATE_KIND`] in the body, found at the first call.
-    #[must_use]
     pub fn update_text(&self) -> Option<&str> {
         Some(self.text(self.update_kind()?.place.clone()))
     }
@@ -352,14 +337,12 @@ impl Message {
     }
 
     /// Whether an answer to a prompt states that the turn has ended: an error, or a result with a stop reason.
-    #[must_use]
     pub fn says_end(&self) -> bool {
         self.kind() == Kind::Error
             || member(self.body(), "stopReason").is_some_and(|reason| reason != "null")
     }
 
     /// Whether this is an update by which the agent ends its work in a session (v2, Prompt Lifecycle: `idle`).
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.update() == Some("state_update")
             && member(self.body(), "update").and_then(|update| member(update, "state"))
@@ -367,31 +350,26 @@ impl Message {
     }
 
     /// Whether the line has a field that parsers that ignore case take for one of JSON-RPC's.
-    #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         self.0.is_ambiguous
     }
 
     /// The line in which the message was received, or that was composed for it.
-    #[must_use]
     pub fn line(&self) -> &str {
         &self.0.line
     }
 
     /// The bytes of the line, which are shared.
-    #[must_use]
     pub fn into_line(self) -> Bytes {
         self.0.line.as_bytes().clone()
     }
 
     /// The length of the line, in bytes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.line.len()
     }
 
     /// Whether the line is empty, which is never so.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.line.is_empty()
     }

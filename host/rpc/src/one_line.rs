@@ -4,7 +4,6 @@
 use bytes::Bytes;
 
 /// The text with spaces in place of line breaks. A text without any is not copied.
-#[must_use]
 pub fn one_line(text: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &text).is_none() {
         return text;

@@ -66,7 +66,7 @@ impl Flaw {
 }
 
 /// Reads a line as it arrives.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scanner {
     /// How many bytes of the line have been read.
     at: usize,
@@ -87,9 +87,10 @@ pub struct Scanner {
 }
 
 /// What is expected next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 enum State {
     /// The object of the line.
+    #[default]
     Start,
     /// A value.
     Value,
@@ -122,23 +123,6 @@ const WORDS: &[u8] = b"rue.alse.ull.";
 const TRUE: u8 = 0;
 const FALSE: u8 = 4;
 const NULL: u8 = 9;
-
-impl Default for Scanner {
-    fn default() -> Self {
-        Self {
-            at: 0,
-            state: State::Start,
-            nesting: Nesting::default(),
-            is_name: false,
-            begins: [0; 3],
-            field: None,
-            is_session: false,
-            session: None,
-            outline: Outline::default(),
-            flaw: None,
-        }
-    }
-}
 
 impl Scanner {
     /// Continues to read a line that has grown since the last call.

@@ -128,7 +128,6 @@ pub(super) fn like<'a>(json: &'a str, name: &str) -> impl Iterator<Item = (&'a s
 }
 
 /// The decoded string of a JSON text, such as the name of a member; `None` if it cannot be decoded.
-#[must_use]
 pub fn decoded(text: &str) -> Option<Cow<'_, str>> {
     let raw = text.get(1..text.len().saturating_sub(1))?;
     match memchr::memchr(b'\\', raw.as_bytes()) {

@@ -21,7 +21,6 @@ pub struct PartialMessage {
 ///
 /// The beginning is read as far as it is JSON. An id may also follow the body, at the end of the line; it counts only
 /// if nothing but members follows, and the beginning shows whether the line is a request or an answer.
-#[must_use]
 pub fn salvage(head: &[u8], tail: &[u8]) -> PartialMessage {
     let mut found = PartialMessage::default();
     read_fields(&String::from_utf8_lossy(head), &mut found);

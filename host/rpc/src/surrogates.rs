@@ -2,7 +2,6 @@
 //! halves write them, and parsers for Rust's texts reject them.
 
 /// The JSON text with the escape of U+FFFD in place of that of each half.
-#[must_use]
 pub fn well_formed(json: &[u8]) -> Vec<u8> {
     let unit = |json: &[u8], at: usize| {
         let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;

@@ -51,13 +51,11 @@ impl<T: Display> fmt::Debug for Untrusted<T> {
 pub const MAX_QUOTE: usize = 1000;
 
 /// An untrusted text as it is displayed, at most this many bytes of it.
-#[must_use]
 pub fn quote(text: &str, longest: usize) -> String {
     Untrusted::within(text, longest).to_string()
 }
 
 /// The innermost cause of an error. Errors of libraries mostly repeat in the others what was tried.
-#[must_use]
 pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     let mut last = error;
     while let Some(source) = last.source() {
@@ -68,7 +66,6 @@ pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'stat
 
 /// A text for output, whether or not its parts were escaped before. Deceptive characters are escaped as in JSON, so
 /// that the text may be JSON. Line feeds, tabs and colours stay.
-#[must_use]
 pub fn plain(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_out_of_place) else {
         return text.into();

@@ -90,7 +90,6 @@ pub enum ComponentError {
 
 impl ComponentError {
     /// Whether compiling failed, so that the component is at fault, and not the path or the version.
-    #[must_use]
     pub fn is_of_compiling(&self) -> bool {
         matches!(self, Self::Invalid(_) | Self::TooDeep | Self::Uncompiled(_))
     }
@@ -248,19 +247,16 @@ impl Component {
     }
 
     /// Size of the component in bytes.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
     /// The offers to the agent.
-    #[must_use]
     pub fn offers(&self) -> Offers {
         self.offers
     }
 
     /// The names of its imported interfaces.
-    #[must_use]
     pub fn imports(&self, engine: &Engine) -> Vec<String> {
         let shape = self.pre.instance_pre().component().component_type();
         shape

@@ -102,7 +102,6 @@ impl Engine {
     }
 
     /// The total usage of all instances of the engine.
-    #[must_use]
     pub fn total(&self) -> Arc<Total> {
         self.total.clone()
     }

@@ -42,7 +42,6 @@ pub struct Guest {
 
 impl Guest {
     /// A proxy with the default limits, without configuration, powers and directories.
-    #[must_use]
     pub fn new(engine: &Engine, component: Component, name: &str) -> Self {
         Self {
             engine: engine.clone(),

@@ -16,7 +16,6 @@ pub struct Gauge {
 
 impl Gauge {
     /// The total size of the memories of the last started instance, in bytes. The memories of an instance never shrink.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.memory.load(Ordering::Relaxed)
     }
@@ -51,13 +50,11 @@ pub struct Bounds {
 
 impl Total {
     /// The number of instances.
-    #[must_use]
     pub fn instances(&self) -> usize {
         self.instances.load(Ordering::Relaxed)
     }
 
     /// Their memory, in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.memory.load(Ordering::Relaxed)
     }
@@ -68,13 +65,11 @@ impl Total {
     }
 
     /// Whether the bounds are reached.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.exceeds(1)
     }
 
     /// Whether half of the bounds is reached.
-    #[must_use]
     pub fn is_crowded(&self) -> bool {
         self.exceeds(2)
     }

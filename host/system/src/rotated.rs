@@ -32,7 +32,6 @@ impl Rotated {
         })
     }
 
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -172,19 +172,16 @@ impl Run {
 }
 
 /// Whether the member of this name is an id, which differs between runs.
-#[must_use]
 pub fn is_id(member: &str) -> bool {
     member == "id" || member.ends_with("Id") || member.ends_with("_id")
 }
 
 /// Whether the member of this name is a time.
-#[must_use]
 pub fn is_time(member: &str) -> bool {
     member.ends_with("At") || member == "timestamp" || member == "time"
 }
 
 /// The turns in which two runs differ, in order of beginning.
-#[must_use]
 pub fn diff(first: &Run, second: &Run) -> Vec<Difference> {
     let only = |turn: &&(Turn, Vec<Step>)| !first.places.contains_key(&turn.0);
     let turns = first.turns.iter().chain(second.turns.iter().filter(only));

@@ -156,7 +156,6 @@ impl Findings {
     }
 
     /// All problems, in the order of their lines.
-    #[must_use]
     pub fn all(mut self) -> Vec<(usize, Finding)> {
         for ((_, request), asked) in std::mem::take(&mut self.open) {
             let Some(OpenRequest {

@@ -8,27 +8,23 @@ pub struct Ids(String);
 
 impl Ids {
     /// `connection` and `begun` are the connection's letters and start time, as in the trace.
-    #[must_use]
     pub fn new(connection: &str, begun: &str) -> Self {
         Self(format!("{begun} {connection}"))
     }
 
     /// The id of a trace.
-    #[must_use]
     pub fn trace(&self, what: &[&str]) -> [u8; 16] {
         let hash = self.hash("trace", what);
         std::array::from_fn(|at| hash[at])
     }
 
     /// The id of a span.
-    #[must_use]
     pub fn span(&self, what: &[&str]) -> [u8; 8] {
         let hash = self.hash("span", what);
         std::array::from_fn(|at| hash[at])
     }
 
     /// The `traceparent` (W3C Trace Context) of a turn without a parent span, by the number of its request.
-    #[must_use]
     pub fn traceparent(&self, request: u64) -> String {
         let number = request.to_string();
         let what = ["request", &number];

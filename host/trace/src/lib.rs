@@ -40,7 +40,6 @@ pub use sink::Sink;
 pub use values::{read_in_part, read_whole};
 
 /// The file with the previous content of a trace, after a new one began.
-#[must_use]
 pub fn kept(trace: &Path) -> PathBuf {
     let mut name = OsString::from(trace);
     name.push(".old");

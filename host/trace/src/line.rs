@@ -163,7 +163,6 @@ macro_rules! named {
 
         impl $name {
             /// Its name in a trace.
-            #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$value => $text,)* }
             }
@@ -252,40 +251,34 @@ named! {
 
 impl Line {
     /// The body of the message, as JSON text.
-    #[must_use]
     pub fn body(&self) -> Option<&str> {
         let body = self.params.as_ref().or(self.result.as_ref());
         body.or(self.error.as_ref()).map(|body| body.get())
     }
 
     /// The sender, the receiver and the kind of a crossing message.
-    #[must_use]
     pub fn crossed(&self) -> Option<(&str, &str, Kind)> {
         Some((self.from.as_deref()?, self.to.as_deref()?, self.kind?))
     }
 
     /// Whether it is a request of the host in the name of an end, such as a report of a hook. Its answer, if there is
     /// one, is not recorded: the host gets it. Requests that the ends send have an `id`.
-    #[must_use]
     pub fn is_hosts_own(&self) -> bool {
         let is_of_end = matches!(self.from.as_deref(), Some("client" | "agent"));
         is_of_end && self.kind == Some(Kind::Request) && self.id.is_none()
     }
 
     /// Whether the connection has ended.
-    #[must_use]
     pub fn is_end(&self) -> bool {
         self.ended == Some(true)
     }
 
     /// Whether it reports a lasting state, which later subscribers receive first.
-    #[must_use]
     pub fn is_lasting(&self) -> bool {
         self.version.is_some() || self.state.is_some() || self.is_end()
     }
 
     /// The proxy that decided, and its decision.
-    #[must_use]
     pub fn decided(&self) -> Option<(&str, Decision)> {
         Some((self.proxy.as_deref()?, self.decision?))
     }

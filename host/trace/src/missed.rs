@@ -13,7 +13,6 @@ pub struct Missed(BTreeMap<Box<str>, u64>);
 
 impl Missed {
     /// Whether no line was missed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -17,7 +17,6 @@ pub fn read_whole<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
 }
 
 /// The members of an object. Values that cannot be represented are null. `None` if it is not an object.
-#[must_use]
 pub fn read_in_part(json: &[u8]) -> Option<Value> {
     let members: BTreeMap<String, Box<RawValue>> = read_whole(json).ok()?;
     let read = |text: &RawValue| serde_json::from_str(text.get()).unwrap_or(Value::Null);

@@ -21,7 +21,6 @@ struct AccountState {
 
 impl Account {
     /// An empty account for this many bytes.
-    #[must_use]
     pub fn new(limit: usize) -> Self {
         Self::of(limit, None)
     }
@@ -38,7 +37,6 @@ impl Account {
     }
 
     /// Charges this many bytes; `None` if that would exceed a limit.
-    #[must_use]
     pub fn charge(&self, bytes: usize) -> Option<Charge> {
         let mut charge = self.charge_anyway(0);
         charge.grow(bytes).then_some(charge)
@@ -54,20 +52,17 @@ impl Account {
     }
 
     /// Whether nothing more may be kept.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.with_wholes()
             .any(|account| account.kept() >= account.0.limit)
     }
 
     /// How many bytes are kept.
-    #[must_use]
     pub fn kept(&self) -> usize {
         self.0.kept.load(Ordering::Relaxed)
     }
 
     /// How many bytes are kept beyond the limit.
-    #[must_use]
     pub fn excess(&self) -> usize {
         self.kept().saturating_sub(self.0.limit)
     }
@@ -107,7 +102,6 @@ pub struct Charge {
 
 impl Charge {
     /// How many bytes are charged.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

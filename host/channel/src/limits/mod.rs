@@ -34,19 +34,16 @@ pub struct Limit {
 
 impl Limit {
     /// The row with a key.
-    #[must_use]
     pub fn named(key: &str) -> Option<&'static Self> {
         TABLE.iter().find(|limit| limit.key == key)
     }
 
     /// The value of the limit in `limits`, in bytes or milliseconds, or as a number.
-    #[must_use]
     pub fn of(&self, limits: &Limits) -> u64 {
         (self.get)(limits)
     }
 
     /// The value of the limit in `limits`, with its unit.
-    #[must_use]
     pub fn show(&self, limits: &Limits) -> String {
         self.quantity.show(self.of(limits))
     }
@@ -74,7 +71,6 @@ macro_rules! limits {
 
         impl Limits {
             /// The values up to which a manifest may raise each limit, unless the user sets other ceilings.
-            #[must_use]
             pub fn ceilings() -> Self {
                 Self { $($field: $ceiling,)+ }
             }
@@ -154,7 +150,6 @@ limits! {
 }
 
 /// All limits as a Markdown table, with these ceilings.
-#[must_use]
 pub fn markdown(ceilings: &Limits) -> String {
     let mut rows = vec![
         [

@@ -26,14 +26,12 @@ const UNITS: [(&str, u64); 4] = [
 const LONGEST: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// A size in bytes, rounded, with its unit.
-#[must_use]
 pub fn about(bytes: u64) -> String {
     ByteSize(bytes).display().iec().to_string()
 }
 
 impl Quantity {
     /// The spelling of a value.
-    #[must_use]
     pub fn show(self, value: u64) -> String {
         match self {
             Self::Size => UNITS
@@ -69,7 +67,6 @@ impl Quantity {
     }
 
     /// How to write a value, with an example.
-    #[must_use]
     pub fn example(self) -> &'static str {
         match self {
             Self::Size => "write a number with B, KiB, MiB or GiB, such as \"64 MiB\"",

@@ -54,7 +54,7 @@ fn installed() -> Result<()> {
         };
         let version = quote(record.version.as_deref().unwrap_or_default(), MAX_QUOTE);
         let space = if version.is_empty() { "" } else { " " };
-        say!("{name}{space}{version} ({})", record.kind);
+        say!("{name}{space}{version} ({})", record.kind.as_str());
         say!("  {}", command(&record));
         if let Err(error) = record.check() {
             say!("  ! {}", shown(error));

@@ -100,11 +100,13 @@ impl JsonPattern {
     }
 
     /// This pattern, with each part that does not match replaced by that of the value.
+    #[must_use]
     pub fn fit(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &Json::clone))
     }
 
     /// This pattern, with `[..]` in place of each part that does not match.
+    #[must_use]
     pub fn loosen(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &|_| {
             Json::Text(ANYTHING.into())

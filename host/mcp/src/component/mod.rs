@@ -64,7 +64,6 @@ pub type ComponentProvider = CallerEdge<Component>;
 impl ComponentProvider {
     /// The server of the component with this id, which is also the server's name, and these offers. What it keeps is
     /// charged to `kept` and its parts.
-    #[must_use]
     pub fn new(name: &str, offers: Offers, kept: &Account) -> Self {
         let lists = LISTS.into_iter().filter(|offer| offers.has(*offer));
         let component = Component {

@@ -195,7 +195,6 @@ impl Seat for ConnectedProvider {
 
 impl ConnectedProvider {
     /// The seat of the provider that declared its server with this `id`. What it keeps is charged to a part of `kept`.
-    #[must_use]
     pub fn new(id: &str, kept: &Account) -> Self {
         Self {
             id: id.to_owned(),

@@ -35,7 +35,6 @@ pub type StatelessProvider = CallerEdge<Stateless>;
 impl StatelessProvider {
     /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
     /// `prefix`, which must differ between seats of one provider. What it keeps is charged to parts of `kept`.
-    #[must_use]
     pub fn new(id: &str, prefix: &str, kept: &Account) -> Self {
         let provider = Stateless {
             id: id.to_owned(),

@@ -99,7 +99,6 @@ impl Rejection {
     };
 
     /// The header `WWW-Authenticate` of the answer, if it has one.
-    #[must_use]
     pub fn challenge(&self) -> Option<HeaderValue> {
         (self.status == StatusCode::UNAUTHORIZED).then(|| HeaderValue::from_static("Bearer"))
     }
@@ -127,7 +126,6 @@ pub struct Gate {
 impl Gate {
     /// A gate for a server bound to this address. Without configured authentication, it admits all clients except
     /// foreign web pages. It accepts no tokens before the first [`update`](Self::update).
-    #[must_use]
     pub fn new(settings: GateSettings, bound: SocketAddr) -> Self {
         Self {
             web: Web::new(&settings, bound),

@@ -74,13 +74,11 @@ impl GateSettings {
     }
 
     /// Whether clients must authenticate.
-    #[must_use]
     pub fn requires_auth(&self) -> bool {
         self.tokens.is_some() || !self.issuers.is_empty() || self.client_ca().is_some()
     }
 
     /// The authority of clients' certificates.
-    #[must_use]
     pub fn client_ca(&self) -> Option<&Path> {
         self.tls.as_ref()?.client_ca.as_deref()
     }

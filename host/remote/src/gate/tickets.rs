@@ -53,7 +53,6 @@ impl Ticket {
     }
 
     /// The text itself, for its owner.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -55,7 +55,6 @@ impl Token {
         Ok((Self { hash, user }, secret))
     }
 
-    #[must_use]
     pub fn user(&self) -> &User {
         &self.user
     }

@@ -138,7 +138,6 @@ impl LogContext {
 
 impl Access {
     /// A log, and its writer, which must run on a thread.
-    #[must_use]
     pub fn new(out: Box<dyn Write + Send>) -> (Self, Writer) {
         let (sender, queue) = sync_channel(WAITING);
         let counts = Arc::<Counts>::default();

@@ -187,20 +187,17 @@ impl Server {
         })
     }
 
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// The URL for clients.
-    #[must_use]
     pub fn url(&self) -> String {
         let scheme = self.tls.as_ref().map_or("http", |_| "https");
         format!("{scheme}://{}{}", self.address, self.settings.endpoint)
     }
 
     /// A handle that stops the server.
-    #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.registry.clone())
     }
@@ -286,7 +283,6 @@ impl Server {
 
 impl Stopper {
     /// Whether the server is about to stop.
-    #[must_use]
     pub fn is_draining(&self) -> bool {
         self.0.is_draining()
     }

@@ -46,13 +46,11 @@ impl Default for Endpoint {
 
 impl Endpoint {
     /// Whether `path` is this endpoint. It may have a slash more, as with some clients.
-    #[must_use]
     pub fn is_at(&self, path: &str) -> bool {
         self.0 == path || path.strip_suffix('/') == Some(&*self.0)
     }
 
     /// Whether `path` is this endpoint followed by `behind`.
-    #[must_use]
     pub fn is_under(&self, path: &str, behind: &str) -> bool {
         path.strip_prefix(self.0.trim_end_matches('/')) == Some(behind)
     }

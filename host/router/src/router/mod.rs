@@ -137,7 +137,6 @@ pub struct Router {
 
 impl Router {
     /// A router with these proxies, the client's neighbour first.
-    #[must_use]
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let mut core = Core::new(proxies, trace);
         for index in 0..core.hops.len() {
@@ -196,7 +195,6 @@ impl Router {
     }
 
     /// How many bytes wait for busy proxies and for lookups of projects.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         let proxies: usize = self.core.hops.iter().map(Hop::backlog).sum();
         proxies + self.core.lookups.waiting()
@@ -225,13 +223,11 @@ impl Router {
     }
 
     /// Whether there is something to [`Router::pump`].
-    #[must_use]
     pub fn is_ready(&self) -> bool {
         !self.core.to_end.is_empty() || !self.core.ready.is_empty() && !self.core.is_flooded()
     }
 
     /// Whether no proxy has anything to do.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.core.ready.is_empty() && self.core.busy.is_empty()
     }
@@ -283,7 +279,6 @@ impl Router {
     }
 
     /// The native proxies.
-    #[must_use]
     pub fn natives(&self) -> Vec<HopIndex> {
         self.core.programs.clone()
     }
@@ -323,7 +318,6 @@ impl Router {
 
     /// The session of ACP that a report of a hook belongs to, of these names the first that ACP knows; `None` if that
     /// cannot be known.
-    #[must_use]
     pub fn session_of_report(&self, names: &[Arc<str>]) -> Option<Arc<str>> {
         calls::session_of(&self.core, &self.mcp, names)
     }
@@ -346,19 +340,16 @@ impl Router {
     }
 
     /// Whether a session still waits for the lookup with this number, and the proxies with this key have not joined.
-    #[must_use]
     pub fn lacks(&self, number: u64, key: &str) -> bool {
         self.core.lookups.has(number) && self.core.joined.route(key).is_none()
     }
 
     /// The longest backlog of a native proxy, in bytes.
-    #[must_use]
     pub fn most_for_natives(&self) -> usize {
         self.core.most_for_natives()
     }
 
     /// The native proxies whose backlog must not grow.
-    #[must_use]
     pub fn flooded_natives(&self) -> Vec<HopIndex> {
         let peers = self.core.peers();
         let flooded = peers.filter(|(_, native)| native.outbox.len() >= FLOOD);
@@ -366,7 +357,6 @@ impl Router {
     }
 
     /// How many bytes native proxies have read in total.
-    #[must_use]
     pub fn taken_by_natives(&self) -> u64 {
         self.core
             .peers()
@@ -375,14 +365,12 @@ impl Router {
     }
 
     /// Whether native proxies have unanswered requests.
-    #[must_use]
     pub fn waits_for_natives(&self) -> bool {
         let mut open = self.core.exchanges.iter();
         open.any(|(_, exchange)| matches!(exchange.stage, Stage::Native(_)))
     }
 
     /// The time to [`Router::advance`] to next.
-    #[must_use]
     pub fn next_timer(&self) -> Option<Instant> {
         self.core.clock.next()
     }
@@ -404,7 +392,6 @@ impl Router {
     }
 
     /// Whether a request of this end is still unanswered, or a turn of the client runs.
-    #[must_use]
     pub fn is_owed(&self, peer: Peer) -> bool {
         match peer {
             Peer::Client => !self.core.client.open.is_empty() || !self.core.turns.is_empty(),
@@ -414,7 +401,6 @@ impl Router {
 
     /// Whether the client waits for an answer to a request that it has not withdrawn, or for the end of a turn that it
     /// has not stopped.
-    #[must_use]
     pub fn is_awaited(&self) -> bool {
         let mut open = self.core.client.open.values();
         open.any(|number| {

@@ -90,7 +90,6 @@ impl Batches {
     }
 
     /// Whether no batch is open.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

@@ -30,7 +30,6 @@ pub struct Drain {
 
 impl Drain {
     /// A timer that starts now.
-    #[must_use]
     pub fn new(is_read: fn() -> bool) -> Self {
         let now = Instant::now();
         Self {

@@ -94,7 +94,6 @@ impl<I: Incoming> Incoming for LenientReader<I> {
 }
 
 /// The frames of a complete text, such as a frame of a WebSocket.
-#[must_use]
 pub fn frames(text: Bytes) -> Vec<Frame> {
     let mut repairs = Repairs::default();
     let first = repairs.take(Frame::Line(text));

@@ -71,7 +71,6 @@ pub enum Frame {
 
 impl Frame {
     /// The bytes of a complete line.
-    #[must_use]
     pub fn into_line(self) -> Option<Bytes> {
         match self {
             Self::Line(line) => Some(line),
@@ -359,13 +358,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// How many bytes are kept of lines not returned yet.
-    #[must_use]
     pub fn held(&self) -> usize {
         self.buffer.len() + self.unfinished()
     }
 
     /// How many bytes are allocated for lines not returned yet.
-    #[must_use]
     pub fn room(&self) -> usize {
         self.buffer.capacity() + self.unfinished()
     }

@@ -78,7 +78,6 @@ impl Transport {
     }
 
     /// A transport to an end that sends nothing, and accepts nothing.
-    #[must_use]
     pub fn silent() -> Self {
         Self {
             incoming: Box::new(Silence),

@@ -69,25 +69,21 @@ impl Outbox {
     }
 
     /// The number of bytes that wait.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// The number of bytes that were ever written.
-    #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
     /// The number of bytes that were ever queued, except discarded ones.
-    #[must_use]
     pub fn queued(&self) -> u64 {
         self.taken + self.len as u64
     }
 
     /// Whether nothing waits.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -4,7 +4,6 @@ use std::fs::read_to_string;
 use std::path::Path;
 
 /// The memory for this process and everything else in its container, in bytes, if known.
-#[must_use]
 pub fn all() -> Option<u64> {
     let of_machine = read_to_string("/proc/meminfo").ok();
     let of_machine = of_machine.as_deref().and_then(total);
@@ -16,7 +15,6 @@ pub fn all() -> Option<u64> {
 }
 
 /// How many memory mappings a process may have, if known.
-#[must_use]
 pub fn areas() -> Option<u64> {
     number(Path::new("/proc/sys/vm/max_map_count"))
 }

@@ -52,13 +52,11 @@ pub fn bound(memory: u64, time: Duration) {
 }
 
 /// Whether a process has ended at its limit of processor time.
-#[must_use]
 pub fn has_computed_too_long(status: ExitStatus) -> bool {
     status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
 }
 
 impl Process {
-    #[must_use]
     pub fn open() -> Self {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // The first call of each function reads `/proc`.
@@ -76,7 +74,6 @@ impl Process {
     }
 
     /// Its memory, in bytes.
-    #[must_use]
     pub fn memory(&self) -> Option<u64> {
         let mut text = [0; 256];
         let count = self.memory.as_ref()?.read_at(&mut text, 0).ok()?;
@@ -86,7 +83,6 @@ impl Process {
     }
 
     /// How many files, pipes and sockets are open.
-    #[must_use]
     pub fn descriptors(&self) -> Option<usize> {
         let mut directory = self.descriptors.as_ref()?.lock().ok()?;
         directory.rewind();
@@ -100,19 +96,16 @@ impl Process {
     }
 
     /// The limit of open files, pipes and sockets.
-    #[must_use]
     pub fn most_descriptors(&self) -> Option<u64> {
         getrlimit(Resource::Nofile).current
     }
 
     /// Its processor time.
-    #[must_use]
     pub fn cpu_time(&self) -> Option<Duration> {
         Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).ok()
     }
 
     /// When it started, since 1970.
-    #[must_use]
     pub fn begun(&self) -> Duration {
         self.begun
     }
@@ -120,7 +113,6 @@ impl Process {
 
 /// The memory of process groups, by the ids of their leaders, in bytes: shared memory is divided among processes.
 /// Unknown groups are left out.
-#[must_use]
 pub fn memory_of_groups(leaders: &[u32]) -> HashMap<u32, u64> {
     let mut all = HashMap::new();
     let processes = if leaders.is_empty() {

@@ -5,7 +5,6 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 /// The processor time of the current thread.
-#[must_use]
 pub fn processor_time() -> Duration {
     // The conversion fails only for negative times.
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()

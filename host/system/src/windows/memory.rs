@@ -1,7 +1,6 @@
 //! Memory: not implemented.
 
 /// Unknown.
-#[must_use]
 pub fn all() -> Option<u64> {
     None
 }
@@ -10,7 +9,6 @@ pub fn all() -> Option<u64> {
 pub fn give_back() {}
 
 /// Unknown.
-#[must_use]
 pub fn areas() -> Option<u64> {
     None
 }

@@ -16,13 +16,11 @@ pub fn give_way() {}
 pub fn bound(_memory: u64, _time: Duration) {}
 
 /// Whether a process has ended at its limit of processor time: there is none here.
-#[must_use]
 pub fn has_computed_too_long(_: ExitStatus) -> bool {
     false
 }
 
 impl Process {
-    #[must_use]
     pub fn open() -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
@@ -31,38 +29,32 @@ impl Process {
     }
 
     /// Its memory, in bytes.
-    #[must_use]
     pub fn memory(&self) -> Option<u64> {
         None
     }
 
     /// How many files, pipes and sockets are open.
-    #[must_use]
     pub fn descriptors(&self) -> Option<usize> {
         None
     }
 
     /// The limit of open files, pipes and sockets.
-    #[must_use]
     pub fn most_descriptors(&self) -> Option<u64> {
         None
     }
 
     /// Its processor time.
-    #[must_use]
     pub fn cpu_time(&self) -> Option<Duration> {
         None
     }
 
     /// When it started, since 1970.
-    #[must_use]
     pub fn begun(&self) -> Duration {
         self.begun
     }
 }
 
 /// The memory of process groups, which is unknown here.
-#[must_use]
 pub fn memory_of_groups(_: &[u32]) -> HashMap<u32, u64> {
     HashMap::new()
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use winsafe::HTHREAD;
 
 /// The processor time of the current thread. It grows in steps of about 16 ms.
-#[must_use]
 pub fn processor_time() -> Duration {
     let times = HTHREAD::GetCurrentThread().GetThreadTimes();
     let (_, _, of_kernel, of_user) = times.expect("a thread may query its own times");

@@ -92,7 +92,6 @@ macro_rules! label {
             const NAMES: &[&str] = &[$($value,)*];
 
             /// The value of the label.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 Self::NAMES[self as usize]
             }
@@ -168,7 +167,6 @@ label! {
 
 impl TurnEnd {
     /// The end of a turn with this `stopReason`.
-    #[must_use]
     pub fn of(reason: &str) -> Self {
         match reason {
             "end_turn" => Self::EndTurn,

@@ -46,7 +46,6 @@ impl Metrics {
     }
 
     /// The URL for scrapers.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/metrics", self.address)
     }

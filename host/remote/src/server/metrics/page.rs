@@ -55,7 +55,6 @@ impl Page {
     }
 
     /// The text.
-    #[must_use]
     pub fn into_text(self) -> String {
         self.0
     }

@@ -96,7 +96,6 @@ pub struct Watch(Arc<dyn Fn(Option<Duration>) + Send + Sync>);
 
 impl Watch {
     /// `tell` tells how long the agents may go on without another word; `None` is for ever.
-    #[must_use]
     pub fn new(tell: impl Fn(Option<Duration>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
