@@ -26,6 +26,9 @@ pub struct GuestCrate {
     /// Its compilation target: `package.metadata.acp-chain.target`, or else the one without an operating system to
     /// import.
     pub target: String,
+    /// What it needs of the SDK. Crates are built together only with those that need the same: cargo gives all of them the
+    /// features that one needs, and compiles what they share again whenever another set of crates is built.
+    pub features: Vec<String>,
 }
 
 impl Workspace {
@@ -139,11 +142,21 @@ impl Workspace {
                         .as_str()
                         .unwrap_or("wasm32-unknown-unknown")
                         .to_owned(),
+                    features: features_of_sdk(&package),
                 });
             }
         }
         crates
     }
+}
+
+/// The features of the SDK that a package enables.
+fn features_of_sdk(package: &Value) -> Vec<String> {
+    let mut dependencies = package["dependencies"].as_array().into_iter().flatten();
+    let sdk = dependencies.find(|it| it["name"] == "acp-chain-proxy" && it["kind"].is_null());
+    let features = sdk.and_then(|sdk| sdk["features"].as_array());
+    let names = features.into_iter().flatten().filter_map(Value::as_str);
+    names.map(str::to_owned).collect()
 }
 
 /// The cargo that runs this program, for a command in the checkout.

@@ -15,53 +15,56 @@ use xtask::workspace::{GuestCrate, Workspace, cargo, same_home};
 /// A feature of all component runtimes: text is searched sixteen bytes at a time.
 const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];
 
-/// Builds these crates, each into its component, with one cargo run per target.
+/// Builds these crates, each into its component, with one cargo run for those of a target with the same features.
 pub fn build(
     workspace: &Workspace,
     progress: &Progress,
     guests: &[(&GuestCrate, PathBuf)],
 ) -> Result<()> {
-    let mut targets = BTreeMap::<_, Vec<_>>::new();
+    let mut runs = BTreeMap::<_, Vec<_>>::new();
     for (guest, file) in guests {
-        targets
-            .entry(&guest.target)
+        runs.entry((&guest.target, &guest.features))
             .or_default()
             .push((guest, file));
     }
-    for (triple, guests) in targets {
+    for ((triple, features), guests) in runs {
         let imports = if triple.contains("wasi") {
             Imports::Wasi
         } else {
             Imports::Channel
         };
-        progress.step(&format!("proxies in Rust for {triple}"), |step| {
-            target::add(progress, step, triple)?;
-            let flags = FEATURES.map(str::to_owned).into_iter().chain(same_home());
-            let flags = flags.collect::<Vec<_>>().join("\u{1f}");
-            let packages = guests
-                .iter()
-                .flat_map(|(guest, _)| ["--package", &guest.package]);
-            step.run(
-                cargo()
-                    .args(["build", "--lib", "--profile=guest", "--target", triple])
-                    .args(packages)
-                    .arg("--target-dir")
-                    .arg(workspace.target(""))
-                    .env("CARGO_ENCODED_RUSTFLAGS", flags)
-                    .current_dir(workspace.path("")),
-            )?;
-            let modules = workspace.target(triple).join("guest");
-            guests.iter().try_for_each(|(guest, file)| {
-                let module = modules.join(&guest.library).with_extension("wasm");
-                // A guest of the tests may be wrong on purpose.
-                let project = if guest.folder.starts_with(workspace.path("tests/guests")) {
-                    None
-                } else {
-                    Some(&*guest.folder)
-                };
-                encode(workspace, &module, file, project, imports)
-            })
-        })?;
+        let named: Vec<_> = [triple].into_iter().chain(features).map(|s| &**s).collect();
+        progress.step(
+            &format!("proxies in Rust for {}", named.join(", ")),
+            |step| {
+                target::add(progress, step, triple)?;
+                let flags = FEATURES.map(str::to_owned).into_iter().chain(same_home());
+                let flags = flags.collect::<Vec<_>>().join("\u{1f}");
+                let packages = guests
+                    .iter()
+                    .flat_map(|(guest, _)| ["--package", &guest.package]);
+                step.run(
+                    cargo()
+                        .args(["build", "--lib", "--profile=guest", "--target", triple])
+                        .args(packages)
+                        .arg("--target-dir")
+                        .arg(workspace.target(""))
+                        .env("CARGO_ENCODED_RUSTFLAGS", flags)
+                        .current_dir(workspace.path("")),
+                )?;
+                let modules = workspace.target(triple).join("guest");
+                guests.iter().try_for_each(|(guest, file)| {
+                    let module = modules.join(&guest.library).with_extension("wasm");
+                    // A guest of the tests may be wrong on purpose.
+                    let project = if guest.folder.starts_with(workspace.path("tests/guests")) {
+                        None
+                    } else {
+                        Some(&*guest.folder)
+                    };
+                    encode(workspace, &module, file, project, imports)
+                })
+            },
+        )?;
     }
     Ok(())
 }
