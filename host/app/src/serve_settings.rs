@@ -10,7 +10,7 @@ use std::time::Duration;
 use acp_chain_address::is_safe;
 use acp_chain_manifest::beside;
 use acp_chain_remote::gate::{Algorithm, GateSettings, Host, Issuer, JwksSource, Origin, TlsFiles};
-use acp_chain_remote::server::{Budgets, Endpoint, NameError, Node, SHORTEST_LEASE};
+use acp_chain_remote::server::{Budgets, Endpoint, NameError, Node, SHORTEST_LEASE, TurnLimits};
 use acp_chain_store::PostgresPlace;
 use toml::Spanned;
 use url::Url;
@@ -40,6 +40,8 @@ pub struct ServeSettings {
     pub store: Option<StoreSettings>,
     /// The limits of users.
     pub limits: ServeLimits,
+    /// How many turns of a user, and of a group, run at once.
+    pub turn_limits: TurnLimits,
     /// The chains of users. The first that matches is used.
     pub routes: Vec<Route>,
 }
@@ -171,6 +173,7 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
             instances: count(limits.instances, usual.instances),
             memory: memory.map(|size| read_size("memory", size)).transpose()?,
         },
+        turn_limits: read_turn_limits(limits),
         routes: read_routes(&table.route, path)?,
     })
 }
@@ -233,6 +236,17 @@ fn read_store(table: &ServeTable, path: &Path) -> Result<Option<StoreSettings>, 
         unknown_sessions: table.unknown_sessions,
         budgets: read_budgets(limits, table.budgets)?,
     }))
+}
+
+/// Reads how many turns of users and groups run at once.
+fn read_turn_limits(limits: &Limits) -> TurnLimits {
+    let of_groups = limits.turns_of_groups.iter();
+    TurnLimits {
+        of_user: limits.turns_per_user.map(|turns| turns.get().into()),
+        of_groups: of_groups
+            .map(|(group, turns)| (group.clone(), turns.get().into()))
+            .collect(),
+    }
 }
 
 /// Reads what users and groups may use in an hour.
@@ -502,6 +516,18 @@ mod tests {
         assert_eq!(gets("alice", ""), Path::new("/c/ops.toml"));
         assert_eq!(gets("bob", "ops"), Path::new("/c/ops.toml"));
         assert_eq!(gets("bob", "alice"), Path::new("/c/all.toml"));
+    }
+
+    #[test]
+    fn turns_at_once_are_read_without_a_store() {
+        let limits = "[serve.limits]\nturns-per-user = 4\nturns-of-groups = { staff = 40 }";
+        let expected = TurnLimits {
+            of_user: Some(4),
+            of_groups: [("staff".to_owned(), 40)].into(),
+        };
+        assert_eq!(parse(limits).unwrap().turn_limits, expected);
+        let error = parse("[serve.limits]\nturns-of-groups = { staff = 0 }").unwrap_err();
+        assert!(error.contains("nonzero"), "{error}");
     }
 
     #[test]

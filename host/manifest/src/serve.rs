@@ -88,6 +88,9 @@ pub struct Limits {
     pub prompts_per_hour_of_groups: Option<Spanned<BTreeMap<String, NonZeroU32>>>,
     pub bytes_per_hour_per_user: Option<Spanned<String>>,
     pub turns: Option<NonZeroU32>,
+    pub turns_per_user: Option<NonZeroU32>,
+    #[serde(default)]
+    pub turns_of_groups: BTreeMap<String, NonZeroU32>,
     pub connections: Option<NonZeroU32>,
     #[serde(default, deserialize_with = "seconds")]
     pub resume_seconds: Option<Duration>,

@@ -47,6 +47,16 @@ pub enum TakeRule {
     OwnedOnly,
 }
 
+/// A limit that a slot counts for: how many slots an account has at once, at all replicas.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SlotLimit {
+    /// What the slots are for: connections or turns.
+    pub kind: String,
+    /// A user or a group, by the kind.
+    pub account: String,
+    pub most: u64,
+}
+
 /// A request to the store.
 ///
 /// `seen` is the largest number that the caller has seen, or 0: if the store's is smaller, it has lost what was last
@@ -108,6 +118,16 @@ pub enum Call {
         period: u64,
         amount: u64,
     },
+    /// Takes a slot that counts for all of these limits, unless one of them is reached. The replica has it until the slot
+    /// is vacated, or its generation is over. `slot` is the replica's name for it, of which there is no other in the
+    /// generation.
+    Occupy {
+        holder: Holder,
+        slot: u64,
+        limits: Vec<SlotLimit>,
+    },
+    /// Gives a slot back.
+    Vacate { holder: Holder, slot: u64 },
     /// Notes that it is the turn of a user who stood in line for `waited`, unless the user had a turn from the line of
     /// another replica since then.
     NextTurn { user: String, waited: u64 },
@@ -128,6 +148,8 @@ pub enum Call {
     Sessions { user: Option<String> },
     /// Lists what was used of budgets whose period goes on, of an account or of all.
     Budgets { account: Option<String> },
+    /// Lists how many slots there are, of an account or of all.
+    Slots { account: Option<String> },
     /// Removes prompts that were begun longer ago, and what is over.
     Tidy { prompts: u64 },
 }
@@ -151,7 +173,7 @@ pub enum Answer {
         last: u64,
         revocation: u64,
     },
-    /// The generation is over, with its leases.
+    /// The generation is over, with its leases and slots.
     Gone,
     /// To `Beat`, `Take`, `Begin` and `Redeem`: the store has lost what was last written. All generations are over, and
     /// its numbers are larger again.
@@ -180,7 +202,7 @@ pub enum Answer {
     Foreign,
     /// To `Take`: nobody owns the session.
     Unknown,
-    /// To `Take`: as many sessions of the user are served as may be.
+    /// To `Take`: as many sessions of the user are served as may be. To `Occupy`: one of the limits is reached.
     Full,
     /// To `Begin`: the prompt may be sent now, and by nobody else. Its number is of no other use.
     Begun {
@@ -204,6 +226,7 @@ pub enum Answer {
     Revocations(Vec<Revocation>),
     Sessions(Vec<ServedSession>),
     Budgets(Vec<UsedBudget>),
+    Slots(Vec<UsedSlots>),
 }
 
 /// What is known of a prompt.
@@ -256,6 +279,15 @@ pub struct UsedBudget {
     pub left: u64,
 }
 
+/// The slots of an account, at all replicas.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedSlots {
+    /// A user or a group, by the kind.
+    pub account: String,
+    pub kind: String,
+    pub used: u64,
+}
+
 /// Something that has ended for all replicas.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revocation {
@@ -276,10 +308,12 @@ impl Call {
                 | Self::Whose { .. }
                 | Self::Release { .. }
                 | Self::End { .. }
+                | Self::Vacate { .. }
                 | Self::NextTurn { .. }
                 | Self::Revoked { .. }
                 | Self::Sessions { .. }
                 | Self::Budgets { .. }
+                | Self::Slots { .. }
         )
     }
 }

@@ -1,5 +1,5 @@
 //! What replicas of a server must know together: who owns a session and who serves it, which prompts were sent, what
-//! was used of a budget, who is no longer admitted.
+//! was used of a budget, how many connections and turns a user has, who is no longer admitted.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -48,7 +48,7 @@ mod tests;
 
 pub use self::call::{
     Answer, Call, Fence, Holder, LeaseName, PROMPTS_KNOWN, PromptState, Replica, Revocation,
-    ServedSession, TakeRule, UsedBudget,
+    ServedSession, SlotLimit, TakeRule, UsedBudget, UsedSlots,
 };
 pub use self::client::{Client, StoreError};
 #[cfg(feature = "engines")]

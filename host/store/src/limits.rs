@@ -56,7 +56,9 @@ fn texts(call: &Call) -> Vec<(&str, usize)> {
     let mut texts: Vec<(&str, usize)> = Vec::new();
     match call {
         Call::Register { replica, .. } => texts.push(short(replica)),
-        Call::Beat { holder, .. } | Call::Leave { holder } => texts.push(short(&holder.replica)),
+        Call::Beat { holder, .. } | Call::Leave { holder } | Call::Vacate { holder, .. } => {
+            texts.push(short(&holder.replica));
+        }
         Call::Whose { name, spelling } => {
             texts.push((&**spelling, SPELLING));
             texts.extend(of_name(name));
@@ -90,6 +92,13 @@ fn texts(call: &Call) -> Vec<(&str, usize)> {
             texts.push((&**account, USER));
             texts.push(short(kind));
         }
+        Call::Occupy { holder, limits, .. } => {
+            texts.push(short(&holder.replica));
+            for limit in limits {
+                texts.push(short(&limit.kind));
+                texts.push((&*limit.account, USER));
+            }
+        }
         Call::NextTurn { user, .. } => texts.push((&**user, USER)),
         Call::Issue {
             ticket,
@@ -106,7 +115,9 @@ fn texts(call: &Call) -> Vec<(&str, usize)> {
             texts.push(short(kind));
             texts.push((&**name, USER));
         }
-        Call::Sessions { user: name } | Call::Budgets { account: name } => {
+        Call::Sessions { user: name }
+        | Call::Budgets { account: name }
+        | Call::Slots { account: name } => {
             texts.extend(name.iter().map(|name| (&**name, USER)));
         }
         Call::Replicas | Call::Revoked { .. } | Call::Tidy { .. } => {}
@@ -152,6 +163,16 @@ fn numbers(call: &Call) -> Vec<u64> {
             ..
         } => vec![*period, *limit, *amount],
         Call::GiveBack { period, amount, .. } => vec![*period, *amount],
+        Call::Occupy {
+            holder,
+            slot,
+            limits,
+        } => {
+            let mut numbers = vec![holder.generation, *slot];
+            numbers.extend(limits.iter().map(|limit| limit.most));
+            numbers
+        }
+        Call::Vacate { holder, slot } => vec![holder.generation, *slot],
         Call::NextTurn { waited, .. } => vec![*waited],
         Call::Issue { life, .. } => vec![*life],
         Call::Redeem { seen, .. } => vec![*seen],
@@ -161,6 +182,7 @@ fn numbers(call: &Call) -> Vec<u64> {
         | Call::Whose { .. }
         | Call::Revoke { .. }
         | Call::Sessions { .. }
-        | Call::Budgets { .. } => Vec::new(),
+        | Call::Budgets { .. }
+        | Call::Slots { .. } => Vec::new(),
     }
 }

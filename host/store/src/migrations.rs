@@ -5,7 +5,7 @@
 //! is not used.
 
 /// The statements, from number 1. Those that were released do not change.
-pub(crate) const MIGRATIONS: &[&str] = &[FIRST, SECOND];
+pub(crate) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD];
 
 /// The table with the number of the last migration.
 pub(crate) const VERSIONS: &str =
@@ -95,4 +95,17 @@ CREATE TABLE acp_chain_tickets (
     until BIGINT NOT NULL
 ){strict};
 CREATE INDEX acp_chain_tickets_by_owner ON acp_chain_tickets (owner, issued);
+";
+
+/// What a replica has of limits that count at all replicas.
+const THIRD: &str = "
+CREATE TABLE acp_chain_slots (
+    replica TEXT NOT NULL,
+    generation BIGINT NOT NULL,
+    slot BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    account TEXT NOT NULL,
+    PRIMARY KEY (replica, generation, slot, kind, account)
+){strict};
+CREATE INDEX acp_chain_slots_by_account ON acp_chain_slots (account, kind);
 ";

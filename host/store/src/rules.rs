@@ -2,7 +2,7 @@
 
 use crate::call::{
     Answer, Call, Fence, Holder, LeaseName, PROMPTS_KNOWN, PromptState, Replica, Revocation,
-    ServedSession, TakeRule, UsedBudget,
+    ServedSession, SlotLimit, TakeRule, UsedBudget, UsedSlots,
 };
 use crate::engine::{Engine, Row, Unusable, Value};
 
@@ -157,6 +157,29 @@ WHERE used > 0 AND (length = 0 OR period >= {now} / NULLIF(length, 0)) AND ($1 =
 ORDER BY account, kind, length LIMIT $3
 ";
 
+/// How many slots an account has. Those of a generation that is over have ended with it.
+const OCCUPIED: &str = "
+SELECT COUNT(*) FROM acp_chain_slots s
+JOIN acp_chain_replicas r ON r.name = s.replica AND r.generation = s.generation
+WHERE s.account = $1 AND s.kind = $2 AND r.until > {now}
+";
+
+const OCCUPY: &str = "
+INSERT INTO acp_chain_slots (replica, generation, slot, kind, account) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT DO NOTHING
+";
+
+const VACATE: &str = "
+DELETE FROM acp_chain_slots WHERE replica = $1 AND generation = $2 AND slot = $3
+";
+
+const SLOTS: &str = "
+SELECT s.account, s.kind, COUNT(*) FROM acp_chain_slots s
+JOIN acp_chain_replicas r ON r.name = s.replica AND r.generation = s.generation
+WHERE r.until > {now} AND ($1 = 0 OR s.account = $2)
+GROUP BY s.account, s.kind ORDER BY s.account, s.kind LIMIT $3
+";
+
 const NEXT_TURN: &str = "
 INSERT INTO acp_chain_turns AS t (owner, served) VALUES ($1, {now})
 ON CONFLICT (owner) DO UPDATE SET served = excluded.served
@@ -216,17 +239,20 @@ const TIDY: [(&str, Option<u64>); 4] = [
     ),
 ];
 
-/// Leases whose replica's generation is no longer in the table.
-const TIDY_LEASES: &str = "
-DELETE FROM acp_chain_leases WHERE NOT EXISTS (SELECT 1 FROM acp_chain_replicas r
-    WHERE r.name = acp_chain_leases.replica AND r.generation = acp_chain_leases.generation)
-";
+/// Leases and slots whose replica's generation is no longer in the table.
+const TIDY_HELD: [&str; 2] = [
+    "DELETE FROM acp_chain_leases WHERE NOT EXISTS (SELECT 1 FROM acp_chain_replicas r
+    WHERE r.name = acp_chain_leases.replica AND r.generation = acp_chain_leases.generation)",
+    "DELETE FROM acp_chain_slots WHERE NOT EXISTS (SELECT 1 FROM acp_chain_replicas r
+    WHERE r.name = acp_chain_slots.replica AND r.generation = acp_chain_slots.generation)",
+];
 
 /// The classes of locks.
 const USERS: u64 = 1;
 const SESSION_NAMES: u64 = 2;
 const REVOCATIONS: u64 = 3;
 const REWINDS: u64 = 4;
+const ACCOUNTS: u64 = 5;
 
 /// A connection, within the transaction of one call.
 pub(crate) struct Rules<'e, E>(pub &'e mut E);
@@ -297,6 +323,16 @@ impl<E: Engine> Rules<'_, E> {
                 let budget = Budget::new(account, kind, *period);
                 self.give_back(&budget, *amount).await
             }
+            Call::Occupy {
+                holder,
+                slot,
+                limits,
+            } => self.occupy(holder, *slot, limits).await,
+            Call::Vacate { holder, slot } => {
+                let [replica, generation] = of_holder(holder);
+                let values = [replica, generation, number(*slot)];
+                self.run(VACATE, &values).await
+            }
             Call::NextTurn { user, waited } => self.next_turn(user, *waited).await,
             Call::Issue {
                 ticket,
@@ -314,6 +350,7 @@ impl<E: Engine> Rules<'_, E> {
             Call::Revoked { since } => self.revoked(*since).await,
             Call::Sessions { user } => self.sessions(user.as_deref()).await,
             Call::Budgets { account } => self.budgets(account.as_deref()).await,
+            Call::Slots { account } => self.slots(account.as_deref()).await,
             Call::Tidy { prompts } => self.tidy(*prompts).await,
         }
     }
@@ -589,6 +626,38 @@ impl<E: Engine> Rules<'_, E> {
         })
     }
 
+    async fn occupy(
+        &mut self,
+        holder: &Holder,
+        slot: u64,
+        limits: &[SlotLimit],
+    ) -> Result<Answer, Unusable> {
+        // In one order for all callers, so that no two wait for each other.
+        let mut ordered: Vec<&SlotLimit> = limits.iter().collect();
+        ordered.sort();
+        for limit in &ordered {
+            let lock = format!("{}/{}", limit.kind, limit.account);
+            self.lock(ACCOUNTS, &lock).await?;
+        }
+        let (is_alive, _) = self.is_alive(holder).await?;
+        if !is_alive {
+            return Ok(Answer::Gone);
+        }
+        for limit in &ordered {
+            let values = [Text(&limit.account), Text(&limit.kind)];
+            if self.number(OCCUPIED, &values).await? >= limit.most {
+                return Ok(Answer::Full);
+            }
+        }
+        let [replica, generation] = of_holder(holder);
+        for limit in &ordered {
+            let (kind, account) = (Text(&limit.kind), Text(&limit.account));
+            let values = [replica, generation, number(slot), kind, account];
+            self.rows(OCCUPY, &values).await?;
+        }
+        Ok(Answer::Done)
+    }
+
     async fn next_turn(&mut self, user: &str, waited: u64) -> Result<Answer, Unusable> {
         let values = [Text(user), number(waited)];
         let is_noted = !self.rows(NEXT_TURN, &values).await?.is_empty();
@@ -675,12 +744,30 @@ impl<E: Engine> Rules<'_, E> {
         Ok(Answer::Budgets(budgets?))
     }
 
+    async fn slots(&mut self, account: Option<&str>) -> Result<Answer, Unusable> {
+        let is_of_one = number(u64::from(account.is_some()));
+        let values = [is_of_one, Text(account.unwrap_or_default()), listed()];
+        let rows = self.rows(SLOTS, &values).await?;
+        let used = |row: &Row| {
+            Ok(UsedSlots {
+                account: row.text(0)?,
+                kind: row.text(1)?,
+                used: row.number(2)?,
+            })
+        };
+        let slots: Result<_, Unusable> = rows.iter().map(used).collect();
+        Ok(Answer::Slots(slots?))
+    }
+
     async fn tidy(&mut self, prompts: u64) -> Result<Answer, Unusable> {
         for (statement, age) in TIDY {
             let age = number(age.unwrap_or(prompts));
             self.rows(statement, &[age]).await?;
         }
-        self.run(TIDY_LEASES, &[]).await
+        for statement in TIDY_HELD {
+            self.rows(statement, &[]).await?;
+        }
+        Ok(Answer::Done)
     }
 }
 

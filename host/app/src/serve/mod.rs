@@ -96,6 +96,9 @@ pub fn open(
             set.gate.requires_auth(),
             of_chain.unwrap_or_default(),
         ),
+        turn_limits: Some(set.turn_limits)
+            .filter(|_| set.gate.requires_auth())
+            .unwrap_or_default(),
     };
     let proxies = plans.clone().flat_map(|plan: &Plan| &plan.proxies);
     let directories = proxies.map(|proxy| proxy.directories.clone()).collect();

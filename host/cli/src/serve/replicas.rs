@@ -9,7 +9,7 @@ use serde_json::json;
 use acp_chain_app::ChainError;
 use acp_chain_app::serve::{ServeSettings, store};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_store::{Answer, Call, Replica, ServedSession, UsedBudget};
+use acp_chain_store::{Answer, Call, Replica, ServedSession, UsedBudget, UsedSlots};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum ServeCommand {
@@ -55,22 +55,31 @@ impl Status {
         let calls = [
             Call::Replicas,
             Call::Sessions { user: self.user },
-            Call::Budgets { account },
+            Call::Budgets {
+                account: account.clone(),
+            },
+            Call::Slots { account },
         ];
         let (mut replicas, mut sessions) = (Vec::new(), Vec::new());
-        let mut budgets = Vec::new();
+        let (mut budgets, mut slots) = (Vec::new(), Vec::new());
         for answer in store::ask(settings, &calls)? {
             match answer {
                 Answer::Replicas(list) => replicas = list,
                 Answer::Sessions(list) => sessions = list,
                 Answer::Budgets(list) => budgets = list,
+                Answer::Slots(list) => slots = list,
                 _ => {}
             }
         }
         if self.json {
             say!(
                 "{:#}",
-                json!({ "replicas": replicas, "sessions": sessions, "budgets": budgets })
+                json!({
+                    "replicas": replicas,
+                    "sessions": sessions,
+                    "budgets": budgets,
+                    "slots": slots,
+                })
             );
             return Ok(());
         }
@@ -82,6 +91,7 @@ impl Status {
         }
         print_sessions(&sessions);
         budgets.iter().for_each(print_budget);
+        slots.iter().for_each(print_slots);
         Ok(())
     }
 }
@@ -137,6 +147,12 @@ fn print_budget(budget: &UsedBudget) {
         budget.used,
         format_duration(left)
     );
+}
+
+fn print_slots(slots: &UsedSlots) {
+    let account = quote(&slots.account, MAX_QUOTE);
+    let kind = quote(&slots.kind, MAX_QUOTE);
+    say!("{account} has {} {kind} now", slots.used);
 }
 
 impl End {

@@ -9,6 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::fair::FairTurns;
 use super::limits::Limits;
+use super::shares::TurnShares;
 
 /// The burst that may arrive at once, as time at the rate.
 const BURST: Duration = Duration::from_secs(1);
@@ -24,6 +25,8 @@ pub struct Account {
     pub bodies: Semaphore,
     /// The turns of all users.
     pub turns: Arc<FairTurns>,
+    /// How many turns users and groups have.
+    pub shares: Arc<TurnShares>,
     /// Bytes per second; `None` without a limit.
     pace: Option<NonZeroU64>,
     begun: Instant,
@@ -33,12 +36,13 @@ pub struct Account {
 
 impl Account {
     /// An empty account.
-    pub fn new(limits: &Limits, turns: Arc<FairTurns>) -> Self {
+    pub fn new(limits: &Limits, turns: Arc<FairTurns>, shares: Arc<TurnShares>) -> Self {
         let bounded = |limit: usize| Semaphore::new(limit.min(Semaphore::MAX_PERMITS));
         Self {
             sessions: Arc::new(bounded(limits.sessions_per_user)),
             bodies: bounded(limits.bodies_per_user),
             turns,
+            shares,
             pace: limits.pace,
             begun: Instant::now(),
             until: AtomicU64::new(0),

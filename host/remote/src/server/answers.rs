@@ -114,7 +114,7 @@ impl Answers {
         log.session.clone_from(&about.session);
         if websocket::is_requested(&head) {
             log.way = TransportKind::WebSocket;
-            return self.upgrade(head, body, &admitted, peer);
+            return self.upgrade(head, body, &admitted, peer).await;
         }
         match head.method {
             Method::POST => self.post(&head, body, &about, &admitted, log).await,
@@ -211,7 +211,7 @@ impl Answers {
                 StatusCode::TOO_MANY_REQUESTS,
                 "too many requests of this connection are open",
             ),
-            DeliveryResult::Busy(again) => self.denied(Denial::Busy(again)),
+            DeliveryResult::Denied(why) => self.denied(why),
             DeliveryResult::Ended => bare(StatusCode::NOT_FOUND),
         })
     }
@@ -279,7 +279,8 @@ impl Answers {
                 "Acp-Connection-Id is missing; the first message is the request `initialize`",
             ));
         };
-        let connection = self.open(admitted, TransportKind::Http, log.peer)?;
+        let opened = self.open(admitted, TransportKind::Http, log.peer).await;
+        let connection = opened?;
         log.connection = Some(connection.id.clone());
         let answered = connection.with_routes(|routes| routes.answer_at_once(id));
         self.run(&connection, admitted);
@@ -287,7 +288,7 @@ impl Answers {
         let mut guard = EndOnDrop(Some(connection.clone()));
         let answer = match connection.deliver(Frame::Message(message)).await {
             DeliveryResult::Passed | DeliveryResult::Answered => answered.await.ok(),
-            DeliveryResult::TooMany | DeliveryResult::Busy(_) | DeliveryResult::Ended => None,
+            DeliveryResult::TooMany | DeliveryResult::Denied(_) | DeliveryResult::Ended => None,
         };
         let ended = "the agent has ended before it answered";
         let answer = answer.ok_or_else(|| plain(StatusCode::BAD_GATEWAY, ended))?;
@@ -302,7 +303,7 @@ impl Answers {
     }
 
     /// Opens a connection for a client of this transport.
-    fn open(
+    async fn open(
         &self,
         admitted: &AdmittedUser,
         way: TransportKind,
@@ -311,12 +312,25 @@ impl Answers {
         if !(self.behind.has_room)() {
             return Err(Box::new(self.no_room(Refusal::NoRoom)));
         }
+        let slot = match self.registry.shared() {
+            Some(shared) => {
+                // Other replicas need not be asked about who has too many here.
+                let checked = self.registry.check(&admitted.user);
+                checked.map_err(|why| Box::new(self.no_room(why)))?;
+                let most = self.settings.limits.connections_per_user;
+                let counted = shared.slot_of_connection(&admitted.user, most).await;
+                counted.map_err(|why| Box::new(self.denied(why)))?
+            }
+            None => None,
+        };
         let id = self.registry.id().map_err(|_| {
             self.registry.figures.refused(Refusal::NoRoom);
             bare(StatusCode::INTERNAL_SERVER_ERROR)
         })?;
         let begun = self.registry.begin(id, &admitted.user, way, peer);
-        begun.map_err(|why| Box::new(self.no_room(why)))
+        let connection = begun.map_err(|why| Box::new(self.no_room(why)))?;
+        connection.occupy(slot);
+        Ok(connection)
     }
 
     fn no_room(&self, why: Refusal) -> Answer {
@@ -453,7 +467,7 @@ impl Answers {
         why.answer()
     }
 
-    fn upgrade(
+    async fn upgrade(
         &self,
         head: Parts,
         body: Incoming,
@@ -461,7 +475,8 @@ impl Answers {
         peer: &Peer,
     ) -> Result<Answer, Box<Answer>> {
         let answer = websocket::accept(&head.method, &head.headers)?;
-        let connection = self.open(admitted, TransportKind::WebSocket, peer.address)?;
+        let opened = self.open(admitted, TransportKind::WebSocket, peer.address);
+        let connection = opened.await?;
         self.run(&connection, admitted);
         let mut request = Request::from_parts(head, body);
         let upgrade = hyper::upgrade::on(&mut request);

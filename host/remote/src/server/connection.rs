@@ -21,7 +21,7 @@ use super::mailbox::{Event, NoStream};
 use super::metrics::TransportKind;
 use super::owners::Owners;
 use super::routes::{DeliveryResult, Ended, Routes, WAITING};
-use super::shared::{Lease, SentPrompt, SessionList, Shared};
+use super::shared::{Lease, SentPrompt, SessionList, Shared, Slot};
 use crate::User;
 use crate::wire::failure;
 
@@ -88,6 +88,8 @@ struct State {
 /// What the store of the replicas knows that this connection serves.
 #[derive(Debug, Default)]
 struct Served {
+    /// The connection's own slot among those of its user.
+    slot: Option<Slot>,
     /// The leases of its sessions.
     leases: HashMap<Arc<str>, Arc<Lease>>,
     /// The prompts under way, by the ids of their requests.
@@ -155,9 +157,20 @@ impl Connection {
         self.served.lock().leases.get(session).cloned()
     }
 
-    /// Whether this connection has leases.
-    pub fn has_leases(&self) -> bool {
-        !self.served.lock().leases.is_empty()
+    /// Whether this connection has what another replica may have once this one's generation is over: leases, or a slot.
+    pub fn is_leased(&self) -> bool {
+        let served = self.served.lock();
+        served.slot.is_some() || !served.leases.is_empty()
+    }
+
+    /// Holds the connection's slot until this connection ends.
+    pub fn occupy(&self, slot: Option<Slot>) {
+        self.served.lock().slot = slot;
+    }
+
+    /// Keeps the slot of the turn that the next message begins. One is received at a time.
+    pub fn keep_slot(&self, slot: Option<Slot>) {
+        self.with_routes(|routes| routes.requests.slot = slot);
     }
 
     /// Holds a lease until its session or this connection ends.
@@ -182,7 +195,7 @@ impl Connection {
         drop(self.served.lock().prompts.remove(id));
     }
 
-    /// Gives up all leases: the agent has ended. Prompts without an answer are lost.
+    /// Gives up all leases, and the slot: the agent has ended. Prompts without an answer are lost.
     pub fn give_up(&self) {
         let served = std::mem::take(&mut *self.served.lock());
         drop(served);

@@ -134,6 +134,12 @@ impl FairTurns {
         state.find(self.most, user, now).map(drop)
     }
 
+    /// Removes a user from the line, whose turns may not begin: nobody waits for them.
+    pub fn leave(&self, user: &str) {
+        let mut state = self.state.lock();
+        state.line.retain(|place| place.user != user);
+    }
+
     /// How many users stand in line.
     pub fn waiting(&self, now: Instant) -> usize {
         let state = self.state.lock();
@@ -189,6 +195,18 @@ mod tests {
         assert_eq!(turns.waiting(later), 0);
         drop(turns.begin("ann", later).unwrap());
         drop(turns.begin("bob", later).unwrap());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_user_who_has_left_the_line() {
+        let turns = Arc::new(FairTurns::new(1));
+        let now = Instant::now();
+        let first = turns.begin("ann", now).unwrap();
+        assert!(turns.begin("bob", now).is_err() && turns.begin("cid", now).is_err());
+        drop(first);
+        turns.leave("bob");
+        assert_eq!(turns.waiting(now), 1);
+        drop(turns.begin("cid", now).unwrap());
     }
 
     #[test]

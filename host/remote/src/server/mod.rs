@@ -21,8 +21,9 @@
 //! | `registry` | the open connections |
 //! | `names` | names given by operators |
 //! | `owners` | the owners of sessions, as one server knows them |
-//! | `shared` | what replicas must know together: owners, leases, prompts |
+//! | `shared` | what replicas must know together: owners, leases, prompts, limits |
 //! | `account` | a user's share of the server, over all connections |
+//! | `shares` | how many turns of a user, and of a group, run at once |
 //! | `fair` | whose turn is next when as many run as may |
 //! | `connection` | one connection of a client |
 //! | `routes` | the stream of each message |
@@ -56,6 +57,7 @@ mod reply;
 mod request_log;
 mod routes;
 mod shared;
+mod shares;
 mod spelling;
 pub mod tls;
 mod turn;
@@ -83,6 +85,7 @@ use tokio_rustls::TlsAcceptor;
 pub use self::limits::{Files, Limits};
 pub use self::names::{Endpoint, NameError, Node};
 pub use self::shared::{Budgets, SHORTEST as SHORTEST_LEASE, SharedError, SharedSettings, Watch};
+pub use self::shares::TurnLimits;
 
 use self::answers::Answers;
 use self::registry::Registry;
@@ -125,6 +128,8 @@ pub struct Settings {
     /// How long a silent connection and its sent messages are kept.
     pub resume: Duration,
     pub limits: Limits,
+    /// How many turns of a user, and of a group, run at once.
+    pub turn_limits: TurnLimits,
     pub access: Option<access::Access>,
 }
 
@@ -179,6 +184,7 @@ impl Server {
             registry: Arc::new(Registry::new(
                 settings.node.clone(),
                 settings.limits,
+                settings.turn_limits.clone(),
                 settings.access.clone(),
             )),
             listener,

@@ -21,6 +21,7 @@ use super::names::Node;
 use super::owners::Owners;
 use super::routes::{Gauges, Routes};
 use super::shared::Shared;
+use super::shares::{TurnLimits, TurnShares};
 use crate::User;
 
 /// How long the last messages may take to be sent.
@@ -38,6 +39,7 @@ pub struct Registry {
     limits: Limits,
     open: Mutex<OpenConnections>,
     turns: Arc<FairTurns>,
+    shares: Arc<TurnShares>,
     /// The owners of sessions, as far as this server alone knows them: unless there is a store of replicas.
     pub owners: Arc<Owners>,
     /// What is shared with other replicas, if there is a store.
@@ -69,11 +71,17 @@ struct UserShare {
 }
 
 impl OpenConnections {
-    fn account(&mut self, user: &User, limits: &Limits, turns: &Arc<FairTurns>) -> &mut UserShare {
+    fn account(
+        &mut self,
+        user: &User,
+        limits: &Limits,
+        turns: &Arc<FairTurns>,
+        shares: &Arc<TurnShares>,
+    ) -> &mut UserShare {
         let of_user = self.of_users.entry(user.name.clone());
         of_user.or_insert_with(|| UserShare {
             connections: 0,
-            account: Arc::new(Account::new(limits, Arc::clone(turns))),
+            account: Arc::new(Account::new(limits, Arc::clone(turns), Arc::clone(shares))),
         })
     }
 }
@@ -87,12 +95,18 @@ impl UserShare {
 
 impl Registry {
     /// An empty registry. The node's name prefixes the ids of connections.
-    pub fn new(node: Node, limits: Limits, access: Option<Access>) -> Self {
+    pub fn new(
+        node: Node,
+        limits: Limits,
+        turn_limits: TurnLimits,
+        access: Option<Access>,
+    ) -> Self {
         Self {
             node,
             limits,
             open: Mutex::default(),
             turns: Arc::new(FairTurns::new(limits.turns)),
+            shares: Arc::new(TurnShares::new(turn_limits)),
             owners: Arc::default(),
             shared: OnceLock::new(),
             figures: Arc::default(),
@@ -129,6 +143,37 @@ impl Registry {
         peer: SocketAddr,
     ) -> Result<Arc<Connection>, Refusal> {
         let mut open = self.open.lock();
+        let of_user = self.share_with_room(&mut open, user)?;
+        of_user.connections += 1;
+        let account = of_user.account.clone();
+        let log = LogContext {
+            access: self.access.clone(),
+            figures: self.figures.clone(),
+            connection: Some(id.clone()),
+            user: user.clone(),
+            way,
+            peer,
+        };
+        let (owners, draining) = (self.owners.clone(), self.is_draining.clone());
+        let shared = self.shared.get().cloned();
+        let connection = Connection::new(id.clone(), log, account, owners, shared, draining);
+        open.connections.insert(id, connection.clone());
+        self.count.send_replace(open.connections.len());
+        Ok(connection)
+    }
+
+    /// The limit that one more connection of this user would exceed, as far as this server knows.
+    pub fn check(&self, user: &User) -> Result<(), Refusal> {
+        let mut open = self.open.lock();
+        self.share_with_room(&mut open, user).map(drop)
+    }
+
+    /// The share of a user who may have one more connection.
+    fn share_with_room<'o>(
+        &self,
+        open: &'o mut OpenConnections,
+        user: &User,
+    ) -> Result<&'o mut UserShare, Refusal> {
         if self.is_draining() {
             return Err(Refusal::Draining);
         }
@@ -139,26 +184,11 @@ impl Registry {
         {
             return Err(Refusal::NoRoom);
         }
-        let of_user = open.account(user, &self.limits, &self.turns);
+        let of_user = open.account(user, &self.limits, &self.turns, &self.shares);
         if of_user.connections >= self.limits.connections_per_user {
             return Err(Refusal::Connections);
         }
-        of_user.connections += 1;
-        let log = LogContext {
-            access: self.access.clone(),
-            figures: self.figures.clone(),
-            connection: Some(id.clone()),
-            user: user.clone(),
-            way,
-            peer,
-        };
-        let account = of_user.account.clone();
-        let (owners, draining) = (self.owners.clone(), self.is_draining.clone());
-        let shared = self.shared.get().cloned();
-        let connection = Connection::new(id.clone(), log, account, owners, shared, draining);
-        open.connections.insert(id, connection.clone());
-        self.count.send_replace(open.connections.len());
-        Ok(connection)
+        Ok(of_user)
     }
 
     /// The account of a user who may not have a connection yet.
@@ -167,7 +197,7 @@ impl Registry {
         if open.of_users.len() >= open.connections.len() + STRANGERS {
             open.of_users.retain(|_, of_user| of_user.is_needed());
         }
-        let of_user = open.account(user, &self.limits, &self.turns);
+        let of_user = open.account(user, &self.limits, &self.turns, &self.shares);
         of_user.account.clone()
     }
 
@@ -283,9 +313,9 @@ impl Registry {
         }
     }
 
-    /// Ends all connections with leases of sessions, and returns how many.
+    /// Ends all connections that another replica may soon count or serve, and returns how many.
     pub fn end_leased(&self) -> usize {
-        self.end_those(Connection::has_leases)
+        self.end_those(Connection::is_leased)
     }
 
     /// Ends all connections of a user.
@@ -407,7 +437,8 @@ mod tests {
                 of_chain: 3,
             },
         };
-        Registry::new("here".parse().unwrap(), limits, None)
+        let node = "here".parse().unwrap();
+        Registry::new(node, limits, TurnLimits::default(), None)
     }
 
     #[test]

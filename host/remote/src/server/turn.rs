@@ -6,16 +6,16 @@ use std::time::Instant;
 use acp_chain_rpc::{Error, Kind, Message, member};
 
 use super::access::{Entry, LogContext};
-use super::fair::TurnPermit;
 use super::metrics::TurnEnd;
+use super::shares::TurnPermits;
 
 /// A running turn. A dropped one ended with its connection.
 #[derive(Debug)]
 pub struct Turn {
     begun: Instant,
     session: Option<Arc<str>>,
-    /// The permit of a turn that a prompt began.
-    permit: Option<TurnPermit>,
+    /// The permits of a turn that a prompt began.
+    permits: Option<TurnPermits>,
     /// How many permissions were requested from the client.
     pub permissions: u32,
     log: Arc<LogContext>,
@@ -26,13 +26,13 @@ impl Turn {
     /// A turn that begins now.
     pub fn new(
         session: Option<Arc<str>>,
-        permit: Option<TurnPermit>,
+        permits: Option<TurnPermits>,
         log: Arc<LogContext>,
     ) -> Self {
         Self {
             begun: Instant::now(),
             session,
-            permit,
+            permits,
             permissions: 0,
             log,
             has_ended: false,
@@ -63,7 +63,7 @@ impl Turn {
 
     fn record(&mut self, how: TurnEnd, code: Option<i64>) {
         self.has_ended = true;
-        drop(self.permit.take());
+        drop(self.permits.take());
         let took = self.begun.elapsed();
         self.log.figures.turned(how, took);
         self.log.write(Entry {

@@ -303,7 +303,7 @@ async fn take(frame: Frame, connection: &Arc<Connection>, registry: &Registry) {
                 let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }
-            DeliveryResult::Busy(again) => Some(denied(Denial::Busy(again), registry)),
+            DeliveryResult::Denied(why) => Some(denied(why, registry)),
             // The chain has ended. Its last messages are being sent.
             DeliveryResult::Ended => std::future::pending().await,
         },

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use acp_chain_remote::client::{Target, connect};
 use acp_chain_remote::gate::{Gate, GateSettings};
-use acp_chain_remote::server::{BODIES, Behind, Files, Limits, Opened, Server, Serving, Settings};
+use acp_chain_remote::server::{
+    BODIES, Behind, Files, Limits, Opened, Server, Serving, Settings, TurnLimits,
+};
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -188,6 +190,7 @@ fn server() -> (SocketAddr, mpsc::UnboundedReceiver<End>) {
                 of_chain: 1,
             },
         },
+        turn_limits: TurnLimits::default(),
         access: None,
     };
     let server = Server::open("127.0.0.1:0".parse().unwrap(), settings, None).unwrap();

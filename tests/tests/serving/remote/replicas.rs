@@ -144,13 +144,18 @@ async fn end_lease(mut store: impl Store, replica: &str) {
 
 impl<'s> Client<'s> {
     async fn of(served: &'s ServerProcess, token: &str) -> Self {
-        let asks = served.asks(Method::POST).bearer_auth(token);
-        let begun = posted(asks, &initialize()).await;
-        assert_eq!(begun.status(), 200);
-        Self {
-            id: begun.headers()["acp-connection-id"].clone(),
-            token: token.to_owned(),
-            served,
+        loop {
+            let begun = begin(served, token).await;
+            // A replica that has just lost its leases is about to begin again.
+            if begun.status() == 503 {
+                continue;
+            }
+            assert_eq!(begun.status(), 200);
+            break Self {
+                id: begun.headers()["acp-connection-id"].clone(),
+                token: token.to_owned(),
+                served,
+            };
         }
     }
 
@@ -209,10 +214,21 @@ impl<'s> Client<'s> {
         }
     }
 
+    async fn delete(&self) {
+        let deleted = in_time("an answer", self.asks(Method::DELETE).send());
+        assert_eq!(deleted.await.unwrap().status(), 202);
+    }
+
     async fn prompt(&self, session: &str, id: u64, words: &str, key: &str) -> Response {
         let asks = self.asks(Method::POST).header("idempotency-key", key);
         posted(asks, &prompt(session, id, words)).await
     }
+}
+
+/// The answer to the first message of a connection.
+async fn begin(served: &ServerProcess, token: &str) -> Response {
+    let asks = served.asks(Method::POST).bearer_auth(token);
+    posted(asks, &initialize()).await
 }
 
 fn text(path: &Path) -> &str {
@@ -393,6 +409,10 @@ async fn what_a_server_knows_goes_on(
     assert!(seconds(&refused) > 0);
     let keyed = ann.prompt(&session, 4, "echo once", KEY).await;
     assert_eq!(keyed.status(), 503);
+    // Nobody can tell how many connections he has.
+    let refused = begin(&one, &world.bob).await;
+    assert_eq!(refused.status(), 503);
+    assert!(seconds(&refused) > 0);
     goes_on(&mut server);
     let keyed = ann.prompt(&session, 4, "echo once", KEY).await;
     assert_eq!(keyed.status(), 202);
@@ -615,6 +635,141 @@ async fn bytes_are_counted() {
     }
 }
 
+/// Plays the scene in which users and a group have as many connections and turns as may be, and a replica is killed.
+async fn shares(store: &str) {
+    // No lease is over by itself during the test.
+    let settings = format!(
+        "[serve]\nstore = {store:?}\n[serve.limits]\nlease-seconds = 600\nconnections-per-user = 2\n\
+         turns-per-user = 1\nturns-of-groups = {{ staff = 1 }}\n"
+    );
+    let world = World::new(&settings).await;
+    world.migrate().await;
+    let tokens = world.path("tokens");
+    let of_staff = async |name: &str| host::token(&tokens, name, &["--group", "staff"]).await;
+    let (cid_token, dan_token) = (of_staff("cid").await, of_staff("dan").await);
+    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    let first = Client::of(&one, &world.ann).await;
+    let second = Client::of(&other, &world.ann).await;
+    for served in [&one, &other] {
+        let refused = begin(served, &world.ann).await;
+        assert_eq!(refused.status(), 429);
+        assert!(seconds(&refused) > 0);
+    }
+    let cid = Client::of(&one, &cid_token).await;
+    let dan = Client::of(&other, &dan_token).await;
+    for running in [&first, &cid] {
+        let session = running.session(&mut running.hears().await).await;
+        let begun = running.says(&prompt(&session, 3, "never")).await;
+        assert_eq!(begun.status(), 202);
+    }
+    // Ann has her turn, and the group has its.
+    let of_ann = second.session(&mut second.hears().await).await;
+    let of_dan = dan.session(&mut dan.hears().await).await;
+    for (client, session) in [(&second, &of_ann), (&dan, &of_dan)] {
+        let refused = client.prompt(session, 3, "echo words", KEY).await;
+        assert_eq!(refused.status(), 429);
+        assert!(seconds(&refused) > 0);
+        let told = refused.text().await.unwrap();
+        assert!(told.contains("you or your group"), "{told}");
+    }
+    // Others have theirs.
+    let bob = Client::of(&other, &world.bob).await;
+    let session = bob.session(&mut bob.hears().await).await;
+    let sent = bob.says(&prompt(&session, 3, "never")).await;
+    assert_eq!(sent.status(), 202);
+
+    one.signal(Signal::KILL);
+    // Nobody knows yet that it is dead.
+    let refused = second.prompt(&of_ann, 3, "echo words", KEY).await;
+    assert_eq!(refused.status(), 429);
+    world.end_lease(store, "one").await;
+    // With the same keys: what was refused was not sent.
+    for (client, session) in [(&second, &of_ann), (&dan, &of_dan)] {
+        let sent = client.prompt(session, 3, "echo words", KEY).await;
+        assert_eq!(sent.status(), 202);
+    }
+    // A turn that ends makes room for another, and so does a connection.
+    loop {
+        let sent = second.says(&prompt(&of_ann, 4, "echo words")).await;
+        if sent.status() == 202 {
+            break;
+        }
+        assert_eq!(sent.status(), 429);
+    }
+    let third = Client::of(&other, &world.ann).await;
+    assert_eq!(begin(&other, &world.ann).await.status(), 429);
+    third.delete().await;
+    loop {
+        let begun = begin(&other, &world.ann).await;
+        if begun.status() == 200 {
+            break;
+        }
+        assert_eq!(begun.status(), 429);
+    }
+}
+
+#[tokio::test]
+async fn connections_and_turns_are_limited_over_all_replicas_in_a_file() {
+    shares("embedded").await;
+}
+
+#[tokio::test]
+async fn connections_and_turns_are_limited_over_all_replicas_in_postgres() {
+    let server = start_postgres();
+    shares(&server.url()).await;
+}
+
+#[tokio::test]
+async fn limits_that_are_open_are_those_of_each_replica_while_the_database_is_away() {
+    let mut server = start_postgres();
+    let settings = format!(
+        "[serve]\nstore = {:?}\nbudgets = \"open\"\n[serve.limits]\nlease-seconds = 600\nturns-per-user = 1\n",
+        server.url()
+    );
+    let world = World::new(&settings).await;
+    world.migrate().await;
+    let one = world.replica("one").await;
+    let ann = Client::of(&one, &world.ann).await;
+    let session = ann.session(&mut ann.hears().await).await;
+    server.end();
+    let sent = ann.says(&prompt(&session, 3, "never")).await;
+    assert_eq!(sent.status(), 202);
+    let refused = ann.says(&prompt(&session, 4, "echo words")).await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(begin(&one, &world.bob).await.status(), 200);
+}
+
+#[tokio::test]
+async fn without_a_store_a_user_has_so_many_turns_at_the_server() {
+    let world = World::new("[serve.limits]\nturns-per-user = 1\n").await;
+    let one = world.replica("one").await;
+    let (first, second, bob) = (
+        Client::of(&one, &world.ann).await,
+        Client::of(&one, &world.ann).await,
+        Client::of(&one, &world.bob).await,
+    );
+    let mut sessions = Vec::new();
+    for client in [&first, &second, &bob] {
+        sessions.push(client.session(&mut client.hears().await).await);
+    }
+    for (client, session, status) in [
+        (&first, &sessions[0], 202),
+        (&second, &sessions[1], 429),
+        (&bob, &sessions[2], 202),
+    ] {
+        let said = client.says(&prompt(session, 3, "never")).await;
+        assert_eq!(said.status(), status);
+    }
+    first.delete().await;
+    loop {
+        let sent = second.prompt(&sessions[1], 3, "echo words", KEY).await;
+        if sent.status() == 202 {
+            break;
+        }
+        assert_eq!(sent.status(), 429);
+    }
+}
+
 #[tokio::test]
 async fn a_turn_beyond_the_limit_waits_for_another_to_end() {
     let world = World::new("[serve.limits]\nturns = 1\n").await;
@@ -628,8 +783,7 @@ async fn a_turn_beyond_the_limit_waits_for_another_to_end() {
     let refused = bob.prompt(&of_bob, 3, "echo words", KEY).await;
     assert_eq!(refused.status(), 429);
     assert!(seconds(&refused) > 0);
-    let deleted = in_time("an answer", ann.asks(Method::DELETE).send());
-    assert_eq!(deleted.await.unwrap().status(), 202);
+    ann.delete().await;
     // With the same key: what was refused was not sent.
     loop {
         let sent = bob.prompt(&of_bob, 3, "echo words", KEY).await;
@@ -674,16 +828,12 @@ async fn who_had_a_turn_at_one_replica_lets_others_pass_at_another() {
     for which in 0..3 {
         assert!(!ask(which).await);
     }
-    let delete = async |client: &Client<'_>| {
-        let deleted = in_time("an answer", client.asks(Method::DELETE).send());
-        assert_eq!(deleted.await.unwrap().status(), 202);
-    };
-    delete(&first).await;
+    first.delete().await;
     // All come again as they are told, so that they keep their places.
     while !ask(0).await {
         assert!(!ask(1).await && !ask(2).await);
     }
-    delete(&second).await;
+    second.delete().await;
     loop {
         // He comes first whenever there is room, and has had a turn since he came.
         assert!(!ask(1).await);
@@ -783,8 +933,7 @@ async fn two_connections_to_one_replica_do_not_have_one_session() {
     // The agent of the second one begins a session of that name, which nobody could tell from the first.
     let own = second.session(&mut of_second).await;
     assert_ne!(own, session);
-    let deleted = in_time("an answer", first.asks(Method::DELETE).send());
-    assert_eq!(deleted.await.unwrap().status(), 202);
+    first.delete().await;
     second.load_in_time(&session).await;
     assert_eq!(of_second.next().await.unwrap()["id"], 2);
 }
@@ -835,6 +984,8 @@ async fn operators_see_replicas_and_end_what_they_serve() {
     let users: Vec<_> = users.map(|one| (&one["user"], &one["spelling"])).collect();
     let name = json!(session);
     assert_eq!(users, [(&json!("ann"), &name), (&json!("bob"), &name)]);
+    let of_user = |user: &str| json!({"account": user, "kind": "connections", "used": 1});
+    assert_eq!(status["slots"], json!([of_user("ann"), of_user("bob")]));
     let mut command = world.command();
     let ended = command
         .args(["end", "--user", "ann"])

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use acp_chain_store::{Answer, Call, Holder, Postgres, PostgresPlace, Store, TakeRule};
+use acp_chain_store::{Answer, Call, Holder, Postgres, PostgresPlace, SlotLimit, Store, TakeRule};
 use acp_chain_tests::link::Link;
 use acp_chain_tests::postgres::{
     start_encrypted_postgres, start_postgres, start_postgres_on_small_disk,
@@ -68,6 +68,39 @@ async fn a_budget_is_drawn_from_once_by_however_many() {
         }
     }));
     assert_eq!(drawn.await.iter().sum::<u64>(), 10);
+}
+
+#[tokio::test]
+async fn as_many_slots_as_may_be_are_taken_by_however_many() {
+    let server = start_postgres();
+    let url = server.url();
+    let mut first = postgres(&url).await;
+    let holder = registered(&mut first, "one", LONG).await;
+    let limit = |kind: &str, account: &str| SlotLimit {
+        kind: kind.to_owned(),
+        account: account.to_owned(),
+        most: 5,
+    };
+    let taken = join_all((0..MANY as u64).map(|slot| {
+        let mut store = unprepared(&url);
+        let mut limits = vec![limit("turns", "ann"), limit("turns-of-group", "staff")];
+        // Whatever their order, no two wait for each other.
+        if slot % 2 == 0 {
+            limits.reverse();
+        }
+        let holder = holder.clone();
+        async move {
+            let call = Call::Occupy {
+                holder,
+                slot,
+                limits,
+            };
+            done(&mut store, call).await
+        }
+    }));
+    let taken = taken.await;
+    let is = |expected: Answer| taken.iter().filter(|found| **found == expected).count();
+    assert_eq!((is(Answer::Done), is(Answer::Full)), (5, MANY - 5));
 }
 
 #[tokio::test]

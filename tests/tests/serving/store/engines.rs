@@ -1,6 +1,8 @@
 //! What both engines promise, each by itself.
 
-use acp_chain_store::{Answer, Call, Fence, Holder, PromptState, Store, TakeRule, UsedBudget};
+use acp_chain_store::{
+    Answer, Call, Fence, Holder, PromptState, SlotLimit, Store, TakeRule, UsedBudget,
+};
 use acp_chain_tests::postgres::start_postgres;
 
 use super::{LONG, begin, done, embedded, has_begun, leased, name, postgres, registered, take};
@@ -11,6 +13,7 @@ async fn play(store: &mut impl Store) {
     a_replica_that_is_over_writes_nothing(store).await;
     a_prompt_begins_once_and_is_lost_with_its_replica(store).await;
     budgets_and_revocations(store).await;
+    slots_count_at_all_replicas_and_end_with_theirs(store).await;
     a_user_has_one_turn_from_all_lines_at_a_time(store).await;
     a_ticket_is_redeemed_once(store).await;
     // The last one: from then on, nothing is leased for a while.
@@ -230,6 +233,69 @@ async fn a_store_that_has_lost_something_ends_all_and_doubts_old_sessions(store:
         seen: seen + 1000,
     };
     assert_eq!(done(store, call).await, Answer::Rewound);
+}
+
+async fn slots_count_at_all_replicas_and_end_with_theirs(store: &mut impl Store) {
+    let a = registered(store, "a", LONG).await;
+    let b = registered(store, "b", LONG).await;
+    let limit = |kind: &str, account: &str, most| SlotLimit {
+        kind: kind.to_owned(),
+        account: account.to_owned(),
+        most,
+    };
+    let occupy = |holder: &Holder, slot, limits: &[SlotLimit]| Call::Occupy {
+        holder: holder.clone(),
+        slot,
+        limits: limits.to_vec(),
+    };
+    let (of_ann, of_bob) = (limit("turns", "ann", 2), limit("turns", "bob", 2));
+    let of_staff = limit("turns-of-group", "staff", 2);
+    for holder in [&a, &b] {
+        let taken = occupy(holder, 1, &[of_ann.clone(), of_staff.clone()]);
+        assert_eq!(done(store, taken).await, Answer::Done);
+    }
+    let full = done(store, occupy(&a, 2, &[of_ann])).await;
+    assert_eq!(full, Answer::Full);
+    let other = limit("connections", "ann", 1);
+    assert_eq!(done(store, occupy(&a, 2, &[other])).await, Answer::Done);
+    // Where one limit is reached, nothing counts for the others.
+    let of_member = [of_bob, of_staff];
+    let full = done(store, occupy(&b, 2, &of_member)).await;
+    assert_eq!(full, Answer::Full);
+    let used = |account: &str, kind: &str, used| (account.to_owned(), kind.to_owned(), used);
+    let before = [
+        used("ann", "connections", 1),
+        used("ann", "turns", 2),
+        used("staff", "turns-of-group", 2),
+    ];
+    assert_eq!(slots(store, None).await, before);
+    for _ in 0..2 {
+        let vacate = Call::Vacate {
+            holder: b.clone(),
+            slot: 1,
+        };
+        assert_eq!(done(store, vacate).await, Answer::Done);
+    }
+    assert_eq!(done(store, occupy(&b, 3, &of_member)).await, Answer::Done);
+    done(store, Call::Leave { holder: a.clone() }).await;
+    let after = [used("bob", "turns", 1), used("staff", "turns-of-group", 1)];
+    assert_eq!(slots(store, None).await, after);
+    assert_eq!(slots(store, Some("bob")).await, after[..1]);
+    let gone = done(store, occupy(&a, 4, &of_member)).await;
+    assert_eq!(gone, Answer::Gone);
+    done(store, Call::Tidy { prompts: LONG }).await;
+    assert_eq!(slots(store, None).await, after);
+    done(store, Call::Leave { holder: b }).await;
+}
+
+/// The slots of an account or of all: the account, the kind, and how many.
+async fn slots(store: &mut impl Store, account: Option<&str>) -> Vec<(String, String, u64)> {
+    let account = account.map(str::to_owned);
+    let Answer::Slots(list) = done(store, Call::Slots { account }).await else {
+        panic!("they are listed")
+    };
+    let slots = list.into_iter();
+    slots.map(|one| (one.account, one.kind, one.used)).collect()
 }
 
 async fn a_user_has_one_turn_from_all_lines_at_a_time(store: &mut impl Store) {

@@ -4,7 +4,9 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use acp_chain_store::{Answer, Call, Fence, Holder, LeaseName, PromptState, Store, TakeRule};
+use acp_chain_store::{
+    Answer, Call, Fence, Holder, LeaseName, PromptState, SlotLimit, Store, TakeRule, UsedSlots,
+};
 use acp_chain_tests::postgres::start_postgres;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -32,6 +34,10 @@ enum Step {
     End(usize, usize, usize, bool),
     Draw(usize, u64),
     GiveBack(usize, u64),
+    /// A replica, a user, the slot's name, and the user's limit.
+    Occupy(usize, usize, u64, u64),
+    Vacate(usize, u64, bool),
+    Slots(usize),
     /// Whether the user has waited for long.
     NextTurn(usize, bool),
     Issue(usize, usize),
@@ -66,6 +72,11 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(session, user, prompt, is_old)| Step::End(session, user, prompt, is_old)),
         2 => (user.clone(), 0..8_u64).prop_map(|(user, amount)| Step::Draw(user, amount)),
         1 => (user.clone(), 0..8_u64).prop_map(|(user, amount)| Step::GiveBack(user, amount)),
+        4 => (replica.clone(), user.clone(), 0..3_u64, 0..4_u64)
+            .prop_map(|(replica, user, slot, most)| Step::Occupy(replica, user, slot, most)),
+        2 => (replica, 0..3_u64, is_old)
+            .prop_map(|(replica, slot, is_old)| Step::Vacate(replica, slot, is_old)),
+        1 => user.clone().prop_map(Step::Slots),
         2 => (user.clone(), any::<bool>()).prop_map(|(user, waits)| Step::NextTurn(user, waits)),
         1 => (0..TICKETS.len(), user.clone()).prop_map(|(ticket, user)| Step::Issue(ticket, user)),
         1 => (0..TICKETS.len()).prop_map(Step::Redeem),
@@ -93,6 +104,8 @@ struct Model {
     leases: BTreeMap<Leased, (u64, usize, u64)>,
     prompts: BTreeMap<(Leased, usize), (u64, PromptState)>,
     used: BTreeMap<usize, u64>,
+    /// The replica and its generation, the slot's name, and what it counts for.
+    slots: BTreeSet<(usize, u64, u64, &'static str)>,
     /// The users who had a turn from a line.
     served: BTreeSet<usize>,
     /// The owners of tickets.
@@ -102,6 +115,9 @@ struct Model {
 
 /// The limit of the budgets.
 const LIMIT: u64 = 10;
+
+/// A group of all users, and the limit of its slots.
+const GROUP: (&str, u64) = ("staff", 3);
 
 impl Model {
     fn named(&self, text: &str) -> String {
@@ -180,17 +196,17 @@ impl Model {
                 self.end((SESSIONS[session].0, USERS[user]), prompt, is_old)
             }
             Step::Draw(user, amount) => self.draw(user, amount),
-            Step::GiveBack(user, amount) => {
-                let drawn = self.used.entry(user).or_default();
-                *drawn = drawn.saturating_sub(amount);
-                let call = Call::GiveBack {
-                    account: self.named(USERS[user]),
-                    kind: "prompts".to_owned(),
-                    period: 0,
-                    amount,
-                };
-                (call, Answer::Done)
+            Step::GiveBack(user, amount) => self.give_back(user, amount),
+            Step::Occupy(replica, user, slot, most) => self.occupy(replica, user, slot, most),
+            Step::Vacate(replica, slot, is_old) => {
+                let holder = self.holder(replica, is_old);
+                let vacated = (replica, holder.generation, slot);
+                self.slots.retain(|(replica, generation, slot, _)| {
+                    (*replica, *generation, *slot) != vacated
+                });
+                (Call::Vacate { holder, slot }, Answer::Done)
             }
+            Step::Slots(user) => self.slots(user),
             Step::NextTurn(user, waits) => {
                 let had_one = !self.served.insert(user);
                 let call = Call::NextTurn {
@@ -417,6 +433,69 @@ impl Model {
             life: LONG,
         };
         (call, Answer::Done)
+    }
+
+    fn give_back(&mut self, user: usize, amount: u64) -> (Call, Answer) {
+        let drawn = self.used.entry(user).or_default();
+        *drawn = drawn.saturating_sub(amount);
+        let call = Call::GiveBack {
+            account: self.named(USERS[user]),
+            kind: "prompts".to_owned(),
+            period: 0,
+            amount,
+        };
+        (call, Answer::Done)
+    }
+
+    fn occupy(&mut self, replica: usize, user: usize, slot: u64, most: u64) -> (Call, Answer) {
+        let holder = self.holder(replica, false);
+        let limit = |kind: &str, account: &str, most| SlotLimit {
+            kind: kind.to_owned(),
+            account: self.named(account),
+            most,
+        };
+        let call = Call::Occupy {
+            holder: holder.clone(),
+            slot,
+            limits: vec![
+                limit("turns-of-group", GROUP.0, GROUP.1),
+                limit("turns", USERS[user], most),
+            ],
+        };
+        if !self.is_alive(replica, false) {
+            return (call, Answer::Gone);
+        }
+        if self.occupied(USERS[user]) >= most || self.occupied(GROUP.0) >= GROUP.1 {
+            return (call, Answer::Full);
+        }
+        for account in [USERS[user], GROUP.0] {
+            self.slots
+                .insert((replica, holder.generation, slot, account));
+        }
+        (call, Answer::Done)
+    }
+
+    fn slots(&self, user: usize) -> (Call, Answer) {
+        let account = self.named(USERS[user]);
+        let call = Call::Slots {
+            account: Some(account.clone()),
+        };
+        let slots = UsedSlots {
+            account,
+            kind: "turns".to_owned(),
+            used: self.occupied(USERS[user]),
+        };
+        let list = Some(slots).filter(|slots| slots.used > 0);
+        (call, Answer::Slots(list.into_iter().collect()))
+    }
+
+    /// How many slots an account has at replicas that are alive.
+    fn occupied(&self, account: &str) -> u64 {
+        let slots = self.slots.iter();
+        let counts = slots.filter(|(replica, generation, _, of)| {
+            *of == account && self.replicas.get(replica) == Some(&(*generation, true))
+        });
+        counts.count() as u64
     }
 
     fn draw(&mut self, user: usize, amount: u64) -> (Call, Answer) {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::server::limits::Files;
+use crate::server::shares::TurnLimits;
 
 /// An account with this many sessions.
 pub fn account(sessions: usize) -> Account {
@@ -25,7 +26,8 @@ fn of(sessions: usize, turns: usize) -> Account {
         },
     };
     let turns = Arc::new(FairTurns::new(limits.turns));
-    Account::new(&limits, turns)
+    let shares = Arc::new(TurnShares::new(TurnLimits::default()));
+    Account::new(&limits, turns, shares)
 }
 
 #[test]

@@ -138,6 +138,8 @@ label! {
         Prompts = "prompts_per_hour",
         /// This user's limit of bytes is reached.
         Bytes = "bytes_per_hour",
+        /// This user's limit of turns at once, or that of a group, is reached.
+        Shares = "turns_per_user",
         /// As many turns run as may, and others are next.
         Turns = "turns",
     }

@@ -30,6 +30,7 @@ pub use self::streams::WAITING;
 use super::access::LogContext;
 use super::account::Account;
 use super::permissions::Permissions;
+use super::shared::Denial;
 use crate::wire::failure;
 
 /// How many sessions of a connection may have a stream of their own; messages of others go to the connection's. As many
@@ -48,8 +49,8 @@ pub enum DeliveryResult {
     Answered,
     /// Too many requests are open already.
     TooMany,
-    /// It is not the user's turn, and may be after this time.
-    Busy(Duration),
+    /// No turn of the user may begin now.
+    Denied(Denial),
     /// The connection has ended.
     Ended,
 }
@@ -113,7 +114,7 @@ impl Routes {
             Ok(()) => {}
             Err(NotBegun::Refused(id, error)) => return self.refuse_or_drop(&id, &error),
             Err(NotBegun::TooMany) => return DeliveryResult::TooMany,
-            Err(NotBegun::Busy(again)) => return DeliveryResult::Busy(again),
+            Err(NotBegun::Denied(why)) => return DeliveryResult::Denied(why),
         }
         if life == Life::Loads
             && let Some(name) = message.session()

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use acp_chain_acp::{Life, TurnState, Turns};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
@@ -13,6 +12,8 @@ use super::{REQUESTS, SESSIONS};
 use crate::server::access::LogContext;
 use crate::server::account::{Account, SessionPermit};
 use crate::server::metrics::Refusal;
+use crate::server::shared::{Denial, Slot};
+use crate::server::shares::{AGAIN, TurnPermits};
 use crate::server::turn::Turn;
 
 /// What an answer of the agent has ended.
@@ -36,8 +37,8 @@ pub enum NotBegun {
     Refused(Id, Error),
     /// Too many requests are open already.
     TooMany,
-    /// It is not the user's turn, and may be after this time.
-    Busy(Duration),
+    /// No turn of the user may begin now.
+    Denied(Denial),
 }
 
 #[derive(Debug)]
@@ -60,6 +61,8 @@ pub struct Requests {
     /// The open sessions.
     pub(super) sessions: HashMap<Arc<str>, SessionPermit>,
     pub(super) account: Arc<Account>,
+    /// The slot of the turn that the next message begins, if turns count at all replicas.
+    pub slot: Option<Slot>,
     log: Arc<LogContext>,
     /// What was ended since that was last taken.
     ended: Ended,
@@ -72,6 +75,7 @@ impl Requests {
             turns: Turns::new(),
             sessions: HashMap::new(),
             account,
+            slot: None,
             log,
             ended: Ended::default(),
         }
@@ -118,11 +122,21 @@ impl Requests {
     }
 
     /// A turn that begins now, unless it is that of others.
-    fn begin_turn(&self, session: Option<Arc<str>>) -> Result<Turn, NotBegun> {
-        let turns = &self.account.turns;
-        let begun = turns.begin(&self.log.user.name, Instant::now());
-        let permit = begun.map_err(NotBegun::Busy)?;
-        Ok(Turn::new(session, Some(permit), self.log.clone()))
+    fn begin_turn(&mut self, session: Option<Arc<str>>) -> Result<Turn, NotBegun> {
+        let permits = self.permit_turn().map_err(NotBegun::Denied)?;
+        Ok(Turn::new(session, Some(permits), self.log.clone()))
+    }
+
+    fn permit_turn(&mut self) -> Result<TurnPermits, Denial> {
+        let slot = self.slot.take();
+        let (turns, user) = (&self.account.turns, &self.log.user);
+        let Some(share) = self.account.shares.begin(user) else {
+            // Others need not wait for a turn that may not begin.
+            turns.leave(&user.name);
+            return Err(Denial::Turns(AGAIN));
+        };
+        let begun = turns.begin(&user.name, Instant::now());
+        Ok((begun.map_err(Denial::Busy)?, share, slot))
     }
 
     /// Whether none is open, and no turn runs.

@@ -285,7 +285,10 @@ fn a_turn_that_ends_makes_room_for_the_next() {
     request(&mut routes, 1, "session/prompt", Some("a"));
     let prompt = r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"a"}}"#;
     let refused = routes.note(&message(prompt));
-    assert!(matches!(refused, DeliveryResult::Busy(_)), "{refused:?}");
+    assert!(
+        matches!(refused, DeliveryResult::Denied(Denial::Busy(_))),
+        "{refused:?}"
+    );
     answer(&mut routes, 1, "{}");
     assert_eq!(routes.note(&message(prompt)), DeliveryResult::Passed);
 }

@@ -20,12 +20,14 @@ const NAMED: usize = 16;
 /// anew for each connection.
 const KEY: usize = 16;
 
-/// A message that may pass. If this is dropped before, the key of a prompt is free again, and what was drawn for the
-/// prompt is given back.
+/// A message that may pass. If this is dropped before, the key of a prompt is free again, and what was drawn or taken for
+/// the prompt is given back.
 #[derive(Debug)]
 pub struct Passage<'c> {
     connection: &'c Arc<Connection>,
     prompt: Option<Id>,
+    /// Whether the turn's slot waits at the connection.
+    has_slot: bool,
     /// The calls that give it back.
     drawn: Vec<Call>,
     unsent: UnboundedSender<Call>,
@@ -45,6 +47,10 @@ impl Drop for Passage<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.prompt.take() {
             self.connection.forget_prompt(&id);
+        }
+        if self.has_slot {
+            // A turn that has begun has taken it.
+            self.connection.keep_slot(None);
         }
         for call in self.drawn.drain(..) {
             let _ = self.unsent.send(call);
@@ -67,6 +73,7 @@ impl Shared {
         let passage = Passage {
             connection,
             prompt: None,
+            has_slot: false,
             drawn: Vec::new(),
             unsent: self.unsent.clone(),
         };
@@ -147,6 +154,9 @@ impl Shared {
         let connection = passage.connection;
         let lease = self.attach(session, connection).await?;
         if message.id().is_some() {
+            let slot = self.slot_of_turn(connection).await?;
+            passage.has_slot = slot.is_some();
+            connection.keep_slot(slot);
             self.await_turn(connection).await?;
         }
         let key = key.filter(|key| key.len() >= KEY);

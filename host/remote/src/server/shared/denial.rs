@@ -28,6 +28,10 @@ pub enum Denial {
     Spent(Duration),
     /// The user has sent as many bytes as may be, for this time.
     SentMuch(Duration),
+    /// The user has as many connections as may be, and after this time perhaps fewer.
+    Connections(Duration),
+    /// As many turns of the user, or of a group of theirs, run as may, and after this time perhaps fewer.
+    Turns(Duration),
     /// As many turns run as may, and after this time it may be the user's.
     Busy(Duration),
     /// A prompt with this key was sent before.
@@ -45,6 +49,8 @@ impl Denial {
             Self::Full => Some(Refusal::Sessions),
             Self::Spent(_) => Some(Refusal::Prompts),
             Self::SentMuch(_) => Some(Refusal::Bytes),
+            Self::Connections(_) => Some(Refusal::Connections),
+            Self::Turns(_) => Some(Refusal::Shares),
             Self::Busy(_) => Some(Refusal::Turns),
             Self::Unknown | Self::Prompted(_) | Self::Many => None,
         }
@@ -55,9 +61,12 @@ impl Denial {
         let status = match self {
             Self::Unknown => return bare(StatusCode::NOT_FOUND),
             Self::Unavailable(_) | Self::Held(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Full | Self::Spent(_) | Self::SentMuch(_) | Self::Busy(_) => {
-                StatusCode::TOO_MANY_REQUESTS
-            }
+            Self::Full
+            | Self::Spent(_)
+            | Self::SentMuch(_)
+            | Self::Connections(_)
+            | Self::Turns(_)
+            | Self::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Prompted(_) | Self::Reused => StatusCode::CONFLICT,
             Self::Many => StatusCode::BAD_REQUEST,
         };
@@ -75,6 +84,8 @@ impl Denial {
             | Self::Held(_)
             | Self::Spent(_)
             | Self::SentMuch(_)
+            | Self::Connections(_)
+            | Self::Turns(_)
             | Self::Busy(_)
             | Self::Prompted(_)
             | Self::Many => code::INVALID_REQUEST,
@@ -95,6 +106,8 @@ impl Denial {
             | Self::Held(again)
             | Self::Spent(again)
             | Self::SentMuch(again)
+            | Self::Connections(again)
+            | Self::Turns(again)
             | Self::Busy(again) => Some(again),
             Self::Unknown | Self::Full | Self::Prompted(_) | Self::Many | Self::Reused => None,
         }
@@ -116,6 +129,10 @@ impl Denial {
                 "the limit of prompts in an hour is reached, yours or that of your group"
             }
             Self::SentMuch(_) => "your limit of bytes in an hour is reached",
+            Self::Connections(_) => "your limit of connections is reached",
+            Self::Turns(_) => {
+                "as many turns run at once as you or your group may have; send the prompt again when one has ended"
+            }
             Self::Busy(_) => {
                 "as many turns run as this server allows; you are in line, so send the prompt again soon"
             }

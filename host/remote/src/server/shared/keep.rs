@@ -151,7 +151,7 @@ impl Shared {
         }
     }
 
-    /// Ends the generation here: the connections with leases end.
+    /// Ends the generation here: the connections with leases or slots end.
     fn lose(&self, registry: &Registry, why: &str) {
         let mut state = self.state.lock();
         // What its connections still have, they have until their agents have ended.
@@ -163,7 +163,7 @@ impl Shared {
         // The others go on.
         self.settings.watch.tell(None);
         let ended = registry.end_leased();
-        tracing::error!("{why}: {ended} connections with sessions end");
+        tracing::error!("{why}: {ended} connections end");
     }
 
     fn report(&self, error: &StoreError) {

@@ -1,5 +1,5 @@
 //! What this server shares with its other replicas, by their store: who owns a session, which replica serves it, which
-//! prompts were sent.
+//! prompts were sent, how many connections and turns a user has.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -8,12 +8,13 @@
 //! | `denial` | why one may not, as an answer |
 //! | `lease` | the right to serve a session |
 //! | `listing` | lists of sessions, without those of others |
+//! | `slot` | connections and turns that count at all replicas |
 //! | `keep` | heartbeats: leases stay, or their connections end |
 //! | `tickets` | tickets that open a WebSocket at any replica |
 //!
 //! Invariants:
 //! - The answer that names a new session reaches its client only once the store knows its owner and its lease.
-//! - Past [`Shared::is_alive`], no message of a client passes, and the connections with leases end: another replica may
+//! - Past [`Shared::is_alive`], no message of a client passes, and the connections with leases or slots end: another replica may
 //!   have them a moment later.
 //! - That a user owns a session is never taken away, so it may be remembered. Nothing else is.
 
@@ -23,6 +24,7 @@ mod denial;
 mod keep;
 mod lease;
 mod listing;
+mod slot;
 mod tickets;
 
 use std::collections::{HashMap, HashSet};
@@ -48,6 +50,7 @@ pub use self::budget::Budgets;
 pub use self::denial::Denial;
 pub use self::lease::{Lease, SentPrompt};
 pub use self::listing::SessionList;
+pub use self::slot::Slot;
 
 /// How long before a lease is over its connections end: as long as their agents and the children of those take for
 /// that, which get four seconds at most.
@@ -56,7 +59,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 /// The shortest lease: it has room for some heartbeats, and for the end of agents.
 pub const SHORTEST: Duration = Duration::from_secs(10);
 
-/// How much later than this server its watch ends agents: the server ends only those of connections with leases.
+/// How much later than this server its watch ends agents: the server ends only those of connections with leases or slots.
 const LATER: Duration = Duration::from_millis(500);
 
 /// How many sessions are remembered to be their users' own.
@@ -170,6 +173,8 @@ struct State {
     /// The sessions that are known to be their users' own, by the spelling.
     own: HashSet<(LeaseName, Box<str>)>,
     leases: HashMap<LeaseName, Weak<Lease>>,
+    /// How many slots have been asked for, which is the name of the next one.
+    slots: u64,
     /// The bytes that were drawn, by user.
     parts: HashMap<String, Part>,
     /// Whether the log has the current failure.
@@ -190,6 +195,7 @@ impl Shared {
                 revocation: None,
                 own: HashSet::new(),
                 leases: HashMap::new(),
+                slots: 0,
                 parts: HashMap::new(),
                 is_reported: false,
             }),
