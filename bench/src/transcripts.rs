@@ -22,7 +22,7 @@ const RESULTS: [usize; 8] = [200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 40_0
 /// The lengths of what the user and the model write, in bytes.
 const TALK: [usize; 4] = [80, 300, 900, 2_000];
 
-/// One text in so many has a secret.
+/// One text in so many has a secret: the first, and so on, so that the smallest recordings have one, too.
 const SECRETS: usize = 200;
 
 /// The secret of the recordings.
@@ -203,7 +203,7 @@ impl Texts {
         // Shifted each time: otherwise a line would always get the same one.
         let length = lengths[(self.made + self.made / lengths.len()) % lengths.len()];
         let mut text = before.replace(SECRET, "a-key");
-        if self.made.is_multiple_of(SECRETS) {
+        if self.made % SECRETS == 1 {
             text.push_str("\nAWS_ACCESS_KEY_ID=");
             text.push_str(SECRET);
         }
