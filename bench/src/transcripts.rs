@@ -22,8 +22,11 @@ const RESULTS: [usize; 8] = [200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 40_0
 /// The lengths of what the user and the model write, in bytes.
 const TALK: [usize; 4] = [80, 300, 900, 2_000];
 
-/// One text in so many has a secret: the first, and so on, so that the smallest recordings have one, too.
+/// One text in so many has a secret.
 const SECRETS: usize = 200;
+
+/// The first text that has one: the smallest recordings have more texts.
+const FIRST_SECRET: usize = 20;
 
 /// The secret of the recordings.
 const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
@@ -203,7 +206,7 @@ impl Texts {
         // Shifted each time: otherwise a line would always get the same one.
         let length = lengths[(self.made + self.made / lengths.len()) % lengths.len()];
         let mut text = before.replace(SECRET, "a-key");
-        if self.made % SECRETS == 1 {
+        if self.made % SECRETS == FIRST_SECRET {
             text.push_str("\nAWS_ACCESS_KEY_ID=");
             text.push_str(SECRET);
         }
