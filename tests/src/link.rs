@@ -22,7 +22,7 @@ pub struct Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Condition {
     Whole,
-    /// Nothing arrives, and nobody is told.
+    /// Nothing arrives, and neither end is told.
     Stalled,
     /// All connections end, also new ones.
     Cut,

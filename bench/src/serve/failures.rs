@@ -37,7 +37,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// All, in an order in which one leaves what the next one needs: nobody is at the replica that was stopped, and
+    /// All, in an order in which one leaves what the next one needs: no client is at the replica that was stopped, and
     /// after a backup was restored, prompts in the sessions of before are refused.
     pub const ALL: [Self; 6] = [
         Self::ReplicaKilled,

@@ -13,7 +13,7 @@ pub enum Error {
     /// The project's metadata is invalid.
     #[error(transparent)]
     Project(#[from] MetadataError),
-    /// Anything else: nobody tells these apart.
+    /// Any other error: no caller tells these apart.
     #[error("{0}")]
     Other(String),
 }

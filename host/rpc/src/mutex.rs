@@ -7,7 +7,7 @@ use std::sync::{self, MutexGuard, PoisonError};
 pub struct Mutex<T>(sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A mutex that nobody has locked.
+    /// An unlocked mutex.
     pub const fn new(state: T) -> Self {
         Self(sync::Mutex::new(state))
     }
@@ -17,7 +17,7 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, which nobody else can lock.
+    /// The state, without locking: no other reference exists.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }

@@ -104,7 +104,7 @@ pub enum Error {
     /// The file changed after it was planned.
     #[error("{} has changed in the meantime; nothing was written: try again", .0.display())]
     Changed(PathBuf),
-    /// Anything else: nobody tells these apart.
+    /// Any other error: no caller tells these apart.
     #[error("{0}")]
     Other(String),
 }

@@ -5,8 +5,8 @@
 //! address, and tokens are not.
 //!
 //! With a store, all replicas accept a ticket. The store has the token that it was issued for, sealed with a key that is
-//! made of the ticket: who reads the store has no token, and who writes to it admits nobody without one. So whoever uses
-//! the ticket is admitted as by that token, for as long as that holds. A client that shows a certificate shows it with a
+//! made of the ticket: who reads the store has no token, and who writes to it admits no client without one. So a client
+//! with the ticket is admitted as by that token, for as long as that holds. A client that shows a certificate shows it with a
 //! WebSocket, too: its tickets stay with the replica.
 
 use std::collections::HashMap;

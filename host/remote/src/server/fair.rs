@@ -97,10 +97,10 @@ impl FairTurns {
         Ok(TurnPermit(Arc::clone(self)))
     }
 
-    /// For how long a user has stood in line whose turn it is, unless the other replicas know that, or nobody had to wait;
-    /// or after how long to come again.
+    /// For how long a user has stood in line whose turn it is, unless the other replicas know that, or no user had to
+    /// wait; or after how long to come again.
     ///
-    /// Until the user's place is gone, nobody behind it takes the turn.
+    /// Until the user's place is gone, no user behind it takes the turn.
     pub fn front(&self, user: &str, now: Instant) -> Result<Option<Duration>, Duration> {
         let mut state = self.state.lock();
         let place = state.find(self.most, user, now)?;
@@ -134,7 +134,7 @@ impl FairTurns {
         state.find(self.most, user, now).map(drop)
     }
 
-    /// Removes a user from the line, whose turns may not begin: nobody waits for them.
+    /// Removes a user from the line, whose turns may not begin.
     pub fn leave(&self, user: &str) {
         let mut state = self.state.lock();
         state.line.retain(|place| place.user != user);
@@ -229,11 +229,11 @@ mod tests {
         let second = turns.begin("cid", later).unwrap();
         assert_eq!(turns.front("cid", later), Err(AGAIN));
         drop(second);
-        // He is asked about again, and lets nobody pass a second time.
+        // This user is asked about again, and lets no other pass a second time.
         assert_eq!(turns.front("bob", later), Ok(Some(Duration::ZERO)));
         assert_eq!(turns.step_back("bob", later), Ok(()));
         drop(turns.begin("bob", later).unwrap());
-        // Where nobody else waits, there is nobody to let pass.
+        // Where no other user waits, there is none to let pass.
         let third = turns.begin("cid", later).unwrap();
         assert_eq!(turns.front("bob", later), Err(AGAIN));
         drop(third);

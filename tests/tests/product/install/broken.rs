@@ -155,7 +155,7 @@ fn a_source_on_the_web_is_reached_through_the_proxy_that_the_environment_names()
         told.contains("https://extensions.example/it.wasm"),
         "{told}"
     );
-    // If nobody has asked, there is an empty line.
+    // If no request came, there is an empty line.
     let _ = TcpStream::connect(address);
     let line = asked.join().unwrap();
     assert_eq!(line, "CONNECT extensions.example:443 HTTP/1.1\r\n");

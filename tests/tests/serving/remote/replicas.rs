@@ -263,7 +263,7 @@ async fn failover(store: &str) {
     assert!((1..=600).contains(&seconds(&held)));
 
     one.signal(Signal::KILL);
-    // Nobody knows yet that it is dead.
+    // It is not known yet that it is dead.
     assert_eq!(ann.load(&session).await.status(), 503);
     world.end_lease(store, "one").await;
     assert_eq!(ann.load(&session).await.status(), 202);
@@ -409,7 +409,7 @@ async fn what_a_server_knows_goes_on(
     assert!(seconds(&refused) > 0);
     let keyed = ann.prompt(&session, 4, "echo once", KEY).await;
     assert_eq!(keyed.status(), 503);
-    // Nobody can tell how many connections he has.
+    // How many connections the user has cannot be known.
     let refused = begin(&one, &world.bob).await;
     assert_eq!(refused.status(), 503);
     assert!(seconds(&refused) > 0);
@@ -679,7 +679,7 @@ async fn shares(store: &str) {
     assert_eq!(sent.status(), 202);
 
     one.signal(Signal::KILL);
-    // Nobody knows yet that it is dead.
+    // It is not known yet that it is dead.
     let refused = second.prompt(&of_ann, 3, "echo words", KEY).await;
     assert_eq!(refused.status(), 429);
     world.end_lease(store, "one").await;

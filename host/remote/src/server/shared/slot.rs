@@ -24,7 +24,7 @@ pub struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // Nobody takes it once the server has ended, and then the slot has.
+        // It is not taken once the server has ended, and then the slot has.
         let _ = self.unsent.send(Call::Vacate {
             holder: self.holder.clone(),
             slot: self.number,
@@ -33,7 +33,7 @@ impl Drop for Slot {
 }
 
 impl Shared {
-    /// The slot of a connection of this user, who has at most this many; `None` if nobody counts them.
+    /// The slot of a connection of this user, who has at most this many; `None` if they are not counted.
     pub async fn slot_of_connection(
         self: &Arc<Self>,
         user: &User,
@@ -49,8 +49,8 @@ impl Shared {
         self.occupy(limits.into_iter().collect(), full).await
     }
 
-    /// The slot of a turn of a connection's user; `None` if nobody counts them. The store is not asked about users who are
-    /// not next here, or have as many turns here alone.
+    /// The slot of a turn of a connection's user; `None` if they are not counted. The store is not asked about users who
+    /// are not next here, or have as many turns here alone.
     pub(super) async fn slot_of_turn(
         self: &Arc<Self>,
         connection: &Connection,
@@ -81,7 +81,7 @@ impl Shared {
         if limits.is_empty() {
             return Ok(None);
         }
-        // On its own: if nobody waits for it any longer, it is given back as soon as it is there.
+        // On its own: if no request waits for it any longer, it is given back as soon as it is there.
         let occupying = Arc::clone(self).take_slot(limits, full);
         let occupied = tokio::spawn(occupying).await;
         match occupied.unwrap_or(Err(Denial::Unavailable(self.again()))) {
