@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
@@ -37,6 +37,13 @@ pub enum ChannelError {
 #[must_use]
 pub fn id() -> String {
     host::id()
+}
+
+/// The time of day, of the machine's clock, which can be wrong and can go back. A component that calls this imports
+/// `wasi:clocks/wall-clock`.
+#[must_use]
+pub fn now() -> SystemTime {
+    host::now()
 }
 
 /// The key in `_meta` that the proxy may set with the power `marks.add`: `acp-chain/` and its id.

@@ -23,6 +23,7 @@ mod component {
     use crate::bindings::acp_chain::proxy::channel;
     use crate::values::Keeper;
     use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     type Result<T> = std::result::Result<T, ChannelError>;
 
@@ -100,6 +101,11 @@ mod component {
 
     pub(crate) fn id() -> String {
         channel::proxy_id()
+    }
+
+    pub(crate) fn now() -> SystemTime {
+        let time = crate::bindings::clock::wasi::clocks::wall_clock::now();
+        UNIX_EPOCH + Duration::new(time.seconds, time.nanoseconds)
     }
 
     pub(crate) fn log(level: Level, text: &str) {

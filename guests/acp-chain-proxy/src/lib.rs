@@ -167,7 +167,9 @@ pub use acp_chain_bindings as bindings;
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
 pub use call::{Call, ProtocolError};
-pub use channel::{Answer, ChannelError, Level, fail, id, log, mark, read, save, settle, sleep};
+pub use channel::{
+    Answer, ChannelError, Level, fail, id, log, mark, now, read, save, settle, sleep,
+};
 pub use completion::{CompleteRequest, Completion, Reference};
 #[doc(hidden)]
 pub use component::{Component, ExportedProxy};

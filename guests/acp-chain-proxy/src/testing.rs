@@ -40,7 +40,7 @@ mod powers;
 pub(crate) mod tools;
 pub(crate) mod values;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use acp_chain_powers::Actions;
 use serde::Serialize;
@@ -142,6 +142,7 @@ impl Host {
             line.grant = ended.grant;
             line.meta = ended.meta;
             line.values = ended.values;
+            line.time = ended.time;
         });
         self.init()
     }
@@ -195,6 +196,12 @@ impl Host {
             values::respond();
         }
         LINE.with_borrow_mut(|line| line.now = until);
+    }
+
+    /// Sets the time of day (see [`now`](crate::now)), which remains, also over connections. Unless it is set, it is that
+    /// of the machine.
+    pub fn set_time(&mut self, time: SystemTime) {
+        LINE.with_borrow_mut(|line| line.time = Some(time));
     }
 
     /// The messages that left the proxy since the last call, in order.

@@ -14,6 +14,10 @@ mod proxy;
 
 pub use proxy::*;
 
+// The clock of WASI. A component that does not read it does not import it.
+#[rustfmt::skip]
+pub mod clock;
+
 // The interfaces that a proxy may export beside its handler.
 #[rustfmt::skip]
 pub mod completion;

@@ -6,13 +6,11 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use acp_chain_proxy::values::{self, Keeper, Value};
-use acp_chain_proxy::{Result, warn};
+use acp_chain_proxy::{Result, now, warn};
 use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Period};
-#[cfg(test)]
-use crate::tests::now;
 
 /// An account as it is stored.
 #[derive(Default, Deserialize, Serialize)]
@@ -81,9 +79,4 @@ pub(crate) fn today(ahead: i64) -> String {
     let mut date = format_rfc3339_seconds(time).to_string();
     date.truncate("2026-11-28".len());
     date
-}
-
-#[cfg(not(test))]
-fn now() -> std::time::SystemTime {
-    std::time::SystemTime::now()
 }

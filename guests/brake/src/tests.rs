@@ -1,5 +1,4 @@
-use std::cell::Cell;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use acp_chain_proxy::acp::{BEFORE_TOOL, CANCEL, PERMISSION, PROMPT, UPDATE};
 use acp_chain_proxy::testing::{Host, SentKind, SentMessage};
@@ -37,18 +36,14 @@ const NOON: u64 = 1_772_366_400;
 const HOUR: u64 = 3600;
 const DAY: u64 = 24 * HOUR;
 
-thread_local! {
-    /// The clock, in seconds.
-    static CLOCK: Cell<u64> = const { Cell::new(NOON) };
-}
-
-pub(crate) fn now() -> SystemTime {
-    UNIX_EPOCH + Duration::from_secs(CLOCK.get())
+/// Sets the clock, in seconds.
+fn set_time(host: &mut Host, time: u64) {
+    host.set_time(UNIX_EPOCH + Duration::from_secs(time));
 }
 
 fn host(config: Value) -> Host {
-    CLOCK.set(NOON);
     let mut host = Host::start::<Guard>(config).expect("right");
+    set_time(&mut host, NOON);
     host.powers(LEAST);
     host
 }

@@ -2,9 +2,7 @@
 //! (APFS, HFS+, ZFS), some by compatibility (ZFS), and ignore invisible code points (HFS+, ext4). Each has its own
 //! table: here all of them apply at once.
 
-use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
-use icu_properties::CodePointSetData;
-use icu_properties::props::DefaultIgnorableCodePoint;
+use unicode_normalization::UnicodeNormalization;
 
 /// The folded form, which is the same for all names that some file system considers equal.
 pub fn fold(text: &str) -> String {
@@ -21,26 +19,42 @@ pub fn fold(text: &str) -> String {
         folded = next;
     }
     // Recompose characters.
-    let composing = ComposingNormalizerBorrowed::new_nfkc();
-    composing.normalize(&folded).into_owned()
+    folded.nfkc().collect()
 }
 
 /// No character of Unicode takes more than three.
 const MOST_ROUNDS: usize = 8;
 
 fn once(text: &str) -> String {
-    let decomposing = DecomposingNormalizerBorrowed::new_nfkd();
-    let decomposed = decomposing.normalize(text);
-    let seen = decomposed.chars().filter(|c| !is_ignorable(*c)).map(mapped);
+    let seen = text.nfkd().filter(|c| !is_ignorable(*c)).map(mapped);
     // Upper case first: `ı` and `ſ` are not upper case, but have an upper-case form.
     let letters = seen.flat_map(char::to_uppercase);
-    let letters: String = letters.flat_map(char::to_lowercase).collect();
-    decomposing.normalize(&letters).into_owned()
+    letters.flat_map(char::to_lowercase).nfkd().collect()
 }
 
-/// Whether a character is invisible, such as a zero-width joiner or a text direction mark.
+/// Whether a character is invisible, such as a zero-width joiner or a text direction mark: Unicode's property
+/// `Default_Ignorable_Code_Point`.
 pub fn is_ignorable(c: char) -> bool {
-    CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// SMB and WSL map characters that are invalid in Windows names (`:`, `\`, a trailing dot) to private ones.

@@ -16,13 +16,16 @@ pub const WIT: &str = include_str!("../../../wit/proxy.wit");
 /// The prefix of the channel's interfaces.
 pub(crate) const OURS: &str = "acp-chain:proxy/";
 
+/// What the SDK for Rust reads the time of day from.
+const CLOCK: &str = "wasi:clocks/wall-clock@";
+
 /// The required export.
 const HANDLER: &str = "acp-chain:proxy/handler@";
 
 /// The allowed imports of a component besides the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imports {
-    /// Nothing.
+    /// The time of day.
     Channel,
     /// WASI, for an interpreter's clock and output; it grants nothing else.
     Wasi,
@@ -73,7 +76,7 @@ pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
         Err(error) => return wrong(format!("{error:#}")),
     };
     let given: &[&str] = match imports {
-        Imports::Channel => &[OURS],
+        Imports::Channel => &[OURS, CLOCK],
         Imports::Wasi => &[OURS, "wasi:"],
     };
     let imports = interfaces(&resolve, world, true);

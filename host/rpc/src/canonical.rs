@@ -251,7 +251,7 @@ mod tests {
             r#""rawOutput":{"a":1,"a":2}"#,
             r#""rawOutput":{"a":1},"toolCallId":1,"ToolCallId":2"#,
             r#""rawOutput":[{"a":{}}],"x":{"b":1,"B":2}"#,
-            r#""RawInput":{"env":{"a":1,"A":2}}"#,
+            r#""RawInput":{"changes":{"a":1,"A":2}}"#,
             r#""rawInput":1,"rawinput":{"env":{"a":1,"A":2}}"#,
         ] {
             assert_eq!(update(unclear), Err(Ambiguity::Names), "{unclear}");

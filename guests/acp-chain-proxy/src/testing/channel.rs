@@ -1,6 +1,6 @@
 //! The channel that a proxy under test talks to.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use acp_chain_powers::{Actions, Kind, lacking};
 
@@ -23,6 +23,11 @@ pub(crate) fn notify(to: Peer, method: &str, params: Json) -> Result<()> {
     let (id, method) = (line::next_id(), method.to_owned());
     LINE.with_borrow_mut(|line| line.send(to, id, SentKind::Notification, method, Ok(params)));
     Ok(())
+}
+
+pub(crate) fn now() -> SystemTime {
+    LINE.with_borrow(|line| line.time)
+        .unwrap_or_else(SystemTime::now)
 }
 
 pub(crate) fn wake_after(milliseconds: u32) -> Result<MessageId> {

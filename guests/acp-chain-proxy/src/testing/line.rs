@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use acp_chain_powers::{Actions, Grant};
 use serde::de::DeserializeOwned;
@@ -82,6 +82,8 @@ pub(super) struct Line {
     pub(super) asked: BTreeMap<MessageId, OutstandingRequest>,
     /// Time since the start.
     pub(super) now: Duration,
+    /// The time of day; `None` is that of the machine.
+    pub(super) time: Option<SystemTime>,
     /// When the proxy's pauses end.
     pub(super) pauses: BTreeMap<MessageId, Duration>,
     pub(super) calls: Calls,

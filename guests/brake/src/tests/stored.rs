@@ -85,13 +85,13 @@ fn another_day_begins_anew_and_a_clock_that_goes_back_does_not() {
     let mut host = host(json!({ "day": { "tool-calls": 1, "action": "stop" } }));
     begin(&mut host);
     run(&mut host, 1);
-    CLOCK.set(NOON + DAY);
+    set_time(&mut host, NOON + DAY);
     reconnect(&mut host);
     run(&mut host, 2);
     assert_eq!(seen(&mut host).passed.len(), 1);
     assert_eq!(day(&host)["day"], "2026-03-02");
     for back in [NOON, NOON - DAY, 0] {
-        CLOCK.set(back);
+        set_time(&mut host, back);
         host.reconnect().expect("right");
         prompt(&mut host);
         assert!(seen(&mut host).prompts.is_empty());
@@ -118,7 +118,7 @@ fn a_project_has_a_budget_of_its_own_that_no_day_ends() {
     begin(&mut host);
     run(&mut host, 1);
     assert!(host.values(Keeper::Project("s")).contains_key("project"));
-    CLOCK.set(NOON + 9 * DAY);
+    set_time(&mut host, NOON + 9 * DAY);
     host.reconnect().expect("right");
     prompt(&mut host);
     assert!(seen(&mut host).prompts.is_empty());
@@ -160,7 +160,7 @@ fn the_user_learns_that_a_budget_is_new() {
     host.reconnect().expect("right");
     prompt(&mut host);
     assert!(!seen(&mut host).told.contains(notice));
-    CLOCK.set(1_767_225_600 + HOUR);
+    set_time(&mut host, 1_767_225_600 + HOUR);
     host.reconnect().expect("right");
     prompt(&mut host);
     let told = seen(&mut host).told;

@@ -1,9 +1,13 @@
 //! Folding covers at least everything that file systems consider equal.
 
-use acp_chain_calls::fold::fold;
+use acp_chain_calls::fold::{fold, is_ignorable};
 use caseless::default_case_fold_str;
+use icu_normalizer::{
+    ComposingNormalizerBorrowed as Composing, DecomposingNormalizerBorrowed as Decomposing,
+};
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
 use proptest::prelude::*;
-use unicode_normalization::UnicodeNormalization;
 
 #[test]
 fn every_character_folds_like_its_case_folding_and_its_forms() {
@@ -15,13 +19,24 @@ fn every_character_folds_like_its_case_folding_and_its_forms() {
             ("case folding", default_case_fold_str(&text)),
             ("upper case", text.to_uppercase()),
             ("lower case", text.to_lowercase()),
-            ("NFC", text.nfc().collect()),
-            ("NFD", text.nfd().collect()),
-            ("NFKC", text.nfkc().collect()),
-            ("NFKD", text.nfkd().collect()),
+            ("NFC", Composing::new_nfc().normalize(&text).into_owned()),
+            ("NFD", Decomposing::new_nfd().normalize(&text).into_owned()),
+            ("NFKC", Composing::new_nfkc().normalize(&text).into_owned()),
+            (
+                "NFKD",
+                Decomposing::new_nfkd().normalize(&text).into_owned(),
+            ),
         ] {
             assert_eq!(fold(&other), folded, "{form} of {c:?}");
         }
+    }
+}
+
+#[test]
+fn invisible_characters_are_those_of_unicode() {
+    let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+    for c in '\0'..=char::MAX {
+        assert_eq!(is_ignorable(c), ignorable.contains(c), "{c:?}");
     }
 }
 
@@ -54,12 +69,13 @@ proptest! {
     ) {
         let folded = fold(&text);
         prop_assert_eq!(fold(&folded), &*folded);
-        let decomposed: String = text.nfd().collect();
+        let decomposed = Decomposing::new_nfd().normalize(&text);
+        let case_folded = default_case_fold_str(&decomposed);
         for other in [
-            default_case_fold_str(&decomposed),
-            default_case_fold_str(&decomposed).nfkc().collect(),
-            text.nfc().collect(),
-            text.nfkd().collect(),
+            Composing::new_nfkc().normalize(&case_folded).into_owned(),
+            case_folded,
+            Composing::new_nfc().normalize(&text).into_owned(),
+            Decomposing::new_nfkd().normalize(&text).into_owned(),
         ] {
             prop_assert_eq!(fold(&other), &*folded, "{}", other);
         }

@@ -14,7 +14,17 @@ const FOLDER: &str = "guests/bindings/src";
 /// The path of their module in other crates.
 const MODULE: &str = "acp_chain_proxy::bindings";
 
-const HEAD: &str = "// Made by `cargo xtask types` from wit/proxy.wit; not to be edited.\n";
+const HEAD: &str = "// Made by `cargo xtask types`; not to be edited.\n";
+
+/// The clock of WASI: all that the SDK takes of WASI, in the oldest version, which every host has.
+const CLOCK: &str = "\
+package wasi:clocks@0.2.0;
+interface wall-clock {
+  record datetime { seconds: u64, nanoseconds: u32 }
+  now: func() -> datetime;
+}
+world clock { import wall-clock; }
+";
 
 /// The interfaces that a proxy may export beside its handler. Each has a separate world, since a component exports
 /// everything in the worlds that it targets.
@@ -45,6 +55,11 @@ pub fn files() -> Result<Vec<(String, String)>> {
         let made = bindings(&resolve, &world, &module, &shared)?;
         files.push((format!("{FOLDER}/{offer}.rs"), made));
     }
+    let mut clock = Resolve::default();
+    clock.push_str("clock.wit", CLOCK)?;
+    let module = format!("{MODULE}::clock");
+    let made = bindings(&clock, "wasi:clocks/clock", &module, &[])?;
+    files.push((format!("{FOLDER}/clock.rs"), made));
     Ok(files)
 }
 

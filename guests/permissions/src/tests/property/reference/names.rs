@@ -1,7 +1,9 @@
 //! Names, and the wildcards for them.
 
 use caseless::default_case_fold_str;
-use unicode_normalization::UnicodeNormalization;
+use icu_normalizer::{
+    ComposingNormalizerBorrowed as Composing, DecomposingNormalizerBorrowed as Decomposing,
+};
 
 pub fn has_wildcard(segment: &str) -> bool {
     segment.contains(['*', '?', '['])
@@ -45,8 +47,14 @@ pub fn same(name: &str) -> String {
             code @ 0xf001..=0xf07f => char::from_u32(code - 0xf000).unwrap(),
             _ => c,
         };
-        let seen: String = name.nfkd().filter(|c| !unseen(*c)).map(plain).collect();
-        let next: String = default_case_fold_str(&seen.to_uppercase()).nfkc().collect();
+        let decomposed = Decomposing::new_nfkd().normalize(&name);
+        let seen: String = decomposed
+            .chars()
+            .filter(|c| !unseen(*c))
+            .map(plain)
+            .collect();
+        let folded = default_case_fold_str(&seen.to_uppercase());
+        let next = Composing::new_nfkc().normalize(&folded).into_owned();
         if next == name {
             return name;
         }
