@@ -43,7 +43,6 @@ pub fn run<'a>(
         BuildScope::Program => progress.step("acp-chain and xtask-make", |step| {
             let mut build = cargo();
             build.args(["build", "--locked", "--release"]);
-            build.args(["--package", "acp-chain-cli", "--package", "xtask-make"]);
             step.run(build.current_dir(workspace.path("")))
         })?,
     }

@@ -30,7 +30,8 @@ pub const EXTENSIONS: [&str; 7] = [
 pub fn build_to_distribute(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
     progress.step("acp-chain, with the profile dist", |step| {
         let mut build = workspace.distributed();
-        step.run(build.args(["build", "--locked", "--profile", "dist"]))
+        build.args(["build", "--locked", "--profile", "dist"]);
+        step.run(build.args(["--package", "acp-chain-cli"]))
     })?;
     Ok(workspace.target("dist").join(PROGRAM))
 }

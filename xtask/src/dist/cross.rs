@@ -62,6 +62,8 @@ pub fn build(
                 "--locked",
                 "--profile",
                 "dist",
+                "--package",
+                "acp-chain-cli",
                 "--target",
                 &triple,
             ]);
