@@ -112,7 +112,7 @@ fn main() -> Result<()> {
     fs::create_dir_all(folder)?;
     plots::draw(&report, folder)?;
     if let Some(folder) = &cli.publish {
-        report::publish(&folder.with_extension("md"), &tables)?;
+        report::publish(&folder.with_extension("md"), "--publish", &tables)?;
     }
     println!(
         "All figures: {}; plots: {}",

@@ -7,6 +7,8 @@
 pub mod chain;
 pub mod client;
 pub mod declared;
+#[cfg(unix)]
+pub mod disk;
 pub mod ends;
 pub mod envelope;
 pub mod fuzz;

@@ -56,7 +56,7 @@ pub struct Options {
     #[arg(long)]
     serve: bool,
     /// With `--serve`: measure replicas with a store in `PostgreSQL` instead, beside one server without
-    #[arg(long, requires = "serve", conflicts_with = "publish")]
+    #[arg(long, requires = "serve")]
     replicas: bool,
     /// With `--serve`: the number of idle connections; fewer if files or memory run out
     #[arg(long, requires = "serve", default_value_t = 10_000)]

@@ -44,6 +44,7 @@
 //! | `sbom-check`            | `tests/peers/python/check_sbom.py`, checks a list in the format `CycloneDX` |
 //! | `postgres`, `initdb`    | a database, from Debian                                           |
 //! | `skopeo`                | pushes artifacts to registries, from Debian                       |
+//! | `systemd-analyze`       | checks units of systemd, from Debian if it is not installed       |
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -283,7 +284,10 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     }
     // Chromium has too many libraries to be unpacked outside the system.
     let chromium = debian::installed(progress, "chromium")?;
-    link(workspace, "chromium", &chromium)
+    link(workspace, "chromium", &chromium)?;
+    // It reads the units of the system.
+    let systemd = debian::installed_from(progress, "systemd-analyze", &["systemd"])?;
+    link(workspace, "systemd-analyze", &systemd)
 }
 
 /// The driver of a browser, and the browser.

@@ -93,7 +93,7 @@ async fn main() -> Result<()> {
                 Failure::ALL.to_vec()
             },
         };
-        return measure_replicas(&plan, &cli.out).await;
+        return measure_replicas(&plan, cli.commit, &cli.out, cli.publish.as_deref()).await;
     }
     let places = Places {
         program: cli.program,
@@ -126,21 +126,30 @@ async fn main() -> Result<()> {
     let json = cli.out.join("serve.json");
     fs::write(&json, serde_json::to_vec_pretty(&report)?)?;
     if let Some(page) = &cli.publish {
-        report::publish(page, &tables)?;
+        report::publish(page, "--serve --publish", &tables)?;
     }
     println!("All figures: {}", json.display());
     Ok(())
 }
 
-async fn measure_replicas(plan: &Plan, out: &Path) -> Result<()> {
+async fn measure_replicas(
+    plan: &Plan,
+    commit: Option<String>,
+    out: &Path,
+    publish: Option<&Path>,
+) -> Result<()> {
     files()?;
-    let figures = replicas::run(plan).await.with_context(|| {
+    let report = replicas::run(plan, commit).await.with_context(|| {
         let log = plan.scratch.join("stderr.log");
         format!("the measured programs printed to {}", log.display())
     })?;
-    println!("{}", replicas::markdown(&figures));
+    let tables = report.markdown();
+    println!("{tables}");
     let json = out.join("replicas.json");
-    fs::write(&json, serde_json::to_vec_pretty(&figures)?)?;
+    fs::write(&json, serde_json::to_vec_pretty(&report)?)?;
+    if let Some(page) = publish {
+        report::publish(page, "--serve --replicas --publish", &tables)?;
+    }
     println!("All figures: {}", json.display());
     Ok(())
 }

@@ -424,6 +424,7 @@ fn begun(line: &[u8]) -> Result<ControlFlow<String>> {
     let name = name.and_then(|(_, rest)| rest.split_once('"'));
     Ok(match name {
         Some((name, _)) => ControlFlow::Break(name.to_owned()),
+        None if memmem::find(line, b"\"error\":").is_some() => bail!("no session: {text}"),
         None => ControlFlow::Continue(()),
     })
 }

@@ -3,8 +3,10 @@
 //! Everything runs on one machine, so more replicas are not faster here. What is measured is what the store costs, and
 //! what clients see while something [fails](Failure).
 
+use std::env;
+use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,14 +20,15 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::client::Posts;
+use super::client::{Posts, in_time};
 use super::failures::{self, AWAY, BEFORE, Failure, FailureFigures};
 use super::link::Link;
+use super::report::measured_on;
 use super::roamer::{Roamer, Seen, intrude};
 use super::servers::printed_address;
 use crate::agent::PROMPTS;
 use crate::measures::stats::{number, quantile};
-use crate::report::{section, show};
+use crate::report::{Machine, section, show};
 use crate::subjects::command;
 
 /// How many clients begin at once.
@@ -66,6 +69,24 @@ pub struct Plan {
     pub replicas: Vec<usize>,
     /// What fails, where there is more than one.
     pub failures: Vec<Failure>,
+}
+
+/// The report of a run.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The commit that was measured, and its day, if they are known.
+    pub commit: Option<String>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// The kind of the file system of the database, if it is known.
+    pub file_system: Option<String>,
+    /// The number of users, and of the sessions of each.
+    pub users: usize,
+    pub sessions: usize,
+    /// How long a lease went on without a heartbeat, in seconds.
+    pub lease: u64,
+    /// The results.
+    pub figures: Vec<ReplicaFigures>,
 }
 
 /// The results of an arrangement.
@@ -114,17 +135,58 @@ struct Arrangement {
 ///
 /// # Errors
 /// If one misbehaves.
-pub async fn run(plan: &Plan) -> Result<Vec<ReplicaFigures>> {
-    let mut all = vec![measure(plan, 1, false).await?];
+pub async fn run(plan: &Plan, commit: Option<String>) -> Result<Report> {
+    let mut figures = vec![measure(plan, 1, false).await?];
     for replicas in &plan.replicas {
-        all.push(measure(plan, *replicas, true).await?);
+        figures.push(measure(plan, *replicas, true).await?);
     }
-    Ok(all)
+    Ok(Report {
+        commit,
+        machine: Machine::this(),
+        // That of temporary files, where the database is.
+        file_system: file_system(&env::temp_dir()),
+        users: plan.users,
+        sessions: plan.sessions,
+        lease: plan.lease,
+        figures,
+    })
 }
 
-/// The results as Markdown: also as ratios to the server without a store.
-#[must_use]
-pub fn markdown(all: &[ReplicaFigures]) -> String {
+/// The kind of a folder's file system, from `/proc`, which only Linux has.
+fn file_system(folder: &Path) -> Option<String> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    let around = mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        let (place, kind) = (words.nth(1)?, words.next()?);
+        folder.starts_with(place).then_some((place.len(), kind))
+    });
+    // Of several at one place, the last covers the others.
+    let innermost = around.max_by_key(|(length, _)| *length);
+    innermost.map(|(_, kind)| kind.to_owned())
+}
+
+impl Report {
+    /// As Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = measured_on(&self.machine, self.commit.as_deref());
+        if let Some(kind) = &self.file_system {
+            // Writing to a string does not fail.
+            let _ = write!(text, ", with the database on {kind}");
+        }
+        let _ = writeln!(
+            text,
+            ": {} users with {} sessions each, and leases of {} s.\n",
+            self.users, self.sessions, self.lease
+        );
+        text.push_str(&tables(&self.figures));
+        text
+    }
+}
+
+/// The results as tables: also as ratios to the server without a store.
+fn tables(all: &[ReplicaFigures]) -> String {
     let Some(alone) = all.first() else {
         return String::new();
     };
@@ -173,10 +235,6 @@ async fn measure(plan: &Plan, replicas: usize, has_store: bool) -> Result<Replic
     arrangement.begin_all().await?;
     let begun = number(plan.users * plan.sessions);
     let begun_per_second = begun / since.elapsed().as_secs_f64();
-    let has_failures = has_store && replicas > 1;
-    if has_failures && plan.failures.contains(&Failure::DatabaseRestored) {
-        arrangement.back_up().await?;
-    }
     let mut took = arrangement.turns().await?;
     let turns_per_second = number(took.len()) / plan.time.as_secs_f64();
     let mut posts = arrangement.posts(0, 0).await?;
@@ -188,6 +246,11 @@ async fn measure(plan: &Plan, replicas: usize, has_store: bool) -> Result<Replic
     };
     let own = arrangement.roamers[0].sessions[0].clone();
     let remembered_ms = lookups(&mut posts, |_| own.clone()).await?;
+    let has_failures = has_store && replicas > 1;
+    if has_failures && plan.failures.contains(&Failure::DatabaseRestored) {
+        // Only now: the replicas lose their connections to the database by that.
+        arrangement.back_up().await?;
+    }
     let mut failures = Vec::new();
     for failure in plan.failures.iter().filter(|_| has_failures) {
         failures.push(arrangement.fail(*failure).await?);
@@ -317,7 +380,7 @@ impl Arrangement {
             .stdout(Stdio::piped())
             .kill_on_drop(true);
         let mut process = command.spawn()?;
-        let address = printed_address(&mut process)
+        let address = in_time(printed_address(&mut process))
             .await
             .context("a replica does not start")?;
         Ok(Replica { process, address })
@@ -470,7 +533,9 @@ impl Arrangement {
         self.link = Some(link);
         let first = &mut self.replicas[0].process;
         signal(first, Signal::TERM)?;
-        first.wait().await?;
+        in_time(async { Ok(first.wait().await?) })
+            .await
+            .context("a replica does not end")?;
         self.replicas[0] = self.replica(0, "config-link").await?;
         Ok(())
     }

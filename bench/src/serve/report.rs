@@ -23,6 +23,19 @@ pub struct Report {
     pub figures: Vec<Figures>,
 }
 
+/// The beginning of a sentence that says where this commit was measured.
+pub(super) fn measured_on(machine: &Machine, commit: Option<&str>) -> String {
+    let mut text = format!(
+        "Measured on {} × {}, {} GiB, {}",
+        machine.processors, machine.processor, machine.memory_gib, machine.system,
+    );
+    if let Some(commit) = commit {
+        text.push_str(", commit ");
+        text.push_str(commit);
+    }
+    text
+}
+
 impl Report {
     /// As Markdown.
     #[must_use]
@@ -32,15 +45,8 @@ impl Report {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "Measured on {} × {}, {} GiB, {}{}, beside agent-client-protocol-http {}.\n",
-            machine.processors,
-            machine.processor,
-            machine.memory_gib,
-            machine.system,
-            match &self.commit {
-                Some(commit) => format!(", commit {commit}"),
-                None => String::new(),
-            },
+            "{}, beside agent-client-protocol-http {}.\n",
+            measured_on(machine, self.commit.as_deref()),
             self.reference,
         );
         let mut all = self.figures.iter().flat_map(|figures| &figures.ways);

@@ -8,8 +8,11 @@ use tokio::time::{sleep, timeout};
 
 use super::client::{Events, Posts, in_time, prompt};
 
-/// How long an answer may take, and a session be served elsewhere, before the client tries another replica.
+/// How long an answer may take before the client tries another replica.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a client asks one replica for a session that another one serves: longer than leases go on by themselves.
+const HELD: Duration = Duration::from_secs(20);
 
 /// How often a client asks for what is not possible yet.
 const POLL: Duration = Duration::from_millis(100);
@@ -215,7 +218,7 @@ async fn load_all(posts: &mut Posts, sessions: &[String]) -> Result<(Events, Vec
         loop {
             match timeout(PATIENCE, posts.status(load(id, session))).await?? {
                 StatusCode::ACCEPTED => break,
-                StatusCode::SERVICE_UNAVAILABLE if since.elapsed() < PATIENCE => {
+                StatusCode::SERVICE_UNAVAILABLE if since.elapsed() < HELD => {
                     sleep(POLL).await;
                 }
                 status => bail!("a session is not loaded: {status}"),

@@ -17,7 +17,7 @@ fn run_replicas(workspace: &Workspace, progress: &Progress, options: &Options) -
     let servers = peers::fetch_servers(workspace, progress)?;
     let postgres = peers::fetch_postgres(workspace, progress)?;
     build_programs(workspace, progress)?;
-    let mut harness = harness(workspace, &servers);
+    let mut harness = harness(workspace, &servers, options);
     harness.arg("--postgres").arg(postgres);
     if options.quick {
         harness.args(["--busy", "20", "--sessions", "5", "--seconds", "3", "--few"]);
@@ -34,24 +34,16 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
     build_components(workspace, progress, &COMPONENTS)?;
     let servers = peers::fetch_servers(workspace, progress)?;
     build_programs(workspace, progress)?;
-    let mut harness = harness(workspace, &servers);
+    let mut harness = harness(workspace, &servers, options);
     if options.quick {
         harness.args(["--idle", "200", "--busy", "50", "--seconds", "3"])
     } else {
         harness.args(["--idle", &options.idle.to_string()])
     };
-    if let Some(commit) = workspace.commit() {
-        harness.arg("--commit").arg(commit);
-    }
-    if options.publish {
-        harness
-            .arg("--publish")
-            .arg(workspace.path("docs/serve-benchmark.md"));
-    }
     ended(&mut harness)
 }
 
-fn harness(workspace: &Workspace, servers: &Servers) -> Command {
+fn harness(workspace: &Workspace, servers: &Servers, options: &Options) -> Command {
     let mut harness = Command::new(workspace.target("dist/bench-serve"));
     harness
         .arg("--program")
@@ -65,5 +57,13 @@ fn harness(workspace: &Workspace, servers: &Servers) -> Command {
         .arg(&servers.h2load)
         .arg("--out")
         .arg(workspace.target("bench"));
+    if let Some(commit) = workspace.commit() {
+        harness.arg("--commit").arg(commit);
+    }
+    if options.publish {
+        harness
+            .arg("--publish")
+            .arg(workspace.path("docs/serve-benchmark.md"));
+    }
     harness
 }

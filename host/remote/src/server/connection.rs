@@ -21,7 +21,7 @@ use super::mailbox::{Event, NoStream};
 use super::metrics::TransportKind;
 use super::owners::Owners;
 use super::routes::{DeliveryResult, Ended, Routes, WAITING};
-use super::shared::{Lease, SentPrompt, SessionList, Shared, Slot};
+use super::shared::{Denial, Lease, SentPrompt, SessionList, Shared, Slot};
 use crate::User;
 use crate::wire::failure;
 
@@ -302,6 +302,14 @@ impl Connection {
         state.routes.refuse(id, error);
     }
 
+    /// What the client gets in place of an answer of the chain, for this reason.
+    pub fn deny(&self, id: &Id, why: Denial) -> Bytes {
+        if let Some(refusal) = why.refusal() {
+            self.log.figures.refused(refusal);
+        }
+        failure(id, &why.error())
+    }
+
     /// Whether a message is about a session of another user, however an agent may read it.
     pub fn is_foreign(&self, message: &Message) -> bool {
         // A store of replicas knows more.
@@ -458,6 +466,15 @@ impl Connection {
         self.state.lock().is_closed
     }
 
+    /// Why the streams of the client end, once the chain has ended.
+    pub fn reason(&self) -> &'static str {
+        if self.is_draining.load(Ordering::Acquire) {
+            "this server is about to stop; connect again"
+        } else {
+            "the chain has ended"
+        }
+    }
+
     fn close(&self) {
         let mut state = self.state.lock();
         state.is_closed = true;
@@ -535,8 +552,9 @@ impl OutgoingMessages {
             return true;
         }
         if let Some(list) = aside(line.len(), || SessionList::read(line)) {
-            let user = connection.user.clone();
-            self.held = Some(Box::pin(async move { shared.visible(list, &user).await }));
+            let asking = connection.clone();
+            let visible = async move { shared.visible(list, &asking).await };
+            self.held = Some(Box::pin(visible));
             return true;
         }
         false
@@ -558,13 +576,16 @@ async fn open(
             line
         }
         Err(denial) => {
-            let session = &*session;
-            tracing::warn!(
-                connection = connection.id,
-                session,
-                "a new session is not served: {denial:?}"
-            );
-            failure(&id, &denial.error())
+            // If the store cannot be asked, the log says so once.
+            if !matches!(denial, Denial::Unavailable(_)) {
+                let session = &*session;
+                tracing::warn!(
+                    connection = connection.id,
+                    session,
+                    "a new session is not served: {denial:?}"
+                );
+            }
+            connection.deny(&id, denial)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A stream as server-sent events (WHATWG HTML).
 //!
 //! The first event has the number of the last one before, and no data: a client that loses the stream can resume there.
+//! The last one, once the chain has ended, is a comment with the reason.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -19,6 +20,8 @@ pub struct Events {
     session: Option<Arc<str>>,
     reader: u64,
     first: Option<Bytes>,
+    /// Whether the reason of the end was sent.
+    is_explained: bool,
     /// Resolves when the reader is no longer allowed to read.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -36,6 +39,7 @@ impl Events {
             session,
             reader,
             first: Some(format!("id: {last}\n\n").into()),
+            is_explained: false,
             over: Box::pin(over),
         }
     }
@@ -58,8 +62,15 @@ impl Body for Events {
         }
         let session = this.session.as_deref();
         let event = this.connection.poll_event(session, this.reader, context);
-        let event = ready!(event);
-        Poll::Ready(event.map(|event| Ok(Frame::data(text(&event)))))
+        let next = match ready!(event) {
+            Some(event) => Some(text(&event)),
+            None if this.is_explained || !this.connection.is_closed() => None,
+            None => {
+                this.is_explained = true;
+                Some(format!(": {}\n\n", this.connection.reason()).into())
+            }
+        };
+        Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
     }
 }
 

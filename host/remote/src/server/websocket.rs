@@ -347,7 +347,7 @@ async fn send(mut sink: SplitSink<Socket, Message>, connection: &Connection, rea
     }
     let close = CloseFrame {
         code: CloseCode::Normal,
-        reason: "the chain has ended".into(),
+        reason: connection.reason().into(),
     };
     let _ = timeout(CLOSING, sink.send(Message::Close(Some(close)))).await;
 }

@@ -21,6 +21,10 @@ async fn turns_that_run_finish_and_nobody_comes_in_any_more() {
     served.signal(Signal::TERM);
     // A connection without a turn is closed.
     assert_eq!(nothing.next().await, None);
+    assert_eq!(
+        nothing.comment,
+        "this server is about to stop; connect again"
+    );
     assert_eq!(served.beside("/readyz").await, 503);
     assert_eq!(served.beside("/healthz").await, 200);
     let refused = posted(served.asks(reqwest::Method::POST), &initialize()).await;

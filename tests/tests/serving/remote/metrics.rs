@@ -35,7 +35,8 @@ fn numbers(page: &str) -> HashMap<String, f64> {
     numbers
 }
 
-async fn asked(url: &str) -> HashMap<String, f64> {
+/// The values of a server's metrics.
+pub async fn asked(url: &str) -> HashMap<String, f64> {
     let answer = in_time("numbers", web::client().get(url).send())
         .await
         .unwrap();
@@ -45,10 +46,47 @@ async fn asked(url: &str) -> HashMap<String, f64> {
     numbers(&answer.text().await.unwrap())
 }
 
-/// The metrics that a file names, without what a histogram appends.
-fn named(path: &str) -> BTreeSet<String> {
+/// A file with queries, as Prometheus gets them.
+fn queries(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     let text = fs::read_to_string(path).unwrap();
+    // As JSON has them.
+    text.replace(r#"\""#, "\"")
+}
+
+/// The metrics of which the queries of a file select some by labels, each with that part of the query.
+fn selected(path: &str) -> Vec<(String, String)> {
+    let text = queries(path);
+    let of_query = |(at, _): (usize, &str)| {
+        let (metric, rest) = text[at..].split_once('{')?;
+        let is_name = metric
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let (labels, _) = rest.split_once('}').filter(|_| is_name)?;
+        Some((metric.to_owned(), labels.to_owned()))
+    };
+    let metrics = text.match_indices("acp_chain_");
+    metrics.filter_map(of_query).collect()
+}
+
+/// Whether a page has each value of a metric's label that is selected, as by `end=~"error|lost"`.
+fn has_label(page: &str, metric: &str, selected: &str) -> bool {
+    let (label, values) = selected.split_once('=').unwrap();
+    if ["instance", "job"].contains(&label) {
+        // Prometheus adds them.
+        return true;
+    }
+    let any = values.trim_start_matches('~').trim_matches('"');
+    any.split('|').all(|value| {
+        let labelled = format!("{label}=\"{value}\"");
+        let mut lines = page.lines();
+        lines.any(|line| line.starts_with(metric) && line.contains(&labelled))
+    })
+}
+
+/// The metrics that a file names, without what a histogram appends.
+fn named(path: &str) -> BTreeSet<String> {
+    let text = queries(path);
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let metrics =
         words.filter(|word| word.starts_with("acp_chain_") || word.starts_with("process_"));
@@ -94,6 +132,12 @@ async fn a_server_with_a_store_has_all_metrics_of_the_examples() {
         assert!(all.len() > 5, "{file}: {all:?}");
         let unknown: Vec<_> = all.difference(&declared).collect();
         assert!(unknown.is_empty(), "{file}: {unknown:?}");
+        let selected = selected(file);
+        assert!(!selected.is_empty(), "{file}");
+        for (metric, labels) in selected {
+            let has = |label| has_label(&page, &metric, label);
+            assert!(labels.split(',').all(has), "{file}: {metric}{{{labels}}}");
+        }
     }
     // Each of the store's is watched.
     for name in declared.iter().filter(|name| name.contains("_store_")) {

@@ -34,6 +34,8 @@ pub struct Stream {
     pub last: String,
     /// The last message, as received.
     pub said: String,
+    /// The last comment.
+    pub comment: String,
 }
 
 impl ServerProcess {
@@ -188,6 +190,7 @@ impl Stream {
             text: String::new(),
             last: String::new(),
             said: String::new(),
+            comment: String::new(),
         }
     }
 
@@ -199,6 +202,9 @@ impl Stream {
                 for line in event.lines() {
                     if let Some(id) = line.strip_prefix("id: ") {
                         self.last = id.to_owned();
+                    }
+                    if let Some(text) = line.strip_prefix(": ") {
+                        text.clone_into(&mut self.comment);
                     }
                     if let Some(text) = line.strip_prefix("data: ") {
                         text.clone_into(&mut self.said);

@@ -22,7 +22,7 @@ const READER: &str =
     "import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))";
 
 /// The standard output of a command, which must succeed.
-async fn output(command: &mut Command) -> String {
+pub async fn output(command: &mut Command) -> String {
     let Output {
         status,
         stdout,
@@ -33,6 +33,21 @@ async fn output(command: &mut Command) -> String {
         .into();
     assert!(status.success(), "{status}: {stdout}{stderr}");
     stdout
+}
+
+/// For how long turns may go on when the server is asked to stop, by its help.
+pub fn drain_seconds(help: &str) -> u64 {
+    let (_, about) = help.split_once("--drain-seconds").unwrap();
+    let (_, time) = about.split_once("asked to stop: ").unwrap();
+    time.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Whether the help of the server has this flag.
+pub fn is_flag(help: &str, flag: &str) -> bool {
+    let lines = help.lines().map(str::trim_start);
+    let flags = lines.filter(|line| line.starts_with("--"));
+    let mut names = flags.filter_map(|line| line.split_whitespace().next());
+    names.any(|name| name == flag)
 }
 
 /// The resource of this kind and name.
@@ -78,10 +93,8 @@ async fn probes_ask_for_what_the_server_answers_and_turns_have_time_to_end() {
     }
 
     let help = output(host::acp_chain("serve").arg("--help")).await;
-    let (_, drain) = help.split_once("--drain-seconds").unwrap();
-    let (_, drain) = drain.split_once("asked to stop: ").unwrap();
-    let drain: u64 = drain.split(' ').next().unwrap().parse().unwrap();
-    assert!(pod["terminationGracePeriodSeconds"].as_u64().unwrap() > drain);
+    let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
+    assert!(grace > drain_seconds(&help));
     assert!(help.contains("ACP_CHAIN_NODE"));
     assert_eq!(container["env"][0]["name"], "ACP_CHAIN_NODE");
     assert_eq!(
@@ -127,11 +140,7 @@ async fn what_the_examples_say_to_the_server_is_what_it_knows() {
     assert!(said.len() > 6, "{said:?}");
     for flag in said {
         let name = flag.split('=').next().unwrap();
-        let known = help
-            .lines()
-            .filter(|line| line.trim_start().starts_with("--"));
-        let mut names = known.filter_map(|line| line.split_whitespace().next());
-        assert!(names.any(|known| known == name), "{flag}: {help}");
+        assert!(is_flag(&help, name), "{flag}: {help}");
     }
     // Prometheus requests the metrics at their address.
     let metrics = &container["ports"][1];

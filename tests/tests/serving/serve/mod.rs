@@ -8,4 +8,5 @@ mod kubernetes;
 mod network;
 mod packets;
 mod replica;
+mod systemd;
 mod turn;

@@ -1,49 +1,19 @@
-//! A file on a disk that becomes full: a small one, in a namespace of its own.
+//! A file on a disk that becomes full.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::path::Path;
-use std::process::Command;
-use std::{env, io};
+use std::fs;
+use std::io::ErrorKind;
 
 use acp_chain_store::{Answer, Call, Store};
+use acp_chain_tests::disk::{fill, small_disk};
 
 use super::{LONG, done, embedded, leased, name, registered};
 
-/// The folder of the disk, in the process that has it.
-const VARIABLE: &str = "ACP_CHAIN_TEST_DISK";
-
-/// Makes the disk, and runs a program that has it.
-const ON_DISK: &str = r#"mount -t tmpfs -o size=512k,mode=0700 none "$0" && exec "$@""#;
-
-/// Starts itself again where there is such a disk.
 #[tokio::test]
 async fn a_full_disk_is_an_error_until_there_is_room() {
-    if let Some(folder) = env::var_os(VARIABLE) {
-        return fill_and_empty(Path::new(&folder)).await;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    // The creator of a user namespace may mount what has no device.
-    let output = Command::new("unshare")
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c", ON_DISK])
-        .arg(folder.path())
-        .arg(env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "store::disk::a_full_disk_is_an_error_until_there_is_room",
-        ])
-        .env(VARIABLE, folder.path())
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && told.contains("1 passed"),
-        "{told}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
-
-async fn fill_and_empty(folder: &Path) {
+    let test = "store::disk::a_full_disk_is_an_error_until_there_is_room";
+    let Some(folder) = small_disk(test) else {
+        return;
+    };
     let mut store = embedded(&folder.join("state"));
     let one = registered(&mut store, "one", LONG).await;
     let filler = folder.join("filler");
@@ -67,12 +37,4 @@ async fn fill_and_empty(folder: &Path) {
     let beaten = done(&mut store, beat).await;
     assert!(matches!(beaten, Answer::Beaten { .. }), "{beaten:?}");
     leased(&mut store, &name("one", "ann"), &one).await;
-}
-
-/// Writes until there is no room.
-fn fill(path: &Path) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    loop {
-        file.write_all(&[b'x'; 4096])?;
-    }
 }

@@ -80,7 +80,10 @@ impl Shared {
         if message.kind().is_response() {
             return Ok(passage);
         }
-        if !self.is_alive() {
+        let life = Life::of(message.method());
+        // An agent would begin a session in vain that cannot be recorded.
+        let begins = message.id().is_some() && life.names_session();
+        if !self.is_alive() || begins && self.is_away() {
             return Err(Denial::Unavailable(self.again()));
         }
         self.draw_bytes(&connection.user, message.len()).await?;
@@ -96,7 +99,7 @@ impl Shared {
         let Some(session) = message.session() else {
             return Ok(passage);
         };
-        match Life::of(message.method()) {
+        match life {
             Life::Loads => {
                 self.attach(session, connection).await?;
                 Ok(passage)
@@ -177,7 +180,7 @@ impl Shared {
     async fn await_turn(&self, connection: &Connection) -> Result<(), Denial> {
         let (turns, user) = (&connection.account.turns, &connection.user.name);
         let waited = turns.front(user, Instant::now()).map_err(Denial::Busy)?;
-        let Some(waited) = waited.filter(|_| !self.state.lock().is_reported) else {
+        let Some(waited) = waited.filter(|_| !self.is_away()) else {
             return Ok(());
         };
         let asked = self.ask(Call::NextTurn {

@@ -7,9 +7,8 @@ use bytes::Bytes;
 use memchr::memmem;
 use serde_json::value::RawValue;
 
+use super::super::connection::Connection;
 use super::{Denial, Shared};
-use crate::User;
-use crate::wire::failure;
 
 /// How many sessions of a list are looked up. The others are left out.
 const LISTED: usize = 1000;
@@ -53,19 +52,19 @@ impl SessionList {
 }
 
 impl Shared {
-    /// The line that a user gets for a list: without the sessions that only others own. It stays as it is if there are
-    /// none.
-    pub async fn visible(&self, list: SessionList, user: &User) -> Bytes {
+    /// The line that a connection's user gets for a list: without the sessions that only others own. It stays as it is
+    /// if there are none.
+    pub async fn visible(&self, list: SessionList, connection: &Connection) -> Bytes {
         let mut visible = Vec::new();
         let id = list.message.id().unwrap_or_else(Id::null);
         for session in list.sessions.iter().take(LISTED) {
             let name = member(session.get(), "sessionId");
             let name = name.and_then(|name| serde_json::from_str::<String>(name).ok());
             let Some(name) = name else { continue };
-            match self.check(&name, user).await {
+            match self.check(&name, &connection.user).await {
                 Ok(()) => visible.push(session.get()),
                 Err(Denial::Unknown) => {}
-                Err(denial) => return failure(&id, &denial.error()),
+                Err(denial) => return connection.deny(&id, denial),
             }
         }
         if visible.len() == list.sessions.len() {
@@ -73,7 +72,7 @@ impl Shared {
         }
         let shortened = list.with(&id, &visible);
         // What was read can be written.
-        shortened.unwrap_or_else(|| failure(&id, &Denial::Many.error()))
+        shortened.unwrap_or_else(|| connection.deny(&id, Denial::Many))
     }
 }
 

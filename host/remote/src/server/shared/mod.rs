@@ -29,6 +29,7 @@ mod tickets;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::mem::{Discriminant, discriminant};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -177,8 +178,10 @@ struct State {
     slots: u64,
     /// The bytes that were drawn, by user.
     parts: HashMap<String, Part>,
-    /// Whether the log has the current failure.
+    /// Whether the log has the current failure of heartbeats.
     is_reported: bool,
+    /// The kinds of other calls of which the last had no answer: the log has these failures.
+    failing: HashSet<Discriminant<Call>>,
 }
 
 impl Shared {
@@ -198,6 +201,7 @@ impl Shared {
                 slots: 0,
                 parts: HashMap::new(),
                 is_reported: false,
+                failing: HashSet::new(),
             }),
             taking: (0..STRIPES)
                 .map(|_| tokio::sync::Mutex::default())
@@ -234,10 +238,15 @@ impl Shared {
         state.generation.is_some() && Instant::now() < state.until
     }
 
+    /// Whether the store could not be used for the last heartbeat.
+    fn is_away(&self) -> bool {
+        self.state.lock().is_reported
+    }
+
     /// Writes what operators watch.
     pub fn write(&self, page: &mut Page) {
         // As far as the last heartbeat says.
-        let is_reached = self.is_alive() && !self.state.lock().is_reported;
+        let is_reached = self.is_alive() && !self.is_away();
         page.value(
             "acp_chain_store_reached",
             "Whether the store of the replicas answers.",
@@ -319,17 +328,27 @@ impl Shared {
 
     /// Asks the store. An error is logged, and the client is asked to come again.
     async fn ask(&self, call: Call) -> Result<Answer, Denial> {
+        let kind = discriminant(&call);
         let begun = Instant::now();
         let asked = self.settings.client.ask(call).await;
         self.figures.times.add(begun.elapsed());
-        asked.map_err(|error| {
-            self.figures.failed.add(1);
-            if matches!(error, StoreError::Limit(_)) {
-                return Denial::Unknown;
+        match asked {
+            Ok(answer) => {
+                self.state.lock().failing.remove(&kind);
+                Ok(answer)
             }
-            tracing::warn!("the store of the replicas cannot be asked: {error}");
-            Denial::Unavailable(self.again())
-        })
+            Err(error) => {
+                self.figures.failed.add(1);
+                if matches!(error, StoreError::Limit(_)) {
+                    return Err(Denial::Unknown);
+                }
+                // A full disk stays full for a while.
+                if self.state.lock().failing.insert(kind) {
+                    tracing::warn!("the store of the replicas cannot be asked: {error}");
+                }
+                Err(Denial::Unavailable(self.again()))
+            }
+        }
     }
 
     /// Notes that this session is the user's own.

@@ -3,11 +3,13 @@
 //! | file | what is shown |
 //! |---|---|
 //! | `failover` | which replica serves a session, and what becomes of it when one ends, or the database does |
+//! | `disk` | a store whose disk is full |
 //! | `limits` | what users and groups have at all replicas |
 //! | `lines` | who waits for a turn |
 //! | `tickets` | tickets of browsers |
 //! | `operation` | starting, naming and watching replicas |
 
+mod disk;
 mod failover;
 mod limits;
 mod lines;
@@ -35,6 +37,8 @@ const KEY: &str = "a-key-of-sixteen-bytes";
 /// Replicas of one store, and the tokens of two users.
 struct World {
     folder: TempDir,
+    /// The folder of all data folders: a store in a file is in there.
+    data: PathBuf,
     ann: String,
     bob: String,
 }
@@ -54,6 +58,7 @@ impl World {
         Self {
             ann: host::token(&tokens, "ann", &[]).await,
             bob: host::token(&tokens, "bob", &[]).await,
+            data: folder.path().join("data"),
             folder,
         }
     }
@@ -66,7 +71,7 @@ impl World {
         let mut command = host::acp_chain("serve");
         command
             .env("XDG_CONFIG_HOME", self.path("config"))
-            .env("XDG_DATA_HOME", self.path("data"));
+            .env("XDG_DATA_HOME", &self.data);
         command
     }
 
@@ -112,7 +117,7 @@ impl World {
     /// Ends a replica's generation in the store, as the time of its lease does.
     async fn end_lease(&self, place: &str, replica: &str) {
         if place == "embedded" {
-            let path = self.path("data/acp-chain/state/serve.db");
+            let path = self.data.join("acp-chain/state/serve.db");
             return end_lease(Embedded::open(&path).unwrap(), replica).await;
         }
         let place = PostgresPlace {
