@@ -1,9 +1,10 @@
 //! A chain as a command line describes it: how it is planned, and served to one client.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use acp_chain_conductor::native::{self, CommandLine, Supervisor};
+use acp_chain_conductor::native::{self, CommandLine, SpawnError, Supervisor};
 use acp_chain_conductor::trace::Trace;
 use acp_chain_conductor::{self as chain, Chain, Exit, Role, Settings};
 use acp_chain_extension::Installed;
@@ -12,7 +13,7 @@ use acp_chain_rpc::transport::Transport;
 use acp_chain_sandbox::Directories;
 use acp_chain_system::descriptors;
 
-use crate::agent::AgentChoice;
+use crate::agent::{self, AgentChoice};
 use crate::dry_run;
 use crate::hooks::HooksPlan;
 use crate::plan::{Plan, check_grant, supervise};
@@ -111,9 +112,22 @@ impl ChainOptions {
         named.or_else(|| manifest.agent.clone()).ok_or_else(|| {
             ChainError::misuse(
                 "no agent is named; give the name of one that `acp-chain agent list` shows, or a command after \
-                 `--`, or a URL with `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
+                 `--`, or a URL with `--connect`, or one in the manifest's `[agent]`",
             )
         })
+    }
+
+    /// Checks that the agent is named, and that its program is there.
+    fn check_agent(&self) -> Result<(), ChainError> {
+        let command = self.command(&self.read()?.1)?;
+        let program = &command.program;
+        if agent::find(&command, program).is_some() || Path::new(program).exists() {
+            return Ok(());
+        }
+        let missing = io::ErrorKind::NotFound.into();
+        Err(ChainError::program(&SpawnError::new(
+            "agent", &command, missing,
+        )))
     }
 
     /// The plan of the chain in this role.
@@ -254,7 +268,8 @@ impl ChainOptions {
             return exit_code;
         }
         let failed = self.failed.clone();
-        let checked = failed.map_or_else(|| self.check_all(), Err);
+        let checked =
+            failed.map_or_else(|| self.check_all().and_then(|()| self.check_agent()), Err);
         checked.map_or_else(
             |error| {
                 report.warns(&error.to_string());

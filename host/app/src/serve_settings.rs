@@ -527,7 +527,7 @@ mod tests {
         };
         assert_eq!(parse(limits).unwrap().turn_limits, expected);
         let error = parse("[serve.limits]\nturns-of-groups = { staff = 0 }").unwrap_err();
-        assert!(error.contains("nonzero"), "{error}");
+        assert!(error.contains("above 0"), "{error}");
     }
 
     #[test]
@@ -654,14 +654,17 @@ mod tests {
                 "origins = [\"*\"]".to_owned(),
                 "`origins`: \"*\" is not an origin",
             ),
-            ("tls = { cert = \"c\" }".to_owned(), "missing field `key`"),
+            (
+                "tls = { cert = \"c\" }".to_owned(),
+                "the key `key` is missing",
+            ),
             (
                 "tls = { cert = \"c\", key = \"k\", ca = \"a\" }".to_owned(),
                 "unknown key `ca`",
             ),
             (
                 "[serve.limits]\nconnections = 0".to_owned(),
-                "expected a nonzero u32",
+                "expected a whole number above 0",
             ),
             ("[serve.limits]\nresume-seconds = -1".to_owned(), ":3:18"),
             (
@@ -674,7 +677,7 @@ mod tests {
             ),
             (
                 "[[serve.route]]\nusers = [\"a\"]".to_owned(),
-                "missing field `manifest`",
+                "the key `manifest` is missing",
             ),
             (
                 "[[serve.route]]\nmanifest = \"a\"\n[[serve.route]]\nmanifest = \"b\"".to_owned(),

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use acp_chain_package::{MetadataError, Package, Project, WriteError};
+use acp_chain_package::{Package, Project, WriteError};
 
 use crate::languages::{BUILD, Language, Site};
 use crate::{Error, Toolchains};
@@ -86,12 +86,7 @@ fn lock(made: &Path) -> Result<File, Error> {
 
 /// The project in a folder, or the one that a metadata file describes, with its folder and its language.
 pub(crate) fn find(project: &Path) -> Result<(Project, PathBuf, &'static Language), Error> {
-    let project = Project::read(project).map_err(|error| match error {
-        MetadataError::None(_) => Error::new(format_args!(
-            "{error}; `acp-chain new` creates a project with it"
-        )),
-        error => Error::Project(error),
-    })?;
+    let project = Project::read(project)?;
     // Toolchains run in the project, and need an absolute path.
     let file = std::path::absolute(&project.file).map_err(Error::disk(&project.file))?;
     let folder = file.parent().unwrap_or(&file).to_owned();

@@ -16,6 +16,7 @@ use acp_chain_extension::Location;
 use acp_chain_kit::conformance::{self, CHECKS, Report, UnderTest, Verdict};
 use acp_chain_kit::transcript::junit;
 use acp_chain_manifest::{Manifest, ProxyEntry, ProxyKind};
+use acp_chain_package::PackageError;
 use acp_chain_rpc::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -111,6 +112,13 @@ impl Conformance {
             }
             None => {
                 let head = self.head()?;
+                // In the error of the manifest, it would be in a line of the component.
+                let read = Location::File(component.clone()).package();
+                if let Err(error) = read
+                    && !matches!(error, PackageError::NoSection)
+                {
+                    return Err(wrong!("{shown}: {}", Untrusted::new(&error)));
+                }
                 Manifest::of_test(&head, &component, Some(&component), &user, &installed)?
             }
         };

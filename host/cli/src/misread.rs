@@ -22,6 +22,7 @@ pub fn report(mut error: Error, command: Option<&str>) -> ExitCode {
 
 /// Adds a tip to the error about the arguments of a command.
 fn add_tip(error: &mut Error, command: Option<&str>) {
+    leave_out_hidden(error);
     let typed = |kind| match error.get(kind) {
         Some(ContextValue::String(typed)) => Some(typed.clone()),
         _ => None,
@@ -53,6 +54,23 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
     };
     if error.get(kind).is_none() {
         error.insert(kind, tip);
+    }
+}
+
+/// Takes the commands that only acp-chain itself starts out of clap's suggestions.
+fn leave_out_hidden(error: &mut Error) {
+    let kind = ContextKind::SuggestedSubcommand;
+    let Some(ContextValue::Strings(names)) = error.remove(kind) else {
+        return;
+    };
+    let program = Cli::command();
+    let is_shown = |name: &String| {
+        let command = program.find_subcommand(name);
+        command.is_none_or(|command| !command.is_hide_set())
+    };
+    let shown: Vec<_> = names.into_iter().filter(is_shown).collect();
+    if !shown.is_empty() {
+        error.insert(kind, ContextValue::Strings(shown));
     }
 }
 
@@ -103,6 +121,8 @@ mod tests {
             assert!(told.contains(&tip), "{told}\nlacks\n{tip}");
         }
         assert!(!told(&["xyz"]).contains("tip: "));
+        // `hook` is nearest, and is started by agents alone.
+        assert!(!told(&["foo"]).contains("hook"));
     }
 
     #[test]

@@ -36,6 +36,10 @@ impl Recordings {
         let own = std::env::home_dir();
         let folder = self.home.clone().or(own);
         let folder = folder.ok_or("you have no home folder; name one with `--home`")?;
+        if self.home.is_some() && !folder.is_dir() {
+            let shown = Untrusted::new(folder.display());
+            return Err(wrong!("--home {shown}: there is no such folder"));
+        }
         let variable = |name: &str| -> Option<OsString> {
             let is_own = self.home.is_none();
             is_own.then(|| std::env::var_os(name)).flatten()

@@ -156,7 +156,6 @@ impl Run {
                 sign_in::VARIABLE
             )));
         }
-        tell!("acp-chain: this terminal is the agent's, and no proxies run");
         if manifest.agent.is_some() {
             // An editor appends arguments without a `--`, so a name may be the agent's first argument.
             self.appended.splice(0..0, options.agent.take_unknown());
@@ -169,6 +168,7 @@ impl Run {
             ));
         }
         command.args.append(&mut self.appended);
+        tell!("acp-chain: this terminal is the agent's, and no proxies run");
         terminal::hand_over(command.plain())
             .map_err(|error| ChainError::program(&SpawnError::new("agent", &command, error)))
     }

@@ -10,6 +10,7 @@ use super::progress::TERMINAL;
 use super::receipts::tell_checkpoint;
 use super::run::{Run, on_a_runtime};
 use crate::{Result, report_chain};
+use acp_chain_address::Address;
 use acp_chain_app::run::ChainOptions;
 use acp_chain_app::{otel, receipts, shell};
 use acp_chain_channel::limits::LINE;
@@ -139,6 +140,12 @@ impl Try {
         let mut words = vec!["acp-chain doctor".to_owned()];
         if let Some(manifest) = &options.manifest {
             words.extend(["--manifest".to_owned(), shell::word(manifest)]);
+        }
+        if let Some(remote) = &options.agent.remote {
+            // Without a query, which may hold a secret.
+            let shown = remote.url.parse::<Address>();
+            let shown = shown.map_or_else(|_| "URL".to_owned(), |address| address.to_string());
+            words.extend(["--connect".to_owned(), shell::word(Path::new(&shown))]);
         }
         words.extend(options.agent.name);
         let mut agent = options.agent.words.iter().map(Path::new).map(shell::word);

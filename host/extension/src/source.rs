@@ -116,7 +116,8 @@ impl FromStr for Source {
             .extension()
             .is_some_and(|extension| extension == "wasm");
         match text.split_once('/') {
-            None if is_wasm => Ok(Self::File(text.into())),
+            // The folder here, or the one above, is no name: the error is that it is not a file.
+            None if is_wasm || matches!(text, "." | "..") => Ok(Self::File(text.into())),
             None if is_name(text) => Ok(Self::BuiltIn(text.to_owned())),
             Some((first, _)) if is_registry(first) => Ok(Self::Registry(text.parse()?)),
             Some(_) => Ok(Self::File(text.into())),
@@ -315,10 +316,9 @@ mod tests {
             at.unwrap().to_string(),
             format!("https://example.com/a#sha256={HEX}")
         );
-        assert_eq!(
-            "a.wasm".parse::<Source>().unwrap(),
-            Source::File("a.wasm".into())
-        );
+        for file in ["a.wasm", ".", ".."] {
+            assert_eq!(file.parse::<Source>().unwrap(), Source::File(file.into()));
+        }
     }
 
     #[test]

@@ -61,13 +61,29 @@ impl ManifestError {
     pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let offset = error.span().map_or(0, |span| span.start);
         let message = error.message().replace('\n', ", ");
-        let advised = advice(&message).or_else(|| as_list(&message, text, offset));
+        let advised = advice(&message)
+            .or_else(|| as_list(&message, text, offset))
+            .or_else(|| in_plain_words(&message));
         Self::at(path, text, offset, advised.unwrap_or(message))
     }
 }
 
 /// How similar a name has to be to be suggested, by Jaro and Winkler.
 const SIMILAR: f64 = 0.75;
+
+/// The keys that `config.toml` has, and a manifest has not.
+const OF_USER: &[&str] = &[
+    "native",
+    "ceilings",
+    "require-signature",
+    "revocations",
+    "trust",
+    "updates",
+    "trace",
+    "trace-bodies",
+    "live",
+    "serve",
+];
 
 /// Turns serde's "unknown field `a`, expected one of `b`, `c`" into advice, and the same about a "variant".
 fn advice(message: &str) -> Option<String> {
@@ -104,6 +120,25 @@ fn as_list(message: &str, text: &str, offset: usize) -> Option<String> {
     ))
 }
 
+/// Says a type in the words of TOML where serde says it in those of Rust, and which key is missing.
+fn in_plain_words(message: &str) -> Option<String> {
+    if let Some(field) = message.strip_prefix("missing field ") {
+        return Some(format!("the key {field} is missing"));
+    }
+    let (given, expected) = message.rsplit_once(", expected ")?;
+    let plain = match expected {
+        "path string" => "a path in quotes",
+        "a map" => "a table, as in `{ key = … }`",
+        "u16" | "u32" | "u64" | "usize" => "a whole number",
+        "a nonzero u16" | "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => {
+            "a whole number above 0"
+        }
+        _ if expected.starts_with("struct ") => "a table, as in `{ key = … }`",
+        _ => return None,
+    };
+    Some(format!("{given}, expected {plain}"))
+}
+
 /// The error about an unknown key, with the most similar known one.
 pub(super) fn unknown_key(unknown: &str, known: &[&str]) -> String {
     unknown_name("key", unknown, known)
@@ -117,6 +152,7 @@ fn unknown_name(kind: &str, unknown: &str, known: &[&str]) -> String {
         .filter(|nearest| like(nearest) > SIMILAR);
     let shown = Untrusted::new(unknown);
     let all = known.join("`, `");
+    let is_of_manifest = kind == "key" && known.contains(&"proxy") && !known.contains(&"native");
     match nearest {
         Some(nearest) => {
             format!("unknown {kind} `{shown}`; did you mean `{nearest}`? Known here are `{all}`")
@@ -124,6 +160,9 @@ fn unknown_name(kind: &str, unknown: &str, known: &[&str]) -> String {
         // Its settings are looked for beside `use` now and then.
         None if known.contains(&"on-failure") && known.contains(&"config") => format!(
             "unknown {kind} `{shown}`; known here are `{all}`. The settings of a proxy are in `[proxy.config]`"
+        ),
+        None if is_of_manifest && OF_USER.contains(&unknown) => format!(
+            "unknown {kind} `{shown}`: it belongs in your own config.toml; known here are `{all}`"
         ),
         None => format!("unknown {kind} `{shown}`; known here are `{all}`"),
     }

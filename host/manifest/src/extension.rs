@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use acp_chain_package::{Asks, Package};
-use acp_chain_powers::Power;
+use acp_chain_powers::{Actions, Power};
 use serde_json::{Map, Value};
 use toml::Spanned;
 
@@ -101,8 +101,12 @@ impl<'a> Permissions<'a> {
             return Some((power.span().start, what));
         }
         methods.iter().find_map(|(name, actions)| {
+            // So has an unknown action.
+            let is_known = |action: &str| Actions::NAMES.iter().any(|(known, _)| *known == action);
             let mut actions = actions.iter();
-            let action = actions.find(|action| !self.allow(name.get_ref(), action.get_ref()))?;
+            let action = actions.find(|action| {
+                is_known(action.get_ref()) && !self.allow(name.get_ref(), action.get_ref())
+            })?;
             let what = format!("`methods`: to {} `{}`", action.get_ref(), name.get_ref());
             Some((action.span().start, what))
         })
@@ -395,6 +399,10 @@ mod tests {
             (
                 "methods = { \"_x\" = [\"read\", \"change\"] }",
                 ":3:29: `methods`: to change `_x` was not agreed to",
+            ),
+            (
+                "methods = { \"_x\" = [\"raed\"] }",
+                ":3:21: `methods`: unknown key `raed`; did you mean `read`?",
             ),
             (
                 "config.lood = true",

@@ -673,6 +673,26 @@ mod tests {
             ),
             ("[[proxy]]\npath=\"p\"\n", ":1:1: an `id` is missing"),
             (
+                "[[proxy]]\n",
+                ":1:1: a proxy needs a `use`, if it is an extension, or an `id`, and a `path`",
+            ),
+            (
+                "[receipts]\nfolder = 7\n",
+                ":2:10: invalid type: integer `7`, expected a path in quotes",
+            ),
+            (
+                "[receipts]\nfolder=\"r\"\nkeep-days=\"x\"\n",
+                ":3:11: invalid type: string \"x\", expected a whole number",
+            ),
+            (
+                "[agent]\ncommand=\"x\"\nenv=7\n",
+                ":3:5: invalid type: integer `7`, expected a table, as in `{ key = … }`",
+            ),
+            (
+                "native = true\n",
+                ":1:1: unknown key `native`: it belongs in your own config.toml; known here are `agent`",
+            ),
+            (
                 "[[proxy]]\nuse=\"a\"\npath=\"p\"\n",
                 ":2:5: `a` has both `use` and `path`",
             ),

@@ -186,7 +186,12 @@ impl ProxyTable {
     pub fn id(&self, start: usize) -> Result<Spanned<String>, Wrong> {
         let id = self.id.as_ref().or(self.r#use.as_ref());
         let missing = || {
-            let what = "an `id` is missing, by which errors, the log and traces name the proxy";
+            let what = if self.is_empty() {
+                "a proxy needs a `use`, if it is an extension, or an `id`, and a `path`, if it is your own component, or a \
+                 `command`, if it is a program"
+            } else {
+                "an `id` is missing, by which errors, the log and traces name the proxy"
+            };
             (start, what.to_owned())
         };
         let id = id.cloned().ok_or_else(missing)?;

@@ -34,7 +34,7 @@ pub enum MetadataError {
     #[error(
         "{}: no metadata of an extension found; write `[package.metadata.acp-chain]` into \
          Cargo.toml, `\"acpChain\"` into package.json, `[tool.acp-chain]` into pyproject.toml, or an \
-         extension.toml",
+         extension.toml; `acp-chain new` creates a project with it",
         .0.display()
     )]
     None(PathBuf),

@@ -30,6 +30,12 @@ pub enum PackageError {
     /// The file is not a component.
     #[error("the file is not a WebAssembly component")]
     NoComponent,
+    /// The file is a core module.
+    #[error(
+        "the file is a core WebAssembly module, not a component; turn it into one with \
+         `wasm-tools component new`"
+    )]
+    CoreModule,
     /// The sections are malformed.
     #[error("the component is damaged: {0}")]
     Damaged(String),

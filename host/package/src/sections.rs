@@ -8,6 +8,9 @@ use crate::PackageError;
 /// The magic number, and the version and layer of components.
 const PREAMBLE: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
 
+/// The magic number, and the version and layer of core modules.
+const MODULE: [u8; 8] = [0, b'a', b's', b'm', 1, 0, 0, 0];
+
 /// The maximum number of sections read.
 const MOST: usize = 100_000;
 
@@ -33,6 +36,7 @@ impl<R: Read + Seek> Sections<R> {
         let mut preamble = [0; PREAMBLE.len()];
         match from.read_exact(&mut preamble) {
             Ok(()) if preamble == PREAMBLE => {}
+            Ok(()) if preamble == MODULE => return Err(PackageError::CoreModule),
             Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error.into()),
             _ => return Err(PackageError::NoComponent),
         }

@@ -28,13 +28,13 @@ pub fn look(stage: &Stage) -> Verdict {
             format!("the configuration of {} would be in {file}", editor.title)
         })?;
         places.push(format!(
-            "{} {}",
+            "{} at {}",
             editor.title,
             Untrusted::new(file.display())
         ));
     }
     Ok(format!(
-        "a plan changed nothing; these would be changed: {}",
+        "a plan changed nothing; `acp-chain setup` looks for {}",
         places.join(", ")
     ))
 }

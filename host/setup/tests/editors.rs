@@ -109,7 +109,7 @@ fn undo_keeps_later_edits_and_removes_only_our_changes() {
         fs::write(&path, comment.to_owned() + &after).unwrap();
         assert!(!user.undo(editor), "{name}");
         let left = fs::read_to_string(&path).unwrap();
-        // Missing arguments become an empty list, and a missing line break at the end is added.
+        // A missing line break at the end is added.
         assert_eq!(Some(left), golden(name, "taken-back", ending), "{name}");
     }
 }

@@ -24,18 +24,21 @@ const FIRST: u16 = 12;
 /// The least widths of the other columns. Those that do not fit are left out, the last ones first.
 const WIDTHS: [u16; COLUMNS.len() - 1] = [8, 8, 11, 11, 10, 8, 7, 5];
 
+/// The help, for 40 columns with its frame.
 const HELP: &str = "\
 ↑ ↓ or k j  select a proxy
 o           the order of the chain
 m           most messages first
-w           slowest first, by the work of one in a hundred
+w           slowest first, by the work
+            of one in a hundred
 b           most memory first
 r           most restarts first
 ?           this help
 q           quit
 
-WORK and WAIT: half of all messages took no longer
-than the first time, and 99 % no longer than the second.";
+WORK and WAIT: half of all messages
+took no longer than the first time,
+and 99 % no longer than the second.";
 
 /// The user's choices.
 #[derive(Debug, Default)]
@@ -115,7 +118,7 @@ impl Screen {
             Sort::Memory => "by memory",
             Sort::Restarts => "by restarts",
         };
-        let words = format!("{sorted}   ↑↓ select   ? help   q quit");
+        let words = format!("? help   q quit   ↑↓ select   {sorted}");
         frame.render_widget(Line::from(words).dim(), foot);
         if self.has_help {
             draw_help(frame, area);
@@ -221,7 +224,7 @@ fn draw_details(frame: &mut Frame, area: Rect, proxy: &Proxy) {
 }
 
 fn draw_help(frame: &mut Frame, area: Rect) {
-    let (width, height) = (60, 13);
+    let (width, height) = (40, 15);
     let area = area.centered(
         Constraint::Length(area.width.min(width)),
         Constraint::Length(area.height.min(height)),
@@ -316,8 +319,14 @@ mod tests {
     #[test]
     fn a_screen_without_chains_says_so_and_help_stands_above_all() {
         let now = Instant::now();
-        let help = drawn(&Model::default(), now, (64, 15), &[KeyCode::Char('?')]);
+        let help = drawn(&Model::default(), now, (64, 17), &[KeyCode::Char('?')]);
         insta::assert_snapshot!(help);
+        let narrow = drawn(&Model::default(), now, (40, 17), &[KeyCode::Char('?')]);
+        assert!(
+            narrow.contains("and 99 % no longer than the second."),
+            "{narrow}"
+        );
+        assert!(narrow.contains("? help   q quit   ↑↓ select"), "{narrow}");
         let none = drawn(&Model::default(), now, (64, 3), &[]);
         assert!(none.contains("No chain runs."), "{none}");
     }

@@ -45,6 +45,14 @@ async fn under(component: &str, terms: &str, args: &[&str]) -> CommandOutput {
 }
 
 #[tokio::test]
+async fn a_component_that_is_not_there_is_named_once() {
+    let told = conformance(Path::new("/no/such.wasm"), &[]).await;
+    assert_eq!(told.code, 2, "{}", told.text);
+    let expected = "acp-chain: /no/such.wasm: the file cannot be read: ";
+    assert!(told.text.starts_with(expected), "{}", told.text);
+}
+
+#[tokio::test]
 async fn our_extensions_and_examples_pass() {
     shout::compile().await;
     let examples = [

@@ -175,6 +175,12 @@ fn without_recordings_there_is_a_report_that_says_so() {
     let text = scan(&world, &args).of_success(&args);
     assert!(text.starts_with("There are no recordings. "), "{text}");
     assert!(text.contains("`--home`"), "{text}");
+    let args = ["--home", "nowhere"];
+    let told = scan(&world, &args).of_failure(&args);
+    assert!(
+        told.contains("--home nowhere: there is no such folder"),
+        "{told}"
+    );
 }
 
 #[test]

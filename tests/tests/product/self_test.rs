@@ -99,7 +99,7 @@ async fn every_promise_has_a_line_and_nothing_is_left() {
         }
         let places = user.home().join(".config/zed/settings.json");
         assert!(
-            printed.contains(&format!("Zed {}", places.display())),
+            printed.contains(&format!("Zed at {}", places.display())),
             "{printed}"
         );
         assert!(

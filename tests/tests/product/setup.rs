@@ -533,7 +533,10 @@ fn an_editor_without_agents_gets_the_one_that_is_installed() {
             "zed",
             "has no agent with a launch command; the installed `mine` is added.\n",
         ),
-        ("acpx", "no configuration of acpx was found"),
+        (
+            "acpx",
+            "acpx has no configuration yet; the installed `mine` is added.\n",
+        ),
     ] {
         let args = [editor, "--with", "redact"];
         let (is_success, printed) = user.offers(&args, &[]);

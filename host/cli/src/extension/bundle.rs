@@ -1,6 +1,7 @@
 //! `acp-chain bundle`: makes a copy of this program, or of one for another machine, with built-in extensions, each compiled
 //! for the machine.
 
+use std::fs;
 use std::io::Cursor;
 use std::path::PathBuf;
 
@@ -67,7 +68,8 @@ impl Bundle {
                 code,
             });
         }
-        let program = self.program.map_or_else(std::env::current_exe, Ok);
+        let folder = self.output.parent().map_or(Ok(()), fs::create_dir_all);
+        let program = folder.and(self.program.map_or_else(std::env::current_exe, Ok));
         let written = program.and_then(|program| carried::write(&program, &loads, &self.output));
         written.map_err(|error| {
             let output = Untrusted::new(self.output.display());

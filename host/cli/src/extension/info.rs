@@ -63,7 +63,7 @@ impl Info {
         let is_wasm = Path::new(name)
             .extension()
             .is_some_and(|extension| extension == "wasm");
-        if is_wasm || name.contains(std::path::is_separator) {
+        if is_wasm || name.contains(std::path::is_separator) || matches!(&**name, "." | "..") {
             return Ok(Location::File(name.into()));
         }
         let lock = match self.manifest.clone().or_else(home::config_file) {

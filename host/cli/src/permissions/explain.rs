@@ -117,7 +117,10 @@ impl Explain {
         if let Some((file, line)) = line.filter(|_| !Path::new(&self.request).exists()) {
             return of_trace(file, line);
         }
-        let shown = Untrusted::new(&self.request);
+        let shown = match &*self.request {
+            "-" => Untrusted::new("standard input"),
+            file => Untrusted::new(file),
+        };
         let unread = |error: std::io::Error| format!("{shown}: {error}");
         let mut text = String::new();
         match &*self.request {
@@ -126,7 +129,8 @@ impl Explain {
                 .and_then(|file| file.take(LONGEST).read_to_string(&mut text)),
         }
         .map_err(unread)?;
-        let value = serde_json::from_str(&text).map_err(|error| wrong!("{shown}: {error}"))?;
+        let value = serde_json::from_str(&text)
+            .map_err(|error| wrong!("{shown}: it is not JSON: {error}"))?;
         ToolRequest::of_json(value).ok_or_else(|| {
             wrong!(
                 "{shown}: this is neither a permission request nor a tool that is about to run: it has no `toolCall`, \

@@ -81,8 +81,11 @@ impl Output {
         if self.json {
             return Ok(());
         }
-        let rules = if added == 1 { "rule" } else { "rules" };
-        say!("# {shown} has {added} more {rules}.");
+        match added {
+            0 => say!("# {shown} has all of these rules already."),
+            1 => say!("# {shown} has 1 more rule."),
+            _ => say!("# {shown} has {added} more rules."),
+        }
         Ok(())
     }
 }

@@ -87,7 +87,11 @@ fn count(recording: &Recording, tally: &mut Tally) -> Result<()> {
 /// Prints the commands without a rule, as comments of TOML.
 fn print_others(suggestion: &Suggestion) {
     let Suggestion { others, calls, .. } = suggestion;
-    say!("# {calls} commands were run");
+    match calls {
+        0 => say!("# No commands were found that an agent ran."),
+        1 => say!("# 1 command was run"),
+        _ => say!("# {calls} commands were run"),
+    }
     for seen in others.iter().take(MOST_PRINTED) {
         let often = match seen.count {
             1 => "seen once".to_owned(),

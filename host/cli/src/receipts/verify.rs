@@ -82,6 +82,7 @@ fn print(verified: &Verified) {
             "No checkpoint that was kept elsewhere was given: whoever can write to the folder can write all of it \
              anew, or put it back to an earlier checkpoint."
         ),
+        [size] => say!("It is the log of which a checkpoint of {size} records was kept."),
         [.., newest] => say!(
             "It is the log of which {} checkpoints were kept, the last of {newest} records.",
             sizes.len()

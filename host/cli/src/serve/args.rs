@@ -11,10 +11,10 @@ use acp_chain_remote::server::{Endpoint, Node};
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
     /// The address to listen on: 127.0.0.1:8600 unless config.toml says otherwise; port 0 lets the system choose one
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
     /// The address that serves metrics in Prometheus' format, at /metrics; by default, none does
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     metrics: Option<SocketAddr>,
     /// Append a line of JSON to this file for each request and each turn, `-` for standard error
     #[arg(long, value_name = "FILE")]
@@ -59,6 +59,12 @@ pub struct ServeArgs {
     /// Only make the tables of the store that config.toml names, or bring them up to date
     #[arg(long)]
     pub migrate: bool,
+}
+
+/// Reads an address with a port.
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse()
+        .map_err(|_| "it is not an address with a port; write one as in 127.0.0.1:8600")
 }
 
 impl ServeArgs {

@@ -107,7 +107,7 @@ fn print(replica: &Replica) {
         left => {
             let left = Duration::from_secs(left.div_ceil(1000));
             say!(
-                "  state     alive, for {} without a heartbeat",
+                "  state     alive; for {} more if it sends no heartbeat",
                 format_duration(left)
             );
         }
@@ -151,7 +151,10 @@ fn print_budget(budget: &UsedBudget) {
 
 fn print_slots(slots: &UsedSlots) {
     let account = quote(&slots.account, MAX_QUOTE);
-    let kind = quote(&slots.kind, MAX_QUOTE);
+    // `connections` or `turns`.
+    let kinds = quote(&slots.kind, MAX_QUOTE);
+    let one = kinds.strip_suffix('s').filter(|_| slots.used == 1);
+    let kind = one.unwrap_or(kinds.as_str());
     say!("{account} has {} {kind} now", slots.used);
 }
 

@@ -147,7 +147,11 @@ impl<'s> Offer<'s> {
     /// The only candidate that fits, or the one that the user chooses.
     fn chosen(&self, error: &Error, fit: &[&Candidate]) -> Option<String> {
         if let [only] = fit {
-            say!("{}; {} is added.", Untrusted::new(error), described(only));
+            let why = match error {
+                Error::NotFound { title, .. } => format!("{title} has no configuration yet"),
+                other => Untrusted::new(other).to_string(),
+            };
+            say!("{why}; {} is added.", described(only));
             return Some(only.name.clone());
         }
         if self.setup.yes || self.setup.print || fit.is_empty() {

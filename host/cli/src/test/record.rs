@@ -75,8 +75,9 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     let now = expected(&text);
     let others = recorded.difference(&now).count();
     if others > 0 {
+        let differ = if others == 1 { "differs" } else { "differ" };
         tell!(
-            "acp-chain: {shown}: {others} of the messages that the ends received in the trace differ now; the \
+            "acp-chain: {shown}: {others} of the messages that the ends received in the trace {differ} now; the \
              transcript has the current ones"
         );
     }

@@ -31,6 +31,12 @@ impl Stage {
         let user = home::user()?;
         let absolute = |path: &Path| {
             let shown = Untrusted::new(path.display());
+            // A transcript that names none by a path would not look for it.
+            if !path.is_file() {
+                return Err(wrong!(
+                    "--component {shown}: there is no such file; `acp-chain build` makes one"
+                ));
+            }
             std::path::absolute(path).map_err(|error| wrong!("{shown}: {error}"))
         };
         Ok(Self {

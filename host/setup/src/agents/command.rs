@@ -62,9 +62,11 @@ pub enum Arguments {
     None,
     /// The value is `null`.
     Null(Range<usize>),
-    /// After this bracket.
+    /// A list, with its brackets.
     List {
-        open: usize,
+        /// The position of its key.
+        key: usize,
+        at: Range<usize>,
         words: Vec<ConfigString>,
     },
 }
@@ -131,8 +133,8 @@ impl Command {
                 }
                 let list = format!("[{}]", rest.join(", "));
                 let arguments = match arguments {
-                    Arguments::List { open, words } => {
-                        before(text, *open, words, count.saturating_sub(1), &rest)
+                    Arguments::List { at, words, .. } => {
+                        before(text, at.start, words, count.saturating_sub(1), &rest)
                     }
                     Arguments::Null(at) => (at.clone(), list),
                     Arguments::None => {
@@ -146,9 +148,8 @@ impl Command {
         }
     }
 
-    /// Edits that remove the command's first `count` words. `original` is its program in an earlier text, and how it
-    /// was written there.
-    pub fn bare(&self, text: &str, count: usize, original: Option<(&ConfigString, &str)>) -> Edits {
+    /// Edits that remove the command's first `count` words. `original` is the command in an earlier text, and that text.
+    pub fn bare(&self, text: &str, count: usize, original: Option<(&Self, &str)>) -> Edits {
         match self {
             Self::List { words, .. } => vec![without(text, words, count)],
             Self::Line(line) => {
@@ -158,18 +159,49 @@ impl Command {
             Self::Split {
                 program, arguments, ..
             } => {
-                let Arguments::List { words, .. } = arguments else {
+                let Arguments::List { key, at, words } = arguments else {
                     return Vec::new();
+                };
+                let (old, had) = match original {
+                    Some((old, earlier)) => (old.program(earlier), old.arguments()),
+                    None => (None, None),
                 };
                 // The agent's program is among the arguments, as it was written, or expanded.
                 let agent = &words[count - 1];
-                let written = match original {
+                let written = match old {
                     Some((word, written)) if is_expansion(&agent.says, &word.says) => written,
                     _ => &text[agent.at.clone()],
                 };
-                let edit = (program.at.clone(), written.to_owned());
-                vec![edit, without(text, words, count)]
+                let (ours, nothing) = without(text, words, count);
+                let around = [at.start + 1..ours.start, ours.end..at.end - 1];
+                let is_empty = around.into_iter().all(|part| text[part].trim().is_empty());
+                let between = text.get(program.at.end..*key).unwrap_or_default();
+                let rest = match had {
+                    // The list follows the program, where it was inserted.
+                    Some(Arguments::None) if is_empty && between.trim() == "," => {
+                        (program.at.end..at.end, nothing)
+                    }
+                    Some(Arguments::Null(_)) if is_empty => (at.clone(), "null".to_owned()),
+                    _ => (ours, nothing),
+                };
+                vec![(program.at.clone(), written.to_owned()), rest]
             }
+        }
+    }
+
+    /// The program beside a list with its arguments, and how it is written in this text.
+    fn program<'t>(&self, text: &'t str) -> Option<(&ConfigString, &'t str)> {
+        match self {
+            Self::Split { program, .. } => Some((program, &text[program.at.clone()])),
+            Self::List { .. } | Self::Line(_) => None,
+        }
+    }
+
+    /// The arguments beside a program.
+    fn arguments(&self) -> Option<&Arguments> {
+        match self {
+            Self::Split { arguments, .. } => Some(arguments),
+            Self::List { .. } | Self::Line(_) => None,
         }
     }
 }

@@ -243,17 +243,18 @@ impl Reader<'_> {
             return Ok(Err("has a `command` that is not text"));
         };
         let program = self.word(word);
-        let arguments = match arguments.map(|arguments| &arguments.value) {
+        let arguments = match arguments.map(|arguments| (arguments, &arguments.value)) {
             None if dialect.lines => return Ok(Ok(Command::Line(program))),
             None => Arguments::None,
-            Some(Value::NullKeyword(null)) => Arguments::Null(self.range(null)),
-            Some(Value::Array(list)) => {
-                let open = self.range(list).start;
-                match self.words(list) {
-                    Some(words) => Arguments::List { open, words },
-                    None => return Ok(Err("has `args` that are not a list of texts")),
-                }
-            }
+            Some((_, Value::NullKeyword(null))) => Arguments::Null(self.range(null)),
+            Some((property, Value::Array(list))) => match self.words(list) {
+                Some(words) => Arguments::List {
+                    key: self.range(property).start,
+                    at: self.range(list),
+                    words,
+                },
+                None => return Ok(Err("has `args` that are not a list of texts")),
+            },
             Some(_) => return Ok(Err("has `args` that are not a list of texts")),
         };
         Ok(Ok(Command::Split {

@@ -106,11 +106,8 @@ pub fn unwrap(
             };
             Some(before.iter().filter(is_gone).find(is_it)?)
         };
-        let program = old.and_then(|old| match &old.command {
-            Ok(Command::Split { program, .. }) => Some((program, &original[program.at.clone()])),
-            _ => None,
-        });
-        Some(command.bare(text, count, program))
+        let earlier = old.and_then(|old| Some((old.command.as_ref().ok()?, original)));
+        Some(command.bare(text, count, earlier))
     });
     Ok(edited(text, edits.flatten().collect()))
 }

@@ -127,6 +127,16 @@ async fn one_proxy_does_the_same_in_every_language() {
 }
 
 #[tokio::test]
+async fn a_component_that_is_not_there_is_told_also_where_no_transcript_needs_it() {
+    let folder = Folder::with("[[proxy]]\nuse = \"todo\"\n---\nclient: foo\n");
+    let (code, text) = folder.test(&["--component", "none.wasm"]).await;
+    assert_eq!(code, 2, "{text}");
+    let told =
+        "acp-chain: --component none.wasm: there is no such file; `acp-chain build` makes one";
+    assert!(text.contains(told), "{text}");
+}
+
+#[tokio::test]
 async fn without_a_head_it_is_the_component_in_the_folder() {
     let folder =
         Folder::with("client: p1 session/prompt {\"prompt\": []}\nagent gets: p1 session/prompt\n");

@@ -102,7 +102,8 @@ fn what_comes_with_the_program_is_used_by_its_name() {
         none.contains("`acp-chain list --available` shows what comes with acp-chain"),
         "{none}"
     );
-    let program = world.path("acp-chain");
+    // The folder is made for it.
+    let program = world.path("ours/acp-chain");
     let mut bundle = world.command(&world.program);
     bundle
         .arg("bundle")
@@ -491,7 +492,10 @@ fn what_is_no_extension_changes_nothing() {
     let before = world.manifest_text();
     for (source, expected) in [
         ("no.wasm", "the file is not a WebAssembly component"),
-        ("module.wasm", "the file is not a WebAssembly component"),
+        (
+            "module.wasm",
+            "the file is a core WebAssembly module, not a component",
+        ),
         ("bare.wasm", "its author adds that with `acp-chain package`"),
         ("folder.wasm", "it is not a file"),
         ("missing.wasm", "the file cannot be read"),

@@ -329,7 +329,7 @@ async fn without_any_agent_the_client_is_told_how_to_name_one() {
         let mut client = client(host::run(manifest.as_deref(), none));
         assert_eq!(
             error(&mut client).await,
-            "acp-chain: no agent is named; give the name of one that `acp-chain agent list` shows, or a command after `--`, or a URL with `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy"
+            "acp-chain: no agent is named; give the name of one that `acp-chain agent list` shows, or a command after `--`, or a URL with `--connect`, or one in the manifest's `[agent]`"
         );
         assert_eq!(client.finish().await.unwrap().status.code(), Some(2));
     }

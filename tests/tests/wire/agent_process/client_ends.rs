@@ -83,6 +83,26 @@ async fn a_client_that_asks_nothing_learns_on_standard_error_that_nothing_could_
 }
 
 #[tokio::test]
+async fn a_client_that_asks_nothing_learns_on_standard_error_that_there_is_no_agent() {
+    for (options, agent, code, told) in [
+        (&[][..], &[][..], 2, "no agent is named; "),
+        (&["nobody"], &[], 2, "no agent `nobody` is installed; "),
+        (
+            &[],
+            &["no-such-agent"],
+            127,
+            "the agent command `no-such-agent` was not found; ",
+        ),
+    ] {
+        let exit = client(host::run_with(options, agent));
+        let exit = exit.finish().await.unwrap();
+        assert_eq!(exit.status.code(), Some(code), "{exit:?}");
+        let told = format!("acp-chain: {told}");
+        assert!(exit.stderr.starts_with(&told), "{exit:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_the_client_said_last_reaches_the_agent() {
     let folder = tempfile::tempdir().unwrap();
     let received = folder.path().join("received");

@@ -78,7 +78,13 @@ pub fn check(watched: &KeySources) -> Result<(), String> {
 }
 
 fn read_tokens(path: &Path) -> Result<Vec<Token>, String> {
-    tokens::read(&text(path)?).map_err(|error| wrong(path, error))
+    let lines = text(path).map_err(|error| {
+        if path.exists() {
+            return error;
+        }
+        format!("{error}; `acp-chain serve-token NAME --file FILE` makes a token, and the file")
+    })?;
+    tokens::read(&lines).map_err(|error| wrong(path, error))
 }
 
 fn read_jwks(path: &Path) -> Result<Jwks, String> {
