@@ -26,8 +26,8 @@ pub struct GuestCrate {
     /// Its compilation target: `package.metadata.acp-chain.target`, or else the one without an operating system to
     /// import.
     pub target: String,
-    /// What it needs of the SDK. Crates are built together only with those that need the same: cargo gives all of them the
-    /// features that one needs, and compiles what they share again whenever another set of crates is built.
+    /// What it needs of the SDK. Crates are built together only with those that need the same: cargo gives all of them
+    /// the features that one needs, and compiles what they share again whenever another set of crates is built.
     pub features: Vec<String>,
 }
 
@@ -164,8 +164,8 @@ pub fn cargo() -> Command {
     starting(&env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// The option that gives cargo's folder the same name in messages of panics everywhere, so that all builds have the same
-/// bytes.
+/// The option that gives cargo's folder the same name in messages of panics everywhere, so that all builds have the
+/// same bytes.
 pub fn same_home() -> Option<String> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;

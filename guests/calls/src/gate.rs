@@ -1,5 +1,5 @@
-//! The gate of a session: whether a turn goes on there, whether it was stopped, and the lock behind which calls wait; and
-//! the answers to what does not pass.
+//! The gate of a session: whether a turn goes on there, whether it was stopped, and the lock behind which calls wait;
+//! and the answers to what does not pass.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ pub struct Gate {
     prompts: u32,
     /// Why the turn was stopped, until it ends.
     pub halted: Option<String>,
-    /// Locked while a call is decided, or the user is asked about it. Another one when a turn ends: what follows does not
-    /// wait for the answer to an old question.
+    /// Locked while a call is decided, or the user is asked about it. Another one when a turn ends: what follows does
+    /// not wait for the answer to an old question.
     #[serde(skip)]
     pub lock: Arc<Mutex<()>>,
 }

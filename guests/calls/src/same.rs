@@ -1,5 +1,5 @@
-//! Whether two calls of a tool are the same: by their inputs, however these are laid out, and whatever the agent says about
-//! them.
+//! Whether two calls of a tool are the same: by their inputs, however these are laid out, and whatever the agent says
+//! about them.
 
 use std::mem;
 
@@ -18,8 +18,8 @@ const NOTES: &[&str] = &["description", "explanation", "justification"];
 /// How a patch begins, which Codex calls a command. What looks like a comment in it is a part of a file.
 const PATCH: &str = "*** Begin Patch";
 
-/// A text that is the same for inputs that are: JSON, whose members are in the order of their names, with commands in one
-/// spelling and without notes about them. It is for comparing only.
+/// A text that is the same for inputs that are: JSON, whose members are in the order of their names, with commands in
+/// one spelling and without notes about them. It is for comparing only.
 pub fn input(json: &str) -> String {
     let compact = compact(json);
     if compact.len() > LONGEST {

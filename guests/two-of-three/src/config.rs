@@ -30,8 +30,8 @@ pub(crate) struct Config {
     least_milliseconds: u64,
 }
 
-/// When a command that is not proved local, an unknown tool, or a server that the user has not described, counts as reading
-/// private places.
+/// When a command that is not proved local, an unknown tool, or a server that the user has not described, counts as
+/// reading private places.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AssumePrivate {

@@ -1,8 +1,9 @@
 //! Compiles a component in a separate process, with bounds: the compiler reads untrusted input.
 //!
-//! That process is `acp-chain compile`. It reads the component from standard input, its length first, gives up its rights,
-//! compiles, and writes one `Outcome` to standard output. If the process ends without an outcome, it has exceeded a bound.
-//! Its input stays open until then: when it ends, the process that waits for the code has ended, and this one ends, too.
+//! That process is `acp-chain compile`. It reads the component from standard input, its length first, gives up its
+//! rights, compiles, and writes one `Outcome` to standard output. If the process ends without an outcome, it has
+//! exceeded a bound. Its input stays open until then: when it ends, the process that waits for the code has ended, and
+//! this one ends, too.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};

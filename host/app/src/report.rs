@@ -13,7 +13,8 @@ pub trait Report: Sync {
     /// A server has metrics.
     fn has_metrics(&self, _url: &str) {}
 
-    /// Something is wrong that does not stop a server, or that no client was told. Text from outside is escaped already.
+    /// Something is wrong that does not stop a server, or that no client was told. Text from outside is escaped
+    /// already.
     fn warns(&self, _text: &str) {}
 
     /// News for a developer. Text from outside is escaped already.

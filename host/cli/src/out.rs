@@ -88,8 +88,8 @@ fn keep(mut out: impl Write, text: &str) -> bool {
     goes_on
 }
 
-/// A text for a terminal: its lines fit, are broken between words but not in commands, and but for the first are indented
-/// by so many columns. Elsewhere it is one line.
+/// A text for a terminal: its lines fit, are broken between words but not in commands, and but for the first are
+/// indented by so many columns. Elsewhere it is one line.
 pub fn fitted(text: &str, indent: usize) -> String {
     match columns() {
         Some(columns) if columns > 2 * indent => {

@@ -54,7 +54,8 @@ pub struct Try {
     /// Take only this turn; by default, each line of standard input is a prompt
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// End if the agent has to answer, and sends nothing for so long; by default, only a hint is printed after 10 seconds
+    /// End if the agent has to answer, and sends nothing for so long; by default, only a hint is printed after 10
+    /// seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! `acp-chain` alone, in a terminal: what it is, what it has found here, and the next command, in six lines, or more in a
-//! narrow terminal. Nothing that is wrong here is an error: the next command then is `acp-chain doctor`.
+//! `acp-chain` alone, in a terminal: what it is, what it has found here, and the next command, in six lines, or more in
+//! a narrow terminal. Nothing that is wrong here is an error: the next command then is `acp-chain doctor`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

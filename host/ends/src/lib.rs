@@ -1,8 +1,8 @@
 //! ACP clients and agents of acp-chain itself: the messages that they send, and how they handle received messages. The
 //! user of this crate transports the messages, and adds the specific behaviour.
 //!
-//! Invariants: only [`editor`], a client that launches a program, transports messages. The ids of an end's requests are unique, and each request is
-//! answered at most once.
+//! Invariants: only [`editor`], a client that launches a program, transports messages. The ids of an end's requests are
+//! unique, and each request is answered at most once.
 
 #![forbid(unsafe_code)]
 
@@ -49,8 +49,8 @@ impl<T> End<T> {
         request(self.last, method, params)
     }
 
-    /// Classifies a received message. An answer closes its request. Some software writes all members, with null for those
-    /// that do not apply.
+    /// Classifies a received message. An answer closes its request. Some software writes all members, with null for
+    /// those that do not apply.
     pub fn take(&mut self, mut message: Value) -> Arrival<T> {
         let id = message.get("id");
         let method = message.get("method").filter(|method| !method.is_null());

@@ -180,8 +180,8 @@ impl KnownAgent {
         versions.any(|own| Version::parse(own).is_ok_and(|own| own == *version))
     }
 
-    /// Why an agent is none for which the dialect is written, by its answer to `initialize` (JSON text): it says another
-    /// name or version. `None` if it does not, or says nothing of itself.
+    /// Why an agent is none for which the dialect is written, by its answer to `initialize` (JSON text): it says
+    /// another name or version. `None` if it does not, or says nothing of itself.
     #[must_use]
     pub fn unlike(&self, answer: &str) -> Option<String> {
         let result: Value = serde_json::from_str(answer).ok()?;

@@ -17,7 +17,8 @@ pub type Member<'a> = Option<&'a RawValue>;
 /// Defines the members that are read, of any object in a message.
 macro_rules! members {
     ($($name:ident)*) => {
-        /// The members that are read, of any object in a message. An object that has one of them twice has none of them.
+        /// The members that are read, of any object in a message. An object that has one of them twice has none of
+        /// them.
         #[derive(Clone, Copy, Default, Deserialize)]
         #[serde(default, rename_all = "camelCase")]
         pub struct Members<'a> {

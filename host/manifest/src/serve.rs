@@ -45,7 +45,7 @@ pub enum UnknownSessions {
     Admit,
 }
 
-/// `[serve]` `budgets`: what budgets are while the store cannot be asked.
+/// `[serve]` `budgets`: what budgets, and limits that count at all replicas, are while the store cannot be asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Budgets {

@@ -1,5 +1,5 @@
-//! Calls to another process of ours, in [lines of JSON](crate::json_lines): a request such as `{"id":1,"load":{…}}`, and a
-//! reply such as `{"id":1,"load":{…}}`. Replies may come in any order.
+//! Calls to another process of ours, in [lines of JSON](crate::json_lines): a request such as `{"id":1,"load":{…}}`,
+//! and a reply such as `{"id":1,"load":{…}}`. Replies may come in any order.
 
 use std::collections::HashMap;
 use std::future;
@@ -59,8 +59,8 @@ struct Open<A> {
 }
 
 impl<A: Send + 'static> Client<A> {
-    /// Uses the process that reads `requests` and writes `replies`, in lines of `longest` bytes at most. As many calls as
-    /// `waiting` may wait for their answers. Must be called within a runtime of tokio.
+    /// Uses the process that reads `requests` and writes `replies`, in lines of `longest` bytes at most. As many calls
+    /// as `waiting` may wait for their answers. Must be called within a runtime of tokio.
     pub fn start(
         replies: impl AsyncRead + Send + Unpin + 'static,
         requests: impl AsyncWrite + Send + Unpin + 'static,

@@ -118,9 +118,9 @@ pub enum Call {
         period: u64,
         amount: u64,
     },
-    /// Takes a slot that counts for all of these limits, unless one of them is reached. The replica has it until the slot
-    /// is vacated, or its generation is over. `slot` is the replica's name for it, of which there is no other in the
-    /// generation.
+    /// Takes a slot that counts for all of these limits, unless one of them is reached. The replica has it until the
+    /// slot is vacated, or its generation is over. `slot` is the replica's name for it, of which there is no other in
+    /// the generation.
     Occupy {
         holder: Holder,
         slot: u64,

@@ -15,7 +15,7 @@ use crate::protocol::{LINE, Outcome};
 const WAITING: usize = 4096;
 
 /// How long a call may take: longer than the process waits for the database.
-const PATIENCE: Duration = Duration::from_secs(6);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(6);
 
 /// Asks the process that has the store, which ends when the last clone of this is dropped.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, BufRead, Write};
 use std::rc::Rc;
 use std::thread;
+use std::time::Instant;
 
 use acp_chain_rpc::json_lines::{receive, send};
 use acp_chain_rpc::worker::{Reply, Request};
@@ -12,6 +13,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::LocalSet;
 
 use crate::call::{Answer, Call};
+use crate::client::PATIENCE;
 use crate::engine::embedded::Embedded;
 use crate::engine::postgres::Postgres;
 use crate::engine::{Store, Unusable};
@@ -21,6 +23,9 @@ use crate::protocol::{LINE, Outcome};
 
 /// How many calls may wait for a connection.
 const WAITING: usize = 1024;
+
+/// A call that waits for a connection, and since when.
+type WaitingCall = (Instant, Request<Call>);
 
 /// Serves calls until their stream ends. An embedded store is opened for the first call, and again after that has
 /// failed.
@@ -114,28 +119,33 @@ async fn carry_out_all(mut store: impl Store, calls: &[Call]) -> Result<Vec<Answ
 }
 
 /// Reads calls until their stream ends, or nobody takes them.
-fn read(mut requests: impl BufRead, calls: &mpsc::Sender<Request<Call>>) -> io::Result<()> {
+fn read(mut requests: impl BufRead, calls: &mpsc::Sender<WaitingCall>) -> io::Result<()> {
     while let Some(request) = receive(&mut requests, LINE)? {
-        if calls.blocking_send(request).is_err() {
+        if calls.blocking_send((Instant::now(), request)).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// Takes calls until there are no more, and answers them.
+/// Takes calls until there are no more, and answers them. One that has waited for so long that its caller has given up is
+/// not carried out.
 async fn work<S: Store>(
-    calls: Rc<Mutex<mpsc::Receiver<Request<Call>>>>,
+    calls: Rc<Mutex<mpsc::Receiver<WaitingCall>>>,
     replies: Rc<RefCell<impl Write>>,
     mut open: impl FnMut() -> Result<S, Unusable>,
 ) -> io::Result<()> {
     let mut store = None;
     loop {
         let next = calls.lock().await.recv().await;
-        let Some(Request { id, call }) = next else {
+        let Some((since, Request { id, call })) = next else {
             return Ok(());
         };
-        let answer = answer(&mut store, &mut open, &call).await;
+        let answer = if since.elapsed() < PATIENCE {
+            answer(&mut store, &mut open, &call).await
+        } else {
+            Outcome::Unavailable("a call has waited too long for a connection".to_owned())
+        };
         send(&mut *replies.borrow_mut(), &Reply { id, answer })?;
     }
 }
@@ -164,4 +174,39 @@ async fn carry_out<S: Store>(
         None => store.insert(open()?),
     };
     opened.carry_out(call).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store that carries out every call.
+    struct Willing;
+
+    impl Store for Willing {
+        async fn carry_out(&mut self, _: &Call) -> Result<Answer, Unusable> {
+            Ok(Answer::Done)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_whose_caller_has_given_up_is_not_carried_out() {
+        let (calls, waiting) = mpsc::channel(WAITING);
+        let now = Instant::now();
+        for (id, since) in [(1, now.checked_sub(PATIENCE).unwrap()), (2, now)] {
+            let call = Call::Replicas;
+            calls.send((since, Request { id, call })).await.unwrap();
+        }
+        drop(calls);
+        let replies = Rc::new(RefCell::new(Vec::<u8>::new()));
+        let waiting = Rc::new(Mutex::new(waiting));
+        work(waiting, Rc::clone(&replies), || Ok(Willing))
+            .await
+            .unwrap();
+        let text = String::from_utf8(replies.take()).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].contains("too long"), "{text}");
+        assert!(lines[1].contains("done"), "{text}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Names of files and paths of Windows, on every system: archives and configurations have them, too.
 
-/// The longest path that every program takes without the prefix `\\?\`, in UTF-16 units (`MAX_PATH`, without the zero at
-/// its end).
+/// The longest path that every program takes without the prefix `\\?\`, in UTF-16 units (`MAX_PATH`, without the zero
+/// at its end).
 const LONGEST: usize = 259;
 
 /// Whether Windows gives a name of a file another meaning: `NUL`, `com1.txt` and the like are devices, and dots and
@@ -21,8 +21,8 @@ pub fn is_special(name: &[u8]) -> bool {
     is_device || matches!(name.last(), Some(b'.' | b' '))
 }
 
-/// A path on a disk without the prefix `\\?\`, with which Windows takes it as it is, and which some programs do not know;
-/// `None` if there is none, or the path would mean something else without.
+/// A path on a disk without the prefix `\\?\`, with which Windows takes it as it is, and which some programs do not
+/// know; `None` if there is none, or the path would mean something else without.
 #[must_use]
 pub fn plain(path: &str) -> Option<&str> {
     let plain = path.strip_prefix(r"\\?\")?;

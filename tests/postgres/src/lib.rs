@@ -1,7 +1,7 @@
 //! A server of `PostgreSQL`, in a temporary folder, reached over a socket there, and if wanted, encrypted over TCP.
 //!
-//! It refuses to run as root, so root shows it another number for its user, in a user namespace. Files are still those of
-//! root there, so its program and its data may be in folders that no other user can read.
+//! It refuses to run as root, so root shows it another number for its user, in a user namespace. Files are still those
+//! of root there, so its program and its data may be in folders that no other user can read.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]
@@ -54,8 +54,8 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a server with these settings, such as `fsync=off`. `programs` has `initdb` and `postgres`. The server ends
-    /// when this is dropped.
+    /// Starts a server with these settings, such as `fsync=off`. `programs` has `initdb` and `postgres`. The server
+    /// ends when this is dropped.
     ///
     /// # Errors
     /// If it does not start.

@@ -93,7 +93,8 @@ struct Description {
 /// The agent that a command starts.
 ///
 /// # Errors
-/// If it is remote, is no part of a package of an agent whose hooks are known, or is one whose hooks cannot be attached.
+/// If it is remote, is no part of a package of an agent whose hooks are known, or is one whose hooks cannot be
+/// attached.
 pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
     if Remote::is_behind(command) {
         return Err(NoHooks::Remote);

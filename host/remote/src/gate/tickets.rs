@@ -4,10 +4,10 @@
 //! A ticket in a log has expired by the time the log is read, and a token has not: so tickets are accepted in an
 //! address, and tokens are not.
 //!
-//! With a store, all replicas accept a ticket. The store has the token that it was issued for, sealed with a key that is
-//! made of the ticket: who reads the store has no token, and who writes to it admits no client without one. So a client
-//! with the ticket is admitted as by that token, for as long as that holds. A client that shows a certificate shows it with a
-//! WebSocket, too: its tickets stay with the replica.
+//! With a store, all replicas accept a ticket. The store has the token that it was issued for, sealed with a key that
+//! is made of the ticket: who reads the store has no token, and who writes to it admits no client without one. So a
+//! client with the ticket is admitted as by that token, for as long as that holds. A client that shows a certificate
+//! shows it with a WebSocket, too: its tickets stay with the replica.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -32,7 +32,8 @@ pub const LIFE: Duration = Duration::from_secs(30);
 /// The length of what a ticket is made of, in bytes.
 const BYTES: usize = 32;
 
-/// What the digest of a sealing key begins with: that of a ticket, which is its name in the store, has nothing before it.
+/// What the digest of a sealing key begins with: that of a ticket, which is its name in the store, has nothing before
+/// it.
 const KEY: &[u8] = b"acp-chain: the key of a ticket: ";
 
 /// How many tickets a user has at once; the oldest is evicted for a new one.

@@ -1,9 +1,9 @@
-//! Whose turn is next when as many run as may. Each user stands in line once, however many prompts they send: a turn that
-//! ends makes room for the first, and nobody has two turns before all who came earlier had one.
+//! Whose turn is next when as many run as may. Each user stands in line once, however many prompts they send: a turn
+//! that ends makes room for the first, and nobody has two turns before all who came earlier had one.
 //!
-//! Each replica has a line, since a turn runs where its session is served: a free one elsewhere is of no use to who waits
-//! here. With a store, a user who reaches the front is asked about there: who had a turn from another line since coming
-//! into this one lets the others pass, once.
+//! Each replica has a line, since a turn runs where its session is served: a free one elsewhere is of no use to who
+//! waits here. With a store, a user who reaches the front is asked about there: who had a turn from another line since
+//! coming into this one lets the others pass, once.
 //!
 //! Nothing is kept for those who wait: they are told when to come again, and their places are kept for a while.
 
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// When to come again.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// How long a place in line is kept for a user who does not come again.
+/// How long a place in line is kept for a user who does not come again, or who does not begin the turn.
 const KEPT: Duration = Duration::from_secs(10);
 
 /// The turns that may run at once.
@@ -57,22 +57,21 @@ impl State {
     fn find(&mut self, most: usize, user: &str, now: Instant) -> Result<Option<usize>, Duration> {
         self.line.retain(|place| place.until > now);
         let place = self.line.iter().position(|place| place.user == user);
-        if let Some(place) = place.and_then(|place| self.line.get_mut(place)) {
-            place.until = now + KEPT;
-        }
         let free = most.saturating_sub(self.running);
-        // Those in front have a turn each, whenever they come.
+        // Those in front have a turn each, whenever they come. Their places are kept no longer for that: a user whose
+        // prompts are refused for other reasons would hold up the others.
         if place.unwrap_or(self.line.len()) < free {
             return Ok(place);
         }
-        if place.is_none() {
-            self.line.push_back(Place {
+        match place.and_then(|place| self.line.get_mut(place)) {
+            Some(place) => place.until = now + KEPT,
+            None => self.line.push_back(Place {
                 user: user.to_owned(),
                 since: now,
                 until: now + KEPT,
                 has_yielded: false,
                 is_known: false,
-            });
+            }),
         }
         Err(AGAIN)
     }
@@ -118,8 +117,8 @@ impl FairTurns {
         }
     }
 
-    /// Puts a user behind the others who had a turn from another line meanwhile. A user whose turn it is nevertheless, or
-    /// who was put there before, may begin.
+    /// Puts a user behind the others who had a turn from another line meanwhile. A user whose turn it is nevertheless,
+    /// or who was put there before, may begin.
     pub fn step_back(&self, user: &str, now: Instant) -> Result<(), Duration> {
         let mut state = self.state.lock();
         let yields = |place: &Place| place.user == user && !place.has_yielded && !place.is_known;
@@ -207,6 +206,23 @@ mod tests {
         turns.leave("bob");
         assert_eq!(turns.waiting(now), 1);
         drop(turns.begin("cid", now).unwrap());
+    }
+
+    #[test]
+    fn a_user_who_does_not_begin_a_turn_does_not_hold_up_the_others() {
+        let turns = Arc::new(FairTurns::new(1));
+        let now = Instant::now();
+        let first = turns.begin("ann", now).unwrap();
+        for user in ["bob", "cid"] {
+            assert_eq!(turns.front(user, now), Err(AGAIN));
+        }
+        drop(first);
+        // It is Bob's turn, and his prompts are refused: he has sent as many as he may.
+        let later = now + KEPT / 2;
+        assert_eq!(turns.front("bob", later), Ok(Some(KEPT / 2)));
+        assert_eq!(turns.front("cid", later), Err(AGAIN));
+        assert_eq!(turns.front("cid", now + KEPT), Ok(Some(KEPT)));
+        drop(turns.begin("cid", now + KEPT).unwrap());
     }
 
     #[test]

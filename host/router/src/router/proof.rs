@@ -37,8 +37,8 @@ pub struct HookTerms {
     /// A line of the agent without what the hooks have put into the commands that it shows; `None` if there is nothing
     /// of that in it.
     pub cleaned: Edit,
-    /// Why hooks may not work as expected, by the agent's answer to `initialize` (JSON text): it says to be another agent,
-    /// or another version.
+    /// Why hooks may not work as expected, by the agent's answer to `initialize` (JSON text): it says to be another
+    /// agent, or another version.
     pub unlike: Edit,
     /// What follows then.
     pub if_unlike: IfUnlike,
@@ -158,8 +158,8 @@ impl Proof {
         }
     }
 
-    /// Looks at the agent's answer to `initialize`. Returns why its hooks may not work as expected, if that is not known
-    /// already.
+    /// Looks at the agent's answer to `initialize`. Returns why its hooks may not work as expected, if that is not
+    /// known already.
     pub fn note_agent(&mut self, answer: &str) -> Option<String> {
         let why = (self.terms.unlike)(answer).filter(|_| self.terms.stops)?;
         self.is_another = self.terms.if_unlike == IfUnlike::Refuse;
@@ -233,8 +233,8 @@ impl Proof {
         }
     }
 
-    /// Notes that the agent asks about the call with this id. What it asks about without having shown a call is no call:
-    /// a question of a server, for example.
+    /// Notes that the agent asks about the call with this id. What it asks about without having shown a call is no
+    /// call: a question of a server, for example.
     pub fn note_question(&mut self, call: &str) {
         if self.calls.get(call).is_none() {
             self.calls.set(call, Call::Settled);

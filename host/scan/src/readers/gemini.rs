@@ -1,7 +1,7 @@
-//! Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`, of older versions `….json`. A line is a message, the
-//! beginning of the session, or a change of it (`$set`), which may have messages as well. Messages with their calls are
-//! written again when these go on, so what has an id counts once. A chat of an older version is one object, read as a line
-//! that has all messages.
+//! Gemini CLI: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl`, of older versions `….json`. A line is a message,
+//! the beginning of the session, or a change of it (`$set`), which may have messages as well. Messages with their calls
+//! are written again when these go on, so what has an id counts once. A chat of an older version is one object, read as
+//! a line that has all messages.
 
 use acp_chain_hooks::{self as hooks, Moment, recorded};
 use serde::Deserialize;

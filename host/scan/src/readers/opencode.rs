@@ -4,8 +4,8 @@
 //! either. Nothing in its schema is trusted: what is read has to be plain tables.
 //!
 //! Before version 1.2, sessions, messages and their parts were files: `storage/session/PROJECT/SESSION.json`,
-//! `storage/message/SESSION/MESSAGE.json` and `storage/part/MESSAGE/PART.json`, with the same members. Those of a session are
-//! put into a database in memory, so that all are read in one way.
+//! `storage/message/SESSION/MESSAGE.json` and `storage/part/MESSAGE/PART.json`, with the same members. Those of a
+//! session are put into a database in memory, so that all are read in one way.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -25,10 +25,11 @@ use crate::migrations::{MIGRATIONS, NEEDED, VERSION, VERSIONS};
 use crate::place::PostgresPlace;
 use crate::rules::Rules;
 
-/// How long it takes to connect.
+/// How long it takes to connect, to one of all hosts.
 const CONNECT: Duration = Duration::from_secs(3);
 
-/// How long a call takes: the database gives up a moment before, so that its reason is known.
+/// How long a call takes, with a new connection for it. The database gives up a moment before, so that its reason is
+/// known.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// What each connection sets. What was committed must outlast a crash; more than that is for the database to say.
@@ -81,8 +82,11 @@ impl Postgres {
         } else {
             Tls::unused()
         };
+        // A host that cannot be reached leaves time for the others.
+        let count = config.get_hosts().len().max(config.get_hostaddrs().len());
+        let for_each = u32::try_from(count).map_or(CONNECT, |count| CONNECT / count.max(1));
         config
-            .connect_timeout(CONNECT)
+            .connect_timeout(for_each)
             .tcp_user_timeout(PATIENCE)
             .application_name("acp-chain")
             // Of several hosts, a standby is passed over.
@@ -108,6 +112,20 @@ impl Postgres {
         let settled = settle(&client).await;
         settled.map_err(|failed| self.failed(failed))?;
         Ok(client)
+    }
+
+    /// Carries out a call. After an error, and if this is dropped before it is done, the connection is dropped, and
+    /// with it what was not committed.
+    async fn ask(&mut self, call: &Call) -> Result<Answer, Unusable> {
+        let open = self.client.take().filter(|client| !client.is_closed());
+        let client = match open {
+            Some(client) => client,
+            None => self.connect().await?,
+        };
+        let done = run(&client, call).await;
+        let answer = done.map_err(|failed| self.failed(failed))?;
+        self.client = Some(client);
+        Ok(answer)
     }
 
     async fn open(&self) -> Result<Client, Unusable> {
@@ -150,17 +168,9 @@ impl Postgres {
 
 impl Store for Postgres {
     async fn carry_out(&mut self, call: &Call) -> Result<Answer, Unusable> {
-        let open = self.client.take().filter(|client| !client.is_closed());
-        let client = match open {
-            Some(client) => client,
-            None => self.connect().await?,
-        };
-        let done = timeout(PATIENCE, run(&client, call)).await;
-        let slow = |_| self.about("it did not answer in time");
-        // After an error the connection is dropped, and with it what was not committed.
-        let answer = done.map_err(slow)?.map_err(|failed| self.failed(failed))?;
-        self.client = Some(client);
-        Ok(answer)
+        // A server may stop at any moment, also while a connection to it is prepared.
+        let carried_out = timeout(PATIENCE, self.ask(call)).await;
+        carried_out.unwrap_or_else(|_| Err(self.about("it did not answer in time")))
     }
 }
 
@@ -414,7 +424,78 @@ fn password(file: Option<&Path>) -> Result<Option<String>, Unusable> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
     use super::*;
+
+    fn postgres(url: &str) -> Postgres {
+        let place = PostgresPlace {
+            url: url.to_owned(),
+            password: None,
+            authorities: None,
+            connections: 1,
+        };
+        Postgres::new(&place).unwrap()
+    }
+
+    /// A message of the protocol.
+    fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
+        [&[kind][..], &length, body].concat()
+    }
+
+    /// Reads what begins with its length, which is behind these many bytes.
+    async fn skip(socket: &mut TcpStream, before: usize) {
+        let mut head = vec![0; before + 4];
+        socket.read_exact(&mut head).await.unwrap();
+        let length = u32::from_be_bytes(head[before..].try_into().unwrap());
+        let mut body = vec![0; usize::try_from(length).unwrap() - 4];
+        socket.read_exact(&mut body).await.unwrap();
+    }
+
+    /// A server that stops once it has greeted its client, and said that it may be written to.
+    async fn greet(listener: TcpListener) {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        skip(&mut socket, 0).await;
+        let ready = message(b'Z', b"I");
+        let greeting = [message(b'R', &[0; 4]), ready.clone()].concat();
+        socket.write_all(&greeting).await.unwrap();
+        skip(&mut socket, 1).await;
+        // One column: its name, and where it is from; a text.
+        let mut column = b"\0\x01transaction_read_only\0".to_vec();
+        column.extend([
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 255, 255, 255, 255, 255, 255, 0, 0,
+        ]);
+        let answer = [
+            message(b'T', &column),
+            message(b'D', b"\0\x01\0\0\0\x03off"),
+            message(b'C', b"SHOW\0"),
+            ready,
+        ];
+        socket.write_all(&answer.concat()).await.unwrap();
+        std::future::pending::<()>().await;
+    }
+
+    #[tokio::test]
+    async fn a_server_that_stops_behind_its_greeting_is_an_error_in_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = tokio::spawn(greet(listener));
+        let mut store = postgres(&format!("postgres://a@{address}/d"));
+        let error = store.carry_out(&Call::Replicas).await.unwrap_err();
+        assert!(error.to_string().ends_with("in time"), "{error}");
+        assert!(!server.is_finished());
+    }
+
+    #[test]
+    fn a_host_that_cannot_be_reached_leaves_time_for_the_next_one() {
+        for (hosts, parts) in [("localhost", 1), ("localhost,127.0.0.1", 2)] {
+            let store = postgres(&format!("postgres://a@{hosts}/d"));
+            let for_each = store.config.get_connect_timeout();
+            assert_eq!(for_each, Some(&(CONNECT / parts)));
+        }
+    }
 
     #[test]
     fn only_databases_of_this_machine_are_reached_without_encryption() {

@@ -89,8 +89,8 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The path of a file or directory without links, and without the prefix `\\?\` where it means the same without: that is
-/// how people write paths, and how programs take them.
+/// The path of a file or directory without links, and without the prefix `\\?\` where it means the same without: that
+/// is how people write paths, and how programs take them.
 pub fn real(path: &Path) -> io::Result<PathBuf> {
     let real = fs::canonicalize(path)?;
     let plain = real.to_str().and_then(names::plain).map(PathBuf::from);

@@ -11,7 +11,8 @@ use tokio::time::Instant;
 use super::SESSIONS;
 use crate::server::mailbox::{Mailbox, NoStream, Totals};
 
-/// How many sessions with streams only the client may have named: it opens their streams before it requests the sessions.
+/// How many sessions with streams only the client may have named: it opens their streams before it requests the
+/// sessions.
 pub const UNKNOWN: usize = 16;
 
 /// How many bytes of sent messages are kept, of all streams.

@@ -20,8 +20,8 @@ const NAMED: usize = 16;
 /// anew for each connection.
 const KEY: usize = 16;
 
-/// A message that may pass. If this is dropped before, the key of a prompt is free again, and what was drawn or taken for
-/// the prompt is given back.
+/// A message that may pass. If this is dropped before, the key of a prompt is free again, and what was drawn or taken
+/// for the prompt is given back.
 #[derive(Debug)]
 pub struct Passage<'c> {
     connection: &'c Arc<Connection>,
@@ -174,9 +174,9 @@ impl Shared {
         Ok(passage)
     }
 
-    /// Whether it is the turn of the connection's user. Who stood in line for it is asked about in the store: a user who
-    /// had a turn from the line of another replica meanwhile lets the others pass. Without the store, the line of this
-    /// replica goes on as it is.
+    /// Whether it is the turn of the connection's user. Who stood in line for it is asked about in the store: a user
+    /// who had a turn from the line of another replica meanwhile lets the others pass. Without the store, the line of
+    /// this replica goes on as it is.
     async fn await_turn(&self, connection: &Connection) -> Result<(), Denial> {
         let (turns, user) = (&connection.account.turns, &connection.user.name);
         let waited = turns.front(user, Instant::now()).map_err(Denial::Busy)?;

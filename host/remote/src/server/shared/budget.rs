@@ -36,7 +36,7 @@ pub struct Budgets {
     pub prompts_of_groups: HashMap<String, u64>,
     /// How many bytes a user may send.
     pub bytes_of_user: Option<NonZeroU64>,
-    /// Whether messages pass while the store cannot be asked what was used.
+    /// Whether messages and connections pass while the store cannot be asked what was used.
     pub are_open: bool,
 }
 

@@ -1,10 +1,12 @@
 //! Heartbeats: while the store has them, leases stay; a moment before they are over, their connections end.
 
+use std::sync::Weak;
 use std::time::Duration;
 
 use acp_chain_store::{Answer, Call, Client, Holder, PROMPTS_KNOWN, Revocation, StoreError};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
+use super::super::connection::Ending;
 use super::super::registry::Registry;
 use super::{MARGIN, Shared, SharedError, milliseconds};
 
@@ -139,8 +141,11 @@ impl Shared {
         }
     }
 
-    /// Registers again, after a generation has ended.
+    /// Registers again, after a generation has ended; unless this replica has left.
     async fn begin_again(&self) {
+        if self.state.lock().has_left {
+            return;
+        }
         match self.register().await {
             Ok(()) => {
                 self.state.lock().is_reported = false;
@@ -158,7 +163,14 @@ impl Shared {
         state.generation = None;
         // The store may have lost who owns them.
         state.own.clear();
+        // A lease may be on its way to its connection.
+        let leases: Vec<_> = state.leases.values().filter_map(Weak::upgrade).collect();
         drop(state);
+        for lease in leases {
+            if let Some(connection) = lease.connection.upgrade() {
+                connection.end(Ending::AtOnce);
+            }
+        }
         self.figures.lost.add(1);
         // The others go on.
         self.settings.watch.tell(None);

@@ -24,7 +24,7 @@ pub struct Lease {
     pub(super) fence: Fence,
     pub(super) holder: Holder,
     /// The one connection that serves the session.
-    connection: Weak<Connection>,
+    pub(super) connection: Weak<Connection>,
     /// The keys of prompts that are about to be sent, or were sent and not answered.
     prompts: Mutex<HashSet<String>>,
     unsent: UnboundedSender<Call>,
@@ -185,7 +185,6 @@ impl Shared {
                 "{lost} prompts of a session were lost with the replica that had it; they are not sent again"
             );
         }
-        self.remember(&name, &spelling);
         let lease = Arc::new(Lease {
             fence: Fence {
                 name: name.clone(),
@@ -198,6 +197,11 @@ impl Shared {
         });
         let mut state = self.state.lock();
         state.seen = state.seen.max(number);
+        if state.generation != Some(lease.holder.generation) {
+            // It is over meanwhile, and the connections with leases have ended.
+            return Err(Denial::Unavailable(self.again()));
+        }
+        state.remember(&name, &spelling);
         state.leases.insert(name, Arc::downgrade(&lease));
         Ok(lease)
     }

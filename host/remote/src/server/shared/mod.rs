@@ -14,8 +14,8 @@
 //!
 //! Invariants:
 //! - The answer that names a new session reaches its client only once the store knows its owner and its lease.
-//! - Past [`Shared::is_alive`], no message of a client passes, and the connections with leases or slots end: another replica may
-//!   have them a moment later.
+//! - Past [`Shared::is_alive`], no message of a client passes, and the connections with leases or slots end: another
+//!   replica may have them a moment later.
 //! - That a user owns a session is never taken away, so it may be remembered. Nothing else is.
 
 mod admission;
@@ -60,7 +60,8 @@ const MARGIN: Duration = Duration::from_secs(5);
 /// The shortest lease: it has room for some heartbeats, and for the end of agents.
 pub const SHORTEST: Duration = Duration::from_secs(10);
 
-/// How much later than this server its watch ends agents: the server ends only those of connections with leases or slots.
+/// How much later than this server its watch ends agents: the server ends only those of connections with leases or
+/// slots.
 const LATER: Duration = Duration::from_millis(500);
 
 /// How many sessions are remembered to be their users' own.
@@ -142,7 +143,7 @@ pub struct Shared {
     /// One lease of a name is taken at a time.
     taking: Vec<tokio::sync::Mutex<()>>,
     /// One for each ticket that is looked up.
-    redeeming: Semaphore,
+    redeeming: Arc<Semaphore>,
     /// What the store is still to be told.
     unsent: UnboundedSender<Call>,
     sending: Mutex<Option<UnboundedReceiver<Call>>>,
@@ -165,6 +166,8 @@ struct Figures {
 struct State {
     /// The generation of this replica, unless it is over.
     generation: Option<u64>,
+    /// Whether this replica has left: it gets no further generation.
+    has_left: bool,
     /// Until when it goes on without another heartbeat, for us.
     until: Instant,
     /// The largest number that the store has given.
@@ -193,6 +196,7 @@ impl Shared {
             replica,
             state: Mutex::new(State {
                 generation: None,
+                has_left: false,
                 until: Instant::now(),
                 seen: 0,
                 revocation: None,
@@ -206,7 +210,7 @@ impl Shared {
             taking: (0..STRIPES)
                 .map(|_| tokio::sync::Mutex::default())
                 .collect(),
-            redeeming: Semaphore::new(REDEEMED),
+            redeeming: Arc::new(Semaphore::new(REDEEMED)),
             unsent,
             sending: Mutex::new(Some(sending)),
             figures: Figures {
@@ -353,11 +357,7 @@ impl Shared {
 
     /// Notes that this session is the user's own.
     fn remember(&self, name: &LeaseName, spelling: &str) {
-        let mut state = self.state.lock();
-        if state.own.len() >= REMEMBERED {
-            state.own.clear();
-        }
-        state.own.insert((name.clone(), spelling.into()));
+        self.state.lock().remember(name, spelling);
     }
 
     fn is_remembered(&self, name: &LeaseName, spelling: &str) -> bool {
@@ -376,7 +376,11 @@ impl Shared {
     /// Ends this replica's generation, with all leases that it still has.
     pub async fn leave(&self) {
         self.settings.watch.tell(None);
-        let generation = self.state.lock().generation.take();
+        let generation = {
+            let mut state = self.state.lock();
+            state.has_left = true;
+            state.generation.take()
+        };
         if let Some(generation) = generation {
             let holder = Holder {
                 replica: self.replica.clone(),
@@ -395,6 +399,19 @@ impl Shared {
     }
 }
 
+impl State {
+    /// Notes that this session is the user's own.
+    fn remember(&mut self, name: &LeaseName, spelling: &str) {
+        if self.own.len() >= REMEMBERED {
+            self.own.clear();
+        }
+        self.own.insert((name.clone(), spelling.into()));
+    }
+}
+
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

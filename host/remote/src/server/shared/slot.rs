@@ -1,10 +1,11 @@
 //! Slots: what counts for limits at all replicas while it goes on, connections of a user and turns of a user or group.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use acp_chain_store::{Answer, Call, Holder, SlotLimit};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::super::connection::Connection;
 use super::super::shares::AGAIN;
@@ -13,6 +14,9 @@ use crate::User;
 
 /// The kind of limit, as the store has it.
 const CONNECTIONS: &str = "connections";
+
+/// For how long a call without an answer may still be carried out: the process of the store waits for the database.
+pub(super) const LATE: Duration = Duration::from_secs(10);
 
 /// A slot, which the store gets back when this is dropped.
 #[derive(Debug)]
@@ -49,8 +53,8 @@ impl Shared {
         self.occupy(limits.into_iter().collect(), full).await
     }
 
-    /// The slot of a turn of a connection's user; `None` if they are not counted. The store is not asked about users who
-    /// are not next here, or have as many turns here alone.
+    /// The slot of a turn of a connection's user; `None` if they are not counted. The store is not asked about users
+    /// who are not next here, or have as many turns here alone.
     pub(super) async fn slot_of_turn(
         self: &Arc<Self>,
         connection: &Connection,
@@ -119,13 +123,21 @@ impl Shared {
             unsent: self.unsent.clone(),
         };
         match answer {
-            Ok(Answer::Done) => Ok(slot()),
+            // If the generation is over meanwhile, the connections with slots have ended.
+            Ok(Answer::Done) => {
+                let own = Some(slot()).filter(|slot| self.holder().as_ref() == Some(&slot.holder));
+                own.ok_or(unavailable)
+            }
             Ok(Answer::Full) => Err(full),
             // Of `Gone`, the next heartbeat takes care.
             Ok(_) => Err(unavailable),
             Err(denial) => {
-                // The call may have been carried out.
-                drop(slot());
+                // The call may have been carried out, or may be yet: until then, nothing can be given back.
+                let late = slot();
+                tokio::spawn(async move {
+                    sleep(LATE).await;
+                    drop(late);
+                });
                 Err(denial)
             }
         }
