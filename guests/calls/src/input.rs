@@ -45,6 +45,8 @@ pub struct Input {
     pub is_odd: bool,
     /// Whether it has anything.
     pub is_given: bool,
+    /// Whether it has texts of several lines, or too long ones.
+    pub has_more: bool,
 }
 
 impl Input {
@@ -86,10 +88,15 @@ impl Input {
             };
             let more = arguments.iter().flat_map(|list| reader.texts_of(list));
             let words: Vec<_> = words.into_iter().chain(more).collect();
+            // Some agents and editors hand a program and its arguments to a shell.
+            let is_text = !is_list && arguments.is_empty();
+            let program = words.first().filter(|program| !is_text && is_line(program));
+            let line = program.map(|_| Line::Text(words.join(" ")));
             self.add_lines(match &words[..] {
-                [text] if !is_list && arguments.is_empty() => Some(Line::Text(text.clone())),
+                [text] if is_text => Some(Line::Text(text.clone())),
                 _ => Some(Line::List(words)),
             });
+            self.add_lines(line);
         }
         for commands in members(&input, LISTS, reader) {
             let commands = reader.texts_of(commands).into_iter();
@@ -110,6 +117,7 @@ impl Input {
         }
         self.is_odd |= known.is_odd;
         self.is_given |= known.is_given;
+        self.has_more |= known.has_more;
     }
 
     pub fn add_lines(&mut self, lines: impl IntoIterator<Item = Line>) {
@@ -128,6 +136,8 @@ impl Input {
         let fits = text.len() <= LONGEST_TEXT && kept + text.len() <= MOST_TEXTS;
         if fits && !text.contains('\n') {
             self.texts.insert(text);
+        } else {
+            self.has_more = true;
         }
     }
 
@@ -137,6 +147,11 @@ impl Input {
         let lines = self.lines.iter().map(Line::size);
         texts.map(String::len).chain(lines).sum()
     }
+}
+
+/// Whether the name of a program may be a line for a shell.
+fn is_line(program: &str) -> bool {
+    program.contains(|c: char| c.is_whitespace() || ";&|<>$`".contains(c))
 }
 
 fn members<'a>(input: &Object<'a>, names: &[&str], reader: &mut Reader) -> Vec<&'a str> {

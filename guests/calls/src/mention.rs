@@ -13,6 +13,8 @@ const SELDOM: &[char] = &[
 
 /// The longest text that is taken for a path, in bytes.
 const LONGEST_PATH: usize = 4096;
+/// How many letters of one word are taken for options in front of a path.
+const MOST_LETTERS: usize = 4;
 /// How many texts of a call are taken for paths. Whether further ones are paths is unknown.
 pub const MOST_MENTIONS: usize = 8192;
 
@@ -30,12 +32,21 @@ pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
         .flat_map(|line| line.split(separators));
     let quotes = ['`', '\'', '"', '(', ')', ',', ';'];
     let mentioned = texts.chain(titles.map(|word| word.trim_matches(quotes)));
-    // `--file=.env`, `HEAD:.env`, `@.env`
+    // `--file=.env`, `HEAD:.env`, `@.env`, `.env:/x`, `a,.env`, `-T.env`
     let parts = mentioned.flat_map(|text| {
-        let behind = text.match_indices(['=', ':', '@']);
-        behind.map(|(at, _)| &text[at + 1..]).chain([text])
+        let signs = text.match_indices(['=', ':', '@']);
+        let behind = signs.map(|(at, _)| &text[at + 1..]).chain([text]);
+        let between = text.split(['=', ':', '@', ',']);
+        behind.chain(between).chain(joined(text))
     });
     parts.filter(is_path).map(str::to_owned).collect()
+}
+
+/// What may be the value of an option of one letter in the same word, also behind other letters: `-sT.env`.
+fn joined(text: &str) -> impl Iterator<Item = &str> {
+    let letters = text.strip_prefix('-').unwrap_or_default();
+    let count = letters.bytes().take_while(u8::is_ascii_alphabetic).count();
+    (1..=count.min(MOST_LETTERS)).map(move |at| &letters[at..])
 }
 
 /// What the whole texts of commands name, whatever the language: `open('.env')`, also in a here-document. Like mentions,

@@ -161,7 +161,6 @@ impl Proxy for Permissions {
             return Ok(Action::Forward);
         };
         let session = request.head.session.as_deref();
-        self.reports.on_activity(session.unwrap_or_default());
         Ok(self.answer(session, &asked, &request.params))
     }
 
@@ -173,7 +172,6 @@ impl Proxy for Permissions {
             return Ok(Action::Forward);
         }
         self.keep(false)?;
-        self.reports.on_activity(session);
         self.reports.on_update(session, head);
         let kind: Option<String> = head.read("/update/sessionUpdate");
         if self.turns.on_update(head, kind.as_deref()) {

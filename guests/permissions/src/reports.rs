@@ -43,8 +43,6 @@ pub(crate) struct Reports {
     denied: RefCell<BTreeMap<String, (Version, String)>>,
     /// The calls whose content is a denial, as hashes, until the agent replaces the content; the oldest first.
     replaceable: RefCell<VecDeque<(u64, Version, Ruling)>>,
-    /// The sessions in whose turn the agent has sent an update or a request.
-    busy: RefCell<BTreeSet<String>>,
     /// The sessions whose turn the user has cancelled, until it ends.
     stopped: RefCell<BTreeSet<String>>,
 }
@@ -131,18 +129,11 @@ impl Reports {
         }
     }
 
-    /// Records an update or a request of the agent in the turn.
-    pub(crate) fn on_activity(&self, session: &str) {
-        remember(&mut self.busy.borrow_mut(), session);
-    }
-
-    /// The user has cancelled the turn. Without any activity of the agent, the turn has ended already, or has not
-    /// begun.
+    /// The user has cancelled the turn. Prompts and most updates are not seen, so it is not known whether a turn goes on: if
+    /// it has ended already, the next one counts as cancelled.
     pub(crate) fn on_cancel(&self, session: &str) {
         self.denied.borrow_mut().remove(session);
-        if self.busy.borrow().contains(session) {
-            remember(&mut self.stopped.borrow_mut(), session);
-        }
+        remember(&mut self.stopped.borrow_mut(), session);
     }
 
     /// Whether the user has cancelled the turn, and it has not ended.
@@ -152,7 +143,6 @@ impl Reports {
 
     /// A turn ends. If the agent cancelled it because of a denial, the user is notified of the rule.
     pub(crate) fn on_turn_end(&self, session: &str, reason: Option<&str>) {
-        self.busy.borrow_mut().remove(session);
         self.stopped.borrow_mut().remove(session);
         let denied = self.denied.borrow_mut().remove(session);
         let Some((version, why)) = denied.filter(|_| reason == Some("cancelled")) else {

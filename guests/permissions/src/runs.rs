@@ -93,7 +93,6 @@ impl Permissions {
     pub(crate) async fn run(&self, request: &Request) -> Result {
         let name = request.head.session.as_deref();
         let session = name.unwrap_or_default();
-        self.reports.on_activity(session);
         let asked = PermissionRequest::read_run(&request.params.spelling());
         let Judged { judgement, title } = self.judge(name, &asked);
         match judgement {

@@ -8,6 +8,7 @@ use acp_chain_calls::directory::Directory;
 use acp_chain_calls::glob::Glob;
 use acp_chain_calls::mention::{MOST_MENTIONS, fragments, mentions};
 use acp_chain_calls::title::LogTitle;
+use acp_chain_calls::uri;
 use acp_chain_proxy::path;
 
 use crate::judge::{Effects, Judge, holds, key, meets};
@@ -72,6 +73,11 @@ impl Judge {
                 .reads
                 .extend(paths().map(|path| key(path, Some(base))));
         }
+        let address = call.paths.iter().find(|path| uri::is_on_network(path));
+        if let Some(path) = address.or_else(|| paths().find(|path| is_share(path, directory))) {
+            let source = format!("{}, on the network", LogTitle(Some(path)));
+            effects.brings.add(&[Label::A, Label::C], &source);
+        }
         let declared = call.paths.iter().find(|path| !holds(directory, path));
         let outside = declared.or_else(|| words().find(|word| is_outside(word, directory)));
         let outside = outside.map(String::as_str);
@@ -123,6 +129,12 @@ pub(crate) fn bases(
     paths.remove(&home);
     let bases = paths.iter().filter_map(|path| Directory::of(path));
     bases.take(MOST_BASES + 1).collect()
+}
+
+/// Whether a path names another machine: Windows looks that up and connects to it, whatever the program.
+fn is_share(path: &str, directory: Option<&Directory>) -> bool {
+    let slashes = path.len() - path.trim_start_matches(['/', '\\']).len();
+    slashes > 1 && directory.is_some_and(Directory::is_windows)
 }
 
 /// Whether a call may read what it names. `view` is what editors of several tools in one are told, which declare an edit.

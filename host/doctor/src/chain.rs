@@ -95,6 +95,10 @@ fn wrong(error: &ManifestError) -> Finding {
                 Untrusted::new(path.display())
             ))
         }
+        ManifestError::BrokenLink { link, .. } => finding.step(format!(
+            "restore what {} leads to, or remove that link",
+            Untrusted::new(link.display())
+        )),
         ManifestError::Wrong { path, line, .. } => finding.step(format!(
             "fix line {line} of {}",
             Untrusted::new(path.display())

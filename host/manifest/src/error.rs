@@ -25,6 +25,18 @@ pub enum ManifestError {
         /// The file.
         path: PathBuf,
     },
+    /// The `config.toml` of the user is behind a symbolic link that leads nowhere.
+    #[error(
+        "{}: your config.toml cannot be read, as the link {} leads nowhere, and without it your own chain would be \
+         empty. Restore what it leads to, or remove the link",
+        Untrusted::new(path.display()), Untrusted::new(link.display())
+    )]
+    BrokenLink {
+        /// The file.
+        path: PathBuf,
+        /// The link.
+        link: PathBuf,
+    },
     /// The file has an error.
     #[error("{}:{line}:{column}: {}", Untrusted::new(path.display()), Untrusted::new(what))]
     Wrong {

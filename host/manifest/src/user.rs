@@ -191,7 +191,8 @@ impl User {
         Self::parse(&text, path)
     }
 
-    /// Reads the `config.toml` at `path`. If it is missing, all settings have their defaults.
+    /// Reads the `config.toml` at `path`. If it is missing, all settings have their defaults; behind a link that leads
+    /// nowhere it is not, since the user relies on the guards in it.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match super::text(path) {
             Ok(text) => Self::parse(&text, path),
@@ -199,7 +200,13 @@ impl User {
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                Self::parse("", path)
+                match broken_link(path) {
+                    Some(link) => Err(ManifestError::BrokenLink {
+                        path: path.to_owned(),
+                        link: link.to_owned(),
+                    }),
+                    None => Self::parse("", path),
+                }
             }
             Err(error) => Err(ManifestError::unreadable(path, error)),
         }
@@ -247,6 +254,16 @@ impl User {
             },
         }
     }
+}
+
+/// The symbolic link on the way to a missing file that leads nowhere: then the file is not missing, but what has it.
+fn broken_link(path: &Path) -> Option<&Path> {
+    let mut ways = path.ancestors();
+    let nearest = ways.find(|way| way.symlink_metadata().is_ok())?;
+    let is_link = nearest
+        .symlink_metadata()
+        .is_ok_and(|about| about.is_symlink());
+    (is_link && nearest.metadata().is_err()).then_some(nearest)
 }
 
 /// Resolves a path relative to the folder of the file at `path`.

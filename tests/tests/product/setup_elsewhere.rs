@@ -1,6 +1,7 @@
 //! `acp-chain setup` with the user's folders, the agents, or their settings at unusual places.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -135,6 +136,22 @@ fn folders_at_their_usual_places_are_not_named() {
         "{settings}"
     );
     assert!(!user.path(".config/acp-chain").exists());
+}
+
+#[tokio::test]
+async fn an_editor_is_told_that_a_link_to_the_settings_leads_nowhere() {
+    for link in [
+        ".config",
+        ".config/acp-chain",
+        ".config/acp-chain/config.toml",
+    ] {
+        let user = User::new();
+        let path = user.path(link);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(user.path("gone"), &path).unwrap();
+        let refused = user.error_of_run(&[]).await;
+        assert!(refused.contains("leads nowhere"), "{link}: {refused}");
+    }
 }
 
 #[tokio::test]

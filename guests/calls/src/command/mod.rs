@@ -29,6 +29,8 @@ use word::Word;
 /// What a call runs.
 pub struct Commands {
     simple: Vec<SimpleCommand>,
+    /// What texts of its input may be, if that has no command in a known form.
+    perhaps: Vec<SimpleCommand>,
     /// The words of all commands, and the files of redirections.
     pub words: Vec<String>,
     /// The files of redirections.
@@ -58,6 +60,8 @@ const TOOLS: &[&str] = &[
     "terminal",
 ];
 
+const UNKNOWN_FORM: &str = "its input has no command in a known form";
+
 impl Commands {
     /// `None` for a call that is not about a command.
     pub fn of(call: &Call, directory: Option<&Directory>) -> Option<Self> {
@@ -76,10 +80,19 @@ impl Commands {
         for line in &lines {
             script.run(read(line, windows), &[]);
         }
+        // Such a title may say anything: what runs is in the input.
+        let is_unread = is_by_title && call.input.is_given;
+        let hidden = if is_unread {
+            of_texts(call)
+        } else {
+            Script::default()
+        };
         let unclear = if call.input.is_odd {
             Some("its input cannot be read")
         } else if lines.is_empty() {
             Some("it names no command")
+        } else if hidden.unclear {
+            Some(UNKNOWN_FORM)
         } else {
             script
                 .unclear
@@ -90,10 +103,8 @@ impl Commands {
             .directories
             .iter()
             .any(|given| !is_session(given, directory));
-        // Such a title may say anything: what runs is in the input.
-        let unread = is_by_title && call.input.is_given;
-        let doubt = unread
-            .then(|| "its input has no command in a known form".to_owned())
+        let doubt = is_unread
+            .then(|| UNKNOWN_FORM.to_owned())
             .or_else(|| {
                 other_title(call)
                     .map(|title| format!("its title {title:?} differs from the command"))
@@ -115,6 +126,7 @@ impl Commands {
             words: words.chain(files.iter().cloned()).collect(),
             files,
             simple: script.commands,
+            perhaps: hidden.commands,
             unclear,
             doubt,
         })
@@ -173,7 +185,11 @@ impl Commands {
             .simple
             .iter()
             .map(|command| pattern::meet(patterns, command, DEEPEST));
-        met.fold(unclear, Match::max)
+        let perhaps = self
+            .perhaps
+            .iter()
+            .map(|command| pattern::meet(patterns, command, DEEPEST).min(Match::Maybe));
+        met.chain(perhaps).fold(unclear, Match::max)
     }
 }
 
@@ -244,6 +260,21 @@ fn read(line: &Line, windows: bool) -> Script {
             }
         }
     }
+}
+
+/// The commands that texts of an input in an unknown form may be, alone or with those behind them.
+fn of_texts(call: &Call) -> Script {
+    let mut script = Script::default();
+    for text in &call.input.texts {
+        script.run(Script::read(text), &[]);
+    }
+    for command in &mut script.commands {
+        command.more = true;
+    }
+    // A question that may be about another tool has more than commands in it.
+    let is_command = call.kinds.iter().all(|kind| kind == "execute");
+    script.unclear = is_command && (script.unclear || call.input.has_more);
+    script
 }
 
 /// The command in the titles, for agents that state it nowhere else.

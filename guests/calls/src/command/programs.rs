@@ -8,6 +8,9 @@ pub(super) const SHELLS: &[&str] = &[
     "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh",
 ];
 
+/// Shells with another language: their scripts are not read.
+pub(super) const OTHER_SHELLS: &[&str] = &["csh", "elvish", "nu", "tcsh", "xonsh"];
+
 /// Run the words behind their own options, without changing their meaning.
 pub(super) const TRANSPARENT: &[&str] = &[
     "builtin", "command", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "time", "timeout",
@@ -15,19 +18,32 @@ pub(super) const TRANSPARENT: &[&str] = &[
 
 /// Run the words behind their own options elsewhere, as another user, or with more words.
 pub(super) const PREFIXES: &str = "\
-    - busybox caffeinate chroot chrt dbus-run-session doas flock ionice ltrace nocorrect noglob nsenter parallel \
-    pkexec repeat runuser script setarch setpriv ssh start-stop-daemon strace su sudo systemd-run taskset toybox \
-    unbuffer unshare watch xargs xvfb-run";
+    - aa-exec busybox caffeinate catchsegv chpst chronic chroot chrt dbus-launch dbus-run-session doas eatmydata \
+    fakeroot firejail flock gosu ifne ionice ltrace nocorrect noglob nsenter numactl parallel pkexec prlimit proot \
+    proxychains proxychains4 repeat rlwrap runuser script setarch setlock setpriv softlimit ssh start-stop-daemon \
+    strace su su-exec sudo systemd-inhibit systemd-run taskset torify torsocks toybox tsocks unbuffer unshare \
+    valgrind watch winpty wsl xargs xvfb-run";
 
-/// Their options that take the next word, by one letter.
+/// Options of programs, by one letter, that take the rest of their word, or else the next word.
 pub(super) const TAKING: &[(&str, &str)] = &[
+    ("curl", "AbCcDdEeFHKmoPQrTtUuwXxYyz"),
     ("doas", "aCu"),
     ("env", "uC"),
+    ("fd", "CcdEejoSt"),
+    ("git clone", "bjo"),
+    ("git grep", "ABCefm"),
+    ("git rebase", "CsX"),
     ("ionice", "cnpPu"),
     ("nice", "n"),
+    ("rsync", "BfMT"),
+    ("scp", "cDFiJloPSX"),
+    ("sort", "kSTt"),
     ("ssh", "BbcDEeFIiJLlmOoPpQRSWw"),
     ("sudo", "CDghpRrTtUu"),
+    ("tar", "bCfgHKLNTVX"),
     ("timeout", "ks"),
+    ("wget", "aABDeiIlOoPQRTtUwX"),
+    ("wsl", "deu"),
     ("xargs", "adEIiLnPs"),
 ];
 
@@ -49,6 +65,7 @@ pub(super) const MOVERS: &[&str] = &["cd", "popd", "pushd"];
 
 /// Options, and words, by which a program runs another.
 pub(super) const RUNNING: &[(&str, &[&str])] = &[
+    ("compgen", &["-C"]),
     ("fd", &["-x", "--exec", "-X", "--exec-batch"]),
     ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
     ("git", &["--ext-diff", "--textconv"]),
@@ -67,8 +84,10 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("git submodule", &["foreach"]),
     ("go", &["-exec", "-toolexec", "-vettool"]),
     ("man", &["-P", "-H", "--pager", "--html"]),
+    ("mapfile", &["-C"]),
     ("npm", &["exec", "x", "--script-shell"]),
     ("pnpm", &["exec", "dlx"]),
+    ("readarray", &["-C"]),
     ("rg", &["--pre", "--hostname-bin"]),
     ("rsync", &["-e", "--rsh", "--rsync-path"]),
     ("scp", &["-o", "-S"]),
@@ -97,7 +116,27 @@ pub(super) const WRITING: &[(&str, &[&str])] = &[
     ("cargo", &["--config"]),
     (
         "curl",
-        &["-o", "-O", "-K", "--config", "--output", "--remote-name"],
+        &[
+            "-c",
+            "-D",
+            "-K",
+            "-O",
+            "-o",
+            "--alt-svc",
+            "--config",
+            "--cookie-jar",
+            "--dump-header",
+            "--etag-save",
+            "--hsts",
+            "--libcurl",
+            "--output",
+            "--output-dir",
+            "--remote-name",
+            "--remote-name-all",
+            "--stderr",
+            "--trace",
+            "--trace-ascii",
+        ],
     ),
     (
         "find",
@@ -105,13 +144,34 @@ pub(super) const WRITING: &[(&str, &[&str])] = &[
     ),
     ("git", &["--output"]),
     ("git archive", &["-o"]),
+    ("git blame", &["--contents"]),
+    ("git clone", &["--template"]),
     ("git diff", &["--no-index"]),
-    ("git format-patch", &["-o"]),
+    ("git format-patch", &["-o", "--output-directory"]),
+    ("git grep", &["--no-index"]),
+    ("git init", &["--template"]),
     ("less", &["-o", "-O"]),
     ("printf", &["-v"]),
+    ("scp", &["-F"]),
     ("sort", &["-o", "--output"]),
     ("tree", &["-o"]),
-    ("wget", &["-O", "-e", "--execute", "--output-document"]),
+    (
+        "wget",
+        &[
+            "-a",
+            "-e",
+            "-O",
+            "-o",
+            "-P",
+            "--append-output",
+            "--config",
+            "--directory-prefix",
+            "--execute",
+            "--output-document",
+            "--output-file",
+            "--save-cookies",
+        ],
+    ),
 ];
 
 /// Options of `git` itself, in front of its subcommand, that take the next word.

@@ -1,10 +1,12 @@
 //! The programs that a simple command runs beside, or instead of, its own program.
 
 use super::programs::{
-    EVALUATORS, FEEDERS, OF_GIT, PREFIXES, RUNNING, SETTERS, SHELLS, TAKING, TRANSPARENT, WRITING,
+    EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PREFIXES, RUNNING, SETTERS, SHELLS, TAKING,
+    TRANSPARENT, WRITING,
 };
 use super::script::{Script, SimpleCommand, assigned};
 use super::word::Word;
+use crate::directory::drive;
 use crate::fold::fold;
 
 #[derive(Default)]
@@ -38,15 +40,27 @@ impl Runs {
         let takes_prefix = TRANSPARENT.contains(&name) || is_in(PREFIXES);
         match name {
             _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
-            _ if SHELLS.contains(&name) => runs.shell(name, words),
+            _ if SHELLS.contains(&name) || OTHER_SHELLS.contains(&name) => runs.shell(name, words),
             _ if takes_prefix => runs.prefix(name, words),
+            "powershell" | "pwsh" => runs.hide_all(words),
+            // Elsewhere, a program of a project may have this name.
+            "cmd" if arguments.is_empty() || arguments.iter().any(is_slashed) => {
+                runs.hide_all(words);
+            }
             "eval" => runs.eval(arguments),
             "git" => runs.git(words),
             _ if SETTERS.contains(&name) => runs.pinned = (0..words.len()).collect(),
             _ => {}
         }
-        if name == "trap" {
-            runs.texts(&arguments[..arguments.len().min(1)]);
+        let first = &arguments[..arguments.len().min(1)];
+        // With `-`, a signal gets its own effect again.
+        if name == "trap"
+            && let Some(action) = first.iter().find(|action| action.text != "-")
+        {
+            runs.likely.run(Script::read(&action.text), &[]);
+        }
+        if matches!(name, "." | "source") {
+            runs.likely.unclear |= first.iter().any(is_inline);
         }
         if is_in(EVALUATORS) {
             let evaluates =
@@ -77,14 +91,14 @@ impl Runs {
         let operand = words.get(options.len() + 1);
         self.pinned = (0..words.len().min(options.len() + 2)).collect();
         match operand {
-            Some(script) if has_script && name != "fish" => {
+            Some(script) if has_script && name != "fish" && SHELLS.contains(&name) => {
                 self.likely = Script::read(&script.text);
                 let only = script.exact && options.len() == 1 && options.iter().all(is_plain);
                 self.only = only.then(|| self.likely.clone());
                 // An option may take this word, so that the next is the script.
                 self.likely.unclear |= !only;
             }
-            Some(_) if !has_script && options.iter().all(is_plain) => {}
+            Some(file) if !has_script && options.iter().all(is_plain) && !is_inline(file) => {}
             _ => self.likely.unclear = true,
         }
     }
@@ -123,6 +137,9 @@ impl Runs {
             .filter(|from| *from != at)
             .map(other)
             .collect();
+        if name == "ssh" {
+            self.settings(&words[1..]);
+        }
         // `env -S`, `watch`, `ssh` and `su -c` hand a text to a shell.
         self.texts(&words[1..]);
         let exact = plain.is_some() && before.iter().all(|word| word.exact);
@@ -132,13 +149,30 @@ impl Runs {
         });
     }
 
+    /// The commands that values of settings may be: `alias.x=!rm y` of git, `ProxyCommand=rm y` of ssh.
+    fn settings(&mut self, words: &[Word]) {
+        for word in words {
+            if let Some((_, value)) = word.text.split_once(['=', ' ']) {
+                let script = Script::read(value.trim_start_matches('!'));
+                self.perhaps.extend(script.commands);
+            }
+        }
+    }
+
     /// Skips the options in front of git's subcommand, of which `-c` runs any program.
     fn git(&mut self, words: &[Word]) {
         let at = git_action(words);
         self.pinned = (1..at.min(words.len())).collect();
+        self.settings(&words[1..at.min(words.len())]);
         if at > 1 && at < words.len() {
             let plain = [&words[..1], &words[at..]].concat();
             self.likely.commands.push(SimpleCommand::of(plain));
+        }
+        // Of files outside of the repository, it shows everything without `--no-index`, too.
+        if words.get(at).is_some_and(|action| action.text == "diff") {
+            let operands = words.iter().enumerate().skip(at + 1);
+            let outside = operands.filter(|(_, word)| may_lead_out(&word.text));
+            self.pinned.extend(outside.map(|(place, _)| place));
         }
     }
 
@@ -154,12 +188,22 @@ impl Runs {
                 .filter(|(program, _)| *program == name || Some(*program) == full.as_deref());
             own.flat_map(|(_, options)| *options)
         };
+        let taking = TAKING
+            .iter()
+            .find(|(program, _)| *program == name || Some(*program) == full.as_deref())
+            .map_or("", |(_, letters)| letters);
+        let has = |word: &Word, option: &&str| {
+            is_option(&word.text, option) || is_joined(&word.text, option, taking)
+        };
+        // In its first word options need no `-`, and their values follow in the order of the letters.
+        let is_old = |word: &Word| !word.text.starts_with('-') && word.text.contains(['F', 'I']);
+        self.likely.unclear |= name == "tar" && words.get(1).is_some_and(is_old);
         let mut count = 0;
         for (at, word) in words.iter().enumerate().skip(1) {
-            if of(WRITING).any(|option| is_option(&word.text, option)) {
+            if of(WRITING).any(|option| has(word, option)) {
                 self.pinned.push(at);
             }
-            if !of(RUNNING).any(|option| is_option(&word.text, option)) {
+            if !of(RUNNING).any(|option| has(word, option)) {
                 continue;
             }
             count += 1;
@@ -274,7 +318,36 @@ fn is_option(word: &str, option: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     word == option
         || (is_short && word.starts_with(option))
-        || (is_long && name.len() > 3 && option.starts_with(name))
+        || (is_long && name.len() > 2 && option.starts_with(name))
+}
+
+/// Whether a word has this option of one letter behind others (`-ro`), none of which takes the rest as its value.
+fn is_joined(word: &str, option: &str, taking: &str) -> bool {
+    let &[b'-', letter] = option.as_bytes() else {
+        return false;
+    };
+    let letters = word
+        .strip_prefix('-')
+        .filter(|letters| !letters.starts_with('-'));
+    let before = letters.and_then(|letters| letters.split_once(char::from(letter)));
+    before.is_some_and(|(before, _)| {
+        !before.is_empty() && !before.contains(|c: char| taking.contains(c))
+    })
+}
+
+/// Whether a word may be a path that does not begin in the working directory, or leads out of it.
+fn may_lead_out(word: &str) -> bool {
+    let mut names = word.split(['/', '\\']);
+    word.starts_with(['/', '\\']) || drive(word).is_some() || names.any(|name| name == "..")
+}
+
+/// Whether a file with commands is no file of its own, but what the same line writes: `<(echo rm)`, `/dev/stdin`.
+fn is_inline(word: &Word) -> bool {
+    word.text.contains("<(") || word.text.starts_with("/dev/")
+}
+
+fn is_slashed(word: &Word) -> bool {
+    word.text.starts_with('/')
 }
 
 /// The name of a program, without its directory and a `.exe`.

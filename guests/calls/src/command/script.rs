@@ -3,7 +3,7 @@
 
 use rable::{Node, NodeKind};
 
-use super::word::{Word, is_subscript_with_blanks};
+use super::word::{Word, has_unclear_quotes, is_subscript_with_blanks};
 
 /// The longest command line that is read, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -224,7 +224,7 @@ impl Script {
             return Word::unknown();
         };
         let word = Word::of_script(value);
-        self.unclear |= is_subscript_with_blanks(value);
+        self.unclear |= is_subscript_with_blanks(value) || has_unclear_quotes(value);
         if !word.exact {
             for part in parts {
                 self.add_part(part);

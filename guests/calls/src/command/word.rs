@@ -111,6 +111,36 @@ pub fn is_subscript_with_blanks(raw: &str) -> bool {
     false
 }
 
+/// Whether shells, or this parser, read the parts of a word differently: within backquotes a `\` is removed before the commands
+/// there are read, and in an expansion within double quotes only some shells take `'` for a quote.
+pub fn has_unclear_quotes(raw: &str) -> bool {
+    let mut rest = raw.chars();
+    let mut is_double = false;
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => drop(rest.next()),
+            '\'' if !is_double => drop(rest.find(|c| *c == '\'')),
+            '"' => is_double = !is_double,
+            '$' if is_double && rest.as_str().starts_with('{') => {
+                let expansion = rest.as_str().split('}').next();
+                if expansion.is_some_and(|text| text.contains('\'')) {
+                    return true;
+                }
+            }
+            '`' => {
+                let text = rest.as_str();
+                let end = text.find(['`', '\\']).unwrap_or(text.len());
+                if text[end..].starts_with('\\') {
+                    return true;
+                }
+                rest = text[end..].strip_prefix('`').unwrap_or_default().chars();
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
 /// Whether a character outside of quotes stands for itself.
 fn is_literal(c: char, before: Option<char>, rest: &str) -> bool {
     match c {

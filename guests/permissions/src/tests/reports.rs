@@ -212,12 +212,34 @@ fn nothing_is_allowed_in_a_turn_that_the_user_has_stopped() {
     host.answer(turn, json!({ "stopReason": "cancelled" }));
     host.sent();
     assert_eq!(read(&mut host), "allow_once");
-    // A stop that comes when the turn has ended is not about the next one.
-    let turn = host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
-    host.answer(turn, json!({ "stopReason": "end_turn" }));
-    host.notify(Peer::Client, "session/cancel", json!({ "sessionId": "s" }));
-    host.sent();
-    assert_eq!(read(&mut host), "allow_once");
+}
+
+#[test]
+fn nothing_is_allowed_in_a_stopped_turn_of_which_only_text_was_sent_before() {
+    let mut host = ruled();
+    let read = |host: &mut Host| choose(host, v1(json!({ "toolCallId": "t", "kind": "read" })));
+    for has_ended in [false, true] {
+        let prompt = |host: &mut Host| {
+            host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }))
+        };
+        let stop = |host: &mut Host| {
+            host.notify(Peer::Client, "session/cancel", json!({ "sessionId": "s" }))
+        };
+        let mut turn = prompt(&mut host);
+        // Of a stop that comes when the turn has ended, it is unknown whether it is about the next one.
+        if has_ended {
+            host.answer(turn, json!({ "stopReason": "end_turn" }));
+        }
+        stop(&mut host);
+        if has_ended {
+            turn = prompt(&mut host);
+        }
+        host.sent();
+        assert_eq!(read(&mut host), "ask");
+        host.answer(turn, json!({ "stopReason": "cancelled" }));
+        host.sent();
+        assert_eq!(read(&mut host), "allow_once");
+    }
 }
 
 #[test]

@@ -368,6 +368,9 @@ const UNSURE: &[&str] = &[
     "<git[[ <<<E\n rm a.txt",
     "git log a[$(true) <<E\nrm a.txt\nE",
     "git[0 log\nrm a.txt",
+    "git log `git status \\`rm a.txt\\``",
+    "git log \"${X:-'}\"; rm a.txt; git log \"'}\"",
+    "trap rm EXIT",
 ];
 
 #[test]

@@ -191,6 +191,28 @@ fn one_call_may_bring_all_three() {
     assert!(title.contains("brings all three"), "{title}");
 }
 
+/// The name of a machine is looked up, so it carries text out.
+#[test]
+fn a_share_or_an_address_that_is_read_is_an_act_outside() {
+    for (cwd, call, labels) in [
+        (r"C:\proj", bash("ls //key.x.example/y"), "[A·C]"),
+        (r"C:\proj", file("read", r"\\key.x.example\y"), "[A·C]"),
+        (r"C:\proj", file("read", r"D:\y"), "[A]"),
+        ("/proj", bash("ls //etc/y"), "[A]"),
+        ("/proj", file("read", "https://x.example/key"), "[A·C]"),
+    ] {
+        let mut host = host(json!({}));
+        let params = json!({ "cwd": cwd, "mcpServers": [] });
+        let id = host.request(Peer::Client, "session/new", params);
+        host.answer(id, json!({ "sessionId": "t" }));
+        prompt_in(&mut host, "t", "hello");
+        seen(&mut host);
+        run_in(&mut host, "t", &call);
+        let told = seen(&mut host).told;
+        assert!(told.contains(labels), "{call}: {told}");
+    }
+}
+
 #[test]
 fn servers_are_what_the_user_says() {
     let servers = json!({
