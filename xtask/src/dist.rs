@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use anyhow::Result;
 use xtask::platform::Platform;
-use xtask::program::{EXTENSIONS, PROGRAM, build_to_distribute, bundle};
+use xtask::program::{EXTENSIONS, PROGRAM, build_to_distribute, bundle_for};
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
@@ -38,7 +38,7 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: Options) -> Resu
     let (program, native) = match (from, target) {
         (Some(program), None) => (program.clone(), program),
         (None, None) => {
-            let program = build(workspace, progress)?;
+            let program = build(workspace, progress, platform)?;
             (program.clone(), program)
         }
         (from, Some(platform)) => {
@@ -51,14 +51,15 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: Options) -> Resu
     Ok(program)
 }
 
-/// Builds the program with its extensions.
-fn build(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+/// Builds the program with its extensions, which are compiled for any processor of this platform: for that of the builder,
+/// users with an older one would compile them, and each builder would pack other bytes.
+fn build(workspace: &Workspace, progress: &Progress, platform: Platform) -> Result<PathBuf> {
     let extensions = make::components(workspace, progress, BuildScope::Tests, &EXTENSIONS)?;
     let built = build_to_distribute(workspace, progress)?;
     let folder = workspace.target("dist/bundled");
     fs::create_dir_all(&folder)?;
     let program = folder.join(PROGRAM);
-    bundle(&built, &extensions, &program)?;
+    bundle_for(&built, &built, &platform.triple(), &extensions, &program)?;
     Ok(program)
 }
 

@@ -69,10 +69,12 @@ pub enum Error {
         is_program: bool,
     },
     /// The agent is already installed.
-    #[error(
-        "an agent `{0}` is installed already: `acp-chain agent update {0}` looks for a newer version, and `acp-chain agent remove {0}` removes it"
-    )]
-    Taken(String),
+    #[error("an agent `{name}` is installed already: {}", kind.replacement(name))]
+    Taken {
+        name: String,
+        /// The kind of installation.
+        kind: Kind,
+    },
     /// The name is invalid.
     #[error(
         "`{0}` cannot be an agent's name: expected 1 to 64 letters, digits, `-`, `_` or `.`, a letter or a digit first"
@@ -200,6 +202,18 @@ fn instead(name: &str, is_program: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_taken_name_is_told_with_what_works_for_its_kind() {
+        let told = |kind| {
+            let name = "it".to_owned();
+            Error::Taken { name, kind }.to_string()
+        };
+        assert!(told(Kind::Npx).contains("`acp-chain agent update it` looks for a newer version"));
+        let own = told(Kind::Command);
+        assert!(own.contains("`acp-chain agent remove it`"), "{own}");
+        assert!(!own.contains("agent update"), "{own}");
+    }
 
     #[test]
     fn a_name_that_is_not_of_an_agent_is_told_with_what_it_is() {

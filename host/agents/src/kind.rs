@@ -27,6 +27,18 @@ impl Kind {
         }
     }
 
+    /// How to replace an installation whose name is taken.
+    pub(crate) fn replacement(self, name: &str) -> String {
+        match self {
+            Self::Command => format!(
+                "it is a command of your own; `acp-chain agent remove {name}` forgets it, and the name is free"
+            ),
+            _ => format!(
+                "`acp-chain agent update {name}` looks for a newer version, and `acp-chain agent remove {name}` removes it"
+            ),
+        }
+    }
+
     /// How to repair a broken installation.
     pub(crate) fn repair(self, name: &str) -> String {
         match self {

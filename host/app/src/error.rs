@@ -43,9 +43,7 @@ pub enum Error {
     File { path: String, error: io::Error },
     #[error("the trace file {path} cannot be opened: {error}")]
     Trace { path: String, error: io::Error },
-    #[error(
-        "receipts cannot be written: {0}; let `--receipts`, or `folder` in `[receipts]`, name a folder that you may write to"
-    )]
+    #[error("receipts cannot be written: {0}")]
     Receipts(io::Error),
     #[error("standard input or output cannot be used: {0}")]
     Streams(io::Error),

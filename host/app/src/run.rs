@@ -117,6 +117,15 @@ impl ChainOptions {
         })
     }
 
+    /// Checks what a start of the chain needs: proxies, the project, and the agent.
+    fn check_start(&self) -> Result<(), ChainError> {
+        self.check_all()?;
+        if self.has_projects() {
+            self.project_root()?;
+        }
+        self.check_agent()
+    }
+
     /// Checks that the agent is named, and that its program is there.
     fn check_agent(&self) -> Result<(), ChainError> {
         let command = self.command(&self.read()?.1)?;
@@ -194,9 +203,7 @@ impl ChainOptions {
 
     /// How to find projects, and the files that their proxies may not write to.
     fn finder(&self, manifest: &Manifest, user: &User) -> Result<Finder, ChainError> {
-        let project = self.project.as_deref().map(project::root).transpose();
-        let project =
-            project.map_err(|error| ChainError::new(format_args!("--project: {error}")))?;
+        let project = self.project_root()?;
         let (project, refuses) = (project.as_deref(), project::refuses(user));
         let beside = NamedFiles::new(self.command(manifest).ok(), &[]).and(manifest);
         let beside = beside.with(&self.receipts_files());
@@ -205,6 +212,12 @@ impl ChainOptions {
             .and_then(|program| Finder::new(&program, logging, target, project, beside, refuses))
             .map(|finder| finder.with_receipts(self.receipts.as_ref()))
             .map_err(|error| ChainError::new(format_args!("projects cannot be found: {error}")))
+    }
+
+    /// The root of the project of every session, if one is named.
+    fn project_root(&self) -> Result<Option<PathBuf>, ChainError> {
+        let root = self.project.as_deref().map(project::root).transpose();
+        root.map_err(|error| ChainError::new(format_args!("--project: {error}")))
     }
 
     /// The files of the receipts, which no proxy may write to.
@@ -268,9 +281,7 @@ impl ChainOptions {
             return exit_code;
         }
         let failed = self.failed.clone();
-        let checked =
-            failed.map_or_else(|| self.check_all().and_then(|()| self.check_agent()), Err);
-        checked.map_or_else(
+        failed.map_or_else(|| self.check_start(), Err).map_or_else(
             |error| {
                 report.warns(&error.to_string());
                 error.exit_code

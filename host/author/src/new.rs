@@ -113,11 +113,27 @@ fn files(language: &Language, template: &str, name: &str) -> Files {
     }
     files.insert(README.into(), readme.into_bytes().into());
     for content in files.values_mut() {
-        let text = String::from_utf8_lossy(content).replace(NAME, name);
+        let text: String = String::from_utf8_lossy(content)
+            .split_inclusive('\n')
+            .map(|line| named(line, name))
+            .collect();
         *content = text.into_bytes().into();
     }
     files.append(&mut sdk_files(language));
     files
+}
+
+/// A line of a template with this name. A comment behind a command stays at its column, or two spaces behind the command.
+fn named(line: &str, name: &str) -> String {
+    let replaced = |text: &str| text.replace(NAME, name);
+    match line.split_once("  # ") {
+        Some((command, comment)) if command.contains(NAME) => {
+            let width = command.chars().count();
+            let shown = replaced(command.trim_end());
+            format!("{shown:width$}  # {}", replaced(comment))
+        }
+        _ => replaced(line),
+    }
 }
 
 /// Our parts of a project.
@@ -140,6 +156,22 @@ const LICENSES: [(&str, &str); 2] = [
 mod tests {
     use super::*;
     use crate::{LANGUAGES, component};
+
+    #[test]
+    fn comments_stay_at_their_column_whatever_the_name() {
+        let column = |line: &str| line.chars().take_while(|char| *char != '#').count();
+        for language in LANGUAGES {
+            for name in ["it", NAME, "a-name-of-some-length"] {
+                let made = files(language, TEMPLATES[0], name);
+                let readme = String::from_utf8_lossy(&made[Path::new(README)]);
+                let (_, usage) = readme.split_once("## Use\n").expect("how to use it");
+                let commented = usage.lines().filter(|line| line.contains("  # "));
+                let columns: Vec<_> = commented.map(column).collect();
+                assert_eq!(columns.len(), 2, "{readme}");
+                assert_eq!(columns[0], columns[1], "{readme}");
+            }
+        }
+    }
 
     #[test]
     fn projects_use_the_version_of_the_interface_that_they_contain() {

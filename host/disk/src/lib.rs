@@ -8,10 +8,11 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::Builder;
 
 use acp_chain_channel::limits::Quantity;
 use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::files;
 
 /// The prefix of temporary files.
 const UNFINISHED: &str = ".unfinished-";
@@ -36,12 +37,7 @@ pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 
 /// Writes or replaces a file. A new file is readable only by its owner; a replaced one keeps its permissions.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // On Windows a file is as private as its folder, and one that is created as a temporary one would be marked as such
-    // for good: the system may keep it in memory, and backups leave it out.
-    if cfg!(windows) {
-        return replace_usual(path, bytes);
-    }
-    replace(path, bytes, |folder, beside| beside.tempfile_in(folder))
+    replace(path, bytes, files::create_private)
 }
 
 /// Writes or replaces a file. A new file has the default permissions; a replaced one keeps its own. The replacement of
@@ -50,26 +46,22 @@ pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.exists() {
         return write(path, bytes);
     }
-    replace_usual(path, bytes)
-}
-
-/// Writes or replaces a file. A new file has the default permissions; a replaced one keeps its own, but until then the
-/// replacement has the default ones.
-fn replace_usual(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let create = |path: &Path| File::options().write(true).create_new(true).open(path);
-    replace(path, bytes, |folder, beside| beside.make_in(folder, create))
+    replace(path, bytes, create)
 }
 
+/// Writes or replaces a file. `create` makes the temporary one; `tempfile` would add the temporary name to its error, and
+/// callers name the file.
 fn replace(
     path: &Path,
     bytes: &[u8],
-    create: impl Fn(&Path, &Builder<'_, '_>) -> io::Result<NamedTempFile>,
+    create: impl Fn(&Path) -> io::Result<File>,
 ) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     step()?;
     let mut unfinished = Builder::new();
     unfinished.prefix(UNFINISHED).disable_cleanup(true);
-    let (mut file, beside) = create(folder, &unfinished)?.into_parts();
+    let (mut file, beside) = unfinished.make_in(folder, create)?.into_parts();
     let mut write = || {
         step()?;
         file.write_all(bytes)?;
@@ -121,6 +113,12 @@ impl DiskError {
             path: path.to_owned(),
             error,
         }
+    }
+
+    /// Whether it says what the user can do.
+    #[must_use]
+    pub fn has_next_step(&self) -> bool {
+        !next_step(&self.error).is_empty()
     }
 }
 
@@ -177,6 +175,17 @@ mod tests {
         write_shared(&path("private"), b"more").unwrap();
         assert_eq!(permissions("private"), private);
         assert_eq!(fs::read(path("private")).unwrap(), b"more");
+    }
+
+    #[test]
+    fn an_error_is_that_of_the_system_without_a_temporary_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        let expected = File::open(&missing).unwrap_err().to_string();
+        for write in [write, write_shared] {
+            let error = write(&missing.join("it"), b"new").unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
     }
 
     #[test]

@@ -370,6 +370,15 @@ mod tests {
     }
 
     #[test]
+    fn the_file_in_the_book_can_be_pasted_as_it_is() {
+        let page = include_str!("../../../docs/manifest.md");
+        let (_, section) = page.split_once("\n## The user's own file\n").unwrap();
+        let (_, block) = section.split_once("```toml\n").unwrap();
+        let (text, _) = block.split_once("```").unwrap();
+        User::parse(text, Path::new("/c.toml")).unwrap();
+    }
+
+    #[test]
     fn no_key_is_suggested_that_is_not_similar() {
         let told = User::parse("[trust]\nrequired = true\n", Path::new("/c.toml"));
         let told = told.unwrap_err().to_string();

@@ -55,6 +55,18 @@ pub enum LogError {
     TooLong,
 }
 
+impl LogError {
+    /// The error of a log that is to be written, with the next step where the system refuses that.
+    pub(crate) fn of_writing(&self) -> String {
+        match self {
+            Self::Disk(error) if !error.has_next_step() => format!(
+                "{error}; let `--receipts`, or `folder` in `[receipts]`, name a folder that you may write to"
+            ),
+            _ => self.to_string(),
+        }
+    }
+}
+
 /// An error of the system about a path.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> LogError {
     move |error| DiskError::new(path, error).into()

@@ -81,7 +81,7 @@ pub fn serve(input: impl Read, mut replies: impl Write) -> Result<(), ServiceErr
     let served = service.take(&mut records);
     if let Err(ServiceError::Log(error)) = &served {
         // The host learns of it when it waits.
-        let why = error.to_string();
+        let why = error.of_writing();
         tracing::error!("receipts cannot be written: {why}");
         if !service.is_awaited {
             until_sync(&mut records)?;
@@ -155,7 +155,7 @@ fn until_sync(lines: &mut impl BufRead) -> io::Result<()> {
 /// A result of which the host is told if it is an error.
 fn told<T>(result: Result<T, LogError>, replies: &mut impl Write) -> Result<T, ServiceError> {
     if let Err(error) = &result {
-        let why = error.to_string();
+        let why = error.of_writing();
         send(replies, &Reply::Failed { why })?;
     }
     Ok(result?)

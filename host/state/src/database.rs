@@ -101,8 +101,8 @@ impl Database {
     /// Opens the database at an absolute path, if there is one.
     pub fn find(path: &Path) -> Result<Option<Self>, StateError> {
         // First: a database that another process creates now has no journal before it has its name.
-        let has_journal = exists(&journal(path))?;
-        if exists(path)? {
+        let has_journal = exists(path, &journal(path))?;
+        if exists(path, path)? {
             let folder = path.parent().unwrap_or(path);
             check_owner(folder)?;
             check_owner(path)?;
@@ -134,7 +134,9 @@ impl Database {
     pub fn copy(path: &Path, folder: &Path) -> Result<PathBuf, StateError> {
         let copy = folder.join("state.db");
         if let Some(database) = Self::find(path)? {
-            let file = Builder::new().prefix(".unfinished-").tempfile_in(folder);
+            let file = Builder::new()
+                .prefix(".unfinished-")
+                .make_in(folder, files::create_private);
             let unfinished = file.map_err(at(folder))?.into_temp_path();
             // The engine takes no other paths.
             let name = unfinished.to_str();
@@ -149,7 +151,7 @@ impl Database {
 
     /// Replaces whatever is at this path by an empty database, also while other processes have it open.
     pub fn reset(path: &Path) -> Result<(), StateError> {
-        if exists(path)? {
+        if exists(path, path)? {
             return reset(path).map_err(|fault| fault.at(path));
         }
         let journal = journal(path);
@@ -210,8 +212,12 @@ fn journal(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn exists(path: &Path) -> Result<bool, StateError> {
-    path.try_exists().map_err(at(path))
+/// Whether the database at `path`, or a file beside it, exists.
+fn exists(path: &Path, file: &Path) -> Result<bool, StateError> {
+    file.try_exists().map_err(|error| StateError::Unreachable {
+        path: path.to_owned(),
+        error,
+    })
 }
 
 fn check_owner(path: &Path) -> Result<(), StateError> {
@@ -237,7 +243,9 @@ fn create(path: &Path) -> Result<(), StateError> {
     let folder = path.parent().unwrap_or(path);
     files::make_private(folder).map_err(at(folder))?;
     check_owner(folder)?;
-    let file = Builder::new().prefix(".unfinished-").tempfile_in(folder);
+    let file = Builder::new()
+        .prefix(".unfinished-")
+        .make_in(folder, files::create_private);
     // Closed before it has its name: closing a file ends all locks that our process has on it.
     let unfinished = file.map_err(at(folder))?.into_temp_path();
     let filled = connect(&unfinished).and_then(|connection| fill(&connection, now()));

@@ -20,6 +20,17 @@ pub enum StateError {
     /// The system reports an error.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// The system cannot say whether it exists, as where a file has the place of a folder.
+    #[error(
+        "{} cannot be reached: {error}; let HOME, or XDG_DATA_HOME, name a folder of yours",
+        Untrusted::new(path.display())
+    )]
+    Unreachable {
+        /// The database.
+        path: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
     /// The disk is full.
     #[error(
         "{}: the disk is full; free some space, then retry. Nothing was lost",

@@ -1,8 +1,9 @@
 //! The installed program, with seven built-in extensions, which need no network, no home and no compiler.
 
+use std::env::consts::ARCH;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use acp_chain_tests::envelope::Message;
@@ -48,7 +49,16 @@ impl User {
 
     /// The installed program, with nothing in its environment but a home.
     fn installed<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
-        let mut command = Command::new(installed());
+        self.launched(installed(), args)
+    }
+
+    /// The same with this program.
+    fn launched<A: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        args: impl IntoIterator<Item = A>,
+    ) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .env_clear()
@@ -122,15 +132,20 @@ impl User {
         fs::read_to_string(received).unwrap()
     }
 
-    /// Checks that nothing was compiled.
-    fn has_compiled_nothing(&self) {
+    /// How many components were compiled.
+    fn compiled(&self) -> usize {
         let cache = self.home().join(".cache/acp-chain/compiled");
         let files = fs::read_dir(cache).into_iter().flatten();
         let compiled = files.filter(|file| {
             let path = file.as_ref().unwrap().path();
             path.extension() == Some("compiled".as_ref())
         });
-        assert_eq!(compiled.count(), 0);
+        compiled.count()
+    }
+
+    /// Checks that nothing was compiled.
+    fn has_compiled_nothing(&self) {
+        assert_eq!(self.compiled(), 0);
     }
 
     /// The message of the error in answer to `initialize`.
@@ -164,6 +179,43 @@ async fn a_chain_of_the_users_own_is_in_force_without_a_manifest() {
     user.config("[[proxy]]\nuse = 'rules'\n\n[[proxy]]\nuse = 'redact'\n");
     is_guarded(&user.turn(&[]).await);
     user.has_compiled_nothing();
+}
+
+#[tokio::test]
+async fn code_for_any_processor_is_used_and_code_that_does_not_fit_is_compiled_again_and_told() {
+    const UNFIT: &str = "the code that the program carries is not for this machine";
+    let user = User::new();
+    let packed = user.path("packed");
+    let target = format!("{ARCH}-unknown-linux-gnu");
+    let mut bundle = Command::new(program());
+    bundle.args(["bundle", "--target", &target]);
+    bundle.arg(component("redact")).arg("--output").arg(&packed);
+    assert!(bundle.status().await.unwrap().success());
+    let checked = async || {
+        let check = ["--log", "info", "check", "--with", "redact"];
+        let output = user.launched(&packed, check).output().await.unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{told}");
+        told
+    };
+    let told = checked().await;
+    assert!(!told.contains(UNFIT), "{told}");
+    user.has_compiled_nothing();
+
+    // A setting that no engine of this machine knows, as if it were of another processor.
+    let mut bytes = fs::read(&packed).unwrap();
+    let setting = b"enable_compact_unwind_abi";
+    let mut places = bytes.windows(setting.len());
+    let at = places.rposition(|part| part == setting).unwrap();
+    bytes[at] = b'x';
+    fs::write(user.path("changed"), bytes).unwrap();
+    // Another process, so that no program that starts meanwhile has the file open for writing.
+    let mut copy = Command::new("cp");
+    copy.arg(user.path("changed")).arg(&packed);
+    assert!(copy.status().await.unwrap().success());
+    let told = checked().await;
+    assert!(told.contains(UNFIT), "{told}");
+    assert_eq!(user.compiled(), 1);
 }
 
 #[tokio::test]

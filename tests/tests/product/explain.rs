@@ -209,8 +209,7 @@ fn a_line_of_a_trace_is_explained_with_what_was_said_before_and_the_directory_of
                    the trace has none up to there";
     assert!(said.contains(neither), "{said}");
     let said = world.fail(&explain("trace.jsonl:9"));
-    assert!(
-        said.contains("up to there the trace has them in the lines 5, 6"),
-        "{said}"
-    );
+    let missing = "trace.jsonl:9: there is no such line, the last one is 6; \
+                   up to there the trace has them in the lines 5, 6";
+    assert!(said.contains(missing), "{said}");
 }

@@ -573,6 +573,10 @@ fn an_agent_in_path_gets_a_name_and_an_entry_beside_the_one_that_the_editor_laun
     let next = "no agent was found in your PATH, and none is installed by name: `acp-chain agent add gemini` installs \
                 one, which `acp-chain setup zed --with redact` then adds\n";
     assert!(!is_success && printed.ends_with(next), "{printed}");
+    let (is_success, printed) = user.offers(&["zed", "--agent", "nope"], &[]);
+    let once = "and none is installed by `acp-chain agent add`; no agent was found in your PATH either: `acp-chain agent \
+                add gemini` installs one";
+    assert!(!is_success && printed.contains(once), "{printed}");
     assert_eq!(user.read(ZED), settings);
 
     let (is_success, printed) = user.offers(&["zed", "--with", "redact", "--print"], &["gemini"]);

@@ -40,10 +40,11 @@ pub fn name_command(name: &str, words: &[OsString]) -> Result<Record> {
 
 /// An error if an agent has this name.
 fn check_free(store: &Store, name: &str) -> Result<()> {
-    match store.taken(name).map_err(shown)? {
-        Some(there) => Err(shown(Error::Taken(there)).into()),
-        None => Ok(()),
-    }
+    let Some(there) = store.taken(name).map_err(shown)? else {
+        return Ok(());
+    };
+    let kind = store.find(&there).map_err(shown)?.kind;
+    Err(shown(Error::Taken { name: there, kind }).into())
 }
 
 fn kind(text: String) -> Kind {
@@ -84,7 +85,8 @@ impl Add {
             web: &fetcher,
         };
         let Some(staged) = install.stage().map_err(shown)? else {
-            return Err(shown(Error::Taken(self.name)).into());
+            let (name, kind) = (self.name, install.offer.kind());
+            return Err(shown(Error::Taken { name, kind }).into());
         };
         place::show(&entry, &staged);
         if !agrees(self.yes, &format!("Install it as `{}`?", self.name))? {

@@ -117,7 +117,11 @@ impl Check {
             Some(agent) => {
                 say!("agent  {}", command_line(agent));
                 if let Some(hooks) = hooks {
-                    say!("hooks  {hooks}");
+                    say!("hooks  {}", hooks.text);
+                    if !hooks.start {
+                        tell!("acp-chain: hooks: {}", hooks.text);
+                        valid = false;
+                    }
                 }
             }
             None => say!("agent  named on the command line"),
@@ -221,22 +225,38 @@ impl Proxy {
     }
 }
 
+/// What is said of the agent's hooks.
+struct AboutHooks {
+    /// Their mode, and whether they can be attached.
+    text: String,
+    /// Whether the chain starts.
+    start: bool,
+}
+
 /// The mode of the agent's hooks, and whether they can be attached; `None` if nothing wants them.
-fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<String> {
+fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<AboutHooks> {
     if wanted.proxies.is_empty() && wanted.mode != HooksMode::Required {
         return None;
     }
+    let starts = |text| AboutHooks { text, start: true };
     let (mode, otherwise) = match wanted.mode {
-        HooksMode::Off => return Some("off: tools that run unasked pass no proxy".to_owned()),
+        HooksMode::Off => {
+            let text = "off: tools that run unasked pass no proxy";
+            return Some(starts(text.to_owned()));
+        }
         HooksMode::BestEffort => ("best-effort", "you are told before the first prompt"),
         HooksMode::Required => ("required", "the chain does not start"),
     };
-    Some(match identify(agent) {
+    let why = match identify(agent) {
         Ok(known) => match known.check_reports() {
-            Ok(()) => format!("{mode}: those of {known} can be attached"),
-            Err(why) => format!("{mode}: {why}; {otherwise}"),
+            Ok(()) => return Some(starts(format!("{mode}: those of {known} can be attached"))),
+            Err(why) => why.to_string(),
         },
-        Err(why) => format!("{mode}: they cannot be attached: {why}; {otherwise}"),
+        Err(why) => format!("they cannot be attached: {why}"),
+    };
+    Some(AboutHooks {
+        text: format!("{mode}: {why}; {otherwise}"),
+        start: wanted.mode != HooksMode::Required,
     })
 }
 

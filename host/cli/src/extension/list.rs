@@ -33,6 +33,8 @@ impl List {
         if self.available {
             return self.available();
         }
+        // Only read to fail where any chain would: a manifest is read as text.
+        home::user()?;
         let place = self.named.place()?;
         let (lock, edit) = (place.lock()?, place.edit()?);
         let used: Vec<_> = edit.uses().map(str::to_owned).collect();

@@ -151,7 +151,11 @@ fn topic(request: &ToolRequest) -> &'static Topic {
 /// The request in a line of a trace.
 fn of_trace(file: &Path, wanted: usize) -> Result<ToolRequest> {
     let mut search = RequestSearch::new(wanted);
-    each(file, |number, line| search.take(number, line))?;
+    let mut last = 0;
+    each(file, |number, line| {
+        last = number;
+        search.take(number, line)
+    })?;
     let mut history = search.history().map_err(|others| {
         let others = if others.is_empty() {
             "the trace has none up to there".to_owned()
@@ -161,6 +165,9 @@ fn of_trace(file: &Path, wanted: usize) -> Result<ToolRequest> {
             format!("up to there the trace has them in the lines {others}")
         };
         let shown = Untrusted::new(file.display());
+        if last < wanted {
+            return wrong!("{shown}:{wanted}: there is no such line, the last one is {last}; {others}");
+        }
         wrong!(
             "{shown}:{wanted}: this line is neither a permission request nor a tool that is about to run; {others}"
         )

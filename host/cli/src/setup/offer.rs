@@ -166,15 +166,22 @@ impl<'s> Offer<'s> {
 
     /// An error, with the next command if there is one: with those that fit, or that gets an agent.
     fn with_next(&self, error: Error, fit: &[&Candidate]) -> crate::Error {
-        let is_missing = has_none(&error) || matches!(error, Error::UnknownAgent { .. });
+        let is_unknown = matches!(error, Error::UnknownAgent { .. });
+        let is_missing = has_none(&error) || is_unknown;
         let told = shown(error);
         if !is_missing || self.editor.is_code() {
             return told.into();
         }
         let (editor, options) = (self.editor.name, self.setup.options());
         if self.candidates.is_empty() {
+            // An unknown name is told with those that are installed already.
+            let installed = if is_unknown {
+                " either"
+            } else {
+                ", and none is installed by name"
+            };
             return wrong!(
-                "{told}; no agent was found in your PATH, and none is installed by name: `{GET}` installs one, which \
+                "{told}; no agent was found in your PATH{installed}: `{GET}` installs one, which \
                  `acp-chain setup {editor}{options}` then adds"
             );
         }

@@ -402,9 +402,15 @@ fn where_no_folder_can_be_made_nothing_is_opened() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let inside = file.join("state.db");
-    assert!(Database::find(&inside).is_err());
-    let error = Database::open(&inside).unwrap_err();
-    assert!(matches!(error, StateError::Disk { .. }), "{error}");
+    for opened in [
+        Database::find(&inside).map(drop),
+        Database::open(&inside).map(drop),
+    ] {
+        let error = opened.unwrap_err();
+        assert!(matches!(error, StateError::Unreachable { .. }), "{error}");
+        let named = format!("{} cannot be reached: ", inside.display());
+        assert!(error.to_string().starts_with(&named), "{error}");
+    }
 }
 
 #[test]

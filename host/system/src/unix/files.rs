@@ -49,6 +49,15 @@ pub fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
+/// Creates a file for its owner alone, which must not exist, for writing.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)
+}
+
 /// Creates a directory for its owner alone, with its missing parents.
 pub fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)

@@ -199,6 +199,8 @@ async fn a_command_of_ones_own_is_an_agent_and_takes_more_arguments() {
     assert!(kept.contains("`mine` stays"), "{kept}");
     let told = world.fails(&["agent", "add", "mine", "--", "sh"]);
     assert!(told.contains("is installed already"), "{told}");
+    assert!(told.contains("`acp-chain agent remove mine`"), "{told}");
+    assert!(!told.contains("agent update"), "{told}");
     // On case-insensitive systems, both agents would have the same folder.
     let told = world.fails(&["agent", "add", "Mine", "--", "sh"]);
     assert!(told.contains("`mine` is installed already"), "{told}");

@@ -160,3 +160,13 @@ fn a_source_on_the_web_is_reached_through_the_proxy_that_the_environment_names()
     let line = asked.join().unwrap();
     assert_eq!(line, "CONNECT extensions.example:443 HTTP/1.1\r\n");
 }
+
+#[test]
+fn a_config_that_is_broken_fails_the_list_of_extensions() {
+    let world = World::new();
+    let config = world.path(".config/acp-chain/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, "live = 7\n").unwrap();
+    let error = world.run_own(&["list"]).of_failure(&["list"]);
+    assert!(error.contains("config.toml:1:"), "{error}");
+}

@@ -139,7 +139,7 @@ fn the_hooks_of_the_agent_are_shown_where_a_proxy_has_a_power_over_tool_runs() {
     fs::create_dir_all(&agent).unwrap();
     fs::write(agent.join("cli"), "").unwrap();
     let path = acp_chain_tests::host::component("pass");
-    let checked = |version: &str, power: &str, mode: &str| {
+    let write = |version: &str, power: &str, mode: &str| {
         let package = format!(r#"{{"name":"pi-acp","version":"{version}"}}"#);
         fs::write(agent.join("package.json"), package).unwrap();
         let manifest = format!(
@@ -149,7 +149,11 @@ fn the_hooks_of_the_agent_are_shown_where_a_proxy_has_a_power_over_tool_runs() {
             path.display()
         );
         fs::write(world.path("chain.toml"), manifest).unwrap();
-        world.do_run(&["check", "--manifest", "chain.toml"])
+    };
+    let check = ["check", "--manifest", "chain.toml"];
+    let checked = |version: &str, power: &str, mode: &str| {
+        write(version, power, mode);
+        world.do_run(&check)
     };
     let sees = "tool-runs.read";
     let said = checked("0.0.34", sees, "required");
@@ -164,4 +168,7 @@ fn the_hooks_of_the_agent_are_shown_where_a_proxy_has_a_power_over_tool_runs() {
     assert!(said.contains("\nhooks  off: "), "{said}");
     let said = checked("0.0.34", "prompts.read", "best-effort");
     assert!(!said.contains("\nhooks  "), "{said}");
+    write("0.0.35", sees, "required");
+    let error = world.fail(&check);
+    assert!(error.contains("; the chain does not start"), "{error}");
 }

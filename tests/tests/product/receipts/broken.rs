@@ -42,6 +42,8 @@ async fn the_client_learns_that_receipts_the_trace_or_the_log_cannot_be_written(
             error.contains(expected) && error.contains(&named),
             "{error}"
         );
+        let is_advised = error.contains("name a folder that you may write to");
+        assert_eq!(is_advised, option == "--receipts", "{error}");
         let exit = client.finish().await.unwrap();
         assert_eq!(exit.status.code(), Some(2), "{exit:?}");
     }

@@ -126,6 +126,8 @@ async fn a_changed_record_is_found_and_the_log_is_not_continued() {
         refused.status.code() == Some(2) && said.contains("a new log begins"),
         "{said}"
     );
+    // It may be written.
+    assert!(!said.contains("that you may write to"), "{said}");
 }
 
 #[tokio::test]

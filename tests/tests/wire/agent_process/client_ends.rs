@@ -62,6 +62,13 @@ async fn a_client_that_asks_nothing_learns_on_standard_error_that_nothing_could_
         ),
         (["--settings", none], 1, Some("acp-chain: ".to_owned())),
         (
+            ["--project", none],
+            1,
+            Some(format!(
+                "acp-chain: --project: there is no project at {none}: "
+            )),
+        ),
+        (
             ["--trace", "/dev/null/trace"],
             2,
             Some("acp-chain: the trace file ".to_owned()),

@@ -17,7 +17,7 @@ use acp_chain_hops::route::{HopIndex, Place};
 use acp_chain_hops::routed::Routed;
 use acp_chain_recorder::State;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Kind, Message, code, text_member};
+use acp_chain_rpc::{Id, Kind, Message, code, text_member};
 
 /// Sends a native proxy its first message.
 pub(super) fn introduce(
@@ -39,6 +39,19 @@ pub(super) fn introduce(
         routed,
     });
     core.clock.set_after(START_UP, Timer::Introduction(index));
+}
+
+/// Why a program is not a proxy, if this request of it is its own first message, sent back.
+pub(super) fn echo(core: &Core, index: HopIndex, id: &Id, request: &Message) -> Option<Failure> {
+    let native = core.hops[index].native()?;
+    let introduction = native.introduction.as_ref()?;
+    let method = native.dialect.initialize();
+    let is_first = id.number() == Some(introduction.number) && &**request.method() == method;
+    is_first.then(|| {
+        Failure::new(format!(
+            "it sent `{method}` back as it was, so its program is not a proxy; correct its `command`"
+        ))
+    })
 }
 
 /// Handles a native proxy's answer to its first message.

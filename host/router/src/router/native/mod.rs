@@ -113,6 +113,9 @@ fn route_of(
 fn receive_request(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message) {
     // A request has an id.
     let id = message.id().unwrap_or_else(Id::null);
+    if let Some(failure) = life::echo(core, index, &id, &message) {
+        return core.steps.push(Step::Break(index, failure.into()));
+    }
     let Some(native) = core.hops[index].native() else {
         return;
     };

@@ -310,6 +310,29 @@ fn a_dialect_of_the_manifest_is_not_tried_but_taken() {
 }
 
 #[test]
+fn a_program_that_sends_its_first_message_back_is_said_to_be_no_proxy() {
+    for (dialect, method) in [
+        (None, "proxy/initialize"),
+        (Some(Dialect::Underscore), "_proxy/initialize"),
+    ] {
+        let mut proxy = native("n", FailurePolicy::Refuse);
+        proxy.dialect = dialect;
+        let mut router = Router::new(vec![proxy], None);
+        client(&mut router, INITIALIZE);
+        let [first] = &sent_to(&mut router, 0)[..] else {
+            panic!("one message")
+        };
+        says(&mut router, 0, first);
+        let told = format!(
+            "the proxy `n` failed on initialize: it sent `{method}` back as it was, so its program is not a proxy"
+        );
+        let answers = received(&mut router, Peer::Client);
+        assert!(answers[0].contains(&told), "{answers:?}");
+        assert_eq!(router.take_orders(), [Order::End(0)]);
+    }
+}
+
+#[test]
 fn an_error_of_the_agent_is_not_taken_for_the_proxys_own() {
     let mut router = alone(FailurePolicy::Refuse);
     client(&mut router, INITIALIZE);
