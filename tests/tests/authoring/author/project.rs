@@ -126,6 +126,8 @@ impl Project {
         };
         command
             .env("PATH", &self.path)
+            // The settings of the user who runs the tests do not count.
+            .env("XDG_CONFIG_HOME", self.world.path().join("config"))
             .env("XDG_DATA_HOME", self.world.path().join("data"))
             // Later commands and the test's chain reuse the compiled components.
             .env("XDG_CACHE_HOME", host::cache())
