@@ -25,6 +25,7 @@ pub enum MalformedReport {
 const OF_TOOLS: LeftOpen = LeftOpen {
     inputs: &["input", "toolArgs", "tool_input"],
     outputs: &["output", "toolResult", "tool_output", "tool_response"],
+    variables: &[],
 };
 
 /// A report.

@@ -63,11 +63,13 @@ pub struct Entry {
     pub id: Option<(Dialect, String)>,
 }
 
-/// Parses the entries in the params of a setup request; empty without a list.
+/// Parses the entries in the params of a setup request; empty without a list. Lua has one empty table for lists and
+/// objects, so clients in it may write an empty list as `{}`.
 pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
     let list = match member(params, SERVERS) {
         None | Some("null") => return Ok(Vec::new()),
         Some(list) if list.starts_with('[') => list,
+        Some(table) if is_empty_object(table) => return Ok(Vec::new()),
         Some(_) => return Err(DeclarationError::NoList),
     };
     let entries = Entries::of(list)
@@ -82,6 +84,10 @@ pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
         Some(entry) => Err(DeclarationError::Draft(quote(&entry.name, MAX_QUOTE))),
         None => Ok(entries),
     }
+}
+
+fn is_empty_object(json: &str) -> bool {
+    json.starts_with('{') && Entries::of(json).into_iter().flatten().next().is_none()
 }
 
 /// Replaces the entries in params. Params that are not an object stay unchanged.
@@ -290,7 +296,16 @@ mod tests {
     fn malformed_and_too_long_lists_are_rejected() {
         assert_eq!(read(r#"{"mcpServers":null}"#), Ok(Vec::new()));
         assert_eq!(read("null"), Ok(Vec::new()));
-        assert_eq!(read(r#"{"mcpServers":{}}"#), Err(DeclarationError::NoList));
+        for wrong in [r#"{"a":{}}"#, "7", r#""""#] {
+            let params = format!(r#"{{"mcpServers":{wrong}}}"#);
+            assert_eq!(read(&params), Err(DeclarationError::NoList));
+        }
+        for none in ["{}", "{ \t}", "[]", "null"] {
+            let params = format!(r#"{{"mcpServers":{none}}}"#);
+            assert_eq!(read(&params), Ok(Vec::new()), "{none}");
+            let added = write(&params, &[Entry::over_acp("t", 1)]);
+            assert!(added.starts_with(r#"{"mcpServers":[{"#), "{added}");
+        }
         let many = format!(r#"{{"mcpServers":[0{}]}}"#, ",0".repeat(MAX_SERVERS));
         assert_eq!(read(&many), Err(DeclarationError::TooMany));
         let added = write(r#"{"cwd":"/"}"#, &[Entry::over_acp("t", 1)]);

@@ -57,12 +57,17 @@ pub struct LeftOpen {
     pub inputs: &'static [&'static str],
     /// Their output, in which all names are compared exactly.
     pub outputs: &'static [&'static str],
+    /// Objects whose names are those of variables, and compared exactly. A list under such a name is the protocol's.
+    pub variables: &'static [&'static str],
 }
 
-/// Those of messages.
+/// Those of messages. What `_meta` has is that of agents, clients and their tools, and guards judge it as an input:
+/// some agents name in it the tool about which they ask.
 const OF_MESSAGES: LeftOpen = LeftOpen {
-    inputs: &["rawInput"],
+    inputs: &["rawInput", "_meta"],
     outputs: &["rawOutput"],
+    // Of the terminal in which a user signs in (`authMethods`).
+    variables: &["env"],
 };
 
 /// How the names of an object are compared.
@@ -72,6 +77,8 @@ enum Comparison {
     Lenient,
     /// The same, but names within its members exactly.
     OfParameters,
+    /// An object exactly, and a list as the most lenient parser does.
+    OfVariables,
     /// As they are spelt.
     Exact,
 }
@@ -87,8 +94,18 @@ impl Comparison {
         match self {
             Self::Lenient if is_one_of(left_open.inputs) => Self::OfParameters,
             Self::Lenient if is_one_of(left_open.outputs) => Self::Exact,
+            Self::Lenient if is_one_of(left_open.variables) => Self::OfVariables,
             Self::Lenient => Self::Lenient,
-            Self::OfParameters | Self::Exact => Self::Exact,
+            Self::OfParameters | Self::OfVariables | Self::Exact => Self::Exact,
+        }
+    }
+
+    /// The comparison in a container for which this one holds.
+    fn of_container(self, is_object: bool) -> Self {
+        match self {
+            Self::OfVariables if is_object => Self::Exact,
+            Self::OfVariables => Self::Lenient,
+            other => other,
         }
     }
 }
@@ -120,7 +137,7 @@ pub fn look_through_all(text: &str, left_open: LeftOpen) -> Result<(), Ambiguity
             b'{' | b'[' => {
                 let comparison = match open.last() {
                     Some(array) if array.names.is_none() => array.comparison,
-                    _ => within,
+                    _ => within.of_container(*byte == b'{'),
                 };
                 let names = (*byte == b'{').then(Names::default);
                 open.push(Container { names, comparison });
@@ -239,6 +256,8 @@ mod tests {
             r#""rawInput":[{"changes":{"README.md":{},"readme.md":{"a":1,"A":2}}}]"#,
             r#""rawInput":{"rows":[{"id":1,"ID":2}],"x":{"rawInput":{"b":1,"B":2}}}"#,
             r#""rawOutput":{"id":1,"ID":2,"headers":[{"Via":1,"via":2}]}"#,
+            r#""_meta":{"terminal-auth":{"env":{"http_proxy":1,"HTTP_PROXY":2}}}"#,
+            r#""env":{"http_proxy":1,"HTTP_PROXY":2},"x":[{"env":{"a":1,"A":2}}]"#,
         ] {
             assert_eq!(update(clear), Ok(()), "{clear}");
         }
@@ -252,6 +271,12 @@ mod tests {
             r#""rawOutput":{"a":1},"toolCallId":1,"ToolCallId":2"#,
             r#""rawOutput":[{"a":{}}],"x":{"b":1,"B":2}"#,
             r#""RawInput":{"changes":{"a":1,"A":2}}"#,
+            r#""_meta":{"tool_name":1,"Tool_name":2}"#,
+            r#""_meta":{"a":{"b":1,"b":2}}"#,
+            r#""env":{"a":1,"a":2}"#,
+            r#""env":[{"name":1,"Name":2}]"#,
+            r#""env":{"a":1},"b":{"c":1,"C":2}"#,
+            r#""Env":{"a":1,"A":2}"#,
             r#""rawInput":1,"rawinput":{"env":{"a":1,"A":2}}"#,
         ] {
             assert_eq!(update(unclear), Err(Ambiguity::Names), "{unclear}");

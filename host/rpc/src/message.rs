@@ -102,9 +102,15 @@ impl Message {
         // Some software writes all fields and gives null to those that do not apply.
         let is_given =
             |field: &Option<Field>| field.as_ref().map(text).is_some_and(|text| text != "null");
+        let mut has_other_envelope = false;
         match (is_given(&result), is_given(&error)) {
+            // Passed on with these members, a reader could take it for a response.
+            (false, false) if is_given(&method) => {
+                let outcomes = [result.take(), error.take()];
+                has_other_envelope = outcomes.iter().any(Option::is_some);
+            }
             // Only a result can be null.
-            (false, false) if result.is_some() && !is_given(&method) => {
+            (false, false) if result.is_some() => {
                 method = None;
                 error = None;
             }
@@ -153,7 +159,7 @@ impl Message {
             session: session.into(),
             update: OnceLock::new(),
             is_ambiguous,
-            has_other_envelope: false,
+            has_other_envelope,
         }))
     }
 
@@ -540,8 +546,22 @@ mod tests {
         ] {
             assert_eq!(kind(null), Kind::Result, "{null}");
         }
-        // Passed on as it is, a reader could take it for a response.
-        assert!(parse(r#"{"jsonrpc":"2.0","id":1,"method":"m","result":null}"#).is_err());
+        for (text, plain) in [
+            (
+                r#"{"jsonrpc":"2.0","id":"\u0061","method":"m","params":{"n": 1e400},"result":null,"error":null}"#,
+                r#"{"jsonrpc":"2.0","id":"\u0061","method":"m","params":{"n": 1e400}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","error":null,"method":"m","params":null}"#,
+                r#"{"jsonrpc":"2.0","method":"m"}"#,
+            ),
+        ] {
+            assert_eq!(
+                written(&parse(text).unwrap(), None),
+                plain.to_owned() + "\n"
+            );
+        }
+        assert!(parse(r#"{"jsonrpc":"2.0","id":1,"method":"m","result":1}"#).is_err());
     }
 
     #[test]

@@ -47,6 +47,8 @@ struct Reading<'l> {
     id: Option<&'l str>,
     /// The params, the result or the error.
     body: Option<&'l str>,
+    /// Whether the line also has an outcome of null, which does not apply.
+    has_more: bool,
 }
 
 impl<'l> Reading<'l> {
@@ -73,7 +75,11 @@ impl<'l> Reading<'l> {
         }
         // A null beside the valid members counts as absent.
         let given = |field: Option<&'l str>| field.filter(|value| *value != "null");
-        if given(result).or(given(error)).is_some() {
+        let has_outcome = given(result).or(given(error)).is_some();
+        let has_more = given(method).is_some() && !has_outcome && result.or(error).is_some();
+        if has_more {
+            (result, error) = (None, None);
+        } else if has_outcome {
             (method, result, error) = (given(method), given(result), given(error));
         } else if result.is_some() && given(method).is_none() {
             (method, error) = (None, None);
@@ -94,6 +100,7 @@ impl<'l> Reading<'l> {
             method,
             id,
             body,
+            has_more,
         })
     }
 
@@ -122,9 +129,27 @@ impl<'l> Reading<'l> {
         }
     }
 
-    /// Only the id is replaced when the message is forwarded.
+    /// The line of a request or notification with this id, without members that do not apply.
+    fn plain(&self, id: Option<&str>) -> String {
+        let method = self.method.and_then(decoded).unwrap_or_default();
+        let method = serde_json::Value::from(method);
+        let params = self.body.filter(|body| *body != "null");
+        let [id, params] = [("id", id), ("params", params)].map(|(name, value)| {
+            let member = value.map(|value| format!(",\"{name}\":{value}"));
+            member.unwrap_or_default()
+        });
+        format!("{{\"jsonrpc\":\"2.0\"{id},\"method\":{method}{params}}}\n")
+    }
+
+    /// Only the id is replaced when the message is forwarded, unless the line has more than the message.
     fn keeps_its_bytes(&self, message: &Message) {
         let line = self.line;
+        if self.has_more {
+            let new = self.id.map(|_| "\"new\"");
+            assert_eq!(written(message, None), self.plain(self.id));
+            assert_eq!(written(message, new), self.plain(new));
+            return;
+        }
         assert_eq!(written(message, None), format!("{line}\n"));
         let expected = self.id.map_or(line.to_owned(), |id| {
             let at = json::start(line, id);

@@ -43,12 +43,16 @@ async fn a_tool_call_passes_a_guard_though_its_variables_differ_in_case_only() {
     };
     let passes = call(r#"{"env":{"http_proxy":"a","HTTP_PROXY":"b"}}"#);
     let held = call(r#"{"command":"ls","Command":"rm"}"#);
+    let with_meta = r#"{"sessionUpdate":"tool_call_update","toolCallId":"t","_meta":{"terminal":{"env":{"no_proxy":"a","NO_PROXY":"b"}}}}"#;
     chain
         .client
-        .turn(&format!("update {passes}\nupdate {held}"))
+        .turn(&format!(
+            "update {passes}\nupdate {held}\nupdate {with_meta}"
+        ))
         .await;
     let got = chain.client.wire.transcript().received("client").concat();
     assert!(got.contains("HTTP_PROXY"), "{got}");
+    assert!(got.contains("NO_PROXY"), "{got}");
     assert!(!got.contains(r#""rm""#), "{got}");
     chain.finish().await;
 }

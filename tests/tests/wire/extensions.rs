@@ -289,3 +289,40 @@ async fn a_permission_is_answered_by_rule_where_the_user_sees_it_or_by_the_user(
     let asked = chain.client.receive().await.expect("the permission");
     assert_eq!(asked.method.as_deref(), Some("session/request_permission"));
 }
+
+/// After `session/cancel` the client owes `cancelled` to each permission request of the turn (protocol v1, Prompt Turn).
+#[tokio::test]
+async fn a_permission_that_is_asked_for_after_the_stop_is_cancelled_whatever_the_rules_say() {
+    let ask = r#"{"sessionId":"s","toolCall":{"toolCallId":"c","kind":"read","title":"Read","locations":[{"path":"/project/a"}]},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}"#;
+    let cancelled = r#"{"outcome":{"outcome":"cancelled"}}"#;
+    for decision in ["allow", "deny", "ask", "none"] {
+        let config = format!(
+            r#"{{"rules":[{{"decision":"{decision}","kind":"read","path":"/project/**"}}]}}"#
+        );
+        let guard = [("permissions", config.as_str())];
+        // Without a guard, the client answers itself.
+        let is_guarded = decision != "none";
+        let mut chain = chain(if is_guarded { &guard[..] } else { &[] }).await;
+        let turn = chain.client.ask("session/prompt", &prompt("read it"));
+        let asked = chain.agent.receive().await.expect("the prompt");
+        chain
+            .client
+            .notify("session/cancel", r#"{"sessionId":"s"}"#);
+        let stop = chain.agent.receive().await.expect("the cancellation");
+        assert_eq!(stop.method.as_deref(), Some("session/cancel"));
+        let id = chain.agent.ask("session/request_permission", ask);
+        if !is_guarded {
+            let came = chain.client.receive().await.expect("the request");
+            assert_eq!(came.params.as_deref(), Some(ask));
+            chain.client.send_all(came.result(cancelled));
+        }
+        let answer = chain.agent.response(&id).await;
+        assert_eq!(answer.result.as_deref(), Some(cancelled), "{decision}");
+        let end = r#"{"stopReason":"cancelled"}"#;
+        chain.agent.send_all(asked.result(end));
+        // The client sees no call, no question and no notice, only the end of the turn.
+        let came = chain.client.receive().await.expect("the end of the turn");
+        assert!(came.answers(&turn), "{decision}: {}", came.line);
+        assert_eq!(came.result.as_deref(), Some(end));
+    }
+}

@@ -12,10 +12,11 @@ use super::steps::Step;
 use super::{calls, projects, setup, way, withdraw};
 use crate::losses::Loss;
 use acp_chain_acp::{CANCEL_REQUEST, Life};
-use acp_chain_channel::Peer;
+use acp_chain_channel::{Peer, Subject};
 use acp_chain_hops::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use acp_chain_hops::route::Place;
 use acp_chain_hops::routed::Routed;
+use acp_chain_powers::is_of_protocol;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
 /// Receives a message from one end; a parent's messages come from the client's end.
@@ -30,8 +31,11 @@ pub(super) fn receive(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Messa
         Some(_) => of_the_parent(message, core.sees_tool_runs),
     };
     match (call, id) {
-        (Ok((from, message)), Some(id)) if is_notification(message.method()) => {
-            core.edge(from).answer_at_once(&id, &Message::result("{}"));
+        (Ok((from, message)), Some(id)) if is_notification(from, &message) => {
+            // Software that writes all members has null for the id of a notification, and expects no answer.
+            if id != Id::null() {
+                core.edge(from).answer_at_once(&id, &Message::result("{}"));
+            }
             let plain = Message::notification(message.method(), message.body());
             notification(core, mcp, from, plain);
         }
@@ -46,10 +50,23 @@ pub(super) fn receive(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Messa
     }
 }
 
-/// Whether a method is a notification that some clients send as a request. They get an empty result: stopping a turn
-/// never fails.
-fn is_notification(method: &str) -> bool {
-    matches!(Life::of(method), Life::Stops | Life::Withdraws)
+/// Whether a request is a notification, to which its sender has given an id: stopping a turn never fails, and nothing
+/// of a turn is lost.
+fn is_notification(from: Peer, request: &Message) -> bool {
+    let method = &**request.method();
+    let is_sent_as = |kind| {
+        is_of_protocol(&Subject {
+            sender: from,
+            kind,
+            method,
+            update: None,
+        })
+    };
+    match Life::of(method) {
+        Life::Stops | Life::Withdraws => true,
+        Life::Serves => !is_sent_as(Kind::Request) && is_sent_as(Kind::Notification),
+        _ => false,
+    }
 }
 
 fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {

@@ -123,6 +123,31 @@ impl Core {
         }
     }
 
+    /// Whether a message is a permission request in a turn that the client has stopped: the client waits for the end of
+    /// no prompt of that session.
+    #[inline]
+    pub(super) fn asks_too_late(&self, routed: &Routed) -> bool {
+        routed.toward == Peer::Client
+            && &*routed.method == PERMISSION
+            && !routed.is_response()
+            && routed
+                .session()
+                .is_some_and(|session| self.has_stopped(session))
+    }
+
+    fn has_stopped(&self, session: &Arc<str>) -> bool {
+        let prompts = self.exchanges.iter().filter(|(_, asked)| {
+            asked.toward == Peer::Agent
+                && asked.life == Life::Prompts
+                && asked.far_session() == Some(session)
+        });
+        let open =
+            prompts.map(|(_, asked)| asked.turn == PromptState::GivenUp || asked.cancel.is_some());
+        let running = self.turns.get(session).map(|turn| turn.is_given_up);
+        let all = open.chain(running).reduce(|all, one| all && one);
+        all == Some(true)
+    }
+
     /// Whether a message is a prompt or a permission request that was stopped.
     pub(super) fn is_stopped(&self, routed: &Routed) -> bool {
         let is_marked = || self.exchanges.of(routed).is_some_and(|one| one.stopped);

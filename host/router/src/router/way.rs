@@ -8,9 +8,10 @@
 //! 3. at its seat, an MCP message stops;
 //! 4. at the end of its route, the message is sent;
 //! 5. at a guard, an ambiguous message is refused;
-//! 6. at a proxy that subscribed to it, the message enters the inbox;
-//! 7. behind earlier messages of its queue, it waits;
-//! 8. behind messages that the proxy holds, it waits if it must.
+//! 6. at a proxy that subscribed to it, a permission request of a stopped turn is answered;
+//! 7. at a proxy that subscribed to it, the message enters the inbox;
+//! 8. behind earlier messages of its queue, it waits;
+//! 9. behind messages that the proxy holds, it waits if it must.
 
 use std::ops::ControlFlow;
 
@@ -59,12 +60,27 @@ fn at_proxy(
     index: HopIndex,
     routed: Routed,
 ) -> ControlFlow<(), Routed> {
-    let mut routed = guards::admit(core, index, routed)?;
+    let routed = guards::admit(core, index, routed)?;
+    let mut routed = stop_late(core, index, routed)?;
     routed.arrival = core.hops[index].next_arrival();
     core.note_queued(&mut routed);
     let routed = enter(core, mcp, index, routed)?;
     let routed = waiting::follow(core, index, routed)?;
     waiting::park(core, index, routed)
+}
+
+/// Answers a permission request of a stopped turn before a proxy is asked: the answer is that which the client owes
+/// (protocol v1, Prompt Turn), and no proxy allows anything once the client has stopped.
+fn stop_late(core: &mut Core, index: HopIndex, routed: Routed) -> ControlFlow<(), Routed> {
+    let is_late = core.asks_too_late(&routed)
+        && core.hops[index].subscription(&routed).is_some()
+        && !core.is_dry_run();
+    if !is_late {
+        return ControlFlow::Continue(routed);
+    }
+    let end = core.end_of_stopped(&routed);
+    core.steps.answer_here(&routed, end);
+    ControlFlow::Break(())
 }
 
 /// Puts a message into the inbox of a proxy that is to see it.

@@ -54,9 +54,35 @@ async fn an_answer_under_an_id_that_is_spelt_as_a_fraction_or_with_an_error_of_n
 }
 
 #[tokio::test]
+async fn updates_of_software_that_writes_all_members_arrive() {
+    let mut chain = Chain::initialized(&[]).await.unwrap();
+    let update = |text: &str| {
+        format!(
+            r#"raw {{"jsonrpc":"2.0","id":null,"method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}},"result":null,"error":null}}"#
+        )
+    };
+    let script = format!("{}\n{}\necho three", update("one"), update("two"));
+    chain.process.turn(&script).await;
+    assert_eq!(chain.process.chunks(), ["one", "two", "three"]);
+    let [one, ..] = &chain.transcript.received("client")[..] else {
+        panic!("{}", chain.transcript)
+    };
+    assert_eq!(
+        one,
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"one"}}}}"#
+    );
+    chain.goes_on().await;
+    chain.ends_well(&[]).await;
+}
+
+#[tokio::test]
 async fn a_client_that_writes_so_is_answered() {
     for (line, is_prompt) in [
         (r#"{"id":"a","method":"session/list"}"#, false),
+        (
+            r#"{"jsonrpc":"2.0","id":"a","method":"session/list","params":null,"result":null,"error":null}"#,
+            false,
+        ),
         (
             "{\n\"jsonrpc\":\"2.0\",\n\"id\":\"a\",\n\"method\":\"session/list\"}",
             false,

@@ -84,7 +84,6 @@ fn ambiguous_messages_do_not_pass_a_guard() {
         r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"sessionId":"s","SessionId":"t"}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":{"b":1,"\u0062":2}}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{},"Params":{"a":1}}"#,
-        r#"{"jsonrpc":"2.0","id":7,"method":"session/update","params":{}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"Session/Request_Permission","params":{}}"#,
     ] {

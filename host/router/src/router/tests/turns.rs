@@ -91,6 +91,37 @@ fn a_notification_as_a_request_is_answered_and_passes_every_proxy() {
 }
 
 #[test]
+fn an_update_with_an_id_passes_as_the_notification_that_it_is_and_as_often_as_it_comes() {
+    let update = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan"}}}"#;
+    for (id, answers) in [("null", vec![]), ("7", vec![ANSWERED; 2])] {
+        let with_id = format!(r#""jsonrpc":"2.0","id":{id}"#);
+        let line = update.replacen(r#""jsonrpc":"2.0""#, &with_id, 1);
+        let mut guard = forwards("*");
+        guard.registration.guard = true;
+        let mut router = Router::new(vec![forwards("*"), guard], None);
+        agent(&mut router, &line);
+        agent(&mut router, &line);
+        assert_eq!(received(&mut router, Peer::Client), [update; 2]);
+        assert_eq!(received(&mut router, Peer::Agent), answers);
+    }
+    // The client does not have this notification, and other methods are requests with any id.
+    let mut router = Router::new(vec![forwards("*")], None);
+    let theirs = update.replacen(r#""jsonrpc":"2.0""#, r#""jsonrpc":"2.0","id":7"#, 1);
+    client(&mut router, &theirs);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":null,"method":"_vendor/ask"}"#,
+    );
+    assert_eq!(
+        received(&mut router, Peer::Agent),
+        [
+            theirs.replace(r#""id":7"#, r#""id":1"#).as_str(),
+            r#"{"jsonrpc":"2.0","id":2,"method":"_vendor/ask"}"#
+        ]
+    );
+}
+
+#[test]
 fn a_stopped_prompt_is_not_sent_on_later() {
     let edit = || Decision::Replace(r#"{"sessionId":"s","prompt":[]}"#.to_owned());
     for settle in [|| Decision::Forward, edit] {
@@ -234,6 +265,54 @@ fn a_permission_that_is_held_when_the_turn_is_stopped_is_cancelled() {
 }
 
 #[test]
+fn no_proxy_allows_what_the_agent_asks_for_after_the_turn_was_stopped() {
+    let asks = r#"{"jsonrpc":"2.0","id":"q","method":"session/request_permission","params":{"sessionId":"s"}}"#;
+    let answer = |outcome: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":"q","result":{{"outcome":{{{outcome}}}}}}}"#)
+    };
+    let (cancelled, allowed) = (
+        answer(r#""outcome":"cancelled""#),
+        answer(r#""outcome":"selected","optionId":"y""#),
+    );
+    let allows = || {
+        scripted("allows", "session/request_permission", |_, _| {
+            let outcome = r#"{"outcome":{"outcome":"selected","optionId":"y"}}"#;
+            Reaction::Decided(Decision::Respond(outcome.to_owned()))
+        })
+    };
+    for end in [STOP, WITHDRAW] {
+        let mut router = Router::new(vec![forwards("*"), allows()], None);
+        client(&mut router, PROMPT);
+        client(&mut router, end);
+        received(&mut router, Peer::Agent);
+        agent(&mut router, asks);
+        assert_eq!(received(&mut router, Peer::Agent), [cancelled.as_str()]);
+        // The next prompt begins a turn of its own, whether or not the agent has ended the stopped one.
+        client(&mut router, &PROMPT.replace(r#""p""#, r#""o""#));
+        received(&mut router, Peer::Agent);
+        agent(&mut router, asks);
+        assert_eq!(received(&mut router, Peer::Agent), [allowed.as_str()]);
+        assert!(received(&mut router, Peer::Client).is_empty());
+    }
+    // In version 2 the turn goes on when its prompt is answered.
+    let mut chain = prompted_in_version_2_through(vec![allows()]);
+    agent(&mut chain, TAKEN);
+    client(&mut chain, STOP);
+    received(&mut chain, Peer::Agent);
+    agent(&mut chain, asks);
+    assert_eq!(received(&mut chain, Peer::Agent), [cancelled.as_str()]);
+    // Where no proxy sees the request, the client answers it.
+    let mut router = Router::new(vec![forwards("other")], None);
+    client(&mut router, PROMPT);
+    client(&mut router, STOP);
+    agent(&mut router, asks);
+    assert_eq!(
+        received(&mut router, Peer::Client),
+        [asks.replace(r#""q""#, "2")]
+    );
+}
+
+#[test]
 fn a_proxy_that_fails_on_a_stopped_turn_ends_it_as_the_protocol_does() {
     let mut held = Vec::<MessageId>::new();
     let gives_up = scripted("gives up", "*", move |event, ledger| match event {
@@ -277,7 +356,11 @@ const TAKEN: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#;
 
 /// A chain of version 2 whose agent has yet to answer a prompt.
 fn prompted_in_version_2() -> Router {
-    let mut router = Router::new(vec![forwards("*")], None);
+    prompted_in_version_2_through(vec![forwards("*")])
+}
+
+fn prompted_in_version_2_through(chain: Vec<Proxy>) -> Router {
+    let mut router = Router::new(chain, None);
     client(
         &mut router,
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
