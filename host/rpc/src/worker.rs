@@ -138,6 +138,11 @@ impl<A: Send + 'static> Client<A> {
         Ok((id, answer))
     }
 
+    /// How many calls wait for their answers.
+    pub fn waiting(&self) -> usize {
+        self.open.lock().answers.len()
+    }
+
     /// Makes room for another call in place of this one, whose answer comes too late.
     pub fn forget(&self, id: u64) {
         self.open.lock().answers.remove(&id);

@@ -94,6 +94,8 @@ pub enum Call {
     },
     /// Ends a lease. One that is no longer the session's stays as it is.
     Release { fence: Fence },
+    /// Asks for the number of the lease that a replica has of a session, as it does if an answer was lost.
+    LeaseOf { name: LeaseName, holder: Holder },
     /// Notes that the prompt with this key is about to be sent, unless the key is known.
     Begin {
         fence: Fence,
@@ -150,7 +152,7 @@ pub enum Call {
     Budgets { account: Option<String> },
     /// Lists how many slots there are, of an account or of all.
     Slots { account: Option<String> },
-    /// Removes prompts that were begun longer ago, and what is over.
+    /// Removes prompts that were begun longer ago, and what is over and cannot matter any longer.
     Tidy { prompts: u64 },
 }
 
@@ -221,7 +223,7 @@ pub enum Answer {
     HadTurn,
     /// To `Redeem`: what is sealed with the ticket; `None` if there is no such ticket, or no longer.
     Sealed(Option<String>),
-    /// To `Revoke`.
+    /// To `Revoke`, and to `LeaseOf`: 0 if there is no such lease.
     Number(u64),
     Revocations(Vec<Revocation>),
     Sessions(Vec<ServedSession>),
@@ -298,6 +300,11 @@ pub struct Revocation {
 }
 
 impl Call {
+    /// Whether it is a heartbeat, without which all leases of a replica end.
+    pub(crate) fn is_beat(&self) -> bool {
+        matches!(self, Self::Beat { .. })
+    }
+
     /// Whether it only reads, or is one statement: then no transaction is needed.
     #[must_use]
     pub fn is_single(&self) -> bool {
@@ -307,6 +314,7 @@ impl Call {
                 | Self::Replicas
                 | Self::Whose { .. }
                 | Self::Release { .. }
+                | Self::LeaseOf { .. }
                 | Self::End { .. }
                 | Self::Vacate { .. }
                 | Self::NextTurn { .. }

@@ -12,7 +12,10 @@ use crate::limits::{LimitError, check};
 use crate::protocol::{LINE, Outcome};
 
 /// How many calls may wait for their answers.
-const WAITING: usize = 4096;
+pub(crate) const WAITING: usize = 4096;
+
+/// How many heartbeats may wait beside them.
+pub(crate) const BEATS: usize = 16;
 
 /// How long a call may take: longer than the process waits for the database.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(6);
@@ -47,13 +50,16 @@ impl Client {
         replies: impl AsyncRead + Send + Unpin + 'static,
         requests: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
-        let client = worker::Client::start(replies, requests, WAITING, LINE);
+        let client = worker::Client::start(replies, requests, WAITING + BEATS, LINE);
         Self(Arc::new(client))
     }
 
     /// Carries out a call, within six seconds at the latest.
     pub async fn ask(&self, call: Call) -> Result<Answer, StoreError> {
         check(&call)?;
+        if !call.is_beat() && self.0.waiting() >= WAITING {
+            return Err(StoreError::Busy);
+        }
         let (id, outcome) = self.0.send(call)?;
         match timeout(PATIENCE, outcome).await {
             Ok(Ok(Outcome::Answer(answer))) => Ok(answer),
@@ -74,5 +80,35 @@ impl From<CallError> for StoreError {
             CallError::Busy => Self::Busy,
             CallError::Gone => Self::Gone,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{duplex, split};
+
+    use super::*;
+    use crate::call::Holder;
+
+    #[tokio::test]
+    async fn there_is_room_for_a_heartbeat_beside_all_other_calls() {
+        let (ours, _theirs) = duplex(64);
+        let (replies, requests) = split(ours);
+        let client = Client::start(replies, requests);
+        let others = (0..WAITING).map(|_| client.0.send(Call::Replicas).unwrap());
+        let _others: Vec<_> = others.collect();
+        let refused = client.ask(Call::Replicas).await;
+        assert_eq!(refused, Err(StoreError::Busy));
+        let beat = client.ask(Call::Beat {
+            holder: Holder {
+                replica: "a".to_owned(),
+                generation: 1,
+            },
+            lease: 1,
+            seen: 0,
+        });
+        // It is sent, and waits for its answer.
+        let waited = timeout(Duration::ZERO, beat).await;
+        assert!(waited.is_err(), "{waited:?}");
     }
 }

@@ -7,8 +7,9 @@ use crate::call::{Call, LeaseName};
 /// The longest name of a session, in bytes.
 pub const SPELLING: usize = 1024;
 
-/// The longest name of a user or an account, in bytes: an issuer's with a name of its own.
-const USER: usize = 4096;
+/// The longest name of a user or an account, in bytes: an issuer's with a name of its own is half as long at most. With
+/// the other columns of its key it fits into an entry of an index of `PostgreSQL`, which has 2,704 bytes.
+const USER: usize = 1024;
 
 /// The longest text that is sealed with a ticket, in bytes: a token, which is part of the head of a request.
 const SEALED: usize = 64 * 1024;
@@ -24,7 +25,10 @@ const NUMBER: u64 = i64::MAX as u64;
 #[serde(rename_all = "kebab-case")]
 pub enum LimitError {
     /// A text is too long.
-    #[error("the name of a session, a user or a replica is too long for the store")]
+    #[error(
+        "a name is too long for the store: that of a session or a user has at most {USER} bytes, and that of a replica \
+         {SHORT}"
+    )]
     Long,
     /// A text has the character U+0000, which `PostgreSQL` does not store.
     #[error("a name has the character U+0000, which the store does not have")]
@@ -74,6 +78,10 @@ fn texts(call: &Call) -> Vec<(&str, usize)> {
             texts.extend(of_name(name));
         }
         Call::Release { fence } => texts.extend(of_name(&fence.name)),
+        Call::LeaseOf { name, holder } => {
+            texts.push(short(&holder.replica));
+            texts.extend(of_name(name));
+        }
         Call::Begin {
             fence,
             holder,
@@ -145,7 +153,7 @@ fn numbers(call: &Call) -> Vec<u64> {
             lease,
             seen,
         } => vec![holder.generation, *lease, *seen],
-        Call::Leave { holder } => vec![holder.generation],
+        Call::Leave { holder } | Call::LeaseOf { holder, .. } => vec![holder.generation],
         Call::Take {
             holder, most, seen, ..
         } => vec![holder.generation, most.unwrap_or_default(), *seen],

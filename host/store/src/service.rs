@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::LocalSet;
 
 use crate::call::{Answer, Call};
-use crate::client::PATIENCE;
+use crate::client::{self, PATIENCE};
 use crate::engine::embedded::Embedded;
 use crate::engine::postgres::Postgres;
 use crate::engine::{Store, Unusable};
@@ -21,11 +21,46 @@ use crate::limits::check;
 use crate::place::Place;
 use crate::protocol::{LINE, Outcome};
 
-/// How many calls may wait for a connection.
-const WAITING: usize = 1024;
+/// How many calls may wait for a connection: more than a client sends before it gives up the first, so that a heartbeat
+/// behind them is read.
+const WAITING: usize = 4 * client::WAITING;
 
 /// A call that waits for a connection, and since when.
 type WaitingCall = (Instant, Request<Call>);
+
+/// What is read, and waits for a connection: heartbeats go first.
+struct Calls {
+    beats: mpsc::Sender<WaitingCall>,
+    others: mpsc::Sender<WaitingCall>,
+}
+
+/// The other end.
+struct Queue {
+    beats: mpsc::Receiver<WaitingCall>,
+    others: mpsc::Receiver<WaitingCall>,
+}
+
+fn queue() -> (Calls, Queue) {
+    let (beats, waiting_beats) = mpsc::channel(client::BEATS);
+    let (others, waiting_others) = mpsc::channel(WAITING);
+    let queue = Queue {
+        beats: waiting_beats,
+        others: waiting_others,
+    };
+    (Calls { beats, others }, queue)
+}
+
+impl Queue {
+    /// The next call; `None` once there are no more.
+    async fn next(&mut self) -> Option<WaitingCall> {
+        tokio::select! {
+            biased;
+            Some(beat) = self.beats.recv() => Some(beat),
+            Some(other) = self.others.recv() => Some(other),
+            else => None,
+        }
+    }
+}
 
 /// Serves calls until their stream ends. An embedded store is opened for the first call, and again after that has
 /// failed.
@@ -39,7 +74,7 @@ pub fn serve(
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let tasks = LocalSet::new();
-    let (calls, waiting) = mpsc::channel(WAITING);
+    let (calls, waiting) = queue();
     let waiting = Rc::new(Mutex::new(waiting));
     let replies = Rc::new(RefCell::new(replies));
     let reading = thread::Builder::new().spawn(move || read(requests, &calls))?;
@@ -119,9 +154,14 @@ async fn carry_out_all(mut store: impl Store, calls: &[Call]) -> Result<Vec<Answ
 }
 
 /// Reads calls until their stream ends, or nobody takes them.
-fn read(mut requests: impl BufRead, calls: &mpsc::Sender<WaitingCall>) -> io::Result<()> {
-    while let Some(request) = receive(&mut requests, LINE)? {
-        if calls.blocking_send((Instant::now(), request)).is_err() {
+fn read(mut requests: impl BufRead, calls: &Calls) -> io::Result<()> {
+    while let Some(request) = receive::<Request<Call>>(&mut requests, LINE)? {
+        let waiting = if request.call.is_beat() {
+            &calls.beats
+        } else {
+            &calls.others
+        };
+        if waiting.blocking_send((Instant::now(), request)).is_err() {
             break;
         }
     }
@@ -131,13 +171,13 @@ fn read(mut requests: impl BufRead, calls: &mpsc::Sender<WaitingCall>) -> io::Re
 /// Takes calls until there are no more, and answers them. One that has waited for so long that its caller has given up is
 /// not carried out.
 async fn work<S: Store>(
-    calls: Rc<Mutex<mpsc::Receiver<WaitingCall>>>,
+    calls: Rc<Mutex<Queue>>,
     replies: Rc<RefCell<impl Write>>,
     mut open: impl FnMut() -> Result<S, Unusable>,
 ) -> io::Result<()> {
     let mut store = None;
     loop {
-        let next = calls.lock().await.recv().await;
+        let next = calls.lock().await.next().await;
         let Some((since, Request { id, call })) = next else {
             return Ok(());
         };
@@ -179,6 +219,7 @@ async fn carry_out<S: Store>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::Holder;
 
     /// A store that carries out every call.
     struct Willing;
@@ -191,22 +232,50 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_whose_caller_has_given_up_is_not_carried_out() {
-        let (calls, waiting) = mpsc::channel(WAITING);
+        let (calls, waiting) = queue();
         let now = Instant::now();
         for (id, since) in [(1, now.checked_sub(PATIENCE).unwrap()), (2, now)] {
             let call = Call::Replicas;
-            calls.send((since, Request { id, call })).await.unwrap();
+            let call = (since, Request { id, call });
+            calls.others.send(call).await.unwrap();
         }
         drop(calls);
+        let text = answers(waiting).await;
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].contains("too long"), "{text}");
+        assert!(lines[1].contains("done"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_heartbeat_goes_before_all_calls_that_wait() {
+        let (calls, waiting) = queue();
+        let beat = Call::Beat {
+            holder: Holder {
+                replica: "a".to_owned(),
+                generation: 1,
+            },
+            lease: 1,
+            seen: 0,
+        };
+        let mut requests = Vec::new();
+        for (id, call) in [(1, Call::Replicas), (2, Call::Replicas), (3, beat)] {
+            send(&mut requests, &Request { id, call }).unwrap();
+        }
+        let reading = thread::spawn(move || read(&*requests, &calls));
+        reading.join().unwrap().unwrap();
+        let text = answers(waiting).await;
+        let ids: Vec<_> = text.lines().map(|line| &line[..7]).collect();
+        assert_eq!(ids, [r#"{"id":3"#, r#"{"id":1"#, r#"{"id":2"#]);
+    }
+
+    /// What one connection answers to all calls.
+    async fn answers(waiting: Queue) -> String {
         let replies = Rc::new(RefCell::new(Vec::<u8>::new()));
         let waiting = Rc::new(Mutex::new(waiting));
         work(waiting, Rc::clone(&replies), || Ok(Willing))
             .await
             .unwrap();
-        let text = String::from_utf8(replies.take()).unwrap();
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 2, "{text}");
-        assert!(lines[0].contains("too long"), "{text}");
-        assert!(lines[1].contains("done"), "{text}");
+        String::from_utf8(replies.take()).unwrap()
     }
 }

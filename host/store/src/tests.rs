@@ -64,6 +64,11 @@ async fn texts_that_are_no_columns_are_refused_before_they_are_sent() {
     let client = begin(&path(&folder));
     let long = client.ask(register(&"a".repeat(5000))).await;
     assert_eq!(long, Err(LimitError::Long.into()));
+    let long = Call::Budgets {
+        account: Some("a".repeat(1025)),
+    };
+    let error = client.ask(long).await.unwrap_err().to_string();
+    assert!(error.contains("1024 bytes"), "{error}");
     let zero = client.ask(register("a\0")).await;
     assert_eq!(zero, Err(LimitError::Zero.into()));
     let large = client.ask(Call::Revoked { since: u64::MAX }).await;

@@ -8,7 +8,8 @@
 //! session are put into a database in memory, so that all are read in one way.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use acp_chain_hooks::{self as hooks, Moment, recorded};
@@ -254,7 +255,10 @@ fn files(folder: &Path) -> Vec<(String, PathBuf)> {
 fn text(path: &Path, room: &mut u64) -> Option<String> {
     let about = fs::symlink_metadata(path).ok()?;
     *room = room.checked_sub(about.len()).filter(|_| about.is_file())?;
-    let bytes = fs::read(path).ok()?;
+    // The file may grow meanwhile.
+    let mut file = File::open(path).ok()?.take(about.len());
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -367,5 +371,20 @@ impl From<&Used> for Tokens {
             cached_read: read,
             cached_write: write,
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_of_a_file_is_read_than_its_size_was() {
+        // It has more than the system says.
+        let path = Path::new("/proc/self/status");
+        assert!(!fs::read(path).unwrap().is_empty());
+        let mut room = 1;
+        assert_eq!(text(path, &mut room).as_deref(), Some(""));
+        assert_eq!(room, 1);
     }
 }

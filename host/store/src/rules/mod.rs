@@ -24,14 +24,29 @@ const LISTED: usize = 256;
 /// For how long a replica that is over stays in the list, and for how long it is known that a user had a turn.
 const FORGOTTEN: u64 = 24 * 60 * 60 * 1000;
 
-/// What is over, each with one parameter: how long ago.
-const TIDY: [(&str, Option<u64>); 4] = [
+/// For how long revocations are listed: longer than a replica goes on without the store.
+const REVOCATIONS_LISTED: u64 = 30 * FORGOTTEN;
+
+/// What is over, each with one parameter: how long ago. A loss of the store matters for as long as prompts are known.
+const TIDY: [(&str, Option<u64>); 7] = [
     (
         "DELETE FROM acp_chain_prompts WHERE begun < {now} - $1",
         None,
     ),
     (
-        "DELETE FROM acp_chain_replicas WHERE until < {now} - $1",
+        "DELETE FROM acp_chain_rewinds WHERE rests_until < {now} - $1",
+        None,
+    ),
+    (
+        "DELETE FROM acp_chain_budgets WHERE length > 0 AND (period + 1) * length < {now} - $1",
+        Some(FORGOTTEN),
+    ),
+    (
+        "DELETE FROM acp_chain_revocations WHERE made < {now} - $1",
+        Some(REVOCATIONS_LISTED),
+    ),
+    (
+        "DELETE FROM acp_chain_replicas WHERE until < {now} - $1 AND beaten < {now} - $1",
         Some(FORGOTTEN),
     ),
     (
@@ -97,6 +112,7 @@ impl<E: Engine> Rules<'_, E> {
                 let values = [agents, session, owner, number(fence.number)];
                 self.run(sessions::RELEASE, &values).await
             }
+            Call::LeaseOf { name, holder } => self.lease_of(name, holder).await,
             Call::Begin {
                 fence,
                 holder,

@@ -27,7 +27,10 @@ RETURNING generation
 
 const LAST_REVOCATION: &str = "SELECT COALESCE(MAX(number), 0) FROM acp_chain_revocations";
 
-pub(super) const LEAVE: &str = "UPDATE acp_chain_replicas SET until = {now} WHERE name = $1 AND generation = $2 AND until > {now}";
+/// An end is before the beginning of any statement: a heartbeat that has waited for the row compares it with the time of
+/// its own beginning, and must not go on with a generation that has ended since.
+pub(super) const LEAVE: &str =
+    "UPDATE acp_chain_replicas SET until = 0 WHERE name = $1 AND generation = $2 AND until > {now}";
 
 const REPLICAS: &str = "
 SELECT r.name, r.generation, r.started, r.beaten, CASE WHEN r.until > {now} THEN r.until - {now} ELSE 0 END,
@@ -48,7 +51,8 @@ INSERT INTO acp_chain_rewinds (number, noticed, rests_until)
 SELECT $1, {now}, {now} + COALESCE(MAX(until - beaten), $2) FROM acp_chain_replicas WHERE until > beaten + $2
 ";
 
-const END_ALL: &str = "UPDATE acp_chain_replicas SET until = {now} WHERE until > {now}";
+/// As in [`LEAVE`].
+const END_ALL: &str = "UPDATE acp_chain_replicas SET until = 0 WHERE until > {now}";
 
 const ORIGIN: &str = "UPDATE acp_chain_origin SET history = $1";
 

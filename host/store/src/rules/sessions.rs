@@ -51,6 +51,11 @@ pub(super) const RELEASE: &str = "
 DELETE FROM acp_chain_leases WHERE agents = $1 AND session = $2 AND owner = $3 AND number = $4
 ";
 
+const LEASE_OF: &str = "
+SELECT COALESCE(MAX(number), 0) FROM acp_chain_leases
+WHERE agents = $1 AND session = $2 AND owner = $3 AND replica = $4 AND generation = $5
+";
+
 const FENCE: &str = "
 SELECT l.number FROM acp_chain_leases l
 JOIN acp_chain_replicas r ON r.name = l.replica AND r.generation = l.generation
@@ -164,6 +169,17 @@ impl<E: Engine> Rules<'_, E> {
         let ownership = [agents, session, owner, spelling, is_new];
         self.rows(OWN, &ownership).await?;
         Ok(Answer::Leased { number: next, lost })
+    }
+
+    pub(super) async fn lease_of(
+        &mut self,
+        name: &LeaseName,
+        holder: &Holder,
+    ) -> Result<Answer, Unusable> {
+        let [agents, session, owner] = of_name(name);
+        let [replica, generation] = of_holder(holder);
+        let values = [agents, session, owner, replica, generation];
+        Ok(Answer::Number(self.number(LEASE_OF, &values).await?))
     }
 
     pub(super) async fn begin(

@@ -6,9 +6,10 @@ use crate::engine::{Engine, Row, Unusable, Value};
 
 use self::Value::Text;
 
+/// If the budget is there, its row is locked and stays as it is: it may be about to be tidied.
 const OPEN_BUDGET: &str = "
-INSERT INTO acp_chain_budgets (account, kind, length, period, used) VALUES ($1, $2, $3, 0, 0)
-ON CONFLICT DO NOTHING
+INSERT INTO acp_chain_budgets AS b (account, kind, length, period, used) VALUES ($1, $2, $3, 0, 0)
+ON CONFLICT (account, kind, length) DO UPDATE SET used = b.used WHERE b.used < 0
 ";
 
 const BUDGET: &str = "

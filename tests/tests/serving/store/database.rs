@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use acp_chain_store::{Answer, Call, Holder, Postgres, PostgresPlace, SlotLimit, Store, TakeRule};
+use acp_chain_store::{
+    Answer, Call, Holder, LeaseName, Postgres, PostgresPlace, SlotLimit, Store, TakeRule,
+};
 use acp_chain_tests::link::Link;
 use acp_chain_tests::postgres::{
     start_encrypted_postgres, start_postgres, start_postgres_on_small_disk,
@@ -208,6 +210,119 @@ async fn tables_of_another_version_and_of_others_are_not_used() {
         .unwrap();
     let error = store.carry_out(&Call::Replicas).await.unwrap_err();
     assert!(error.to_string().contains("beaten"), "{error}");
+}
+
+#[tokio::test]
+async fn a_generation_that_has_ended_is_over_for_statements_that_have_begun_before() {
+    let server = start_postgres();
+    let url = server.url();
+    let mut store = postgres(&url).await;
+    let raw = connect(&url).await;
+    // A statement that waits for a row reads it again, and compares it with the time of its own beginning.
+    let alive = "SELECT count(*) FROM acp_chain_replicas WHERE until > beaten";
+    let one = registered(&mut store, "one", LONG).await;
+    registered(&mut store, "other", LONG).await;
+    for (call, answer, left) in [
+        (
+            Call::Leave {
+                holder: one.clone(),
+            },
+            Answer::Done,
+            1,
+        ),
+        (
+            Call::Beat {
+                holder: one,
+                lease: LONG,
+                seen: 1000,
+            },
+            Answer::Rewound,
+            0,
+        ),
+    ] {
+        assert_eq!(done(&mut store, call).await, answer);
+        let count: i64 = raw.query_one(alive, &[]).await.unwrap().get(0);
+        assert_eq!(count, left);
+    }
+    // They stay in the list for a while.
+    done(&mut store, Call::Tidy { prompts: LONG }).await;
+    let Answer::Replicas(replicas) = done(&mut store, Call::Replicas).await else {
+        panic!("they are listed")
+    };
+    let left: Vec<_> = replicas.iter().map(|replica| replica.left).collect();
+    assert_eq!(left, [0, 0]);
+}
+
+#[tokio::test]
+async fn what_can_never_matter_again_is_tidied() {
+    let server = start_postgres();
+    let url = server.url();
+    let mut store = postgres(&url).await;
+    let raw = connect(&url).await;
+    for (account, period) in [("past", LONG), ("present", LONG), ("ever", 0)] {
+        let draw = Call::Draw {
+            account: account.to_owned(),
+            kind: "prompts".to_owned(),
+            period,
+            limit: 10,
+            amount: 1,
+        };
+        done(&mut store, draw).await;
+        let revoke = Call::Revoke {
+            kind: "user".to_owned(),
+            name: account.to_owned(),
+        };
+        done(&mut store, revoke).await;
+    }
+    raw.batch_execute(
+        "UPDATE acp_chain_budgets SET period = 0 WHERE account = 'past';
+        UPDATE acp_chain_revocations SET made = 0 WHERE name = 'past';
+        INSERT INTO acp_chain_rewinds VALUES (1, 0, 0), (2, 0, 9000000000000)",
+    )
+    .await
+    .unwrap();
+    done(&mut store, Call::Tidy { prompts: LONG }).await;
+    let left = "SELECT account FROM acp_chain_budgets \
+                UNION ALL SELECT name FROM acp_chain_revocations \
+                UNION ALL SELECT number::text FROM acp_chain_rewinds ORDER BY 1";
+    let rows = raw.query(left, &[]).await.unwrap();
+    let left: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(left, ["2", "ever", "ever", "present", "present"]);
+}
+
+#[tokio::test]
+async fn the_longest_names_are_stored() {
+    let server = start_postgres();
+    let mut store = postgres(&server.url()).await;
+    // An index has the names, and makes them shorter where it can.
+    let text = sealed();
+    let holder = registered(&mut store, &text[..256], LONG).await;
+    let user = &text[1024..2048];
+    let call = Call::Take {
+        name: LeaseName {
+            agents: text[256..512].to_owned(),
+            session: text[512..768].to_owned(),
+            user: user.to_owned(),
+        },
+        spelling: text[2048..3072].to_owned(),
+        holder: holder.clone(),
+        rule: TakeRule::New,
+        most: None,
+        seen: 0,
+    };
+    let taken = done(&mut store, call).await;
+    assert!(matches!(taken, Answer::Leased { .. }), "{taken:?}");
+    let limit = SlotLimit {
+        kind: text[768..1024].to_owned(),
+        account: user.to_owned(),
+        most: 1,
+    };
+    let call = Call::Occupy {
+        holder,
+        slot: 1,
+        limits: vec![limit],
+    };
+    assert_eq!(done(&mut store, call).await, Answer::Done);
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ enum Step {
     Whose(usize, usize),
     Take(usize, usize, usize, TakeRule, Option<u64>),
     Release(usize, usize, bool),
+    LeaseOf(usize, usize, usize, bool),
     Begin(usize, usize, usize, usize, bool),
     End(usize, usize, usize, bool),
     Draw(usize, u64),
@@ -66,6 +67,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(session, user, replica, rule, most)| Step::Take(session, user, replica, rule, most)),
         1 => (session.clone(), user.clone(), is_old)
             .prop_map(|(session, user, is_old)| Step::Release(session, user, is_old)),
+        2 => (session.clone(), user.clone(), replica.clone(), is_old)
+            .prop_map(|(session, user, replica, is_old)| Step::LeaseOf(session, user, replica, is_old)),
         6 => (session.clone(), user.clone(), replica.clone(), prompt.clone(), is_old)
             .prop_map(|(session, user, replica, prompt, is_old)| Step::Begin(session, user, replica, prompt, is_old)),
         3 => (session, user.clone(), prompt, is_old)
@@ -188,6 +191,9 @@ impl Model {
                     self.leases.remove(&leased);
                 }
                 (Call::Release { fence }, Answer::Done)
+            }
+            Step::LeaseOf(session, user, replica, is_old) => {
+                self.lease_of((SESSIONS[session].0, USERS[user]), replica, is_old)
             }
             Step::Begin(session, user, replica, prompt, is_old) => {
                 self.begin((SESSIONS[session].0, USERS[user]), replica, prompt, is_old)
@@ -370,6 +376,18 @@ impl Model {
             }
         }
         (call, Answer::Leased { number, lost })
+    }
+
+    fn lease_of(&self, leased: Leased, replica: usize, is_old: bool) -> (Call, Answer) {
+        let holder = self.holder(replica, is_old);
+        let by = (replica, holder.generation);
+        let lease = self.leases.get(&leased).copied();
+        let lease = lease.filter(|(_, replica, generation)| (*replica, *generation) == by);
+        let call = Call::LeaseOf {
+            name: self.name(leased),
+            holder,
+        };
+        (call, Answer::Number(lease.map_or(0, |(number, ..)| number)))
     }
 
     fn begin(

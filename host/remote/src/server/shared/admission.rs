@@ -21,7 +21,7 @@ const NAMED: usize = 16;
 const KEY: usize = 16;
 
 /// A message that may pass. If this is dropped before, the key of a prompt is free again, and what was drawn or taken
-/// for the prompt is given back.
+/// for the prompt is given back, as far as the store has answered.
 #[derive(Debug)]
 pub struct Passage<'c> {
     connection: &'c Arc<Connection>,
@@ -170,7 +170,8 @@ impl Shared {
             connection.note_prompt(id.clone(), prompt);
             passage.prompt = Some(id);
         }
-        passage.drawn = self.draw_prompt(&connection.user).await?;
+        let user = &connection.user;
+        self.draw_prompt(user, &mut passage.drawn).await?;
         Ok(passage)
     }
 

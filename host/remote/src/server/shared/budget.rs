@@ -56,8 +56,14 @@ impl Part {
 }
 
 impl Shared {
-    /// Draws a prompt from the budgets of a user and of the user's groups. Returns the calls that give it back.
-    pub(super) async fn draw_prompt(&self, user: &User) -> Result<Vec<Call>, Denial> {
+    /// Draws a prompt from the budgets of a user and of the user's groups, and appends the calls that give it back. One
+    /// whose answer is lost, or awaited no longer, stays drawn: it may not have been carried out, and to give it back then
+    /// would be one prompt too many.
+    pub(super) async fn draw_prompt(
+        &self,
+        user: &User,
+        drawn: &mut Vec<Call>,
+    ) -> Result<(), Denial> {
         let budgets = &self.settings.budgets;
         let own = budgets.prompts_of_user;
         let own = own.map(|limit| (&user.name, PROMPTS, limit));
@@ -65,23 +71,15 @@ impl Shared {
             let limit = budgets.prompts_of_groups.get(group)?;
             Some((group, PROMPTS_OF_GROUP, *limit))
         });
-        let mut drawn = Vec::new();
         for (account, kind, limit) in own.into_iter().chain(of_groups) {
-            let denial = match self.draw(account, kind, limit, 1).await {
-                Ok((1.., _)) => {
-                    drawn.push(give_back(account, kind, 1));
-                    continue;
-                }
-                Ok((0, again)) => Denial::Spent(again),
-                Err(_) if budgets.are_open => continue,
-                Err(denial) => denial,
-            };
-            for call in drawn {
-                let _ = self.unsent.send(call);
+            match self.draw(account, kind, limit, 1).await {
+                Ok((1.., _)) => drawn.push(give_back(account, kind, 1)),
+                Ok((0, again)) => return Err(Denial::Spent(again)),
+                Err(_) if budgets.are_open => {}
+                Err(denial) => return Err(denial),
             }
-            return Err(denial);
         }
-        Ok(drawn)
+        Ok(())
     }
 
     /// Counts the bytes of a message.

@@ -23,7 +23,7 @@ const LATE: &str = "the store of the replicas was not reached in time";
 const TIDY: u32 = 100;
 
 /// How often the store is told something, in vain.
-const TELLINGS: u32 = 60;
+pub(super) const TELLINGS: u32 = 60;
 
 impl Shared {
     /// Registers this replica, unless one of its name is alive.

@@ -7,9 +7,11 @@ use std::time::Duration;
 use acp_chain_rpc::Mutex;
 use acp_chain_store::{Answer, Call, Fence, Holder, LeaseName, TakeRule};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::super::connection::{Connection, Ending};
+use super::keep::TELLINGS;
+use super::slot::LATE;
 use super::{Denial, STRIPES, Shared};
 
 /// How long the client of an idle connection is gone before another one of its user may have the sessions.
@@ -141,6 +143,64 @@ impl Shared {
         Err(Denial::Held(SOON))
     }
 
+    /// Two takings of one name would end each other's lease.
+    fn taking(&self, name: &LeaseName) -> &tokio::sync::Mutex<()> {
+        let stripe = usize::from_str_radix(&name.session[..2], 16).unwrap_or_default() % STRIPES;
+        &self.taking[stripe]
+    }
+
+    /// Releases a lease whose number nobody knows, as the call that may have taken it has no answer. If there are many,
+    /// further ones stay until this replica ends, or loads their sessions.
+    fn look_for(self: &Arc<Self>, name: LeaseName, holder: Holder) {
+        let Ok(permit) = Arc::clone(&self.lost).try_acquire_owned() else {
+            return;
+        };
+        let weak = Arc::downgrade(self);
+        tokio::spawn(async move {
+            for _ in 0..TELLINGS {
+                // The call may be carried out yet: until then, there is nothing to release.
+                sleep(LATE).await;
+                // With its generation, it has ended.
+                let has_it = |shared: &Arc<Self>| shared.holder().as_ref() == Some(&holder);
+                let Some(shared) = weak.upgrade().filter(has_it) else {
+                    break;
+                };
+                let found = shared.number(&name, &holder).await;
+                if let Some(number) = found {
+                    shared.release(name, number).await;
+                    break;
+                }
+            }
+            drop(permit);
+        });
+    }
+
+    /// The number of the lease that the store has; 0 if there is none, and `None` without an answer.
+    async fn number(&self, name: &LeaseName, holder: &Holder) -> Option<u64> {
+        let asked = self.ask(Call::LeaseOf {
+            name: name.clone(),
+            holder: holder.clone(),
+        });
+        match asked.await {
+            Ok(Answer::Number(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Releases the lease with this number, unless a connection has it. By the number: whenever that is carried out, a
+    /// later lease of this replica stays.
+    async fn release(&self, name: LeaseName, number: u64) {
+        // It may be on its way to its connection.
+        let taking = self.taking(&name).lock().await;
+        let held = self.state.lock().leases.get(&name).and_then(Weak::upgrade);
+        drop(taking);
+        let is_held = held.is_some_and(|lease| lease.fence.number == number);
+        if number > 0 && !is_held {
+            let fence = Fence { name, number };
+            let _ = self.unsent.send(Call::Release { fence });
+        }
+    }
+
     async fn take(
         self: Arc<Self>,
         name: LeaseName,
@@ -148,9 +208,7 @@ impl Shared {
         rule: TakeRule,
         connection: Weak<Connection>,
     ) -> Result<Arc<Lease>, Denial> {
-        // Two takings of one name would end each other's lease.
-        let stripe = usize::from_str_radix(&name.session[..2], 16).unwrap_or_default() % STRIPES;
-        let _taking = self.taking[stripe].lock().await;
+        let _taking = self.taking(&name).lock().await;
         let holder = self.holder().ok_or(Denial::Unavailable(self.again()))?;
         let (held, seen) = {
             let state = self.state.lock();
@@ -168,7 +226,16 @@ impl Shared {
             most: most.filter(|_| !name.user.is_empty()),
             seen,
         });
-        let (number, lost) = match taken.await? {
+        let answer = match taken.await {
+            Ok(answer) => answer,
+            Err(denial) => {
+                if matches!(denial, Denial::Unavailable(_)) {
+                    self.look_for(name, holder);
+                }
+                return Err(denial);
+            }
+        };
+        let (number, lost) = match answer {
             Answer::Leased { number, lost } => (number, lost),
             Answer::Held { again } => return Err(Denial::Held(Duration::from_millis(again))),
             Answer::Foreign | Answer::Unknown => return Err(Denial::Unknown),

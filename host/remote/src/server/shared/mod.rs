@@ -73,6 +73,9 @@ const LEAVING: Duration = Duration::from_secs(2);
 /// How many takings of leases may be under way at once.
 const STRIPES: usize = 64;
 
+/// How many leases are looked for at once that were taken by calls without an answer.
+const LOST: usize = 1024;
+
 /// How many tickets are looked up at once: those who offer them are strangers.
 const REDEEMED: usize = 4;
 
@@ -142,6 +145,8 @@ pub struct Shared {
     state: Mutex<State>,
     /// One lease of a name is taken at a time.
     taking: Vec<tokio::sync::Mutex<()>>,
+    /// One for each lease that is looked for, after a call without an answer.
+    lost: Arc<Semaphore>,
     /// One for each ticket that is looked up.
     redeeming: Arc<Semaphore>,
     /// What the store is still to be told.
@@ -210,6 +215,7 @@ impl Shared {
             taking: (0..STRIPES)
                 .map(|_| tokio::sync::Mutex::default())
                 .collect(),
+            lost: Arc::new(Semaphore::new(LOST)),
             redeeming: Arc::new(Semaphore::new(REDEEMED)),
             unsent,
             sending: Mutex::new(Some(sending)),

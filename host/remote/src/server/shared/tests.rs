@@ -1,5 +1,6 @@
 //! What becomes of leases, slots and look-ups if the store answers late, or not at all. The store is the test.
 
+use acp_chain_rpc::Message;
 use acp_chain_rpc::json_lines::{line, parse};
 use acp_chain_rpc::worker::Request;
 use serde_json::json;
@@ -54,6 +55,13 @@ impl TestStore {
 
 /// A replica that is registered with such a lease, a connection, and the store.
 async fn begin(lease: Duration) -> (Arc<Shared>, Arc<Connection>, TestStore) {
+    begin_with(lease, Budgets::default()).await
+}
+
+async fn begin_with(
+    lease: Duration,
+    budgets: Budgets,
+) -> (Arc<Shared>, Arc<Connection>, TestStore) {
     let (ours, requests) = duplex(64 * 1024);
     let (replies, theirs) = duplex(64 * 1024);
     let mut store = TestStore {
@@ -67,7 +75,7 @@ async fn begin(lease: Duration) -> (Arc<Shared>, Arc<Connection>, TestStore) {
         lease,
         admits_unowned: false,
         sessions_per_user: None,
-        budgets: Budgets::default(),
+        budgets,
         watch: Watch::new(|_| {}),
     };
     let registers = async {
@@ -107,7 +115,7 @@ fn registry() -> Registry {
 fn ann() -> Arc<User> {
     Arc::new(User {
         name: "ann".to_owned(),
-        groups: Vec::new(),
+        groups: vec!["staff".to_owned()],
     })
 }
 
@@ -128,6 +136,10 @@ async fn redeem(shared: Arc<Shared>) -> Result<Option<String>, Denial> {
 
 fn takes(call: &Call) -> bool {
     matches!(call, Call::Take { .. })
+}
+
+fn looks_for_lease(call: &Call) -> bool {
+    matches!(call, Call::LeaseOf { .. })
 }
 
 fn occupies(call: &Call) -> bool {
@@ -151,6 +163,45 @@ async fn a_slot_is_given_back_once_its_call_cannot_be_carried_out_any_longer() {
     let then = Instant::now();
     store.next(vacates).await;
     assert!(then.elapsed() >= LATE);
+}
+
+/// Asks for the lease of a session in vain: the store does not answer.
+async fn ask_in_vain(shared: &Arc<Shared>, connection: &Arc<Connection>, store: &mut TestStore) {
+    let asked = tokio::spawn(lease(Arc::clone(shared), Arc::clone(connection)));
+    store.next(takes).await;
+    let denied = tokio::select! {
+        denied = asked => denied.unwrap(),
+        _ = store.next(|_| false) => unreachable!("no call fits"),
+    };
+    assert!(matches!(denied, Err(Denial::Unavailable(_))), "{denied:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_is_released_once_the_call_that_took_it_cannot_be_carried_out_any_longer() {
+    let (shared, connection, mut store) = begin(LONG).await;
+    ask_in_vain(&shared, &connection, &mut store).await;
+    let then = Instant::now();
+    let asked = store.next(looks_for_lease).await;
+    assert!(then.elapsed() >= LATE);
+    store.answer(asked.id, &Answer::Number(8)).await;
+    store
+        .next(|call| matches!(call, Call::Release { fence } if fence.number == 8))
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_was_taken_again_is_not_released() {
+    let (shared, connection, mut store) = begin(LONG).await;
+    ask_in_vain(&shared, &connection, &mut store).await;
+    let leased = tokio::spawn(lease(Arc::clone(&shared), Arc::clone(&connection)));
+    let take = store.next(takes).await;
+    let taken = Answer::Leased { number: 9, lost: 0 };
+    store.answer(take.id, &taken).await;
+    let _lease = leased.await.unwrap().unwrap();
+    let asked = store.next(looks_for_lease).await;
+    store.answer(asked.id, &Answer::Number(9)).await;
+    let releases = store.next(|call| matches!(call, Call::Release { .. }));
+    assert!(timeout(LONG, releases).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
@@ -196,6 +247,48 @@ async fn a_replica_that_has_left_does_not_register_again() {
     shared.leave().await;
     let registers = store.next(|call| matches!(call, Call::Register { .. }));
     assert!(timeout(LONG, registers).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_drawn_for_a_prompt_is_given_back_if_nobody_waits_for_the_rest() {
+    let budgets = Budgets {
+        prompts_of_user: Some(9),
+        prompts_of_groups: [("staff".to_owned(), 9)].into(),
+        ..Budgets::default()
+    };
+    let (shared, connection, mut store) = begin_with(LONG, budgets).await;
+    let prompt =
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"session"}}"#;
+    let message = Message::parse(prompt.into()).unwrap();
+    let prompting = tokio::spawn(async move {
+        let admitted = shared.admit(&message, None, None, &connection).await;
+        admitted.map(drop)
+    });
+    let whose = store
+        .next(|call| matches!(call, Call::Whose { .. }))
+        .await
+        .id;
+    let owned = Answer::Owned {
+        exactly: true,
+        alike: true,
+        by_others: false,
+    };
+    store.answer(whose, &owned).await;
+    let take = store.next(takes).await;
+    let taken = Answer::Leased { number: 8, lost: 0 };
+    store.answer(take.id, &taken).await;
+    let draws = |call: &Call| matches!(call, Call::Draw { .. });
+    let granted = Answer::Drawn {
+        granted: 1,
+        again: 1000,
+    };
+    let first = store.next(draws).await;
+    store.answer(first.id, &granted).await;
+    store.next(draws).await;
+    prompting.abort();
+    store
+        .next(|call| matches!(call, Call::GiveBack { account, amount: 1, .. } if account == "ann"))
+        .await;
 }
 
 #[tokio::test(start_paused = true)]
