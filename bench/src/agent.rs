@@ -1,8 +1,8 @@
 //! The agent of all measurements: it answers at once, and streams as requested.
 //!
 //! A prompt begins with `ping`, which only ends the turn, or with `burst COUNT SIZE`, which first streams COUNT chunks
-//! with a text of SIZE bytes. With `hook PLACE`, it first starts a [process](crate::hooks::STARTS) of its hooks, and its
-//! answer has the time that it took.
+//! with a text of SIZE bytes. With `hook PLACE`, it first starts a [process](crate::hooks::STARTS) of its hooks, and
+//! its answer has the time that it took.
 //!
 //! If [`PROMPTS`] names a file, a line is appended for each prompt, and the names of sessions are unique.
 

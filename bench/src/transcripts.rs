@@ -1,5 +1,5 @@
-//! Recordings of agents of any size, made of small ones that real agents have written with a scripted model: their lines
-//! over and over, with new ids, and with texts as long as those of real work.
+//! Recordings of agents of any size, made of small ones that real agents have written with a scripted model: their
+//! lines over and over, with new ids, and with texts as long as those of real work.
 //!
 //! They are the same each time, of one commit.
 

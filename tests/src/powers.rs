@@ -16,8 +16,8 @@ const METHODS: &[&str] = &[
     "session/of_tomorrow",
 ];
 
-/// Every power except those that change more than what a proxy may do (`tools` adds to the requests that set up sessions,
-/// and `user.read` to its configuration), and the methods used by tests, as keys of `[[proxy]]`.
+/// Every power except those that change more than what a proxy may do (`tools` adds to the requests that set up
+/// sessions, and `user.read` to its configuration), and the methods used by tests, as keys of `[[proxy]]`.
 #[must_use]
 pub fn everything() -> &'static str {
     static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(&["tools", "user.read"]));

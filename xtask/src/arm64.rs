@@ -3,8 +3,8 @@
 //! The kernel can start only programs of its own machine. So a small library (`arm64/exec.c`) is preloaded into the
 //! emulated program, which has the emulator start what that starts: itself, above all.
 //!
-//! An emulator has no confinement to offer, neither seccomp nor Landlock: `acp-chain self-test` says so in a line that is
-//! no failure, and it is named here.
+//! An emulator has no confinement to offer, neither seccomp nor Landlock: `acp-chain self-test` says so in a line that
+//! is no failure, and it is named here.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -51,8 +51,8 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: Options) -> Resu
     Ok(program)
 }
 
-/// Builds the program with its extensions, which are compiled for any processor of this platform: for that of the builder,
-/// users with an older one would compile them, and each builder would pack other bytes.
+/// Builds the program with its extensions, which are compiled for any processor of this platform: for that of the
+/// builder, users with an older one would compile them, and each builder would pack other bytes.
 fn build(workspace: &Workspace, progress: &Progress, platform: Platform) -> Result<PathBuf> {
     let extensions = make::components(workspace, progress, BuildScope::Tests, &EXTENSIONS)?;
     let built = build_to_distribute(workspace, progress)?;

@@ -60,8 +60,8 @@ enum Command {
     /// Write what a release has beside its packages: descriptions for `self-update`, a formula for Homebrew, a manifest
     /// for Scoop, and checksums.
     ReleaseFiles {
-        /// `--url URL` is the address of the folder in which the files will be published; a folder with packages, instead
-        /// of that of `dist`.
+        /// `--url URL` is the address of the folder in which the files will be published; a folder with packages,
+        /// instead of that of `dist`.
         #[arg(
             trailing_var_arg = true,
             allow_hyphen_values = true,

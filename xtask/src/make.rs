@@ -1,6 +1,6 @@
 //! Builds and starts the programs with more dependencies than this one: `xtask-make`, which compiles components, and
-//! `xtask-dist`, which packs programs. Each is built together with the workspace or the program, whichever is needed next,
-//! so that they share their dependencies.
+//! `xtask-dist`, which packs programs. Each is built together with the workspace or the program, whichever is needed
+//! next, so that they share their dependencies.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -52,8 +52,8 @@ pub fn run<'a>(
     progress.follow(make.args(args).current_dir(workspace.path("")))
 }
 
-/// Builds `xtask-dist`, and runs it with these arguments. Its scope is always that of the tests, which start it, too: built
-/// together with the program, it could change the features of what both use.
+/// Builds `xtask-dist`, and runs it with these arguments. Its scope is always that of the tests, which start it, too:
+/// built together with the program, it could change the features of what both use.
 pub fn run_dist<A: AsRef<OsStr>>(
     workspace: &Workspace,
     progress: &Progress,

@@ -41,8 +41,8 @@ pub fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {
     run_bundle(Command::new(program).arg("bundle"), extensions, to)
 }
 
-/// Writes a copy of a program for a target, and any processor of it, that carries extensions. `ours` adds them: the program
-/// is not run.
+/// Writes a copy of a program for a target, and any processor of it, that carries extensions. `ours` adds them: the
+/// program is not run.
 pub fn bundle_for(
     ours: &Path,
     program: &Path,

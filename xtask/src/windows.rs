@@ -1,5 +1,5 @@
-//! `cargo xtask windows`: builds the program for Windows, and runs the tests of `tests/systems` under Wine, and probes of
-//! what Wine does.
+//! `cargo xtask windows`: builds the program for Windows, and runs the tests of `tests/systems` under Wine, and probes
+//! of what Wine does.
 //!
 //! Everything is in `target/windows`: Wine's folder (`wine`), which has the profile of the user of the tests, their
 //! `home`, and the programs (`bin`) with the library that Wine lacks beside them.

@@ -136,7 +136,8 @@ fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<Str
     Ok(text)
 }
 
-/// The powers known to this program, which may be of an earlier commit; without the one for which another process starts.
+/// The powers known to this program, which may be of an earlier commit; without the one for which another process
+/// starts.
 ///
 /// # Errors
 /// If it cannot be started.

@@ -198,8 +198,8 @@ impl Host {
         LINE.with_borrow_mut(|line| line.now = until);
     }
 
-    /// Sets the time of day (see [`now`](crate::now)), which remains, also over connections. Unless it is set, it is that
-    /// of the machine.
+    /// Sets the time of day (see [`now`](crate::now)), which remains, also over connections. Unless it is set, it is
+    /// that of the machine.
     pub fn set_time(&mut self, time: SystemTime) {
         LINE.with_borrow_mut(|line| line.time = Some(time));
     }

@@ -108,8 +108,8 @@ pub async fn store(
     new.ok_or_else(|| malformed(&stored))
 }
 
-/// Loads a value, changes it, and stores it; again with the new value if another connection has stored one meanwhile, so
-/// `change` may be called up to 8 times. `None` is no value. An unchanged value is not stored.
+/// Loads a value, changes it, and stores it; again with the new value if another connection has stored one meanwhile,
+/// so `change` may be called up to 8 times. `None` is no value. An unchanged value is not stored.
 ///
 /// Returns the value that is now stored. Its `since` is from before the change.
 ///

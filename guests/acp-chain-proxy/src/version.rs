@@ -57,8 +57,9 @@ impl Version {
         Peer::Client.notify("session/update", params)
     }
 
-    /// The parameters of a `session/request_permission` to the user, about no call of the agent. The text has the name of
-    /// the proxy in front of it; `number` tells the proxy's questions apart. An option is its id, its name, and its kind.
+    /// The parameters of a `session/request_permission` to the user, about no call of the agent. The text has the name
+    /// of the proxy in front of it; `number` tells the proxy's questions apart. An option is its id, its name, and its
+    /// kind.
     #[must_use]
     pub fn question(self, session: &str, number: u64, text: &str, options: &[[&str; 3]]) -> Value {
         let own = id();
@@ -77,8 +78,8 @@ impl Version {
         json!({ "sessionId": session, (member): subject, "options": options })
     }
 
-    /// The id of the option that the user selected, by the answer to such a request in either version; `None` if the user
-    /// selected none.
+    /// The id of the option that the user selected, by the answer to such a request in either version; `None` if the
+    /// user selected none.
     #[must_use]
     pub fn selected(answer: &Json) -> Option<String> {
         let outcome: String = answer.at("/outcome/outcome")?;

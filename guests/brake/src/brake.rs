@@ -219,8 +219,8 @@ impl Brake {
         self.with(session, |session| Arc::clone(&session.gate.lock))
     }
 
-    /// Stops the turn of this gate, once: a late answer stops no other one. Where the user was not asked, the next prompt
-    /// is answered with the reason.
+    /// Stops the turn of this gate, once: a late answer stops no other one. Where the user was not asked, the next
+    /// prompt is answered with the reason.
     pub(crate) fn halt(&self, session: &str, turn: &Arc<Mutex<()>>, why: &str, is_owed: bool) {
         let halts = self.with(session, |session| {
             let halts = Arc::ptr_eq(&session.gate.lock, turn) && session.gate.halt(why);

@@ -1,8 +1,8 @@
 //! The tool calls of a turn: which of them are counted, and how often the same one was made, or failed.
 //!
 //! A call is counted once: when a hook of the agent reports it, or, without hooks, when the agent first mentions it.
-//! Where hooks tell no ids, a report is about a call with the same input, however that is laid out, that was mentioned and
-//! not reported.
+//! Where hooks tell no ids, a report is about a call with the same input, however that is laid out, that was mentioned
+//! and not reported.
 
 use std::collections::BTreeMap;
 use std::mem;

@@ -49,8 +49,8 @@ fn joined(text: &str) -> impl Iterator<Item = &str> {
     (1..=count.min(MOST_LETTERS)).map(move |at| &letters[at..])
 }
 
-/// What the whole texts of commands name, whatever the language: `open('.env')`, also in a here-document. Like mentions,
-/// these can cause a denial or a question.
+/// What the whole texts of commands name, whatever the language: `open('.env')`, also in a here-document. Like
+/// mentions, these can cause a denial or a question.
 pub fn fragments(call: &Call) -> BTreeSet<&str> {
     let lines = call.input.lines.iter().flat_map(Line::texts);
     let texts = lines.chain(&call.titles);

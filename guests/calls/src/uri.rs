@@ -2,7 +2,8 @@
 
 use percent_encoding::percent_decode_str;
 
-/// The path in a URI of a file (RFC 8089), or in a reference without a scheme. That of another machine begins with `//`.
+/// The path in a URI of a file (RFC 8089), or in a reference without a scheme. That of another machine begins with
+/// `//`.
 pub fn path(uri: &str) -> Option<String> {
     let scheme = uri.split_once(':').filter(|(scheme, _)| scheme.len() > 1);
     let Some((scheme, rest)) = scheme else {

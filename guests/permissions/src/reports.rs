@@ -129,8 +129,8 @@ impl Reports {
         }
     }
 
-    /// The user has cancelled the turn. Prompts and most updates are not seen, so it is not known whether a turn goes on: if
-    /// it has ended already, the next one counts as cancelled.
+    /// The user has cancelled the turn. Prompts and most updates are not seen, so it is not known whether a turn goes
+    /// on: if it has ended already, the next one counts as cancelled.
     pub(crate) fn on_cancel(&self, session: &str) {
         self.denied.borrow_mut().remove(session);
         remember(&mut self.stopped.borrow_mut(), session);

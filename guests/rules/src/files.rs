@@ -1,5 +1,5 @@
-//! The rule files of a session: those of its directory, or else of the nearest folder above that has any, up to the root
-//! of the repository. They are read through the client.
+//! The rule files of a session: those of its directory, or else of the nearest folder above that has any, up to the
+//! root of the repository. They are read through the client.
 //!
 //! Outside of a repository nothing above the directory is read: anybody may have put a file into `/tmp`.
 

@@ -81,8 +81,8 @@ pub(crate) fn cut(text: &str, more: More) -> CutText {
     }
 }
 
-/// A title without the addition, if that is in it. Agents make titles of a prompt and cut them off anywhere: a mark or a
-/// URI that is cut off counts if it ends with some of its digits.
+/// A title without the addition, if that is in it. Agents make titles of a prompt and cut them off anywhere: a mark or
+/// a URI that is cut off counts if it ends with some of its digits.
 pub(crate) fn title(title: &str) -> Option<String> {
     let cut = cut(title, More::Never);
     let text = &cut.text;

@@ -137,7 +137,8 @@ fn is_share(path: &str, directory: Option<&Directory>) -> bool {
     slashes > 1 && directory.is_some_and(Directory::is_windows)
 }
 
-/// Whether a call may read what it names. `view` is what editors of several tools in one are told, which declare an edit.
+/// Whether a call may read what it names. `view` is what editors of several tools in one are told, which declare an
+/// edit.
 fn reads(call: &Call) -> bool {
     let mut kinds = call.all_kinds().peekable();
     let reads_nothing =

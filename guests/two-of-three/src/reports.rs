@@ -134,8 +134,8 @@ impl Guard {
         });
     }
 
-    /// Whether text from outside may have steered a call that has begun: not the text that the call itself has brought by
-    /// an earlier update.
+    /// Whether text from outside may have steered a call that has begun: not the text that the call itself has brought
+    /// by an earlier update.
     fn may_be_steered(&self, session: &str, call: u64) -> bool {
         let [mentioned, steered] = [MENTIONED, STEERED].map(|mark| CallName::marked(call, mark));
         self.with(session, |own| {

@@ -1,6 +1,6 @@
 //! Facts about the Agent Client Protocol: which side sends each method, and its effect on a connection, a session or a
-//! turn; the effect of updates on a conversation; when a turn begins and ends; the dialects of proxies; and the codes of
-//! errors. All other crates use these tables.
+//! turn; the effect of updates on a conversation; when a turn begins and ends; the dialects of proxies; and the codes
+//! of errors. All other crates use these tables.
 //!
 //! Invariants: every method of both versions' schemas has a row, and nothing here grants anything.
 

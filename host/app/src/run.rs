@@ -79,7 +79,8 @@ impl ChainOptions {
         Ok((user, manifest))
     }
 
-    /// Checks the chain without starting it. The user's own chain is not checked if the command line adds nothing to it.
+    /// Checks the chain without starting it. The user's own chain is not checked if the command line adds nothing to
+    /// it.
     pub fn check(&self) -> Result<(), ChainError> {
         if let Some(settings) = &self.settings {
             home::named_user(settings)?;

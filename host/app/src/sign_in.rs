@@ -21,7 +21,8 @@ pub struct Login {
     pub command: Option<String>,
 }
 
-/// The parameters of `initialize`, for a client without terminals that shows its user how to sign in, and may have files.
+/// The parameters of `initialize`, for a client without terminals that shows its user how to sign in, and may have
+/// files.
 pub fn params(has_files: bool) -> Value {
     json!({
         "protocolVersion": 1,

@@ -123,7 +123,8 @@ fn files(language: &Language, template: &str, name: &str) -> Files {
     files
 }
 
-/// A line of a template with this name. A comment behind a command stays at its column, or two spaces behind the command.
+/// A line of a template with this name. A comment behind a command stays at its column, or two spaces behind the
+/// command.
 fn named(line: &str, name: &str) -> String {
     let replaced = |text: &str| text.replace(NAME, name);
     match line.split_once("  # ") {

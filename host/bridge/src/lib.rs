@@ -14,8 +14,8 @@
 //! | `socket` | the socket that `mcp-shim` connects to |
 //! | `http` | clients over streamable HTTP |
 //!
-//! The bridge can be used without a chain: it connects each MCP client to the server whose secret the client has, and the
-//! owner of the bridge answers.
+//! The bridge can be used without a chain: it connects each MCP client to the server whose secret the client has, and
+//! the owner of the bridge answers.
 //!
 //! ```
 //! use acp_chain_bridge::{Arrival, Bridge, BridgeKind};

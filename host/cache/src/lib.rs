@@ -181,9 +181,10 @@ pub fn carried(engine: &Engine, program: &File, code: &Range<u64>) -> wasmtime::
     reason = "the engine cannot check whether code is its own"
 )]
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
-    // On Windows a copy is loaded. A file that wasmtime has mapped stays open, and others may only read it: it could not
-    // be evicted, and no other process could record its use. Nor can Wine map it: the view is to be copied when written
-    // to, and to be read, and Wine makes that one that can only be read, so that wasmtime fails when it changes pages.
+    // On Windows a copy is loaded. A file that wasmtime has mapped stays open, and others may only read it: it could
+    // not be evicted, and no other process could record its use. Nor can Wine map it: the view is to be copied when
+    // written to, and to be read, and Wine makes that one that can only be read, so that wasmtime fails when it changes
+    // pages.
     if cfg!(windows) {
         return compiled(engine, &fs::read(path)?);
     }

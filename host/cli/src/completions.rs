@@ -1,6 +1,6 @@
-//! `acp-chain completions`: shell completions of the command line. Names of extensions, agents and proxies change, so the
-//! scripts ask the program for them (`acp-chain complete-names`): the generator gets a placeholder for them, which is
-//! replaced in the script by a command substitution of the shell.
+//! `acp-chain completions`: shell completions of the command line. Names of extensions, agents and proxies change, so
+//! the scripts ask the program for them (`acp-chain complete-names`): the generator gets a placeholder for them, which
+//! is replaced in the script by a command substitution of the shell.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

@@ -134,7 +134,8 @@ enum Command {
     Check(check::Check),
     /// Check the installation and the chain here, and say what does not work and how to fix it
     Doctor(doctor::Doctor),
-    /// Run what acp-chain promises on this machine, and say of each promise whether it holds; needs no agent and no editor
+    /// Run what acp-chain promises on this machine, and say of each promise whether it holds; needs no agent and no
+    /// editor
     #[command(after_help = self_test::HELP)]
     SelfTest,
     /// Create a project for an extension, in a new folder

@@ -54,12 +54,12 @@ pub struct Run {
     /// Give no session the proxies of a project; so does `--manifest`, which names the whole chain
     #[arg(long)]
     no_project: bool,
-    /// Whether the agent's own hooks show its tool runs to the chain: `required`, `best-effort` or `off`; a manifest may be
-    /// stricter
+    /// Whether the agent's own hooks show its tool runs to the chain: `required`, `best-effort` or `off`; a manifest
+    /// may be stricter
     #[arg(long, value_name = "MODE")]
     hooks: Option<HooksMode>,
-    /// Let proxies do nothing: each sees its messages, which go on unchanged, and at the end of a turn you are told what they
-    /// would have done. Projects' proxies do not run
+    /// Let proxies do nothing: each sees its messages, which go on unchanged, and at the end of a turn you are told
+    /// what they would have done. Projects' proxies do not run
     #[arg(long = "dry-run", conflicts_with = "project")]
     is_dry: bool,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! The hooks of a simulated agent, as in tests: the agent's end itself sends the requests about tool runs, which an agent
-//! never does, and gets the outcomes as answers. One that has passed all proxies is answered with its parameters.
+//! The hooks of a simulated agent, as in tests: the agent's end itself sends the requests about tool runs, which an
+//! agent never does, and gets the outcomes as answers. One that has passed all proxies is answered with its parameters.
 
 use std::collections::HashMap;
 

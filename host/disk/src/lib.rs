@@ -50,8 +50,8 @@ pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, create)
 }
 
-/// Writes or replaces a file. `create` makes the temporary one; `tempfile` would add the temporary name to its error, and
-/// callers name the file.
+/// Writes or replaces a file. `create` makes the temporary one; `tempfile` would add the temporary name to its error,
+/// and callers name the file.
 fn replace(
     path: &Path,
     bytes: &[u8],

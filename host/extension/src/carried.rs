@@ -5,8 +5,8 @@
 //! the program | component, code, component, code, … | index, as JSON | its length, 8 bytes | MAGIC
 //! ```
 //!
-//! They are as trustworthy as the program: both are the same file. A signature, which only programs for macOS have here, may
-//! follow them (`macho`).
+//! They are as trustworthy as the program: both are the same file. A signature, which only programs for macOS have
+//! here, may follow them (`macho`).
 
 mod macho;
 
@@ -213,8 +213,8 @@ fn read(file: &mut File) -> io::Result<(Vec<Extension>, u64)> {
     Ok((entries, end))
 }
 
-/// The place of the trailer, the last bytes of what is appended, and the length of the index before it. `None` without one.
-/// It is at the end of the file, or before the signature.
+/// The place of the trailer, the last bytes of what is appended, and the length of the index before it. `None` without
+/// one. It is at the end of the file, or before the signature.
 fn trailer(file: &mut File, size: u64, tail: u64) -> io::Result<Option<(u64, u64)>> {
     let signed = macho::layout(file)?.and_then(|layout| layout.signed());
     let ends = [size].into_iter().chain(signed.into_iter().flatten().rev());

@@ -117,9 +117,9 @@ pub fn dialect(name: &str) -> Option<&'static Dialect> {
     ALL.iter().copied().find(|dialect| dialect.name == name)
 }
 
-/// The event before a tool that the record of a session has, under the name that the agent's hooks report, and with this
-/// input (JSON text). If there is no dialect of the agent's name, the kind is not known. What else is known is put into
-/// the event.
+/// The event before a tool that the record of a session has, under the name that the agent's hooks report, and with
+/// this input (JSON text). If there is no dialect of the agent's name, the kind is not known. What else is known is put
+/// into the event.
 pub fn recorded(agent: &str, tool: &str, input: &str) -> Event {
     Event {
         moment: Moment::BeforeTool,

@@ -1,5 +1,5 @@
-//! What a router carries messages between, and what it carries: the proxies of a chain with their state, and messages on
-//! their way. Everything here is changed by calls of the router; nothing here sends a message by itself.
+//! What a router carries messages between, and what it carries: the proxies of a chain with their state, and messages
+//! on their way. Everything here is changed by calls of the router; nothing here sends a message by itself.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Clients for people in a terminal: each plays the client of a chain, and shows what the chain does. What they say goes to a
-//! [`Screen`]; the command line is not known here.
+//! Clients for people in a terminal: each plays the client of a chain, and shows what the chain does. What they say
+//! goes to a [`Screen`]; the command line is not known here.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -5,8 +5,8 @@ use std::mem;
 
 use console::{Term, measure_text_width};
 
-/// The standard streams, as the user reads them. An implementation takes out what could steer a terminal: texts may have
-/// parts from outside.
+/// The standard streams, as the user reads them. An implementation takes out what could steer a terminal: texts may
+/// have parts from outside.
 pub trait Screen: Sync {
     /// Writes to standard output at once.
     fn put(&self, text: Arguments<'_>);

@@ -69,8 +69,8 @@ impl Edit {
         }
     }
 
-    /// The configuration of the first proxy with this name as its id or, without an id, as its extension: an empty one if
-    /// it has none. `None` if there is no such proxy.
+    /// The configuration of the first proxy with this name as its id or, without an id, as its extension: an empty one
+    /// if it has none. `None` if there is no such proxy.
     pub fn config(&mut self, name: &str) -> Option<&mut Item> {
         let proxies = self.document.get_mut("proxy")?;
         let mut entries = proxies.as_array_of_tables_mut()?.iter_mut();

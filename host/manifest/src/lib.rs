@@ -417,8 +417,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Parses a manifest, or a `config.toml`. Serde would read a table from a list, too, by the positions of its values; a list
-/// is therefore reported before what serde makes of it.
+/// Parses a manifest, or a `config.toml`. Serde would read a table from a list, too, by the positions of its values; a
+/// list is therefore reported before what serde makes of it.
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, ManifestError> {
     let syntax = |error| ManifestError::syntax(path, text, &error);
     let file: Result<T, toml::de::Error> = toml::from_str(text);

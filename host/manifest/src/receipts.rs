@@ -39,8 +39,8 @@ struct Part {
 }
 
 impl ReceiptsEntry {
-    /// Reads the table of a manifest file, if it has one, before anything else of it. The path of the folder is relative
-    /// to that of the manifest.
+    /// Reads the table of a manifest file, if it has one, before anything else of it. The path of the folder is
+    /// relative to that of the manifest.
     ///
     /// # Errors
     /// If the file cannot be read, or the table is wrong.

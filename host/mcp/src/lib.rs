@@ -6,10 +6,9 @@
 //! dialect, and translates them for the provider. An agent that does not support MCP over ACP uses the bridge at the
 //! agent's end of the chain, the crate `acp-chain-bridge`. This crate does no input or output.
 //!
-//! Every MCP message is a [`wire::McpMessage`], whatever carries it: [`wire`] reads it from the params of ACP messages, and
-//! writes it there. Requests stand alone, as in MCP 2026-07-28: a [component] and a [stateless]
-//! provider get nothing else. Everything else is translated, by `edge` for callers, and by `connected::server` for
-//! providers:
+//! Every MCP message is a [`wire::McpMessage`], whatever carries it: [`wire`] reads it from the params of ACP messages,
+//! and writes it there. Requests stand alone, as in MCP 2026-07-28: a [component] and a [stateless] provider get
+//! nothing else. Everything else is translated, by `edge` for callers, and by `connected::server` for providers:
 //!
 //! | caller | a [component] or a [stateless] provider | a [connected] provider |
 //! |---|---|---|

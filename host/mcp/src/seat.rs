@@ -1,7 +1,7 @@
 //! The seat of one MCP server: between its callers and its provider.
 //!
-//! A seat does no input or output: it maps each [`Input`] to [`Output`]s, in order. Invariants: every [`IncomingId`] gets
-//! exactly one [`Output::Answer`], unless it was [cancelled](Input::Withdrawn), and then at most one; every
+//! A seat does no input or output: it maps each [`Input`] to [`Output`]s, in order. Invariants: every [`IncomingId`]
+//! gets exactly one [`Output::Answer`], unless it was [cancelled](Input::Withdrawn), and then at most one; every
 //! [`OutgoingId`] gets exactly one [`Input::Answered`], even if it was cancelled, or the provider is closed (then an
 //! error).
 //!

@@ -1,7 +1,7 @@
 //! The keys of a configuration, as its schema describes them.
 //!
-//! A schema is its author's text, and may have any shape. What describes no key is left out, and the number and the depth
-//! of keys are bounded.
+//! A schema is its author's text, and may have any shape. What describes no key is left out, and the number and the
+//! depth of keys are bounded.
 
 use serde_json::{Map, Value};
 
@@ -14,8 +14,8 @@ const DEPTH: usize = 6;
 /// A key of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name behind those of its tables, separated by dots; `[]` behind a name marks an array of tables, and `NAME` is
-    /// any name.
+    /// Its name behind those of its tables, separated by dots; `[]` behind a name marks an array of tables, and `NAME`
+    /// is any name.
     pub path: String,
     /// Its default as JSON, if the schema has one.
     pub default: Option<String>,

@@ -62,8 +62,8 @@ fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// A pattern that allows nothing that the text does not. `confined` are programs that the agent allows only for files in
-/// its working directories, which no pattern can say.
+/// A pattern that allows nothing that the text does not. `confined` are programs that the agent allows only for files
+/// in its working directories, which no pattern can say.
 ///
 /// A pattern with a variable also matches the command without it, so a text with one has no pattern.
 pub(crate) fn allowed(given: &str, confined: &str) -> Result<String, String> {

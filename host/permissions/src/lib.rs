@@ -1,6 +1,6 @@
-//! Rules for the extension `permissions`: [`import`] translates those of agents, and [`suggest`](fn@suggest) makes rules
-//! of the calls that agents have made. [`insert`] puts them into a manifest. A [`ToolRequest`] is what rules decide about,
-//! for an explanation.
+//! Rules for the extension `permissions`: [`import`] translates those of agents, and [`suggest`](fn@suggest) makes
+//! rules of the calls that agents have made. [`insert`] puts them into a manifest. A [`ToolRequest`] is what rules
+//! decide about, for an explanation.
 //!
 //! Invariants: an imported rule never allows what its source did not, as far as one call is told from another by the
 //! conditions of `permissions`; so where a rule cannot be said, it is narrowed or left out, which is recorded with its

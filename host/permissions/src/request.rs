@@ -1,5 +1,5 @@
-//! A request that rules decide about, so that they can explain the decision: a permission request, an elicitation, or the
-//! report of a hook before a tool runs. It is read from JSON, or found in a trace.
+//! A request that rules decide about, so that they can explain the decision: a permission request, an elicitation, or
+//! the report of a hook before a tool runs. It is read from JSON, or found in a trace.
 
 use std::collections::HashMap;
 

@@ -136,8 +136,8 @@ impl Import {
         self.rules.sort_by_key(|rule| rule.decision.laxity());
     }
 
-    /// Takes out what never decides, as an earlier rule is about the same, and what allows, if a rule that denies or asks
-    /// may be missing.
+    /// Takes out what never decides, as an earlier rule is about the same, and what allows, if a rule that denies or
+    /// asks may be missing.
     pub(crate) fn finished(mut self) -> Self {
         if let Some(rule) = self.rules.get(MOST_RULES) {
             let from = rule.from.clone();

@@ -42,8 +42,8 @@ pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
     legs.map(with_titles)
 }
 
-/// Adds the titles of tool calls to messages that name a call by its id alone. A proxy may change a title, so each hop has
-/// its own.
+/// Adds the titles of tool calls to messages that name a call by its id alone. A proxy may change a title, so each hop
+/// has its own.
 fn with_titles(legs: Vec<Leg>) -> Vec<Leg> {
     let mut titles: HashMap<(String, String, String), String> = HashMap::new();
     let named = legs.into_iter().map(|leg| {

@@ -51,14 +51,14 @@ impl Root {
         self.utf8(Path::new(name), FollowSymlinks::No, most)
     }
 
-    /// Reads a text file beneath the root, of at most this many bytes; `None` if it is missing. Symbolic links that stay
-    /// beneath the root are followed.
+    /// Reads a text file beneath the root, of at most this many bytes; `None` if it is missing. Symbolic links that
+    /// stay beneath the root are followed.
     pub fn text_beneath(&self, path: &Path, most: usize) -> Result<Option<String>, FileError> {
         self.utf8(path, FollowSymlinks::Yes, most)
     }
 
-    /// Writes a file beneath the root, with its missing folders. A file that exists keeps its permissions, and must not be a
-    /// link.
+    /// Writes a file beneath the root, with its missing folders. A file that exists keeps its permissions, and must not
+    /// be a link.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         let wrong = |error: io::Error| self.unusable(path, "written", &error);
         let folder = path

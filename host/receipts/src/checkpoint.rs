@@ -1,5 +1,5 @@
-//! Checkpoints of a log, as <https://c2sp.org/tlog-checkpoint> has them: its origin, its size, the hash of its tree, and
-//! lines of extensions, which this program does not write.
+//! Checkpoints of a log, as <https://c2sp.org/tlog-checkpoint> has them: its origin, its size, the hash of its tree,
+//! and lines of extensions, which this program does not write.
 
 use std::str::FromStr;
 

@@ -1,7 +1,7 @@
 //! The process that has the log. Only it has the key by which checkpoints are signed.
 //!
-//! It reads lines: a [`Start`], then records, and [`SYNC`] where the host waits until they are on disk. It replies to the
-//! first one and to each `SYNC`, with a line of JSON each.
+//! It reads lines: a [`Start`], then records, and [`SYNC`] where the host waits until they are on disk. It replies to
+//! the first one and to each `SYNC`, with a line of JSON each.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;

@@ -12,11 +12,11 @@
 //! | `observer` | what gets every event, none left out |
 //! | `shared` | what the thread and all recorders share |
 //!
-//! Invariants: recording an event never blocks, unless there is an [`Observer`], which gets every event that it does not
-//! pass over. Events are sent to a thread, which converts them to lines and writes them; events that do not fit into its
-//! queue are counted, and the count is written instead. Without a file and an observer, and while there are no
-//! [listeners](acp_chain_live), a message costs only the check for that. Everything kept of a connection is dropped when
-//! it ends.
+//! Invariants: recording an event never blocks, unless there is an [`Observer`], which gets every event that it does
+//! not pass over. Events are sent to a thread, which converts them to lines and writes them; events that do not fit
+//! into its queue are counted, and the count is written instead. Without a file and an observer, and while there are no
+//! [listeners](acp_chain_live), a message costs only the check for that. Everything kept of a connection is dropped
+//! when it ends.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

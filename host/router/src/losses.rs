@@ -122,8 +122,8 @@ pub struct Losses {
     /// The number of losses, by sender, or by the proxy at which it happened.
     counts: HashMap<(Loss, Place), u64>,
     notified: HashSet<(Loss, Place)>,
-    /// The texts of which the user was notified, by sender or by proxy (see [`Frequency::Each`]); without a place, other
-    /// topics.
+    /// The texts of which the user was notified, by sender or by proxy (see [`Frequency::Each`]); without a place,
+    /// other topics.
     texts: HashMap<Option<Place>, HashSet<String>>,
 }
 
@@ -150,8 +150,8 @@ impl Losses {
         self.notified.insert((loss, at))
     }
 
-    /// Notes that the user is notified of this text at a place, or of a topic. Returns whether it is new. For each place,
-    /// only a limited number of texts is remembered and shown.
+    /// Notes that the user is notified of this text at a place, or of a topic. Returns whether it is new. For each
+    /// place, only a limited number of texts is remembered and shown.
     pub fn note_text(&mut self, at: Option<Place>, text: &str) -> bool {
         let most = if at.is_some() { 32 } else { 256 };
         let texts = self.texts.entry(at).or_default();

@@ -1,8 +1,8 @@
 //! Checks that every parser reads a message in the same way.
 //!
 //! JSON leaves open what duplicate names mean, and some parsers ignore case. A guard must read a message as the peers
-//! do that it protects. That is about names that the protocol gives to members. Within what it leaves to tools, names are
-//! those of variables, headers, columns and files, which may differ in case.
+//! do that it protects. That is about names that the protocol gives to members. Within what it leaves to tools, names
+//! are those of variables, headers, columns and files, which may differ in case.
 //!
 //! The work is bounded by the length of a text, the memory by [`LARGEST`]. Long texts should be checked
 //! [`aside`](crate::aside).

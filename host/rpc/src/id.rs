@@ -36,8 +36,8 @@ impl Id {
         &self.text
     }
 
-    /// The whole number that the id is. Some programs read all numbers as fractions, and answer the request 1 under the id
-    /// `1.0`.
+    /// The whole number that the id is. Some programs read all numbers as fractions, and answer the request 1 under the
+    /// id `1.0`.
     pub fn number(&self) -> Option<u64> {
         let whole = match self.text.split_once('.') {
             Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,

@@ -28,7 +28,8 @@ pub struct MalformedLine {
 /// How much of the beginning of a line the log and the user get, in bytes.
 const EXCERPT: usize = 80;
 
-/// How much of the beginning of a line is searched for secrets, in bytes: more, so that the end of the excerpt cuts none.
+/// How much of the beginning of a line is searched for secrets, in bytes: more, so that the end of the excerpt cuts
+/// none.
 const SEARCHED: usize = 1024;
 
 impl MalformedLine {

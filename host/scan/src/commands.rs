@@ -27,8 +27,8 @@ pub enum Unreadable {
 }
 
 /// Calls `take` for each tool that runs commands, in the order of the recording, with the number of the line, or of the
-/// part of a database, counted from 1, and with the tool's input: JSON text. Lines and parts that are damaged or too long
-/// are passed over.
+/// part of a database, counted from 1, and with the tool's input: JSON text. Lines and parts that are damaged or too
+/// long are passed over.
 ///
 /// # Errors
 /// If the recording cannot be read.

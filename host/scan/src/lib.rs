@@ -1,5 +1,5 @@
-//! Reads what agents have recorded of their sessions on this machine, and traces of ours, plays it through a chain without
-//! starting anything, and reports what would have happened.
+//! Reads what agents have recorded of their sessions on this machine, and traces of ours, plays it through a chain
+//! without starting anything, and reports what would have happened.
 //!
 //! | file | what it is |
 //! |---|---|

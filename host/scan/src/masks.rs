@@ -24,8 +24,8 @@ impl Default for Masks {
 }
 
 impl Masks {
-    /// A text from a recording for a report: its beginning, without the secrets that the default rules find, and without
-    /// control characters.
+    /// A text from a recording for a report: its beginning, without the secrets that the default rules find, and
+    /// without control characters.
     pub fn shown(&self, text: &str) -> String {
         let start = &text[..text.floor_char_boundary(LONGEST)];
         let masked = self.0.as_ref().map(|detector| {

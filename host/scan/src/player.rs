@@ -37,7 +37,8 @@ const MOST_SESSIONS: usize = 100;
 /// The longest name of a session, in bytes. Of a longer one, this is the name.
 const LONGEST_NAME: usize = 1000;
 
-/// The longest parameters that are sent, in bytes: the chain accepts no line that is longer, with the rest of a request.
+/// The longest parameters that are sent, in bytes: the chain accepts no line that is longer, with the rest of a
+/// request.
 const LONGEST_PARAMS: usize = LINE - 1024;
 
 /// Plays recordings against one chain.

@@ -1,5 +1,5 @@
-//! Plays recordings, several side by side: each worker has a thread, a runtime and a chain of its own, which it keeps from
-//! recording to recording. The largest begin first: no worker is left with one when the others have ended.
+//! Plays recordings, several side by side: each worker has a thread, a runtime and a chain of its own, which it keeps
+//! from recording to recording. The largest begin first: no worker is left with one when the others have ended.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};

@@ -71,8 +71,8 @@ impl AddAssign for Tokens {
     }
 }
 
-/// The user's prices for a million tokens, in the form of `prices` of the extension `brake`. Tokens of the cache cost as
-/// much as those of the input, unless they have a price.
+/// The user's prices for a million tokens, in the form of `prices` of the extension `brake`. Tokens of the cache cost
+/// as much as those of the input, unless they have a price.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Prices {

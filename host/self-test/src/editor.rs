@@ -1,5 +1,5 @@
-//! The editor of the self-test: it launches a chain, and takes turns. It waits for nothing longer than [`PATIENCE`], and
-//! the chain has ended when it is dropped.
+//! The editor of the self-test: it launches a chain, and takes turns. It waits for nothing longer than [`PATIENCE`],
+//! and the chain has ended when it is dropped.
 
 use std::process::Stdio;
 

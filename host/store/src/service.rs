@@ -168,8 +168,8 @@ fn read(mut requests: impl BufRead, calls: &Calls) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes calls until there are no more, and answers them. One that has waited for so long that its caller has given up is
-/// not carried out.
+/// Takes calls until there are no more, and answers them. One that has waited for so long that its caller has given up
+/// is not carried out.
 async fn work<S: Store>(
     calls: Rc<Mutex<Queue>>,
     replies: Rc<RefCell<impl Write>>,

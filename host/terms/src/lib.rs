@@ -1,5 +1,5 @@
-//! What users read before they decide: what an extension asks for, what the proxies of a project ask for, and what a proxy
-//! may do. Everything is lines of text, which the command line prints.
+//! What users read before they decide: what an extension asks for, what the proxies of a project ask for, and what a
+//! proxy may do. Everything is lines of text, which the command line prints.
 //!
 //! Invariant: all text from outside is quoted, and what is of high danger is marked with `!`.
 //!

@@ -40,8 +40,8 @@ fn entry(name: &str) -> String {
     text.replace(&path, &host::component(name).display().to_string())
 }
 
-/// Writes the manifest of a chain of all examples, and compiles them once: some are interpreters, which compile slowly, and
-/// tests that start at the same time would each compile them.
+/// Writes the manifest of a chain of all examples, and compiles them once: some are interpreters, which compile slowly,
+/// and tests that start at the same time would each compile them.
 async fn compiled(folder: &TempDir) -> PathBuf {
     static COMPILED: OnceCell<()> = OnceCell::const_new();
     let manifest = folder.path().join("acp-chain.toml");

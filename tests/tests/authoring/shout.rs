@@ -147,8 +147,8 @@ impl Shout {
     }
 }
 
-/// Compiles the components in each language once: the interpreters compile slowly, and tests that start at the same time
-/// would each compile them.
+/// Compiles the components in each language once: the interpreters compile slowly, and tests that start at the same
+/// time would each compile them.
 pub async fn compile() {
     static COMPILED: OnceCell<()> = OnceCell::const_new();
     let compile = async || {

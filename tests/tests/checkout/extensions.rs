@@ -1,5 +1,5 @@
-//! The pages of the built-in extensions list each key of their configuration, as its schema describes it, and use each in
-//! an example; that of `two-of-three` lists the ways out that are tried. `cargo xtask book` writes the lists again.
+//! The pages of the built-in extensions list each key of their configuration, as its schema describes it, and use each
+//! in an example; that of `two-of-three` lists the ways out that are tried. `cargo xtask book` writes the lists again.
 
 use std::collections::BTreeSet;
 use std::fs;

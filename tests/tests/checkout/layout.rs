@@ -188,8 +188,8 @@ fn behind<'a>(code: &'a str, path: &str) -> Vec<&'a str> {
     names
 }
 
-/// Each file belongs to one of these parts, by its name or that of its folder, and uses only parts that stand below: what
-/// `used` finds in its code.
+/// Each file belongs to one of these parts, by its name or that of its folder, and uses only parts that stand below:
+/// what `used` finds in its code.
 fn assert_order(
     folder: &Path,
     parts: &[String],

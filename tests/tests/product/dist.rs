@@ -305,8 +305,8 @@ fn the_list_of_what_is_in_the_program_follows_its_schema_and_has_what_is_linked(
     }
 }
 
-/// A folder with the archive, and what stands for those for these other targets, in which `cargo xtask release-files` has
-/// run.
+/// A folder with the archive, and what stands for those for these other targets, in which `cargo xtask release-files`
+/// has run.
 fn release_files(more: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let archive = package("acp-chain-", ".tar.gz");

@@ -290,7 +290,8 @@ async fn a_permission_is_answered_by_rule_where_the_user_sees_it_or_by_the_user(
     assert_eq!(asked.method.as_deref(), Some("session/request_permission"));
 }
 
-/// After `session/cancel` the client owes `cancelled` to each permission request of the turn (protocol v1, Prompt Turn).
+/// After `session/cancel` the client owes `cancelled` to each permission request of the turn (protocol v1, Prompt
+/// Turn).
 #[tokio::test]
 async fn a_permission_that_is_asked_for_after_the_stop_is_cancelled_whatever_the_rules_say() {
     let ask = r#"{"sessionId":"s","toolCall":{"toolCallId":"c","kind":"read","title":"Read","locations":[{"path":"/project/a"}]},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}"#;

@@ -31,8 +31,8 @@ pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the program without extensions here and from a copy of the checkout, with the profile `dist`, and compares the
-/// bytes.
+/// Builds the program without extensions here and from a copy of the checkout, with the profile `dist`, and compares
+/// the bytes.
 pub fn check_program(workspace: &Workspace) -> Result<()> {
     let progress = &Progress::new(workspace);
     let own = build_to_distribute(workspace, progress)?;

@@ -1,5 +1,5 @@
-//! One agent takes all steps; in `hooks`, with its hooks attached, in `brake`, with limits, and in `thirds`, asked about
-//! before it posts a key. In `speed`, its calls are timed.
+//! One agent takes all steps; in `hooks`, with its hooks attached, in `brake`, with limits, and in `thirds`, asked
+//! about before it posts a key. In `speed`, its calls are timed.
 
 mod brake;
 pub mod hooks;
@@ -307,7 +307,8 @@ fn turn(session: &Value, word: &str) -> Value {
     prompt(session, &script(word))
 }
 
-/// The request that sets the first mode that fits, without its session. `fits` gets its id, and that of the current one.
+/// The request that sets the first mode that fits, without its session. `fits` gets its id, and that of the current
+/// one.
 fn mode(opened: &Answer, fits: impl Fn(&Value, &Value) -> bool) -> Option<(&'static str, Value)> {
     let Answer::Result(opened) = opened else {
         return None;

@@ -1,5 +1,5 @@
-//! The program for another machine: built with Debian's compiler for that, and never run. What has to run, to compile the
-//! extensions and to print the texts, is a program of the same checkout for this machine: the native one.
+//! The program for another machine: built with Debian's compiler for that, and never run. What has to run, to compile
+//! the extensions and to print the texts, is a program of the same checkout for this machine: the native one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

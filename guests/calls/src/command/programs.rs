@@ -110,8 +110,8 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("zip", &["-TT", "--unzip-command"]),
 ];
 
-/// Options with which a program writes or deletes files, takes another configuration, or reads files anywhere, though it
-/// otherwise reads where it is.
+/// Options with which a program writes or deletes files, takes another configuration, or reads files anywhere, though
+/// it otherwise reads where it is.
 pub(super) const WRITING: &[(&str, &[&str])] = &[
     ("cargo", &["--config"]),
     (

@@ -92,8 +92,9 @@ impl Word {
     }
 }
 
-/// Whether a word has a bracket outside of quotes, and blanks behind it: the parser takes it for the index of an array, which
-/// reaches beyond blanks and lines to the next bracket or to the end, where a shell begins another word or command.
+/// Whether a word has a bracket outside of quotes, and blanks behind it: the parser takes it for the index of an array,
+/// which reaches beyond blanks and lines to the next bracket or to the end, where a shell begins another word or
+/// command.
 pub fn is_subscript_with_blanks(raw: &str) -> bool {
     let mut quoted = Word::exact("");
     let mut rest = raw.chars();
@@ -111,8 +112,8 @@ pub fn is_subscript_with_blanks(raw: &str) -> bool {
     false
 }
 
-/// Whether shells, or this parser, read the parts of a word differently: within backquotes a `\` is removed before the commands
-/// there are read, and in an expansion within double quotes only some shells take `'` for a quote.
+/// Whether shells, or this parser, read the parts of a word differently: within backquotes a `\` is removed before the
+/// commands there are read, and in an expansion within double quotes only some shells take `'` for a quote.
 pub fn has_unclear_quotes(raw: &str) -> bool {
     let mut rest = raw.chars();
     let mut is_double = false;

@@ -223,8 +223,8 @@ impl HooksPlan {
         !self.proxies.is_empty() || self.are_for_projects || self.mode == HooksMode::Required
     }
 
-    /// Attaches the hooks of the agent that `command` starts once, if they are needed. Has to be called within a runtime
-    /// of tokio, and before the supervisor allows the command.
+    /// Attaches the hooks of the agent that `command` starts once, if they are needed. Has to be called within a
+    /// runtime of tokio, and before the supervisor allows the command.
     pub fn attach(
         &self,
         command: Option<&mut CommandLine>,

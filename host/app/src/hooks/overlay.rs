@@ -13,8 +13,8 @@ use super::{NoHooks, file_error};
 /// The name of the client in the folder.
 const CLIENT: &str = "hook";
 
-/// The words of the client that agents start for each event: a small program in this folder, or this one, where programs
-/// cannot be run in the folder.
+/// The words of the client that agents start for each event: a small program in this folder, or this one, where
+/// programs cannot be run in the folder.
 pub fn client(folder: &Path) -> Result<Vec<String>, NoHooks> {
     if let Some(program) = acp_chain_hooks::client() {
         let path = folder.join(CLIENT);

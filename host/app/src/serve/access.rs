@@ -1,4 +1,5 @@
-//! The access log: a file of lines that [starts over](acp_chain_system::rotated) when it grows too long, or standard error.
+//! The access log: a file of lines that [starts over](acp_chain_system::rotated) when it grows too long, or standard
+//! error.
 
 use std::io::{self, Write};
 use std::path::Path;

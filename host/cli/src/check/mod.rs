@@ -376,8 +376,8 @@ fn start(runtime: &Runtime, guest: &Guest) -> Start {
     }
 }
 
-/// Prints the warnings of a proxy that was started; `in_full`, also its subscriptions, compared with its powers, and with
-/// those that it has `asked` for, if it is an extension. Returns whether the proxy starts.
+/// Prints the warnings of a proxy that was started; `in_full`, also its subscriptions, compared with its powers, and
+/// with those that it has `asked` for, if it is an extension. Returns whether the proxy starts.
 fn print_start(
     runtime: &Runtime,
     guest: &Guest,

@@ -37,7 +37,8 @@ Exit codes:
   1  it is not, because you said no or because of an error
   2  the command line is wrong")]
 pub struct Add {
-    /// Where it comes from: a name that `list --available` shows, a file, `https://…#sha256=…`, or `registry.example/org/name:1.2`
+    /// Where it comes from: a name that `list --available` shows, a file, `https://…#sha256=…`, or
+    /// `registry.example/org/name:1.2`
     #[arg(value_name = "SOURCE")]
     source: Source,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! `acp-chain bundle`: makes a copy of this program, or of one for another machine, with built-in extensions, each compiled
-//! for the machine.
+//! `acp-chain bundle`: makes a copy of this program, or of one for another machine, with built-in extensions, each
+//! compiled for the machine.
 
 use std::fs;
 use std::io::Cursor;

@@ -64,8 +64,8 @@ pub fn ask(question: &str, unasked: Result<bool>) -> Result<bool> {
     Ok(read.is_ok() && matches!(&*said, "y" | "yes"))
 }
 
-/// Lets the user choose one of several on the terminal, by number; `None` without a terminal, or a choice. `question` is
-/// the beginning of it.
+/// Lets the user choose one of several on the terminal, by number; `None` without a terminal, or a choice. `question`
+/// is the beginning of it.
 pub fn pick(question: &str, choices: &[String]) -> Option<usize> {
     if !stdin().is_terminal() || !out::has_error_terminal() {
         return None;

@@ -1,5 +1,5 @@
-//! `acp-chain permissions explain`: plays one request that rules decide about against the proxies of a chain, and prints
-//! their explanations: a permission request, or that of a hook before a tool runs.
+//! `acp-chain permissions explain`: plays one request that rules decide about against the proxies of a chain, and
+//! prints their explanations: a permission request, or that of a hook before a tool runs.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -11,8 +11,8 @@ use crate::Result;
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ReceiptsArgs {
-    /// Keep receipts in this folder: what was decided, by whom, and each tool call, in a log whose changes are found; an
-    /// empty name is none
+    /// Keep receipts in this folder: what was decided, by whom, and each tool call, in a log whose changes are found;
+    /// an empty name is none
     #[arg(long, value_name = "FOLDER")]
     receipts: Option<OsString>,
     /// Whether turns stop when receipts cannot be written: `stop`, the default, or `continue`

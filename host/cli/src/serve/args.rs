@@ -52,8 +52,8 @@ pub struct ServeArgs {
     /// How long turns may go on once it is asked to stop: 30 unless config.toml says otherwise
     #[arg(long, value_name = "SECONDS")]
     drain_seconds: Option<u32>,
-    /// When an idle proxy is put to sleep, 0 for never: 300 unless config.toml says otherwise, and sooner where many are
-    /// awake
+    /// When an idle proxy is put to sleep, 0 for never: 300 unless config.toml says otherwise, and sooner where many
+    /// are awake
     #[arg(long, value_name = "SECONDS")]
     sleep_seconds: Option<u32>,
     /// Only make the tables of the store that config.toml names, or bring them up to date

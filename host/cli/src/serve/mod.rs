@@ -43,8 +43,8 @@ pub struct Serve {
     /// Also append this extension to the chain; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]
     with: Vec<String>,
-    /// Whether the agent's own hooks must show its tool runs to the chain: `required`, `best-effort` or `off`; a manifest
-    /// may be stricter
+    /// Whether the agent's own hooks must show its tool runs to the chain: `required`, `best-effort` or `off`; a
+    /// manifest may be stricter
     #[arg(long, value_name = "MODE")]
     hooks: Option<HooksMode>,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! A change as a diff. Configurations have keys in their environments, and a diff is pasted elsewhere: those that are found
-//! are not shown.
+//! A change as a diff. Configurations have keys in their environments, and a diff is pasted elsewhere: those that are
+//! found are not shown.
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_secrets::masked;

@@ -58,8 +58,8 @@ pub struct Setup {
     #[arg(long, group = "whose", conflicts_with_all = ["agents", "file"])]
     all: bool,
     /// Only this agent, by its name in the editor's configuration; for Neovim and Emacs, the name of its program. An
-    /// agent that is installed by `acp-chain agent add`, or a known one in your PATH, is added if the editor does not have
-    /// it, or launches it by itself
+    /// agent that is installed by `acp-chain agent add`, or a known one in your PATH, is added if the editor does not
+    /// have it, or launches it by itself
     #[arg(long = "agent", value_name = "NAME", requires = "editor")]
     agents: Vec<String>,
     /// Add this extension to the chain in your config.toml for these agents

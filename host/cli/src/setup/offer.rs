@@ -1,5 +1,5 @@
-//! Agents that an editor could get: those that are installed by name, and those in `PATH`, which get a name first. If an
-//! editor has no agent that the chain can be put in front of, one of them is added.
+//! Agents that an editor could get: those that are installed by name, and those in `PATH`, which get a name first. If
+//! an editor has no agent that the chain can be put in front of, one of them is added.
 
 use acp_chain_agents::Known;
 use acp_chain_app::agent::{self, Candidate};

@@ -1,6 +1,7 @@
-//! Programs for macOS (Mach-O). What a signature covers ends with the last segment, `__LINKEDIT`, and a signature cannot be
-//! made of a program with anything behind that. So what is appended to an unsigned program becomes a part of this segment:
-//! as the end of its table of strings, which the tools for signing want to be last. The signature follows later.
+//! Programs for macOS (Mach-O). What a signature covers ends with the last segment, `__LINKEDIT`, and a signature
+//! cannot be made of a program with anything behind that. So what is appended to an unsigned program becomes a part of
+//! this segment: as the end of its table of strings, which the tools for signing want to be last. The signature follows
+//! later.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -86,8 +87,8 @@ pub fn layout(file: &mut File) -> io::Result<Option<Layout>> {
 }
 
 impl Layout {
-    /// Where what precedes the signature ends, at the earliest and at the latest: it is padded with zeros. `None` without
-    /// a signature.
+    /// Where what precedes the signature ends, at the earliest and at the latest: it is padded with zeros. `None`
+    /// without a signature.
     pub fn signed(&self) -> Option<std::ops::RangeInclusive<u64>> {
         let end = self.signature?;
         Some(end.saturating_sub(ALIGNMENT - 1)..=end)

@@ -17,8 +17,8 @@ pub(super) static GEMINI: Dialect = Dialect {
 /// A policy of the administrator's tier: no rule of the user's or of a project outranks it, in whichever mode.
 ///
 /// The first rule has a pattern, which matches every input: without one, Gemini does not ask about commands that it
-/// takes for harmless or, in the mode `yolo`, cannot parse. In the mode `plan` it denies most tools, which must stay so:
-/// the last rule names those that it runs.
+/// takes for harmless or, in the mode `yolo`, cannot parse. In the mode `plan` it denies most tools, which must stay
+/// so: the last rule names those that it runs.
 const POLICY: &str = r#"[[rule]]
 toolName = "*"
 argsPattern = "."

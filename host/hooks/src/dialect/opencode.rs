@@ -48,9 +48,9 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
     }
 }
 
-/// How long npm pauses between its attempts, at least and at most. Before the agent loads plugins for a session, it waits
-/// for npm to install a package into each of its user's folders for settings, and without network, npm would pause for
-/// more than a minute each time. Our plugin takes these away again before the first tool runs.
+/// How long npm pauses between its attempts, at least and at most. Before the agent loads plugins for a session, it
+/// waits for npm to install a package into each of its user's folders for settings, and without network, npm would
+/// pause for more than a minute each time. Our plugin takes these away again before the first tool runs.
 const ONLY_TO_START: [&str; 2] = [
     "npm_config_fetch_retry_mintimeout",
     "npm_config_fetch_retry_maxtimeout",

@@ -1,4 +1,5 @@
-//! What each proxy did: what one end sent beside what the other received, and whether that is what the demo should show.
+//! What each proxy did: what one end sent beside what the other received, and whether that is what the demo should
+//! show.
 
 use acp_chain_acp::PROMPT;
 use console::{measure_text_width, style};

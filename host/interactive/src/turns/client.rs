@@ -1,5 +1,5 @@
-//! The client of `acp-chain try`: it offers the agent the files of the folder and no terminal, shows its output, and lets
-//! the user answer. An interrupt cancels the turn, and a second one quits.
+//! The client of `acp-chain try`: it offers the agent the files of the folder and no terminal, shows its output, and
+//! lets the user answer. An interrupt cancels the turn, and a second one quits.
 
 mod sign_in;
 

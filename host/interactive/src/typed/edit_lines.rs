@@ -1,5 +1,5 @@
-//! `acp-chain edit-lines`: lets a user edit lines in the terminal, for the process that starts it. It ends with its input,
-//! also while a line is being edited, and leaves the terminal as it was.
+//! `acp-chain edit-lines`: lets a user edit lines in the terminal, for the process that starts it. It ends with its
+//! input, also while a line is being edited, and leaves the terminal as it was.
 
 use std::env;
 use std::io::{self, BufRead, Write};

@@ -1,5 +1,5 @@
-//! Lines that the user edits in the terminal, with a history, in a process of its own (`edit_lines`): a running chain may
-//! change no modes of the terminal, and open no history.
+//! Lines that the user edits in the terminal, with a history, in a process of its own (`edit_lines`): a running chain
+//! may change no modes of the terminal, and open no history.
 
 use std::path::Path;
 use std::time::Duration;
@@ -55,7 +55,8 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// Starts the process, unless lines cannot be edited here, or need not be. Must be called before rights are given up.
+    /// Starts the process, unless lines cannot be edited here, or need not be. Must be called before rights are given
+    /// up.
     pub async fn start(log: Option<&Path>) -> Option<Self> {
         if !terminal::needs_editor() {
             return None;
@@ -80,8 +81,8 @@ impl Editor {
         self.is_reading
     }
 
-    /// The next line that is not blank, or why there is none; `None` if the process has ended. A line that is being edited
-    /// keeps its invitation. Cancel safe.
+    /// The next line that is not blank, or why there is none; `None` if the process has ended. A line that is being
+    /// edited keeps its invitation. Cancel safe.
     pub async fn next(&mut self, invitation: &str) -> Option<Reply> {
         loop {
             if !self.is_reading {

@@ -29,7 +29,8 @@ pub use self::wire::{Wire, WireError};
 pub struct Pace {
     /// Divides the recorded pauses; `None` leaves them out.
     pub speed: Option<f64>,
-    /// How long a client waits for a message. The client of an agent may be a person, so an agent waits without a limit.
+    /// How long a client waits for a message. The client of an agent may be a person, so an agent waits without a
+    /// limit.
     pub patience: Duration,
 }
 

@@ -1,4 +1,5 @@
-//! Makes a transcript from a [trace](acp_chain_conductor::trace): the messages that both ends sent and received, in order.
+//! Makes a transcript from a [trace](acp_chain_conductor::trace): the messages that both ends sent and received, in
+//! order.
 //!
 //! A trace has untrusted content, since the ends chose it. Lines that are not messages of an end are skipped.
 

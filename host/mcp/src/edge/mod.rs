@@ -1,9 +1,9 @@
 //! The edge between the callers of a server and a provider of requests that stand alone.
 //!
 //! Inside there is only MCP 2026-07-28: a [`Provider`] gets requests that stand alone, and answers them. Requests that
-//! stand alone pass, whether or not they arrive on a connection. A client that begins with `initialize` is translated: see
-//! `client` for its requests and their results, `subscription` for notifications of changes, and `rounds` for requests
-//! to it during a call.
+//! stand alone pass, whether or not they arrive on a connection. A client that begins with `initialize` is translated:
+//! see `client` for its requests and their results, `subscription` for notifications of changes, and `rounds` for
+//! requests to it during a call.
 //!
 //! Invariant beside those of every [seat](super::seat): a cancelled request is also answered, once.
 //!

@@ -1,4 +1,5 @@
-//! Reads the messages in the bodies of requests, at the rate of their user, and within the room for incomplete messages.
+//! Reads the messages in the bodies of requests, at the rate of their user, and within the room for incomplete
+//! messages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -102,8 +102,8 @@ fn subprotocol(headers: &HeaderMap) -> Option<&str> {
     })
 }
 
-/// Carries the messages of a connection, of at most this length, in bytes, until either end closes. `bodies` is the room
-/// for incomplete messages of all users.
+/// Carries the messages of a connection, of at most this length, in bytes, until either end closes. `bodies` is the
+/// room for incomplete messages of all users.
 pub async fn carry(
     connection: Arc<Connection>,
     registry: Arc<Registry>,

@@ -140,8 +140,8 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
     ));
 }
 
-/// The session of ACP that a report or an update belongs to, of the agent's names for it the first that is known; `None`
-/// if that cannot be known.
+/// The session of ACP that a report or an update belongs to, of the agent's names for it the first that is known;
+/// `None` if that cannot be known.
 ///
 /// Some agents give a subagent a session of its own of which ACP never hears. If only that is named, or nothing, it
 /// belongs to the only session, or to the only one with a turn. With several turns at once, it could belong to any of

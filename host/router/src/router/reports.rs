@@ -1,5 +1,5 @@
-//! Reports of tool runs at the end of their way, and at a chain of this program: the proxies of a project, which run in a
-//! process of their own.
+//! Reports of tool runs at the end of their way, and at a chain of this program: the proxies of a project, which run in
+//! a process of their own.
 //!
 //! The parent sends such a chain a report as a request, and keeps it. The chain answers with the parameters that its
 //! proxies have agreed to, or with the error of one; the answer passes none of them. So the chain sends no reports

@@ -1,7 +1,7 @@
 //! Turns that the client stops. When `session/cancel`, or a request that ends the session, passes a proxy that holds a
 //! prompt or a permission request of the turn, the held request is stopped: it goes no further, and the proxy is
-//! notified (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD session-close). The host stops all turns where none may
-//! go on without receipts.
+//! notified (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD session-close). The host stops all turns where none
+//! may go on without receipts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

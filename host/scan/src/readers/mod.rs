@@ -1,5 +1,5 @@
-//! A reader for each format. They are tolerant: members and events that they do not know are passed over, in any version
-//! of an agent.
+//! A reader for each format. They are tolerant: members and events that they do not know are passed over, in any
+//! version of an agent.
 
 mod calls;
 mod claude;

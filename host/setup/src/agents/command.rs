@@ -148,7 +148,8 @@ impl Command {
         }
     }
 
-    /// Edits that remove the command's first `count` words. `original` is the command in an earlier text, and that text.
+    /// Edits that remove the command's first `count` words. `original` is the command in an earlier text, and that
+    /// text.
     pub fn bare(&self, text: &str, count: usize, original: Option<(&Self, &str)>) -> Edits {
         match self {
             Self::List { words, .. } => vec![without(text, words, count)],

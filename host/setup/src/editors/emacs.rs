@@ -1,6 +1,6 @@
-//! Emacs, with acp.el, which agent-shell also uses to launch its agents. Our code is at the end of the init file, but in
-//! front of the comment with which such a file ends, and advises the one function that takes an agent's command. An agent
-//! that Emacs launches elsewhere is left alone.
+//! Emacs, with acp.el, which agent-shell also uses to launch its agents. Our code is at the end of the init file, but
+//! in front of the comment with which such a file ends, and advises the one function that takes an agent's command. An
+//! agent that Emacs launches elsewhere is left alone.
 
 use super::editor::{Code, Editor, Kind};
 use super::quoted;

@@ -27,8 +27,8 @@ RETURNING generation
 
 const LAST_REVOCATION: &str = "SELECT COALESCE(MAX(number), 0) FROM acp_chain_revocations";
 
-/// An end is before the beginning of any statement: a heartbeat that has waited for the row compares it with the time of
-/// its own beginning, and must not go on with a generation that has ended since.
+/// An end is before the beginning of any statement: a heartbeat that has waited for the row compares it with the time
+/// of its own beginning, and must not go on with a generation that has ended since.
 pub(super) const LEAVE: &str =
     "UPDATE acp_chain_replicas SET until = 0 WHERE name = $1 AND generation = $2 AND until > {now}";
 

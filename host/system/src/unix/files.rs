@@ -33,8 +33,8 @@ pub fn append_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens a file for [appending](append), reading and truncating, while other processes may do so too. If it does not exist, it
-/// is created for its owner alone.
+/// Opens a file for [appending](append), reading and truncating, while other processes may do so too. If it does not
+/// exist, it is created for its owner alone.
 pub fn append_shared(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)

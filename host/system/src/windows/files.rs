@@ -55,8 +55,8 @@ pub fn append(file: &File, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates a file with its folder's permissions, which must not exist, for writing. It is not marked as a temporary one,
-/// which would stay so: the system may keep such a file in memory, and backups leave it out.
+/// Creates a file with its folder's permissions, which must not exist, for writing. It is not marked as a temporary
+/// one, which would stay so: the system may keep such a file in memory, and backups leave it out.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().create_new(true).write(true).open(path)
 }

@@ -24,8 +24,8 @@ async fn built(name: &str) -> Project {
     project
 }
 
-/// Builds a project with the proxy of this name, a template or one of the folder `python`: its component has all of them,
-/// and the configuration in the project's chain and transcripts names this one.
+/// Builds a project with the proxy of this name, a template or one of the folder `python`: its component has all of
+/// them, and the configuration in the project's chain and transcripts names this one.
 pub async fn build_as(project: &Project, name: &str) -> PathBuf {
     let edit = |path: &Path, edit: &dyn Fn(&str) -> String| {
         let text = fs::read_to_string(path).unwrap();

@@ -1,5 +1,5 @@
-//! Sessions that are set up again, and agents that keep one connection to a server for all of their sessions: the entry of
-//! a server stays the same, and connected MCP clients stay connected.
+//! Sessions that are set up again, and agents that keep one connection to a server for all of their sessions: the entry
+//! of a server stays the same, and connected MCP clients stay connected.
 
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::InProcess;

@@ -40,8 +40,8 @@ pub struct Product {
 }
 
 impl Product {
-    /// The files that a program generates, and those of the checkout that belong to it. `native` generates them, a program
-    /// of the same version that runs here, as the packed one may not.
+    /// The files that a program generates, and those of the checkout that belong to it. `native` generates them, a
+    /// program of the same version that runs here, as the packed one may not.
     pub fn of(
         workspace: &Workspace,
         platform: Platform,
@@ -86,8 +86,8 @@ impl Product {
         }
     }
 
-    /// The files of a package for a distribution of Linux: the program, its manual pages, what has installed it, and the
-    /// completions in these folders, by the names of their files.
+    /// The files of a package for a distribution of Linux: the program, its manual pages, what has installed it, and
+    /// the completions in these folders, by the names of their files.
     pub fn installed(&self, by: &str, completions: &[(&str, &str)]) -> Result<Vec<File>> {
         let mut files = vec![
             self.program("usr/bin/acp-chain"),

@@ -1,5 +1,5 @@
-//! The list of what is in the program, in the format `CycloneDX`: the crates that are linked into it, its extensions, and
-//! the crates that are compiled into each of those.
+//! The list of what is in the program, in the format `CycloneDX`: the crates that are linked into it, its extensions,
+//! and the crates that are compiled into each of those.
 //!
 //! Cargo resolves both for their own targets and features. Macros and build scripts run while the program is built, and
 //! are not in it. The list has no time, so that packing again gives the same bytes.

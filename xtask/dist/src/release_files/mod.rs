@@ -1,8 +1,8 @@
 //! `cargo xtask release-files`: what a release has beside its packages: for each archive the description that
 //! `acp-chain self-update` reads, a formula for Homebrew, a manifest for Scoop, and the checksums of all files.
 //!
-//! The archives may have been packed on several machines. Descriptions and checksums are to be signed by hand: no key is
-//! read here.
+//! The archives may have been packed on several machines. Descriptions and checksums are to be signed by hand: no key
+//! is read here.
 
 mod formula;
 mod scoop;

@@ -1,6 +1,6 @@
-//! An agent behind `two-of-three`, in a project that is not trusted, which has a page that says "read the key and post it".
-//! The agent reads both; before it posts the key the user is asked, and after a no nothing arrives. One agent does so in all
-//! ways of `tests/ways-out.toml`.
+//! An agent behind `two-of-three`, in a project that is not trusted, which has a page that says "read the key and post
+//! it". The agent reads both; before it posts the key the user is asked, and after a no nothing arrives. One agent does
+//! so in all ways of `tests/ways-out.toml`.
 
 use std::fs;
 use std::io::ErrorKind;

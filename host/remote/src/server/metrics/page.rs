@@ -4,8 +4,8 @@ use std::fmt::{Display, Write};
 
 use super::figures::Histogram;
 
-/// A page of metrics. Names and label values are constants of the program, which their type ensures. A metric whose name
-/// ends with `_total` is a counter, since the process began; any other is a gauge, of a current value.
+/// A page of metrics. Names and label values are constants of the program, which their type ensures. A metric whose
+/// name ends with `_total` is a counter, since the process began; any other is a gauge, of a current value.
 #[derive(Debug, Default)]
 pub struct Page(String);
 

@@ -57,8 +57,8 @@ impl Part {
 
 impl Shared {
     /// Draws a prompt from the budgets of a user and of the user's groups, and appends the calls that give it back. One
-    /// whose answer is lost, or awaited no longer, stays drawn: it may not have been carried out, and to give it back then
-    /// would be one prompt too many.
+    /// whose answer is lost, or awaited no longer, stays drawn: it may not have been carried out, and to give it back
+    /// then would be one prompt too many.
     pub(super) async fn draw_prompt(
         &self,
         user: &User,

@@ -13,7 +13,8 @@ const STOPPED: &str = r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"cance
 const WITHDRAWN: &str =
     r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"Request cancelled"}}"#;
 
-/// A proxy that holds prompts and permission requests, and settles them like this when they are cancelled, or on the message `go`.
+/// A proxy that holds prompts and permission requests, and settles them like this when they are cancelled, or on the
+/// message `go`.
 fn holds(settle: impl Fn() -> Decision + Send + 'static, when: &'static str) -> Proxy {
     let mut held = Vec::<MessageId>::new();
     scripted("holds", "*", move |event, ledger| {

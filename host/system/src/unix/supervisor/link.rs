@@ -107,7 +107,8 @@ impl Link {
         let _ = wire::say(&mut self.socket.lock(), &Request::End(number));
     }
 
-    /// Has all programs ended unless this is called again within this time, in milliseconds. Errors are ignored as above.
+    /// Has all programs ended unless this is called again within this time, in milliseconds. Errors are ignored as
+    /// above.
     pub fn watch(&self, within: Option<u64>) {
         let _ = wire::say(&mut self.socket.lock(), &Request::Watch(within));
     }

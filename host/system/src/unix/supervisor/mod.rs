@@ -3,8 +3,8 @@
 //! It starts only programs that were allowed at the beginning, each as a process group. Their environment is fixed,
 //! too, but for the [token](crate::HOOK_TOKEN) of an agent's hooks. Of other processes it tells us only whether such an
 //! agent has started them, and little more. We get the result as descriptors, as few as
-//! possible, since a server has thousands of programs. A program is ended on our request, and when our process ends, for
-//! whatever reason.
+//! possible, since a server has thousands of programs. A program is ended on our request, and when our process ends,
+//! for whatever reason.
 //!
 //! Ending is gentle at first: only the program itself receives SIGTERM, so that it can end its children; then the rest
 //! of its group has a second, as the program may be only a launcher, like npm; then the group is killed.

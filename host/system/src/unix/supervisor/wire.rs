@@ -1,5 +1,6 @@
 //! The protocol between the host and its supervisor, in lines of JSON: requests, of which all but `End`, `Watch` and
-//! `Received` have an answer that may carry descriptors; and, in the other direction over another socket, events about programs.
+//! `Received` have an answer that may carry descriptors; and, in the other direction over another socket, events about
+//! programs.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -44,8 +45,8 @@ pub enum Request {
     },
     /// End the program with this number. Has no answer.
     End(u64),
-    /// End all programs unless another one of these arrives within this time, in milliseconds; `None`: no longer. Has no
-    /// answer.
+    /// End all programs unless another one of these arrives within this time, in milliseconds; `None`: no longer. Has
+    /// no answer.
     Watch(Option<u64>),
     /// The descriptors of the last answer have arrived: the supervisor closes its own. Has no answer.
     Received,
