@@ -25,9 +25,6 @@ const TALK: [usize; 4] = [80, 300, 900, 2_000];
 /// One text in so many has a secret.
 const SECRETS: usize = 200;
 
-/// The first text that has one: the smallest recordings have more texts.
-const FIRST_SECRET: usize = 20;
-
 /// The secret of the recordings.
 const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
@@ -206,7 +203,7 @@ impl Texts {
         // Shifted each time: otherwise a line would always get the same one.
         let length = lengths[(self.made + self.made / lengths.len()) % lengths.len()];
         let mut text = before.replace(SECRET, "a-key");
-        if self.made % SECRETS == FIRST_SECRET {
+        if self.made.is_multiple_of(SECRETS) {
             text.push_str("\nAWS_ACCESS_KEY_ID=");
             text.push_str(SECRET);
         }

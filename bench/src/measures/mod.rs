@@ -226,6 +226,8 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
         guards: Vec::new(),
         scan: None,
     };
+    // First, as it is the one that can fail for what it reads.
+    outcome.scan = Some(scan::run(places, effort, &watchdog)?);
     let figures = &mut outcome.figures;
     if only.is_empty() {
         alone::starts(places, effort, figures, &watchdog)?;
@@ -254,7 +256,6 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     outcome.exported = collector::run(places, effort, &watchdog)?;
     outcome.hooks = hooks::run(places, effort, &watchdog)?;
     outcome.guards = guards::run(places, effort, &watchdog)?;
-    outcome.scan = Some(scan::run(places, effort, &watchdog)?);
     Ok(outcome)
 }
 
