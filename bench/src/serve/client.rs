@@ -252,7 +252,11 @@ impl Posts {
 
     async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
         Ok(match &mut self.sender {
-            Sender::Own(sender) => sender.send_request(request).await?,
+            Sender::Own(sender) => {
+                // The last answer has been read, which the connection may not know yet.
+                sender.ready().await?;
+                sender.send_request(request).await?
+            }
             Sender::Shared(sender) => sender.send_request(request).await?,
         })
     }
