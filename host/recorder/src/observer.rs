@@ -18,7 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// If too many events wait for it, messages wait, too. After an error, it gets nothing more.
 pub trait Observer: Send {
     /// Whether it makes nothing of a message with this method that crosses from one part to another, or, with a
-    /// decision, of a proxy's decision about the message. Where there is nobody else, such events are not made: most
+    /// decision, of a proxy's decision about the message. Without another observer, such events are not made: most
     /// messages of a turn are parts of answers.
     fn passes_over(_method: &str, _message: &Message, _decision: Option<Decision>) -> bool
     where

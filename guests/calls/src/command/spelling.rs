@@ -1,6 +1,6 @@
 //! One spelling for all command lines that differ only in comments, in blanks between words, and in quotes.
 //!
-//! Only simple commands, and what joins them, are spelt anew: lists, pipelines, groups, redirections. Invariant:
+//! Only simple commands, and what joins them, are respelt: lists, pipelines, groups, redirections. Invariant:
 //! command lines that a shell runs differently are spelt differently.
 
 use rable::{ListItem, ListOperator, Node, NodeKind};

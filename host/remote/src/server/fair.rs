@@ -1,5 +1,5 @@
 //! Whose turn is next when as many run as may. Each user stands in line once, however many prompts they send: a turn
-//! that ends makes room for the first, and nobody has two turns before all who came earlier had one.
+//! that ends makes room for the first, and no user has two turns before all earlier ones had one.
 //!
 //! Each replica has a line, since a turn runs where its session is served: a free one elsewhere is of no use to who
 //! waits here. With a store, a user who reaches the front is asked about there: who had a turn from another line since

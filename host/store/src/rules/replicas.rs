@@ -159,7 +159,7 @@ impl<E: Engine> Rules<'_, E> {
     }
 
     pub(super) async fn revoke(&mut self, kind: &str, name: &str) -> Result<Answer, Unusable> {
-        // Numbers are seen in their order: nobody passes over a smaller one that comes later.
+        // Numbers become visible in their order: no replica passes over a smaller one that comes later.
         self.lock(REVOCATIONS, "").await?;
         let next = self.number(E::DIALECT.next, &[]).await?;
         let values = [number(next), Text(kind), Text(name)];

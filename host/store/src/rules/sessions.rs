@@ -40,7 +40,7 @@ WHERE agents = $1 AND session = $2 AND owner = $3 AND state = 'under-way'
 RETURNING number
 ";
 
-/// If the session was there before, nobody knows since when.
+/// If the session was there before, its age is unknown.
 const OWN: &str = "
 INSERT INTO acp_chain_owners (agents, session, owner, spelling, opened)
 VALUES ($1, $2, $3, $4, CASE WHEN $5 = 1 THEN {now} ELSE 0 END)
@@ -163,7 +163,7 @@ impl<E: Engine> Rules<'_, E> {
         let (spelling, lease) = (Text(spelling), number(next));
         let taken = [agents, session, owner, spelling, replica, generation, lease];
         self.rows(TAKE, &taken).await?;
-        // After the lease: whoever begins a prompt with the earlier one has done so, or no longer can.
+        // After the lease: a prompt with the earlier one has begun, or no longer can.
         let lost = self.rows(LOSE, &values).await?.len() as u64;
         let is_new = number(u64::from(rule == TakeRule::New));
         let ownership = [agents, session, owner, spelling, is_new];

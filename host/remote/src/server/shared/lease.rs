@@ -149,7 +149,7 @@ impl Shared {
         &self.taking[stripe]
     }
 
-    /// Releases a lease whose number nobody knows, as the call that may have taken it has no answer. If there are many,
+    /// Releases a lease whose number is unknown, as the call that may have taken it has no answer. If there are many,
     /// further ones stay until this replica ends, or loads their sessions.
     fn look_for(self: &Arc<Self>, name: LeaseName, holder: Holder) {
         let Ok(permit) = Arc::clone(&self.lost).try_acquire_owned() else {

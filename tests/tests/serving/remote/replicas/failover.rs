@@ -55,10 +55,10 @@ async fn failover(store: &str) {
     assert_eq!(repeated.status(), 409);
     let told = repeated.text().await.unwrap();
     assert!(told.contains("was not sent again"), "{told}");
-    let anew = ann
+    let answered = ann
         .prompt(&session, 5, "echo again", "another-key-of-that-length")
         .await;
-    assert_eq!(anew.status(), 202);
+    assert_eq!(answered.status(), 202);
     let mut stream = {
         let asks = ann.asks(Method::GET).header("accept", "text/event-stream");
         Stream::of(
@@ -356,7 +356,7 @@ async fn two_connections_to_one_replica_do_not_have_one_session() {
     ] {
         assert_eq!(status, 503);
     }
-    // The agent of the second one begins a session of that name, which nobody could tell from the first.
+    // The agent of the second one begins a session of that name, which could not be told from the first.
     let own = second.session(&mut of_second).await;
     assert_ne!(own, session);
     first.delete().await;
