@@ -260,6 +260,7 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         ("nginx", &["nginx"]),
         ("initdb", &POSTGRES),
         ("postgres", &POSTGRES),
+        ("prometheus", &["prometheus"]),
         (
             "rpm",
             &[

@@ -1,8 +1,6 @@
 //! Metrics for the operator of a server.
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs;
-use std::path::Path;
+use std::collections::HashMap;
 
 use acp_chain_tests::wire::in_time;
 use acp_chain_tests::{host, web};
@@ -44,106 +42,6 @@ pub async fn asked(url: &str) -> HashMap<String, f64> {
     let media_type = &answer.headers()["content-type"];
     assert_eq!(media_type, "text/plain; version=0.0.4; charset=utf-8");
     numbers(&answer.text().await.unwrap())
-}
-
-/// A file with queries, as Prometheus gets them.
-fn queries(path: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
-    let text = fs::read_to_string(path).unwrap();
-    // As JSON has them.
-    text.replace(r#"\""#, "\"")
-}
-
-/// The metrics of which the queries of a file select some by labels, each with that part of the query.
-fn selected(path: &str) -> Vec<(String, String)> {
-    let text = queries(path);
-    let of_query = |(at, _): (usize, &str)| {
-        let (metric, rest) = text[at..].split_once('{')?;
-        let is_name = metric
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let (labels, _) = rest.split_once('}').filter(|_| is_name)?;
-        Some((metric.to_owned(), labels.to_owned()))
-    };
-    let metrics = text.match_indices("acp_chain_");
-    metrics.filter_map(of_query).collect()
-}
-
-/// Whether a page has each value of a metric's label that is selected, as by `end=~"error|lost"`.
-fn has_label(page: &str, metric: &str, selected: &str) -> bool {
-    let (label, values) = selected.split_once('=').unwrap();
-    if ["instance", "job"].contains(&label) {
-        // Prometheus adds them.
-        return true;
-    }
-    let any = values.trim_start_matches('~').trim_matches('"');
-    any.split('|').all(|value| {
-        let labelled = format!("{label}=\"{value}\"");
-        let mut lines = page.lines();
-        lines.any(|line| line.starts_with(metric) && line.contains(&labelled))
-    })
-}
-
-/// The metrics that a file names, without what a histogram appends.
-fn named(path: &str) -> BTreeSet<String> {
-    let text = queries(path);
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let metrics =
-        words.filter(|word| word.starts_with("acp_chain_") || word.starts_with("process_"));
-    let plain = metrics.map(|name| {
-        let ends = ["_bucket", "_count", "_sum"];
-        let end = ends.into_iter().find(|end| name.ends_with(end));
-        name.trim_end_matches(end.unwrap_or_default()).to_owned()
-    });
-    plain.collect()
-}
-
-#[tokio::test]
-async fn a_server_with_a_store_has_all_metrics_of_the_examples() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = folder.path().join("config/acp-chain");
-    fs::create_dir_all(&settings).unwrap();
-    fs::write(
-        settings.join("config.toml"),
-        "[serve]\nstore = \"embedded\"\n",
-    )
-    .unwrap();
-    let mut command = host::acp_chain("serve");
-    command
-        .env("XDG_CONFIG_HOME", folder.path().join("config"))
-        .env("XDG_DATA_HOME", folder.path().join("data"))
-        .args(["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"]);
-    let mut served = ServerProcess::by(command.arg("--").arg(AGENT)).await;
-    let url = served.numbers().await;
-    let page = web::client().get(&url).send();
-    let page = in_time("numbers", page)
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
-    let declared = page.lines().filter_map(|line| {
-        let (name, _) = line.strip_prefix("# TYPE ")?.split_once(' ')?;
-        Some(name.to_owned())
-    });
-    let declared: BTreeSet<String> = declared.collect();
-    for file in ["examples/serve/alerts.yml", "examples/serve/grafana.json"] {
-        let all = named(file);
-        assert!(all.len() > 5, "{file}: {all:?}");
-        let unknown: Vec<_> = all.difference(&declared).collect();
-        assert!(unknown.is_empty(), "{file}: {unknown:?}");
-        let selected = selected(file);
-        assert!(!selected.is_empty(), "{file}");
-        for (metric, labels) in selected {
-            let has = |label| has_label(&page, &metric, label);
-            assert!(labels.split(',').all(has), "{file}: {metric}{{{labels}}}");
-        }
-    }
-    // Each of the store's is watched.
-    for name in declared.iter().filter(|name| name.contains("_store_")) {
-        let watched = named("examples/serve/grafana.json");
-        assert!(watched.contains(name), "{name}");
-    }
 }
 
 async fn serve() -> ServerProcess {

@@ -11,6 +11,7 @@ mod issuer;
 mod keys;
 mod limits;
 mod metrics;
+mod prometheus;
 mod raw;
 mod receipts;
 mod replicas;
