@@ -42,12 +42,15 @@ pub fn install_with(
         progress.step(&name, |step| {
             step.run(
                 Command::new(python)
-                    .args(["-m", "venv", "--clear"])
+                    .args(["-m", "venv", "--clear", "--without-pip"])
                     .arg(into),
             )?;
+            // Python compiles what is used when it is used, in a fraction of the time that all takes.
             step.run(
-                Command::new(programs.join("python"))
-                    .args(["-m", "pip", "install", "--disable-pip-version-check"])
+                Command::new("python3")
+                    .args(["-m", "pip", "--python"])
+                    .arg(programs.join("python"))
+                    .args(["install", "--disable-pip-version-check", "--no-compile"])
                     .arg("--requirement")
                     .arg(requirements),
             )
