@@ -16,8 +16,12 @@ use crate::subjects::{CAN_LOOK, Places, RunningSubject, Subject};
 /// Prompts before anything is measured.
 const WARM_UP: usize = 200;
 
-/// The size of a burst of updates, which is one turn, in bytes; at least one update.
-const BURST: usize = 1_000_000;
+/// How many updates a burst has, which is one turn: so many that what begins and ends a turn, such as a wait for the
+/// disk, is a small part of it. Turns are measured by themselves.
+const BURST: usize = 10_000;
+
+/// The most that a burst has, in bytes; at least one update.
+const LARGEST_BURST: usize = 100_000_000;
 
 /// Rounds of subjects that were started together.
 pub const ROUNDS: usize = 8;
@@ -82,7 +86,7 @@ impl Measure {
         while count == 0 || begin.elapsed() < time {
             count += match self {
                 Self::Updates(size) => {
-                    let burst = (BURST / size).max(1);
+                    let burst = (LARGEST_BURST / size).clamp(1, BURST);
                     client.burst(burst, size)?;
                     burst
                 }
