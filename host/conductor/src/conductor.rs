@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::OptionFuture;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, ReadFilter, programs_of};
 use super::simulated::SimulatedHooks;
@@ -179,6 +179,9 @@ impl Conductor {
     /// Reads, routes and writes until either end is closed.
     pub async fn run(mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Exit {
         let mut drain: Option<Drain> = None;
+        // Kept from turn to turn: to enter a timer into the runtime's list and to remove it takes as long as to route a
+        // message.
+        let mut alarm: Option<Pin<Box<Sleep>>> = None;
         let patience = loop {
             let begun = Instant::now();
             self.router.advance(begun);
@@ -221,7 +224,11 @@ impl Conductor {
             }
             let over = OptionFuture::from(drain.as_mut().map(Drain::over));
             let last_output = OptionFuture::from(self.last_output.map(sleep_until));
-            let timer = OptionFuture::from(self.router.next_timer().map(sleep_until));
+            let next = self.router.next_timer();
+            if alarm.as_ref().map(|alarm| alarm.deadline()) != next {
+                alarm = next.map(|at| Box::pin(sleep_until(at)));
+            }
+            let timer = OptionFuture::from(alarm.as_mut().map(Pin::as_mut));
             // A branch without a future is disabled.
             tokio::select! {
                 biased;
