@@ -13,15 +13,20 @@ use crate::usage::Usage;
 /// The number of sessions past which those without a turn are forgotten.
 const MOST: usize = 512;
 
-/// A session. What is not saved is lost if the proxy breaks: questions, and which calls a turn has made.
+/// A session. What is not saved is lost if the proxy breaks: questions, and which calls a turn has made. Each turn saves
+/// all sessions twice, so what is as in a new session is left out.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Session {
+    #[serde(default, skip_serializing_if = "is_new")]
     pub(crate) turn: Account,
+    #[serde(default, skip_serializing_if = "is_new")]
     pub(crate) total: Account,
+    #[serde(default, skip_serializing_if = "is_new")]
     pub(crate) usage: Usage,
     /// Whether there was a prompt on this connection.
     pub(crate) was_prompted: bool,
     /// What the next prompt is answered with.
+    #[serde(default, skip_serializing_if = "is_new")]
     pub(crate) owed: Option<String>,
     #[serde(skip)]
     pub(crate) calls: Calls,
@@ -71,7 +76,10 @@ impl Sessions {
     /// Looks at a session, which is added if it is new.
     pub(crate) fn with<T>(&self, id: &str, look: impl FnOnce(&mut Session) -> T) -> T {
         let mut sessions = self.0.borrow_mut();
-        if sessions.len() >= MOST && !sessions.contains_key(id) {
+        if let Some(session) = sessions.get_mut(id) {
+            return look(session);
+        }
+        if sessions.len() >= MOST {
             sessions.retain(|_, other| other.has_turn());
         }
         look(sessions.entry(id.to_owned()).or_default())
@@ -83,4 +91,9 @@ impl Sessions {
         let running = sessions.iter().filter(|(_, session)| session.has_turn());
         running.map(|(id, _)| id.clone()).collect()
     }
+}
+
+/// Whether a value is that of a new session.
+fn is_new<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

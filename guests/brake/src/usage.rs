@@ -4,7 +4,7 @@
 
 use std::{array, mem};
 
-use acp_chain_proxy::{Head, Json};
+use acp_chain_proxy::{Head, Json, read};
 use serde::{Deserialize, Serialize};
 
 use crate::account::Amounts;
@@ -26,30 +26,36 @@ const KINDS: [&str; 6] = [
     "cachedWrite",
 ];
 
+/// Where reports are, with the ends of the names of their kinds. Gemini CLI reports in `_meta`.
+const REPORTS: [(&str, &str); 2] = [
+    ("/usage", "Tokens"),
+    ("/_meta/quota/token_count", "_tokens"),
+];
+
 /// The tokens of a report.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub(crate) struct Tokens([u64; 6]);
 
 impl Tokens {
-    /// Reads what the end of a turn reports, in the part of the message at `at`. Gemini CLI reports it in `_meta`.
+    /// Reads what the end of a turn reports, in the part of the message at `at`.
     pub(crate) fn read(head: &Head, at: &str) -> Option<Self> {
-        let standard = Self::of(head, &format!("{at}/usage"), "Tokens");
-        standard.or_else(|| Self::of(head, &format!("{at}/_meta/quota/token_count"), "_tokens"))
+        let mut reports = REPORTS.into_iter();
+        if head.size <= SMALL {
+            // One call of the host, as many answers report nothing.
+            let part = read(head.id, at).ok().flatten()?;
+            return reports.find_map(|(place, end)| {
+                let report: Json = part.at(place)?;
+                Self::of(end, |name| amount(&report.at(name)?))
+            });
+        }
+        reports.find_map(|(place, end)| {
+            Self::of(end, |name| number(head, &format!("{at}{place}{name}")))
+        })
     }
 
-    fn of(head: &Head, at: &str, end: &str) -> Option<Self> {
-        let whole: Option<Json> = if head.size <= SMALL {
-            Some(head.read(at)?)
-        } else {
-            None
-        };
-        let numbers = KINDS.map(|kind| {
-            let place = format!("/{kind}{end}");
-            match &whole {
-                Some(report) => report.at::<Json>(&place).and_then(|text| amount(&text)),
-                None => number(head, &format!("{at}{place}")),
-            }
-        });
+    /// The tokens of a report whose names have this end. `find` returns the number at a place in it.
+    fn of(end: &str, find: impl Fn(&str) -> Option<f64>) -> Option<Self> {
+        let numbers = KINDS.map(|kind| find(&format!("/{kind}{end}")));
         let is_report = numbers.iter().any(Option::is_some);
         is_report.then(|| Self(numbers.map(|number| number.map_or(0, rounded))))
     }
@@ -103,7 +109,7 @@ impl Prices {
 pub(crate) type Report = (Option<Tokens>, Option<u64>);
 
 /// What was counted of the reports about a session.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub(crate) struct Usage {
     last: Tokens,
     /// How many reports in a row have only grown.

@@ -74,7 +74,10 @@ impl Sessions {
     /// Looks at a session, which is added if it is new.
     pub(crate) fn with<T>(&self, id: &str, look: impl FnOnce(&mut Session) -> T) -> T {
         let mut sessions = self.0.borrow_mut();
-        if sessions.len() >= MOST && !sessions.contains_key(id) {
+        if let Some(session) = sessions.get_mut(id) {
+            return look(session);
+        }
+        if sessions.len() >= MOST {
             sessions.retain(|_, other| other.has_turn() || other.is_unstored);
         }
         look(sessions.entry(id.to_owned()).or_default())

@@ -221,3 +221,15 @@ fn a_limit_of_a_turn_is_generous_without_a_configuration() {
     run(&mut host, 500);
     question(&mut host);
 }
+
+#[test]
+fn of_a_session_only_what_differs_from_a_new_one_is_saved() {
+    let mut host = host(json!({}));
+    begin(&mut host);
+    let saved = host.saved().expect("the turn");
+    let expected = json!({ "was_prompted": true, "prompts": 1, "halted": null });
+    assert_eq!(saved["sessions"]["s"], expected);
+    run(&mut host, 1);
+    let saved = host.saved().expect("the call");
+    assert_eq!(saved["sessions"]["s"]["turn"]["spent"], json!([0, 0, 1, 0]));
+}
