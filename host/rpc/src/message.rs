@@ -16,7 +16,7 @@ use bytestring::ByteString;
 
 use super::envelope::{Malformed, explain};
 use super::one_line::one_line;
-use super::outline::{Field, Outline};
+use super::outline::{Field, Outline, UPDATE};
 use super::pointer::{decoded, member, spells, walk};
 use super::session::{named_by, session, sessions};
 use super::{Error, Id};
@@ -26,8 +26,7 @@ use crate::transport::Outbox;
 pub const UPDATE_KIND: &str = "/update/sessionUpdate";
 
 /// The tokens of [`UPDATE_KIND`].
-static UPDATE_TOKENS: LazyLock<[String; 2]> =
-    LazyLock::new(|| ["update", "sessionUpdate"].map(String::from));
+static UPDATE_TOKENS: LazyLock<[String; 2]> = LazyLock::new(|| UPDATE.map(String::from));
 
 fn body_field(kind: Kind) -> &'static str {
     match kind {
@@ -49,21 +48,15 @@ struct Parts {
     id: Option<Range<usize>>,
     body: Option<Range<usize>>,
     session: OnceLock<Option<Arc<str>>>,
-    update: OnceLock<Option<UpdateKind>>,
+    /// Where the text at [`UPDATE_KIND`] is in the line.
+    update_kind: OnceLock<Option<Range<usize>>>,
+    /// What that text says, if it is one of [`UPDATES`].
+    update: OnceLock<Option<&'static str>>,
     /// Whether the line has a field that some parsers take for another.
     is_ambiguous: bool,
     /// Whether the message has another envelope than its line, so that the envelope must be composed when it is
     /// written.
     has_other_envelope: bool,
-}
-
-/// What a message has at [`UPDATE_KIND`].
-#[derive(Clone, Debug)]
-struct UpdateKind {
-    /// Where its text is in the line.
-    place: Range<usize>,
-    /// The kind, if it is one of [`UPDATES`].
-    known: Option<&'static str>,
 }
 
 impl Message {
@@ -146,7 +139,10 @@ impl Message {
                 None => return Err(invalid("the method is not a string")),
             },
         };
-        let (body, session) = body.map_or((None, None), |body| (Some(body.value), body.session));
+        let (body, session, update_kind) = match body {
+            Some(body) => (Some(body.value), body.session, body.update),
+            None => (None, None, None),
+        };
         let session = session
             .and_then(|session| line.get(session))
             .and_then(named_by);
@@ -157,6 +153,7 @@ impl Message {
             method,
             body,
             session: session.into(),
+            update_kind: update_kind.into(),
             update: OnceLock::new(),
             is_ambiguous,
             has_other_envelope,
@@ -186,6 +183,7 @@ impl Message {
             id: self.0.id.clone(),
             body: params.map(span),
             session: OnceLock::new(),
+            update_kind: OnceLock::new(),
             update: OnceLock::new(),
             is_ambiguous: false,
             has_other_envelope: true,
@@ -274,6 +272,7 @@ impl Message {
             id,
             body: span,
             session: OnceLock::new(),
+            update_kind: OnceLock::new(),
             update: OnceLock::new(),
             is_ambiguous: false,
             has_other_envelope: false,
@@ -321,25 +320,20 @@ impl Message {
 
     /// The kind of a `session/update`, if it is one of [`UPDATES`], read at the first call.
     pub fn update(&self) -> Option<&'static str> {
-        self.update_kind()?.known
+        *self.0.update.get_or_init(|| {
+            let kind = serde_json::from_str::<Cow<str>>(self.update_text()?).ok()?;
+            UPDATES.iter().copied().find(|known| *known == kind)
+        })
     }
 
-    /// The JSON text at [`UPDATE_KIND`] in the body, found at the first call.
+    /// The JSON text at [`UPDATE_KIND`] in the body. Found with the envelope, or else at the first call.
     pub fn update_text(&self) -> Option<&str> {
-        Some(self.text(self.update_kind()?.place.clone()))
-    }
-
-    fn update_kind(&self) -> Option<&UpdateKind> {
-        let found = self.0.update.get_or_init(|| {
+        let place = self.0.update_kind.get_or_init(|| {
             let text = walk(self.body(), UPDATE_TOKENS.as_slice())?;
-            let kind = serde_json::from_str::<Cow<str>>(text).ok();
             let start = text.as_ptr().addr() - self.0.line.as_ptr().addr();
-            Some(UpdateKind {
-                place: start..start + text.len(),
-                known: kind.and_then(|kind| UPDATES.iter().copied().find(|known| *known == kind)),
-            })
+            Some(start..start + text.len())
         });
-        found.as_ref()
+        Some(self.text(place.clone()?))
     }
 
     /// Whether an answer to a prompt states that the turn has ended: an error, or a result with a stop reason.

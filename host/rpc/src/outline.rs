@@ -14,6 +14,9 @@ use acp_chain_powers::fold;
 use super::pointer::{decoded, spells};
 use super::session::SESSION;
 
+/// The names at the place that says of which kind a `session/update` is.
+pub(super) const UPDATE: [&str; 2] = ["update", "sessionUpdate"];
+
 /// The fields that JSON-RPC defines.
 const FIELDS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
@@ -35,6 +38,8 @@ pub struct Field {
     pub value: Range<usize>,
     /// The range of the value of `sessionId`, if the value is an object that has this member.
     pub session: Option<Range<usize>>,
+    /// The range of the value at [`UPDATE`], if the value is an object that has it.
+    pub update: Option<Range<usize>>,
 }
 
 impl Outline {
@@ -74,16 +79,32 @@ pub struct Scanner {
     nesting: Nesting,
     /// Whether the current string is the name of a member.
     is_name: bool,
-    /// Where the last name or value on the first two levels began.
-    begins: [usize; 3],
+    /// Where the last name or value on the first three levels began.
+    begins: [usize; 4],
     /// The field of the envelope with the last name on the first level.
     field: Option<u8>,
-    /// Whether the last name on the second level is that of the session.
-    is_session: bool,
+    /// The member with the last name on the second level.
+    member: Member,
+    /// Whether the last name in an update, on the third level, is that of its kind.
+    is_kind: bool,
     /// The range of the session's name in the current value on the first level.
     session: Option<Range<usize>>,
+    /// The range of the kind of the update there.
+    update: Option<Range<usize>>,
     outline: Outline,
     flaw: Option<Flaw>,
+}
+
+/// A member on the second level: of the value of a field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Member {
+    /// Of no interest.
+    #[default]
+    Other,
+    /// The session's name.
+    Session,
+    /// An update, which may have a kind.
+    Update,
 }
 
 /// What is expected next.
@@ -253,8 +274,11 @@ impl Scanner {
 
     fn open(&mut self, is_object: bool) -> State {
         self.nesting.open(is_object);
-        // Applies only to the value on the level above.
-        self.is_session &= self.nesting.depth > 2;
+        // These apply only to the values on the levels above.
+        if self.nesting.depth <= 2 {
+            self.member = Member::Other;
+        }
+        self.is_kind &= self.nesting.depth > 3;
         if is_object {
             State::FirstName
         } else {
@@ -274,14 +298,27 @@ impl Scanner {
     /// The name of a member ends here.
     fn name_ended(&mut self, line: &str, at: usize) -> State {
         let depth = self.nesting.depth;
-        if depth <= 2 {
+        if depth <= 2 || (depth == 3 && self.member == Member::Update) {
             let name = line.get(self.begins[depth]..at).unwrap_or_default();
             match depth {
-                2 => self.is_session = spells(name, SESSION),
+                3 => self.is_kind = spells(name, UPDATE[1]),
+                2 => self.member_named(name),
                 _ => self.field_named(name),
             }
         }
         State::Colon
+    }
+
+    fn member_named(&mut self, name: &str) {
+        self.member = if spells(name, SESSION) {
+            Member::Session
+        } else if spells(name, UPDATE[0]) {
+            // Of duplicate names the last one counts.
+            self.update = None;
+            Member::Update
+        } else {
+            Member::Other
+        };
     }
 
     fn field_named(&mut self, name: &str) {
@@ -300,7 +337,8 @@ impl Scanner {
         match self.nesting.depth {
             0 => return Ok(State::End),
             1 => self.field_ended(at)?,
-            2 if self.is_session => self.session = Some(self.begins[2]..at),
+            2 if self.member == Member::Session => self.session = Some(self.begins[2]..at),
+            3 if self.is_kind => self.update = Some(self.begins[3]..at),
             _ => {}
         }
         Ok(State::Behind)
@@ -310,6 +348,7 @@ impl Scanner {
         let field = Field {
             value: self.begins[1]..at,
             session: self.session.take(),
+            update: self.update.take(),
         };
         match self.field.take() {
             Some(which)

@@ -4,7 +4,7 @@ use serde::Deserializer as _;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::super::pointer::member;
+use super::super::pointer::{member, resolve};
 use super::*;
 
 /// The members of an object, found by another reader.
@@ -37,9 +37,11 @@ fn by_another_reader(line: &str) -> Result<Outline, Flaw> {
             outline.is_ambiguous |= name.is_none_or(|name| resembles_field(&name));
             continue;
         };
+        let kind = resolve(value.get(), "/update/sessionUpdate").expect("a pointer");
         let field = Field {
             value: span(line, value.get()),
             session: member(value.get(), SESSION).map(|text| span(line, text)),
+            update: kind.map(|text| span(line, text)),
         };
         if outline.fields[usize::from(which)].replace(field).is_some() {
             return Err(Flaw::Twice(which));
@@ -80,7 +82,7 @@ fn assert_same(line: &str, one: &Result<Outline, Flaw>, other: &Result<Outline, 
     }
 }
 
-const TOKENS: [&str; 44] = [
+const TOKENS: [&str; 47] = [
     "{",
     "}",
     "[",
@@ -119,6 +121,9 @@ const TOKENS: [&str; 44] = [
     "\"params\"",
     "\"sessionId\"",
     "\"\\u0073essionId\"",
+    "\"update\"",
+    "\"sessionUpdate\"",
+    "\"session\\u0055pdate\"",
     "\"\\ud800\"",
     "\"\\x\"",
     "\"\\u00g0\"",
@@ -140,6 +145,8 @@ fn value() -> impl Strategy<Value = String> {
         let names = select(&[
             "sessionId",
             "\\u0073essionId",
+            "update",
+            "sessionUpdate",
             "id",
             "",
             "result",
