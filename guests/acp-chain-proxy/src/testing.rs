@@ -258,6 +258,7 @@ impl Host {
             kind,
             head: head.clone(),
             body: body.clone(),
+            is_replayed: LINE.with_borrow(|line| line.may_replay(&head)),
         };
         let grant = LINE.with_borrow(line::Line::grant);
         let subject = powers::subject(&message);

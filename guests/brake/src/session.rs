@@ -13,8 +13,8 @@ use crate::usage::Usage;
 /// The number of sessions past which those without a turn are forgotten.
 const MOST: usize = 512;
 
-/// A session. What is not saved is lost if the proxy breaks: questions, and which calls a turn has made. Each turn saves
-/// all sessions twice, so what is as in a new session is left out.
+/// A session. What is not saved is lost if the proxy breaks: questions, and which calls a turn has made. Each turn
+/// saves all sessions twice, so what is as in a new session is left out.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Session {
     #[serde(default, skip_serializing_if = "is_new")]

@@ -21,7 +21,7 @@ const LEAST: &[&str] = &[
     "turns.stop",
     "prompts.read",
     "prompts.answer",
-    "answers.read",
+    "history.read",
     "answers.send",
     "tool-calls.read",
     "permissions.read",

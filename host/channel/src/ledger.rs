@@ -167,9 +167,10 @@ impl Ledger {
             message,
             sender,
             method,
+            is_replayed,
             ..
         } = delivery;
-        let subject = seen_subject(&self.grant, message, *sender, method);
+        let subject = seen_subject(&self.grant, message, *sender, method, *is_replayed);
         let places = match self.grant.sight(&subject) {
             Sight::Nothing => return None,
             Sight::All => return Some(message.clone()),
@@ -563,6 +564,7 @@ mod tests {
             message,
             with_body: true,
             sealed: false,
+            is_replayed: false,
         });
         id
     }

@@ -51,6 +51,8 @@ pub struct Delivery {
     pub with_body: bool,
     /// Whether a guard has decided about the message, so that only guards may change it.
     pub sealed: bool,
+    /// Whether the agent may have replayed it, see [`Subject::is_replayed`].
+    pub is_replayed: bool,
 }
 
 /// The subject of a message, by which powers distinguish messages. The method of a response is that of the request.
@@ -61,6 +63,7 @@ pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<
         kind: message.kind(),
         method,
         update: is_update.then(|| message.update()).flatten(),
+        is_replayed: false,
     }
 }
 
@@ -71,15 +74,20 @@ pub fn seen_subject<'a>(
     message: &Message,
     sender: Peer,
     method: &'a str,
+    is_replayed: bool,
 ) -> Subject<'a> {
     if grant.tells_updates_apart() {
-        subject(message, sender, method)
+        Subject {
+            is_replayed,
+            ..subject(message, sender, method)
+        }
     } else {
         Subject {
             sender,
             kind: message.kind(),
             method,
             update: None,
+            is_replayed,
         }
     }
 }

@@ -47,6 +47,8 @@ pub struct Content {
     pub method: Arc<str>,
     /// What the method does, looked up once; for a response, the request's method.
     pub life: Life,
+    /// Whether its session was being opened while it was on its way: the agent may have replayed it.
+    pub is_replayed: bool,
     /// For an answer to a proxy's own request, the proxy.
     pub requester: Option<HopIndex>,
     pub labels: Labels,
@@ -88,6 +90,7 @@ impl Routed {
         Self(Box::new(Content {
             method: message.method().clone(),
             life: Life::of(message.method()),
+            is_replayed: false,
             toward,
             route,
             target: Target::End,

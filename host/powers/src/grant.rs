@@ -110,6 +110,7 @@ impl Grant {
             kind: Kind::Notification,
             method: "session/update",
             update,
+            is_replayed: false,
         });
         self.all_updates = updates.all(|update| matches!(self.sight(&update), Sight::All));
         self
@@ -333,6 +334,9 @@ impl Cover {
         match self.updates {
             Updates::None => String::new(),
             Updates::Of(list) => list.join(", "),
+            Updates::Replayed(list) => {
+                format!("{}, while their session is being opened", list.join(", "))
+            }
             Updates::Unknown => "updates of other kinds".to_owned(),
         }
     }
@@ -349,6 +353,7 @@ mod tests {
             kind,
             method,
             update: None,
+            is_replayed: false,
         }
     }
 
@@ -404,6 +409,31 @@ mod tests {
         assert!(grant.covers(Actions::READ, &update(Some("_of_tomorrow"))));
         assert!(grant.covers(Actions::READ, &update(None)));
         assert!(!grant.covers(Actions::READ, &update(Some("tool_call"))));
+    }
+
+    #[test]
+    fn a_power_over_history_covers_only_what_is_replayed() {
+        let grant = grant(&["history.read"]);
+        assert!(grant.tells_updates_apart());
+        for (update, is_replayed, expected) in [
+            (Some("user_message_chunk"), true, true),
+            (Some("agent_message_chunk"), true, true),
+            (Some("agent_message_chunk"), false, false),
+            (Some("tool_call"), true, false),
+            (None, true, false),
+        ] {
+            let subject = Subject {
+                update,
+                is_replayed,
+                ..subject(Peer::Agent, Kind::Notification, "session/update")
+            };
+            assert_eq!(
+                grant.covers(Actions::READ, &subject),
+                expected,
+                "{subject:?}"
+            );
+            assert!(!grant.covers(Actions::DECIDE, &subject), "{subject:?}");
+        }
     }
 
     #[test]

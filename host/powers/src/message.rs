@@ -87,4 +87,6 @@ pub struct Subject<'a> {
     pub method: &'a str,
     /// The kind of a `session/update`; `None` for other methods, or if it is malformed.
     pub update: Option<&'a str>,
+    /// Whether it arrives while its session, which has a history, is being opened: the agent may replay that.
+    pub is_replayed: bool,
 }

@@ -68,6 +68,8 @@ pub enum Updates {
     None,
     /// The updates of these kinds.
     Of(&'static [&'static str]),
+    /// Those that an agent replays.
+    Replayed(&'static [&'static str]),
     /// Updates of kinds that are not in the protocol.
     Unknown,
 }
@@ -80,7 +82,10 @@ impl Cover {
             && match (self.updates, subject.update) {
                 (Updates::None, _) => true,
                 (Updates::Of(list), Some(update)) => list.contains(&update),
-                (Updates::Of(_), None) => false,
+                (Updates::Replayed(list), Some(update)) => {
+                    subject.is_replayed && list.contains(&update)
+                }
+                (Updates::Of(_) | Updates::Replayed(_), None) => false,
                 (Updates::Unknown, update) => {
                     update.is_none_or(|update| !UPDATES.contains(&update))
                 }

@@ -146,8 +146,10 @@ fn is_fixed(subject: &Subject, place: Option<&str>) -> bool {
         let about = (fixed.methods.is_empty() || fixed.methods.contains(&subject.method))
             && fixed.kinds.has(subject.kind)
             && match (fixed.updates, subject.update) {
-                (Updates::Of(list), Some(update)) => list.contains(&update),
-                (Updates::Of(_), None) => false,
+                (Updates::Of(list) | Updates::Replayed(list), Some(update)) => {
+                    list.contains(&update)
+                }
+                (Updates::Of(_) | Updates::Replayed(_), None) => false,
                 (Updates::None | Updates::Unknown, _) => true,
             };
         about
@@ -177,6 +179,7 @@ fn each(mut then: impl FnMut(&Schema, Subject, &Value)) {
                 kind: sort.kind,
                 method: &sort.method,
                 update: None,
+                is_replayed: false,
             };
             let body = schema.definition(&sort.definition);
             if sort.method != "session/update" {
@@ -224,6 +227,7 @@ fn every_place_of_the_schemas_belongs_to_a_power_or_is_fixed() {
                     kind,
                     method,
                     update,
+                    ..
                 } = subject;
                 let update = update.unwrap_or_default();
                 missing.insert(format!(
@@ -273,7 +277,7 @@ fn every_name_in_the_table_is_in_the_schemas() {
         UPDATES.iter().map(|&update| update.to_owned()).collect()
     );
     for cover in Power::all().flat_map(|power| power.covers) {
-        if let Updates::Of(list) = cover.updates {
+        if let Updates::Of(list) | Updates::Replayed(list) = cover.updates {
             assert!(
                 list.iter().all(|update| UPDATES.contains(update)),
                 "{list:?}"

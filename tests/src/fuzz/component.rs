@@ -78,6 +78,7 @@ fn run(component: &Component, time: Duration) -> Result<Outcome, String> {
         let message = Message::notification("m", "{}");
         let delivery = Delivery {
             sealed: false,
+            is_replayed: false,
             id: part.allot(),
             sender: Peer::Client,
             method: message.method().clone(),

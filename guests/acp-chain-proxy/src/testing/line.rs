@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+use acp_chain_acp::Life;
 use acp_chain_powers::{Actions, Grant};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -285,7 +286,12 @@ impl Line {
     }
 
     fn pass(&mut self, message: Message) {
-        let Message { kind, head, body } = message;
+        let Message {
+            kind,
+            head,
+            body,
+            is_replayed,
+        } = message;
         let to = opposite(head.sender);
         let what = match kind {
             Kind::Request => {
@@ -294,12 +300,28 @@ impl Line {
             }
             Kind::Notification => SentKind::Notification,
             Kind::Response if self.waits(&head) => {
-                self.waiting.push(Message { kind, head, body });
+                self.waiting.push(Message {
+                    kind,
+                    head,
+                    body,
+                    is_replayed,
+                });
                 return;
             }
             Kind::Response => SentKind::Response,
         };
         self.send(to, head.id, what, head.method, body);
+    }
+
+    /// Whether a message with this head may be a part of a history that the agent replays: a request that opens its
+    /// session, or forks it, is not answered yet.
+    pub(super) fn may_replay(&self, head: &Head) -> bool {
+        let mut asked = self.asked.values();
+        asked.any(|asked| {
+            Life::of(&asked.method).has_history()
+                && asked.to == head.sender
+                && asked.session == head.session
+        })
     }
 
     /// Whether a response must wait for a held notification of its session and direction.

@@ -7,6 +7,8 @@ pub(super) struct Message {
     pub(super) kind: Kind,
     pub(super) head: Head,
     pub(super) body: Result<Json, Error>,
+    /// Whether its session was being opened when it arrived: the agent may have replayed it.
+    pub(super) is_replayed: bool,
 }
 
 pub(super) fn head(

@@ -39,7 +39,10 @@ pub(super) fn subject(message: &Message) -> Subject<'_> {
         (subscription::Kind::Response, Err(_)) => Kind::Error,
     };
     let body = message.body.as_ref().ok();
-    subject_of(message.head.sender, kind, &message.head.method, body)
+    Subject {
+        is_replayed: message.is_replayed,
+        ..subject_of(message.head.sender, kind, &message.head.method, body)
+    }
 }
 
 fn subject_of<'a>(sender: Peer, kind: Kind, method: &'a str, body: Option<&Json>) -> Subject<'a> {
@@ -56,6 +59,7 @@ fn subject_of<'a>(sender: Peer, kind: Kind, method: &'a str, body: Option<&Json>
         kind,
         method,
         update: known,
+        is_replayed: false,
     }
 }
 

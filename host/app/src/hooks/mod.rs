@@ -358,6 +358,7 @@ fn may(proxy: &ProxyPlan, actions: Actions, method: &str) -> bool {
         kind: Kind::Request,
         method,
         update: None,
+        is_replayed: false,
     };
     component.grant.covers(actions, &subject)
 }

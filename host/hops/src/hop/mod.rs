@@ -243,7 +243,10 @@ impl Hop {
         routed: &Routed,
     ) -> Option<&'r Subscription> {
         let (grant, sender) = (&self.terms.grant, routed.toward.opposite());
-        let subject = || seen_subject(grant, &routed.message, sender, &routed.method);
+        let subject = || {
+            let is_replayed = routed.is_replayed;
+            seen_subject(grant, &routed.message, sender, &routed.method, is_replayed)
+        };
         subscribed(registration, routed).filter(|_| grant.covers(Actions::TOUCH, &subject()))
     }
 

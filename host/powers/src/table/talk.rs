@@ -2,11 +2,11 @@
 
 use super::{ALTER, answer, change, errors, read, send, updates};
 use crate::Peer::{Agent, Client};
-use crate::{Actions, Kinds, Updates};
+use crate::{Actions, Cover, Kinds, Updates};
 
 const PROMPT: &[&str] = &["session/prompt"];
 
-const MESSAGES: Updates = Updates::Of(&[
+const TEXTS: &[&str] = &[
     "user_message_chunk",
     "agent_message_chunk",
     "agent_thought_chunk",
@@ -20,7 +20,9 @@ const MESSAGES: Updates = Updates::Of(&[
     "session_message",
     "session_message_chunk",
     "prompt_suggestions_update",
-]);
+];
+
+const MESSAGES: Updates = Updates::Of(TEXTS);
 
 const TOOL_CALLS: Updates = Updates::Of(&[
     "tool_call",
@@ -70,6 +72,13 @@ powers! {
 
     "answers.send": Medium, because "you decide by what you read";
         it "writes to you as if it were the agent", by &[updates(Actions::SEND, MESSAGES, &[])];
+
+    "history.read": Medium, because "an old conversation can hold secrets";
+        it "reads the conversation that the agent repeats when you open an old session", by
+        &[Cover {
+            is_aside: true,
+            ..updates(Actions::READ, Updates::Replayed(TEXTS), &[])
+        }];
 
     "tool-calls.read": Medium, because "files, commands and their output are in it";
         it "reads which tools the agent uses, with what input, and the results", by

@@ -18,6 +18,8 @@ use acp_chain_rpc::{Error, Id, Message, code};
 pub(super) struct Exchanges {
     open: foldhash::HashMap<ExchangeId, Exchange>,
     next: ExchangeId,
+    /// How many of them open a session that has a history.
+    with_history: usize,
 }
 
 impl Exchanges {
@@ -25,6 +27,7 @@ impl Exchanges {
         Self {
             open: foldhash::HashMap::new(),
             next: 1,
+            with_history: 0,
         }
     }
 
@@ -56,6 +59,7 @@ impl Exchanges {
             charges: Vec::new(),
             stands_alone: false,
         };
+        self.with_history += usize::from(exchange.life.has_history());
         self.open.insert(number, exchange);
         number
     }
@@ -123,7 +127,23 @@ impl Exchanges {
     }
 
     pub fn remove(&mut self, number: ExchangeId) -> Option<Exchange> {
-        self.open.remove(&number)
+        let removed = self.open.remove(&number)?;
+        self.with_history -= usize::from(removed.life.has_history());
+        Some(removed)
+    }
+
+    /// Whether a message for the client may be a part of a history that the agent replays: a request that opens its
+    /// session, or forks it, is not answered yet.
+    #[inline]
+    pub fn may_replay(&self, routed: &Routed) -> bool {
+        self.with_history > 0 && routed.toward == Peer::Client && self.opens(routed.session())
+    }
+
+    /// Whether an open request opens or forks a session that has a history, which is named as the agent does.
+    #[cold]
+    fn opens(&self, session: Option<&Arc<str>>) -> bool {
+        let mut open = self.open.values();
+        open.any(|exchange| exchange.life.has_history() && exchange.far_session() == session)
     }
 
     /// Sets where a request is.

@@ -60,6 +60,7 @@ fn is_notification(from: Peer, request: &Message) -> bool {
             kind,
             method,
             update: None,
+            is_replayed: false,
         })
     };
     match Life::of(method) {

@@ -48,5 +48,6 @@ pub(super) fn end(core: &mut Core, index: HopIndex, id: MessageId) -> Option<Del
         message: Message::result("null"),
         with_body: true,
         sealed: false,
+        is_replayed: false,
     })
 }

@@ -27,6 +27,7 @@ use acp_chain_hops::routed::Routed;
 pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed) {
     // The message no longer waits.
     routed.charge = None;
+    routed.is_replayed |= core.exchanges.may_replay(&routed);
     core.note_start(&mut routed);
     if core.is_stopped(&routed) {
         let end = core.end_of_stopped(&routed);

@@ -243,5 +243,6 @@ pub(super) fn delivery(routed: &Routed, id: MessageId, with_body: bool) -> Deliv
         message: routed.message.clone(),
         with_body,
         sealed: false,
+        is_replayed: routed.is_replayed,
     }
 }

@@ -5,6 +5,7 @@ mod dry_run;
 mod failure;
 mod guards;
 mod halted;
+mod history;
 mod hooks;
 mod ids;
 mod kept;
