@@ -251,11 +251,10 @@ impl Observer for Receipts {
     fn passes_over(method: &str, message: &Message, decision: Option<Decision>) -> bool {
         match decision {
             Some(decision) => decision == Decision::Forward && !is_guarded(method),
-            None => {
-                message.kind() == Kind::Notification
-                    && method != CANCEL
-                    && !(method == UPDATE && is_tool_call(message))
-            }
+            None if message.kind() != Kind::Notification => false,
+            // The most frequent first.
+            None if method == UPDATE => !is_tool_call(message),
+            None => method != CANCEL,
         }
     }
 

@@ -64,9 +64,8 @@ impl Core {
         if !self.is_traced() {
             return;
         }
-        if self.is_passed_over(routed, None) {
-            self.tell_failures();
-        } else {
+        // After a failure nothing is passed over, so what is recorded next tells the user of it.
+        if !self.is_passed_over(routed, None) {
             self.trace_leg(routed, routed.from, Some(routed.at));
         }
         if self.is_observed() && routed.route.place(routed.at) == Place::Edge(Peer::Client) {
