@@ -188,11 +188,15 @@ impl Proxy for Redact {
         save(&*self.state)?;
         self.wait_for_a_pause();
         let own = &chunk.decoded;
+        // Without a decided text they are equal: comparing them would take as long as the search.
+        let is_changed = decided
+            .as_deref()
+            .is_some_and(|decided| decided != own.text);
         let shown = decided.as_deref().unwrap_or(&own.text);
         if shown.is_empty() && !own.text.is_empty() {
             return Ok(Action::Discard);
         }
-        if own.is_loose || shown != own.text {
+        if own.is_loose || is_changed {
             update
                 .findings
                 .change(&chunk.string, chunk.pointer.clone(), &chunk.spelt(shown));

@@ -145,7 +145,7 @@ impl Stream {
             Age::New => self.age = Age::Old,
             Age::Old => {
                 self.age = Age::Shown;
-                let text = detector.glimpse(&self.tail)?;
+                let text = detector.glimpse(&self.tail);
                 send(self.last.as_ref(), text)?;
                 self.tail.show(text.len());
             }

@@ -11,9 +11,8 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
-use std::mem;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -35,7 +34,14 @@ pub struct Detector {
     anywhere: Vec<(usize, Box<[bool; 256]>)>,
     /// Built with the first text, since this takes most of the time of a start.
     search: OnceCell<Search>,
+    /// Patterns that no secret of the catalogue matches. Built with the first match, as most texts have none.
+    never: OnceCell<CombinedRegex>,
+    /// Where a tail and the next piece are joined: kept, since that happens for each piece.
+    joined: Cell<String>,
 }
+
+/// The most memory that is kept for joined texts, in bytes.
+const JOINED: usize = 64 * 1024;
 
 /// Finds positions where a match may begin, and judges the matches.
 struct Search {
@@ -44,8 +50,6 @@ struct Search {
     beginnings: Beginnings,
     /// The rules with each needle.
     needed_by: Vec<Vec<NeedleRule>>,
-    /// Patterns that no secret of the catalogue matches.
-    never: CombinedRegex,
 }
 
 /// A rule with a needle.
@@ -57,7 +61,8 @@ struct NeedleRule {
 
 struct Kind {
     rule: Rule<'static>,
-    machine: OnceCell<Machine>,
+    /// Boxed, since it takes some kilobytes, and few rules are ever needed.
+    machine: OnceCell<Box<Machine>>,
 }
 
 /// The undecided end of a text.
@@ -90,11 +95,11 @@ impl Tail {
     }
 
     /// Drops the decided part of a text, except for the context that the rest needs.
-    fn advance(&mut self, mut text: String, scan: &Scan) {
+    fn advance(&mut self, text: &str, scan: &Scan) {
         self.effort = scan.effort;
         self.shown = (self.from + self.shown).saturating_sub(scan.decided);
         let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
-        self.text = text.split_off(context);
+        text[context..].clone_into(&mut self.text);
         self.from = scan.decided - context;
     }
 }
@@ -166,15 +171,21 @@ impl Detector {
             kinds,
             anywhere,
             search: OnceCell::new(),
+            never: OnceCell::new(),
+            joined: Cell::default(),
         })
     }
 
-    fn search(&self) -> Result<&Search, String> {
-        if let Some(search) = self.search.get() {
-            return Ok(search);
+    fn search(&self) -> &Search {
+        self.search.get_or_init(|| Search::new(&self.kinds))
+    }
+
+    fn never(&self) -> Result<&CombinedRegex, String> {
+        if let Some(never) = self.never.get() {
+            return Ok(never);
         }
-        let search = Search::new(&self.kinds)?;
-        Ok(self.search.get_or_init(|| search))
+        let never = CombinedRegex::new(rules::never())?;
+        Ok(self.never.get_or_init(|| never))
     }
 
     /// Replaces secrets by these markers.
@@ -208,19 +219,17 @@ impl Detector {
     ) -> Result<(usize, Vec<Secret>), String> {
         let (scan, text) = self.scan(tail, piece, end)?;
         let found = (scan.decided - tail.from, scan.secrets(tail.from));
-        tail.advance(text, &scan);
+        tail.advance(&text, &scan);
+        self.keep(text);
         Ok(found)
     }
 
     /// The part of a tail that may be shown before it is decided, and is not shown yet, in case the next piece takes
     /// long: a beginning that all secrets of a rule share. If a secret began in it, only the rest of the secret is
     /// replaced.
-    ///
-    /// # Errors
-    /// If a rule exceeds its memory.
-    pub fn glimpse<'t>(&self, tail: &'t Tail) -> Result<&'t str, String> {
+    pub fn glimpse<'t>(&self, tail: &'t Tail) -> &'t str {
         let known = self
-            .search()?
+            .search()
             .known(&self.kinds, &tail.text.as_bytes()[tail.from..]);
         let until = tail.text.floor_char_boundary(tail.from + known);
         let may_begin = |byte: &u8| {
@@ -229,17 +238,27 @@ impl Detector {
                 .any(|(_, begins)| begins[usize::from(*byte)])
         };
         let shown = tail.from + tail.shown;
-        Ok(match tail.text.get(shown..until) {
+        match tail.text.get(shown..until) {
             Some(text) if !text.as_bytes().iter().any(may_begin) => text,
             _ => "",
-        })
+        }
     }
 
-    fn scan(&self, tail: &mut Tail, piece: &str, end: End) -> Result<(Scan, String), String> {
-        let mut text = mem::take(&mut tail.text);
+    fn scan(&self, tail: &Tail, piece: &str, end: End) -> Result<(Scan, String), String> {
+        let mut text = self.joined.take();
+        text.reserve(tail.text.len() + piece.len());
+        text.push_str(&tail.text);
         text.push_str(piece);
         let scan = Scan::of(self, &text, tail.from, tail.effort, end)?;
         Ok((scan, text))
+    }
+
+    /// Keeps the memory of a joined text for the next one.
+    fn keep(&self, mut text: String) {
+        text.clear();
+        if text.capacity() <= JOINED {
+            self.joined.set(text);
+        }
     }
 }
 
@@ -265,7 +284,8 @@ impl Marking<'_> {
         let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
         let from = tail.from + tail.shown;
         let out = (!is_whole).then(|| scan.redacted(&text, from, self.marker).text);
-        tail.advance(text, &scan);
+        tail.advance(&text, &scan);
+        self.detector.keep(text);
         Ok(out)
     }
 
@@ -286,7 +306,7 @@ impl Marker {
 }
 
 impl Search {
-    fn new(kinds: &[Kind]) -> Result<Self, String> {
+    fn new(kinds: &[Kind]) -> Self {
         let mut needed_by = BTreeMap::<&'static str, Vec<NeedleRule>>::new();
         for (kind, Kind { rule, .. }) in kinds.iter().enumerate() {
             for needle in rule.needles {
@@ -301,12 +321,11 @@ impl Search {
             }
         }
         let (texts, needed_by): (Vec<_>, Vec<_>) = needed_by.into_iter().unzip();
-        Ok(Self {
+        Self {
             beginnings: Beginnings::of(&texts),
             texts,
             needed_by,
-            never: CombinedRegex::new(rules::never())?,
-        })
+        }
     }
 }
 
@@ -317,6 +336,6 @@ impl Kind {
         }
         let machine = Machine::new(&self.rule)
             .map_err(|error| format!("the rule `{}`: {error}", self.rule.name))?;
-        Ok(self.machine.get_or_init(|| machine))
+        Ok(self.machine.get_or_init(|| Box::new(machine)))
     }
 }

@@ -10,6 +10,9 @@ use serde::de::{Deserializer, Visitor};
 /// How deep a text may be nested for its strings to be read; the limit of most parsers.
 pub const DEPTH: usize = 128;
 
+/// The room for a pointer, in bytes; most are shorter.
+const POINTER: usize = 48;
+
 /// Iterates over the strings of a JSON text, in order, without names of members.
 ///
 /// ```
@@ -120,12 +123,17 @@ impl<'j> Strings<'j> {
     /// The path to the last returned string, as a JSON Pointer.
     #[must_use]
     pub fn pointer(&self) -> String {
-        let mut pointer = String::new();
+        let mut pointer = String::with_capacity(POINTER);
         for step in &self.path {
             pointer.push('/');
             match step {
                 Step::Member(name) => {
-                    pointer.push_str(&name.decoded().replace('~', "~0").replace('/', "~1"));
+                    let name = name.decoded();
+                    if memchr2(b'~', b'/', name.as_bytes()).is_some() {
+                        pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                    } else {
+                        pointer.push_str(&name);
+                    }
                 }
                 Step::Item(index) => pointer.push_str(&index.to_string()),
             }

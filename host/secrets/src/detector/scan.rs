@@ -19,8 +19,11 @@ const LANE: usize = 128;
 const STEPS: usize = 2;
 const BLOCK: usize = LANES * LANE;
 
-/// The maximum length of a needle.
+/// The maximum length of a needle: one that is cut at the end of a piece is only looked for this far back.
 const NEEDLE: usize = 12;
+
+/// A rest of the text shorter than this is searched sooner by one automaton than by several.
+const REST: usize = 2 * LANE;
 
 /// The maximum number of needles of a rule that may be shown.
 const NEEDLES: usize = 16;
@@ -67,8 +70,9 @@ impl Scan {
             decided: from,
             effort,
         };
+        let search = detector.search();
         let limit = match end {
-            End::Open => detector.search()?.limit(text.as_bytes(), from),
+            End::Open => search.limit(text.as_bytes(), from),
             End::Here => text.len(),
         };
         let mut at = scan.effort.blind_end(text, from);
@@ -76,7 +80,6 @@ impl Scan {
             scan.add(from..at, None, from, effort);
         }
         let mut accounted = at;
-        let search = detector.search()?;
         let mut hits = Vec::new();
         while at < limit {
             let to = limit.min(at + SEGMENT);
@@ -305,6 +308,9 @@ impl Search {
         };
         let mut columns: Columns = [[[0; STEPS]; STOPS]; LANES];
         for start in part.clone().step_by(BLOCK) {
+            if part.end - start < REST {
+                return self.walk(text, start..part.end, hits);
+            }
             // The last part overlaps the one before, to be as long as the others.
             let start = start.min(last);
             let lanes = (start..).step_by(LANE);
@@ -414,7 +420,7 @@ impl Detector {
         let machine = kind.machine()?;
         let judged = |read: &[u8], behind: Option<u8>| {
             let secret = machine.secret(read, behind)?;
-            let never = &self.search()?.never;
+            let never = self.never()?;
             let is_secret =
                 judge::is_secret(&kind.rule, machine, never, &read[secret.clone()], read)?;
             Ok::<_, String>(is_secret.then_some(secret))
@@ -460,9 +466,17 @@ mod tests {
     use crate::rules;
 
     #[test]
+    fn no_needle_is_longer_than_is_looked_back() {
+        for rule in rules::defaults().chain([&rules::ASSIGNMENT]) {
+            let longest = rule.needles.iter().map(|needle| needle.len()).max();
+            assert!(longest <= Some(NEEDLE), "{}: {:?}", rule.name, rule.needles);
+        }
+    }
+
+    #[test]
     fn a_needle_is_found_at_every_position_of_a_long_text() {
         let detector = Detector::new(rules::defaults().copied()).expect("the rules are right");
-        let search = detector.search().expect("in memory");
+        let search = detector.search();
         for needle in ["hf_", "pypi-ageichl"] {
             for place in 0..2 * BLOCK {
                 let mut text = vec![b' '; 2 * BLOCK + NEEDLE];

@@ -14,8 +14,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "private-key",
         needles: &[
-            "b3blbnnzac1rzxktdjea",
-            "bgkqhkig9w0bbq",
+            "b3blbnnzac1r",
+            "bgkqhkig9w0b",
             "ibaak",
             "ibadan",
             "mc4caqaw",
