@@ -1,9 +1,9 @@
 //! Finds positions where needles may begin: an automaton (Aho–Corasick) of their first few characters.
 //!
 //! The table is small to stay in the cache, since all text is looked up in it: it has as many characters of each needle
-//! as there is room for, and a row has a column for the last five bits of a character. Characters that share those,
-//! such as a letter and its capital, or `p` and `0`, are treated as equal. So there are false hits, but no false
-//! misses.
+//! as there is room for, at most six, and a row has a column for the last five bits of a character. Characters that
+//! share those, such as a letter and its capital, or `p` and `0`, are treated as equal. So there are false hits, but no
+//! false misses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -13,6 +13,9 @@ const WIDTH: usize = 32;
 
 /// The number of rows for states with a hit, and of those without.
 const ROWS: usize = 1024;
+
+/// The most characters of a needle that are in the table.
+pub(super) const DEPTH: usize = 6;
 
 /// The beginning of a state's row in the table. States in the second half have a hit.
 pub(super) type State = usize;
@@ -118,7 +121,7 @@ impl<'n> Nodes<'n> {
                 needles.iter().filter_map(|all| all.get(..length)).collect();
             // Longer needles are cut off at this length, where each node is a possible needle.
             let fit = found + read.len() <= ROWS && shorter - found <= ROWS;
-            if read.is_empty() || !fit {
+            if read.is_empty() || !fit || length > DEPTH {
                 break;
             }
             for read in read {

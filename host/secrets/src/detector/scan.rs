@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::beginnings::{Beginning, Beginnings, State, column};
+use super::beginnings::{Beginning, Beginnings, DEPTH, State, column};
 use super::{Detector, Kind, Marker, NeedleRule, Place, RedactedText, Search, Secret, UNCLEAR};
 use crate::effort::Effort;
 use crate::judge;
@@ -28,8 +28,8 @@ const REST: usize = 2 * LANE;
 /// The maximum number of needles of a rule that may be shown.
 const NEEDLES: usize = 16;
 
-/// How often each automaton is checked for hits: it reads a needle's length beyond its part of the text.
-const STOPS: usize = (LANE + NEEDLE) / STEPS;
+/// How often each automaton is checked for hits: it reads beyond its part of the text what it knows of a needle.
+const STOPS: usize = (LANE + DEPTH) / STEPS;
 
 /// The input of each automaton.
 type Columns = [[[u8; STEPS]; STOPS]; LANES];
@@ -303,7 +303,7 @@ impl Search {
     /// The positions in this part of a text where a match with a needle may begin. Unordered, and with duplicates:
     /// each automaton reads one byte after the other, so several of them run concurrently.
     fn hits(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
-        let Some(last) = text.len().checked_sub(BLOCK + NEEDLE) else {
+        let Some(last) = text.len().checked_sub(BLOCK + DEPTH) else {
             return self.walk(text, part, hits);
         };
         let mut columns: Columns = [[[0; STEPS]; STOPS]; LANES];
@@ -363,7 +363,7 @@ impl Search {
     /// Like [`hits`](Self::hits), for a text that is too short for several automata.
     fn walk(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
         let mut state = State::default();
-        let end = text.len().min(part.end + NEEDLE);
+        let end = text.len().min(part.end + DEPTH);
         for (at, byte) in (part.start..end).zip(&text[part.start..end]) {
             state = self.beginnings.next(state, column(*byte));
             if Beginnings::has_found(state) {
