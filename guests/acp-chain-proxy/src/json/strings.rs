@@ -128,11 +128,11 @@ impl<'j> Strings<'j> {
             pointer.push('/');
             match step {
                 Step::Member(name) => {
-                    let name = name.decoded();
-                    if memchr2(b'~', b'/', name.as_bytes()).is_some() {
-                        pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                    let token = name.decoded();
+                    if memchr2(b'~', b'/', token.as_bytes()).is_some() {
+                        pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
                     } else {
-                        pointer.push_str(&name);
+                        pointer.push_str(&token);
                     }
                 }
                 Step::Item(index) => pointer.push_str(&index.to_string()),
