@@ -1,5 +1,5 @@
 //! What replicas of a server must know together: who owns a session and who serves it, which prompts were sent, what
-//! was used of a budget, how many connections and turns a user has, who is no longer admitted.
+//! was used of a budget, how many connections and turns a user has, who is no longer admitted; and what proxies store.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -14,6 +14,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `service` | the process: requests, deadlines, the connections |
+//! | `values` | the calls about what proxies store, and their answers; another process makes them |
 //! | `migrations` | the tables, as numbered statements |
 //! | `rules` | what becomes of each call, in statements of both engines |
 //! | `engine` | the engines: `embedded` is `SQLite`, `postgres` is `PostgreSQL` over `tls` |
@@ -42,6 +43,8 @@ mod protocol;
 mod rules;
 #[cfg(feature = "engines")]
 mod service;
+#[cfg(feature = "engines")]
+mod values;
 
 #[cfg(all(test, unix, feature = "engines"))]
 mod tests;
@@ -56,8 +59,13 @@ pub use self::engine::embedded::Embedded;
 #[cfg(feature = "engines")]
 pub use self::engine::postgres::Postgres;
 #[cfg(feature = "engines")]
-pub use self::engine::{Store, Unusable};
+pub use self::engine::{Store, Unusable, ValueStore};
 pub use self::limits::{LimitError, SPELLING};
 pub use self::place::{Place, PostgresPlace};
 #[cfg(feature = "engines")]
 pub use self::service::{ask, migrate, serve};
+#[cfg(feature = "engines")]
+pub use self::values::{
+    NewValue, OwnerSummary, StoredValue, ValueAnswer, ValueCall, ValueLimit, ValueLimits,
+    ValueOwner,
+};

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, LeaseName};
+#[cfg(feature = "engines")]
+use crate::values::{NewValue, ValueCall};
 
 /// The longest name of a session, in bytes.
 pub const SPELLING: usize = 1024;
@@ -16,6 +18,17 @@ const SEALED: usize = 64 * 1024;
 
 /// The longest other text, in bytes: a digest, a replica, a key.
 const SHORT: usize = 256;
+
+/// The longest texts about a stored value, in bytes: the value, a text of its owner, and its key. With a digest, a key
+/// fits into an entry of an index, and so does the user of an owner. Each may be twice as long as it was: it is escaped.
+#[cfg(feature = "engines")]
+const VALUE: usize = 256 * 1024;
+#[cfg(feature = "engines")]
+const OF_OWNER: usize = 16 * 1024;
+#[cfg(feature = "engines")]
+const VALUE_KEY: usize = 1024;
+#[cfg(feature = "engines")]
+const VALUE_USER: usize = 2 * USER + 1;
 
 /// The largest number: that of a column.
 const NUMBER: u64 = i64::MAX as u64;
@@ -40,16 +53,67 @@ pub enum LimitError {
 
 /// Whether a call can be carried out at all.
 pub fn check(call: &Call) -> Result<(), LimitError> {
-    for (text, longest) in texts(call) {
-        if text.len() > longest {
+    check_texts(&texts(call))?;
+    check_numbers(&numbers(call))
+}
+
+/// Whether a call about stored values can be carried out at all. A version that there cannot be is no error.
+#[cfg(feature = "engines")]
+pub(crate) fn check_values(call: &ValueCall) -> Result<(), LimitError> {
+    match call {
+        ValueCall::Load { digest, key } => check_texts(&[short(digest), (&**key, VALUE_KEY)]),
+        ValueCall::Store(new) => {
+            check_texts(&texts_of_value(new))?;
+            let limits = &new.limits;
+            check_numbers(&[
+                new.bytes,
+                new.seen,
+                limits.values,
+                limits.bytes,
+                limits.owners,
+                limits.bytes_of_user,
+            ])
+        }
+        ValueCall::Owners { after } => check_texts(&[short(after)]),
+        ValueCall::Wipe { extension, project } => {
+            let given = [extension, project].into_iter().flatten();
+            let texts: Vec<_> = given.map(|text| (&**text, OF_OWNER)).collect();
+            check_texts(&texts)
+        }
+    }
+}
+
+#[cfg(feature = "engines")]
+fn texts_of_value(new: &NewValue) -> Vec<(&str, usize)> {
+    let owner = &new.owner;
+    let value = new.value.iter().map(|value| (&**value, VALUE));
+    let texts = [
+        short(&owner.digest),
+        (&*owner.extension, OF_OWNER),
+        (&*owner.source, OF_OWNER),
+        (&*owner.user, VALUE_USER),
+        (&*owner.project, OF_OWNER),
+        (&*new.key, VALUE_KEY),
+    ];
+    texts.into_iter().chain(value).collect()
+}
+
+/// Texts, and how long each may be.
+fn check_texts(texts: &[(&str, usize)]) -> Result<(), LimitError> {
+    for (text, longest) in texts {
+        if text.len() > *longest {
             return Err(LimitError::Long);
         }
         if text.contains('\0') {
             return Err(LimitError::Zero);
         }
     }
+    Ok(())
+}
+
+fn check_numbers(numbers: &[u64]) -> Result<(), LimitError> {
     // A sum of some of them is still a column's.
-    if numbers(call).into_iter().any(|number| number > NUMBER / 4) {
+    if numbers.iter().any(|number| *number > NUMBER / 4) {
         return Err(LimitError::Large);
     }
     Ok(())

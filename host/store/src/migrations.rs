@@ -5,7 +5,7 @@
 //! is not used.
 
 /// The statements, from number 1. Those that were released do not change.
-pub(crate) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD];
+pub(crate) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH];
 
 /// The table with the number of the last migration.
 pub(crate) const VERSIONS: &str =
@@ -108,4 +108,28 @@ CREATE TABLE acp_chain_slots (
     PRIMARY KEY (replica, generation, slot, kind, account)
 ){strict};
 CREATE INDEX acp_chain_slots_by_account ON acp_chain_slots (account, kind);
+";
+
+/// What proxies store. An owner is found by a digest, since its texts are longer than an entry of an index may be.
+const FOURTH: &str = "
+CREATE TABLE acp_chain_value_owners (
+    digest TEXT NOT NULL PRIMARY KEY,
+    extension TEXT NOT NULL,
+    source TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    project TEXT NOT NULL,
+    since BIGINT NOT NULL,
+    changed BIGINT NOT NULL,
+    entries BIGINT NOT NULL,
+    bytes BIGINT NOT NULL
+){strict};
+CREATE INDEX acp_chain_value_owners_by_owner ON acp_chain_value_owners (owner);
+CREATE TABLE acp_chain_values (
+    digest TEXT NOT NULL,
+    name TEXT NOT NULL,
+    content TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    bytes BIGINT NOT NULL,
+    PRIMARY KEY (digest, name)
+){strict};
 ";

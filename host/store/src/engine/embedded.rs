@@ -11,10 +11,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_system::files;
 
-use super::{Cell, Dialect, Engine, Row, Store, Unusable, Value};
+use super::{Cell, Dialect, Engine, Row, Store, Unusable, Value, ValueStore};
 use crate::call::{Answer, Call};
+use crate::limits::check_values;
 use crate::migrations::{MIGRATIONS, NEEDED, VERSION, VERSIONS};
-use crate::rules::Rules;
+use crate::rules::{Rules, Step};
+use crate::values::{ValueAnswer, ValueCall};
 
 /// How long a call waits for other processes.
 const WAIT: Duration = Duration::from_secs(3);
@@ -92,6 +94,16 @@ impl Embedded {
             self.batch(&format!("UPDATE acp_chain_schema SET version = {NEEDED}"))
         };
         self.finish(migrated())
+    }
+
+    /// Carries out a step within a transaction.
+    async fn run<S: Step>(&mut self, step: &S) -> Result<S::Answer, Unusable> {
+        if !fs::exists(&self.path).unwrap_or_default() {
+            return Err(about(&self.path, &"it was removed; restart acp-chain"));
+        }
+        self.batch("BEGIN IMMEDIATE")?;
+        let done = step.carry_out(&mut Rules(&mut *self)).await;
+        self.finish(done)
     }
 
     /// Ends a transaction: what it has changed stays if it succeeded.
@@ -185,11 +197,13 @@ impl Engine for Embedded {
 
 impl Store for Embedded {
     async fn carry_out(&mut self, call: &Call) -> Result<Answer, Unusable> {
-        if !fs::exists(&self.path).unwrap_or_default() {
-            return Err(about(&self.path, &"it was removed; restart acp-chain"));
-        }
-        self.batch("BEGIN IMMEDIATE")?;
-        let done = Rules(&mut *self).carry_out(call).await;
-        self.finish(done)
+        self.run(call).await
+    }
+}
+
+impl ValueStore for Embedded {
+    async fn values(&mut self, call: &ValueCall) -> Result<ValueAnswer, Unusable> {
+        check_values(call).map_err(|limit| Unusable(limit.to_string()))?;
+        self.run(call).await
     }
 }

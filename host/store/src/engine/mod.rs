@@ -5,11 +5,18 @@ pub mod postgres;
 mod tls;
 
 use crate::call::{Answer, Call};
+use crate::values::{ValueAnswer, ValueCall};
 
 /// The store of replicas, in one of the engines.
 pub trait Store {
     /// Carries out a call as one step. After an error it may have been carried out.
     fn carry_out(&mut self, call: &Call) -> impl Future<Output = Result<Answer, Unusable>>;
+}
+
+/// The values that proxies store, in the store of replicas.
+pub trait ValueStore {
+    /// Carries out a call about stored values as one step. After an error it may have been carried out.
+    fn values(&mut self, call: &ValueCall) -> impl Future<Output = Result<ValueAnswer, Unusable>>;
 }
 
 /// Why a store cannot be used now. The text is for operators: it names the file or the address, and what to do.
@@ -82,8 +89,8 @@ pub(crate) struct Dialect {
     /// A statement that waits until no other transaction has this lock: its class, as a number, and its name. `None`
     /// where there is one transaction at a time.
     pub lock: Option<&'static str>,
-    /// What is appended to a query of the table `acp_chain_budgets`, or of the leases as `l`, to keep its row from
-    /// changing until the transaction ends.
+    /// What is appended to a query of one table, or of the leases as `l`, to keep its row from changing until the
+    /// transaction ends.
     pub keeps_row: &'static str,
     pub keeps_lease: &'static str,
 }

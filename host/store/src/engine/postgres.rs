@@ -19,11 +19,13 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, innermost, quote};
 use acp_chain_system::{STORE_PASSWORD, files};
 
 use super::tls::Tls;
-use super::{Cell, Dialect, Engine, Row, Store, Unusable, Value};
+use super::{Cell, Dialect, Engine, Row, Store, Unusable, Value, ValueStore};
 use crate::call::{Answer, Call};
+use crate::limits::check_values;
 use crate::migrations::{MIGRATIONS, NEEDED, VERSION, VERSIONS};
 use crate::place::PostgresPlace;
-use crate::rules::Rules;
+use crate::rules::{Rules, Step};
+use crate::values::{ValueAnswer, ValueCall};
 
 /// How long it takes to connect, to one of all hosts.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -114,15 +116,21 @@ impl Postgres {
         Ok(client)
     }
 
-    /// Carries out a call. After an error, and if this is dropped before it is done, the connection is dropped, and
+    /// Carries out a step in time. A server may stop at any moment, also while a connection to it is prepared.
+    async fn ask_in_time<S: Step>(&mut self, step: &S) -> Result<S::Answer, Unusable> {
+        let carried_out = timeout(PATIENCE, self.ask(step)).await;
+        carried_out.unwrap_or_else(|_| Err(self.about("it did not answer in time")))
+    }
+
+    /// Carries out a step. After an error, and if this is dropped before it is done, the connection is dropped, and
     /// with it what was not committed.
-    async fn ask(&mut self, call: &Call) -> Result<Answer, Unusable> {
+    async fn ask<S: Step>(&mut self, step: &S) -> Result<S::Answer, Unusable> {
         let open = self.client.take().filter(|client| !client.is_closed());
         let client = match open {
             Some(client) => client,
             None => self.connect().await?,
         };
-        let done = run(&client, call).await;
+        let done = run(&client, step).await;
         let answer = done.map_err(|failed| self.failed(failed))?;
         self.client = Some(client);
         Ok(answer)
@@ -168,9 +176,14 @@ impl Postgres {
 
 impl Store for Postgres {
     async fn carry_out(&mut self, call: &Call) -> Result<Answer, Unusable> {
-        // A server may stop at any moment, also while a connection to it is prepared.
-        let carried_out = timeout(PATIENCE, self.ask(call)).await;
-        carried_out.unwrap_or_else(|_| Err(self.about("it did not answer in time")))
+        self.ask_in_time(call).await
+    }
+}
+
+impl ValueStore for Postgres {
+    async fn values(&mut self, call: &ValueCall) -> Result<ValueAnswer, Unusable> {
+        check_values(call).map_err(|limit| Unusable(limit.to_string()))?;
+        self.ask_in_time(call).await
     }
 }
 
@@ -228,17 +241,17 @@ impl Engine for Session<'_> {
     }
 }
 
-/// Carries out a call, within a transaction if it needs one.
-async fn run(client: &Client, call: &Call) -> Result<Answer, Failed> {
+/// Carries out a step, within a transaction if it needs one.
+async fn run<S: Step>(client: &Client, step: &S) -> Result<S::Answer, Failed> {
     let mut session = Session {
         client,
         failed: None,
     };
-    let needs_transaction = !call.is_single();
+    let needs_transaction = step.needs_transaction();
     if needs_transaction {
         client.batch_execute("BEGIN").await?;
     }
-    let done = Rules(&mut session).carry_out(call).await;
+    let done = step.carry_out(&mut Rules(&mut session)).await;
     let answer = done.map_err(|unusable| match session.failed.take() {
         Some(error) => Failed::Database(error),
         None => Failed::Content(unusable),

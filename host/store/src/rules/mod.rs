@@ -6,14 +6,17 @@
 //! | `sessions` | owners, leases and prompts |
 //! | `shares` | budgets, slots and turns of users and groups |
 //! | `tickets` | tickets of browsers |
+//! | `values` | values that proxies store |
 
 mod replicas;
 mod sessions;
 mod shares;
 mod tickets;
+mod values;
 
 use crate::call::{Answer, Call, Holder, LeaseName};
 use crate::engine::{Engine, Row, Unusable, Value};
+use crate::values::{ValueAnswer, ValueCall};
 
 use self::Value::{Number, Text};
 use self::shares::Budget;
@@ -73,13 +76,54 @@ const SESSION_NAMES: u64 = 2;
 const REVOCATIONS: u64 = 3;
 const REWINDS: u64 = 4;
 const ACCOUNTS: u64 = 5;
+const VALUES: u64 = 6;
 
-/// A connection, within the transaction of one call.
+/// What is carried out as one step.
+pub(crate) trait Step {
+    type Answer;
+
+    /// Whether it consists of several statements.
+    fn needs_transaction(&self) -> bool;
+
+    async fn carry_out<E: Engine>(
+        &self,
+        rules: &mut Rules<'_, E>,
+    ) -> Result<Self::Answer, Unusable>;
+}
+
+impl Step for Call {
+    type Answer = Answer;
+
+    fn needs_transaction(&self) -> bool {
+        !self.is_single()
+    }
+
+    async fn carry_out<E: Engine>(&self, rules: &mut Rules<'_, E>) -> Result<Answer, Unusable> {
+        rules.carry_out(self).await
+    }
+}
+
+impl Step for ValueCall {
+    type Answer = ValueAnswer;
+
+    fn needs_transaction(&self) -> bool {
+        !self.is_single()
+    }
+
+    async fn carry_out<E: Engine>(
+        &self,
+        rules: &mut Rules<'_, E>,
+    ) -> Result<ValueAnswer, Unusable> {
+        rules.carry_out_values(self).await
+    }
+}
+
+/// A connection, within the transaction of one step.
 pub(crate) struct Rules<'e, E>(pub &'e mut E);
 
 impl<E: Engine> Rules<'_, E> {
     /// Carries out a call.
-    pub(crate) async fn carry_out(&mut self, call: &Call) -> Result<Answer, Unusable> {
+    async fn carry_out(&mut self, call: &Call) -> Result<Answer, Unusable> {
         match call {
             Call::Register {
                 replica,

@@ -1,0 +1,120 @@
+//! Calls about values that proxies store, as the process of stored values makes them. A server cannot: the process of
+//! the store does not take them.
+//!
+//! Texts have no U+0000, and are opaque here: `acp-chain-state` says what they are, and how they are escaped. Times are
+//! in milliseconds since 1970 by the database's clock.
+
+/// Whose values they are. All but the digest is only compared and listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueOwner {
+    /// The digest of all the rest, by which it is found.
+    pub digest: String,
+    pub extension: String,
+    pub source: String,
+    /// The user of the server, for whose owners together there are limits.
+    pub user: String,
+    pub project: String,
+}
+
+/// How much may be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueLimits {
+    /// Values of an owner, and what these count.
+    pub values: u64,
+    pub bytes: u64,
+    /// Owners of a user, and what the values of all of these count.
+    pub owners: u64,
+    pub bytes_of_user: u64,
+}
+
+/// A limit of [`ValueLimits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueLimit {
+    Values,
+    Bytes,
+    Owners,
+    BytesOfUser,
+}
+
+/// A value to store, or to remove.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewValue {
+    pub owner: ValueOwner,
+    pub key: String,
+    /// The version that is replaced; 0 if there is none.
+    pub version: u64,
+    /// `None` removes it.
+    pub value: Option<String>,
+    /// What the value counts.
+    pub bytes: u64,
+    pub limits: ValueLimits,
+    /// The largest version that the caller has seen, or 0: as in [`Call`](crate::Call).
+    pub seen: u64,
+}
+
+/// A request about stored values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueCall {
+    /// Loads the value under a key. `digest` is that of its owner.
+    Load { digest: String, key: String },
+    /// Stores a value over the version that it names, or removes that.
+    Store(NewValue),
+    /// Lists owners with larger digests, in order.
+    Owners { after: String },
+    /// Removes the values of the owners that have all of these properties.
+    Wipe {
+        extension: Option<String>,
+        project: Option<String>,
+    },
+}
+
+/// What becomes of a [`ValueCall`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueAnswer {
+    Loaded(StoredValue),
+    /// It is stored, or removed. Versions only grow; 0 is a removed one's.
+    Stored {
+        version: u64,
+    },
+    /// Nothing was changed: the version is another one. Has the value that there is.
+    Conflict(StoredValue),
+    /// Nothing was changed: a limit would be exceeded.
+    Exceeded(ValueLimit),
+    /// To `Store`: nothing was changed, since the store has lost what was last written. All generations of replicas are
+    /// over, and its numbers are larger again.
+    Rewound,
+    Owners(Vec<OwnerSummary>),
+    Wiped {
+        owners: u64,
+        values: u64,
+    },
+}
+
+/// A value, as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredValue {
+    /// `None` if there is none.
+    pub value: Option<String>,
+    /// 0 if there is none.
+    pub version: u64,
+    /// When the first value of its owner was stored; `None` if that has not been, or all were wiped.
+    pub since: Option<u64>,
+}
+
+/// The values of an owner together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerSummary {
+    pub owner: ValueOwner,
+    pub values: u64,
+    pub bytes: u64,
+    pub since: u64,
+    /// When a value was last stored or removed.
+    pub changed: u64,
+}
+
+impl ValueCall {
+    /// Whether it is one statement.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self, Self::Load { .. } | Self::Owners { .. })
+    }
+}
