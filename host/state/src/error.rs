@@ -83,6 +83,9 @@ pub enum StateError {
         /// The database.
         path: PathBuf,
     },
+    /// The store of a server's replicas cannot be used. The text is for operators.
+    #[error("{0}")]
+    Store(String),
     /// Other users could change it.
     #[error("stored values are not safe: {0}")]
     Exposed(String),

@@ -1,4 +1,5 @@
-//! What proxies store beyond a connection: texts under keys, for a user or a project, in one database of the user.
+//! What proxies store beyond a connection: texts under keys, for a user or a project. They are in one database of the
+//! user, or, for the users of a server with a store, in that.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -15,7 +16,15 @@
 //! | `values` | loading and storing a value |
 //! | `inventory` | what there is, and removing it |
 //! | `service` | the process that has the database |
+//! | `shelf` | a place where values are: this database, or the store of replicas |
 //! | `error` | why something is not loaded or stored |
+//!
+//! With the feature `replicas`, values may also be in the store that replicas of a server share.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `shared` | values in the store, as its calls |
+//! | `pool` | the process that has some connections to the store |
 //!
 //! Invariants:
 //! - A value is stored only over the version that its writer knows, by however many processes at once.
@@ -35,9 +44,15 @@ mod inventory;
 mod keeper;
 mod limits;
 mod namespace;
+#[cfg(feature = "replicas")]
+mod pool;
 mod protocol;
 #[cfg(feature = "database")]
 mod service;
+#[cfg(feature = "replicas")]
+mod shared;
+#[cfg(feature = "database")]
+mod shelf;
 #[cfg(feature = "database")]
 mod values;
 
@@ -53,6 +68,12 @@ pub use self::inventory::{Filter, Removed, Summary};
 pub use self::keeper::{Keeper, KeeperError};
 pub use self::limits::LimitError;
 pub use self::namespace::Namespace;
+#[cfg(feature = "replicas")]
+pub use self::pool::{list_shared, serve_shared, wipe_shared};
 pub use self::protocol::{Loaded, StoreOutcome};
 #[cfg(feature = "database")]
 pub use self::service::serve;
+#[cfg(feature = "replicas")]
+pub use self::shared::Shared;
+#[cfg(feature = "database")]
+pub use self::shelf::Shelf;

@@ -84,7 +84,7 @@ fn run(database: &mut Database, call: Call) -> Result<Answer, StateError> {
 }
 
 /// The request about the namespace that is meant.
-fn resolved(
+pub(crate) fn resolved(
     mut call: Call,
     resolve: impl Fn(Namespace) -> Result<Namespace, String>,
 ) -> Result<Call, String> {

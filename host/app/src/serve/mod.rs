@@ -129,7 +129,8 @@ pub fn open(
     let begun = receipts::observed(exported, options.receipts.as_ref(), log.as_deref());
     let (observed, last) = begun.map_err(ChainError::misuse)?;
     let tracer = observed.map(Trace::tracer);
-    let values = ValuesProcess::start(plans.map(|plan| &plan.values))?;
+    let shared = set.store.as_ref().and_then(store::place_of_values);
+    let values = ValuesProcess::start(plans.map(|plan| &plan.values), shared)?;
     let supervisor = supervise(&program)?;
     // The loading runtime ends here, and no thread keeps rights.
     let runtime = crate::runtime()?;

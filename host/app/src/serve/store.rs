@@ -9,7 +9,8 @@ use std::path::Path;
 use acp_chain_conductor::native::Supervisor;
 use acp_chain_remote::server::{SharedSettings, Watch};
 use acp_chain_rpc::json_lines::read_line;
-use acp_chain_store::{Answer, Call, Client, Place};
+use acp_chain_state::{Filter, Removed, Summary};
+use acp_chain_store::{Answer, Call, Client, Place, PostgresPlace};
 use acp_chain_system::worker::Worker;
 
 use crate::serve_settings::{ServeSettings, StoreSettings};
@@ -67,6 +68,39 @@ fn place(settings: &StoreSettings) -> Result<Place, Error> {
         Some(postgres) => Place::Postgres(postgres.clone()),
         None => Place::Embedded(home::store()?),
     })
+}
+
+/// The database in which proxies store values, if replicas share them: with a quarter as many connections, at least one,
+/// beside those of the store.
+pub(super) fn place_of_values(settings: &StoreSettings) -> Option<PostgresPlace> {
+    let postgres = settings.postgres.as_ref()?;
+    Some(PostgresPlace {
+        connections: postgres.connections.div_ceil(4),
+        ..postgres.clone()
+    })
+}
+
+/// Whether the replicas share what proxies store.
+pub fn has_values(set: &ServeSettings) -> bool {
+    let settings = set.store.as_ref();
+    settings.is_some_and(|settings| settings.postgres.is_some())
+}
+
+/// Lists what proxies have stored for the users of a server, in its store.
+pub fn list_values(set: &ServeSettings) -> Result<Vec<Summary>, ChainError> {
+    acp_chain_state::list_shared(&shared_values(set)?).map_err(ChainError::new)
+}
+
+/// Removes what proxies have stored for the users of a server, from its store.
+pub fn wipe_values(set: &ServeSettings, filter: &Filter) -> Result<Removed, ChainError> {
+    acp_chain_state::wipe_shared(&shared_values(set)?, filter).map_err(ChainError::new)
+}
+
+fn shared_values(set: &ServeSettings) -> Result<PostgresPlace, ChainError> {
+    let none = "no replicas share what proxies store: `store` in `[serve]` of your config.toml names no database of \
+                PostgreSQL, so it is in the data folder of each server's user, as `acp-chain state list` shows";
+    let place = set.store.as_ref().and_then(place_of_values);
+    place.ok_or_else(|| ChainError::misuse(none))
 }
 
 /// Asks the store, as an operator does: once, and not for a server.

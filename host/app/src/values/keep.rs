@@ -2,10 +2,11 @@
 //!
 //! Its first line says whose values they may be. A chain in which an attacker has taken over the host gets no others.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, BufReader};
 
 use acp_chain_rpc::json_lines::read_line;
-use acp_chain_state::{Database, Namespace};
+use acp_chain_state::{Database, Namespace, StateError};
+use acp_chain_store::PostgresPlace;
 
 use super::folders::Folders;
 use super::{SUBCOMMAND, Start};
@@ -21,9 +22,12 @@ pub fn serve() -> bool {
 
 #[expect(clippy::disallowed_methods, reason = "the host reads it")]
 fn keep() -> Result<(), Error> {
-    let path = home::database()?;
-    let mut requests = io::stdin().lock();
+    let mut requests = BufReader::new(io::stdin());
     let start = read_start(&mut requests)?;
+    if let Some(place) = start.store.clone() {
+        return keep_in_store(requests, &place, start);
+    }
+    let path = home::database()?;
     // Removed with the copy at the end.
     let folder = start.is_dry_run.then(tempfile::tempdir).transpose();
     let folder = folder.map_err(Error::Io)?;
@@ -37,6 +41,19 @@ fn keep() -> Result<(), Error> {
             resolve(&start, &folders, namespace)
         })
     });
+    served.map_err(Error::Io)
+}
+
+/// Serves the chains of a server whose values are in this store.
+fn keep_in_store(
+    requests: impl BufRead + Send + 'static,
+    place: &PostgresPlace,
+    start: Start,
+) -> Result<(), Error> {
+    let folders = Folders::new();
+    let meant = move |namespace| resolve(&start, &folders, namespace);
+    let report = |error: &StateError| tracing::error!("stored values cannot be used: {error}");
+    let served = acp_chain_state::serve_shared(requests, io::stdout(), place, meant, report);
     served.map_err(Error::Io)
 }
 

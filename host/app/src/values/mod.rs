@@ -8,7 +8,8 @@
 //!
 //! A running chain cannot open the database, nor take its locks, nor look for a project. So a process is started before
 //! these rights are given up. It has all rights of the user, runs no code of proxies, and loads and stores only what
-//! the proxies of its chain may.
+//! the proxies of its chain may. That of a server with a database for its replicas has connections to that, beside those
+//! of the store: heartbeats do not wait for what proxies store.
 
 mod folders;
 mod keep;
@@ -17,6 +18,7 @@ mod plan;
 use serde::{Deserialize, Serialize};
 
 use acp_chain_state::Namespace;
+use acp_chain_store::PostgresPlace;
 
 pub use self::keep::serve;
 pub use self::plan::{ValuesPlan, ValuesProcess};
@@ -36,6 +38,9 @@ struct Start {
     /// Whether what is stored is lost at the end: the process then uses a copy of the database.
     #[serde(default)]
     is_dry_run: bool,
+    /// The store of a server's replicas, if values are there, and not in the user's database.
+    #[serde(default)]
+    store: Option<PostgresPlace>,
 }
 
 impl Start {

@@ -8,6 +8,7 @@ use acp_chain_conductor::StoredValues;
 use acp_chain_extension::Source;
 use acp_chain_manifest::{Origin, ProxyKind};
 use acp_chain_state::{Keeper, Namespace};
+use acp_chain_store::PostgresPlace;
 use acp_chain_system::files::real;
 use acp_chain_system::worker::Worker;
 
@@ -66,7 +67,7 @@ impl ValuesPlan {
     /// Starts the process for these proxies, within the runtime that serves their chain. If it cannot be started, the
     /// chain goes on, requests of its proxies fail, and there is a notice for the user.
     pub fn begin(&self) -> (Option<StoredValues>, Option<String>) {
-        let process = ValuesProcess::start([self]);
+        let process = ValuesProcess::start([self], None);
         let begun = process.and_then(|process| process.map(ValuesProcess::keeper).transpose());
         match begun {
             Ok(keeper) => (keeper.map(|keeper| self.stored(keeper, None)), None),
@@ -95,10 +96,11 @@ impl ValuesPlan {
 }
 
 impl ValuesProcess {
-    /// Starts a process for these plans; `None` if there is nothing to store. Must be called before rights are given
-    /// up.
+    /// Starts a process for these plans; `None` if there is nothing to store. The values are in the store, if one is
+    /// given. Must be called before rights are given up.
     pub fn start<'p>(
         plans: impl IntoIterator<Item = &'p ValuesPlan>,
+        store: Option<PostgresPlace>,
     ) -> Result<Option<Self>, Error> {
         let (mut log, mut is_dry_run) = (None, false);
         let mut extensions = BTreeSet::new();
@@ -111,11 +113,14 @@ impl ValuesProcess {
         if extensions.is_empty() {
             return Ok(None);
         }
-        // Without a place for the database, the process would end at once.
-        home::database()?;
+        if store.is_none() {
+            // Without a place for the database, the process would end at once.
+            home::database()?;
+        }
         let start = Start {
             extensions: extensions.into_iter().collect(),
             is_dry_run,
+            store,
         };
         let started = beside::start(SUBCOMMAND, &start, log).map_err(Error::NoValues)?;
         Ok(Some(Self(started)))

@@ -9,7 +9,13 @@ use serde_json::json;
 use acp_chain_app::ChainError;
 use acp_chain_app::serve::{ServeSettings, store};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_state::Summary;
 use acp_chain_store::{Answer, Call, Replica, ServedSession, UsedBudget, UsedSlots};
+
+use crate::state::{facts, line};
+
+/// How many proxies that keep values are listed: as many as of everything else.
+const LISTED: usize = 256;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum ServeCommand {
@@ -52,6 +58,7 @@ impl ServeCommand {
 impl Status {
     fn main(self, settings: &ServeSettings) -> Result<(), ChainError> {
         let account = self.user.clone();
+        let kept = kept_values(settings, self.user.as_deref())?;
         let calls = [
             Call::Replicas,
             Call::Sessions { user: self.user },
@@ -72,6 +79,7 @@ impl Status {
             }
         }
         if self.json {
+            let values: Vec<_> = kept.iter().map(facts).collect();
             say!(
                 "{:#}",
                 json!({
@@ -79,6 +87,7 @@ impl Status {
                     "sessions": sessions,
                     "budgets": budgets,
                     "slots": slots,
+                    "values": values,
                 })
             );
             return Ok(());
@@ -92,8 +101,22 @@ impl Status {
         print_sessions(&sessions);
         budgets.iter().for_each(print_budget);
         slots.iter().for_each(print_slots);
+        for summary in &kept {
+            say!("{}", line(summary));
+        }
         Ok(())
     }
+}
+
+/// What proxies keep in the store, such as what `brake` has counted: for a user or for all.
+fn kept_values(settings: &ServeSettings, user: Option<&str>) -> Result<Vec<Summary>, ChainError> {
+    if !store::has_values(settings) {
+        return Ok(Vec::new());
+    }
+    let mut all = store::list_values(settings)?;
+    all.retain(|one| user.is_none() || one.namespace.user.as_deref() == user);
+    all.truncate(LISTED);
+    Ok(all)
 }
 
 fn print(replica: &Replica) {

@@ -5,15 +5,19 @@ use std::time::SystemTime;
 use humantime::format_rfc3339_seconds;
 use serde_json::json;
 
-use super::{owner, values};
+use super::{owner, server, values};
 use crate::Result;
 use acp_chain_app::home;
+use acp_chain_app::serve::store;
 use acp_chain_channel::limits::about;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::{Database, Summary};
 
 #[derive(Debug, clap::Args)]
 pub struct List {
+    /// Those of a server's users, in the store that its replicas share: the one that config.toml names
+    #[arg(long)]
+    store: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -22,9 +26,10 @@ pub struct List {
 impl List {
     pub fn main(self) -> Result<()> {
         home::check_owners()?;
-        let summaries = match Database::find(&home::database()?)? {
-            Some(database) => database.namespaces()?,
-            None => Vec::new(),
+        let summaries = if self.store {
+            store::list_values(&server()?)?
+        } else {
+            own()?
         };
         if self.json {
             let all: Vec<_> = summaries.iter().map(facts).collect();
@@ -41,7 +46,19 @@ impl List {
     }
 }
 
-fn facts(summary: &Summary) -> serde_json::Value {
+/// What the user's database has.
+fn own() -> Result<Vec<Summary>> {
+    // A mistake in the settings is none of what is asked.
+    if server().is_ok_and(|set| store::has_values(&set)) {
+        tell!("what the users of your server have is in its store: add `--store` to see it");
+    }
+    let found = Database::find(&home::database()?)?;
+    let summaries = found.map(|database| database.namespaces()).transpose()?;
+    Ok(summaries.unwrap_or_default())
+}
+
+/// The values of a namespace, as JSON.
+pub fn facts(summary: &Summary) -> serde_json::Value {
     let namespace = &summary.namespace;
     json!({
         "extension": namespace.extension,
@@ -67,6 +84,18 @@ fn print(summary: &Summary) {
     );
     say!("  since     {}", text(summary.since));
     say!("  changed   {}", text(summary.changed));
+}
+
+/// The values of a namespace, as a line.
+pub fn line(summary: &Summary) -> String {
+    let namespace = &summary.namespace;
+    format!(
+        "{} has {} for {}, last changed at {}",
+        quote(&namespace.extension, MAX_QUOTE),
+        values(summary.count),
+        owner(namespace),
+        text(summary.changed)
+    )
 }
 
 fn text(time: SystemTime) -> String {

@@ -5,7 +5,10 @@ mod wipe;
 
 use std::process::ExitCode;
 
-use crate::report;
+pub use self::list::{facts, line};
+use crate::{Result, report};
+use acp_chain_app::home;
+use acp_chain_app::serve::ServeSettings;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::Namespace;
 
@@ -24,6 +27,11 @@ impl State {
             Self::Wipe(wipe) => report(wipe.main()),
         }
     }
+}
+
+/// The settings of a server, which name its store.
+fn server() -> Result<ServeSettings> {
+    Ok(ServeSettings::of(&home::user()?)?)
 }
 
 /// Whose values they are, in words.

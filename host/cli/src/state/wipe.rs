@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::{owner, values};
+use super::{owner, server, values};
 use crate::Result;
 use crate::extension::consent::agrees;
 use acp_chain_app::home;
+use acp_chain_app::serve::store;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_state::{Database, Filter, StateError, Summary};
 use acp_chain_system::files::real;
@@ -15,6 +16,9 @@ use acp_chain_system::files::real;
 pub struct Wipe {
     #[command(flatten)]
     what: What,
+    /// Those of a server's users, in the store that its replicas share: the one that config.toml names
+    #[arg(long)]
+    store: bool,
     /// Do not ask
     #[arg(long)]
     yes: bool,
@@ -38,6 +42,9 @@ struct What {
 impl Wipe {
     pub fn main(self) -> Result<ExitCode> {
         home::check_owners()?;
+        if self.store {
+            return self.wipe_shared();
+        }
         let path = home::database()?;
         let found = match Database::find(&path) {
             Err(error) if self.what.all && error.needs_reset() => {
@@ -50,19 +57,30 @@ impl Wipe {
             Some(database) => database.namespaces()?,
             None => Vec::new(),
         };
-        let chosen: Vec<_> = summaries
-            .iter()
-            .filter(|summary| filter.matches(&summary.namespace))
-            .collect();
-        let (Some(mut database), false) = (found, chosen.is_empty()) else {
+        let has_some = print_chosen(&summaries, &filter);
+        let (Some(mut database), true) = (found, has_some) else {
             say!("There are no such values; `acp-chain state list` shows what there is.");
             return Ok(ExitCode::SUCCESS);
         };
-        chosen.into_iter().for_each(print);
         if !self.is_agreed()? {
             return Ok(ExitCode::FAILURE);
         }
         let removed = database.wipe(&filter)?;
+        say!("{} removed.", values(removed.values));
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Removes values of a server's users.
+    fn wipe_shared(&self) -> Result<ExitCode> {
+        let (settings, filter) = (server()?, self.what.filter());
+        if !print_chosen(&store::list_values(&settings)?, &filter) {
+            say!("There are no such values; `acp-chain state list --store` shows what there is.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !self.is_agreed()? {
+            return Ok(ExitCode::FAILURE);
+        }
+        let removed = store::wipe_values(&settings, &filter)?;
         say!("{} removed.", values(removed.values));
         Ok(ExitCode::SUCCESS)
     }
@@ -101,6 +119,17 @@ fn root(folder: &Path) -> PathBuf {
     let root = real(folder);
     root.or_else(|_| std::path::absolute(folder))
         .unwrap_or_else(|_| folder.to_owned())
+}
+
+/// Prints what is about to be removed. Returns whether that is anything.
+fn print_chosen(summaries: &[Summary], filter: &Filter) -> bool {
+    let mut chosen = summaries
+        .iter()
+        .filter(|summary| filter.matches(&summary.namespace))
+        .peekable();
+    let has_some = chosen.peek().is_some();
+    chosen.for_each(print);
+    has_some
 }
 
 fn print(summary: &Summary) {

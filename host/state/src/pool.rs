@@ -1,0 +1,286 @@
+//! The process that has the values of a server whose replicas share them: some connections to the store, which take
+//! requests in turn. And the same, asked once by an operator.
+
+use std::cell::RefCell;
+use std::io::{self, BufRead, Write};
+use std::rc::Rc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use acp_chain_rpc::json_lines::{receive, send};
+use acp_chain_rpc::worker::{Reply, Request};
+use acp_chain_store::PostgresPlace;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::{LocalSet, spawn_local};
+
+use crate::error::StateError;
+use crate::inventory::{Filter, Removed, Summary};
+use crate::namespace::Namespace;
+use crate::protocol::{Answer, Call, LINE};
+use crate::service::resolved;
+use crate::shared::Shared;
+use crate::shelf::Shelf;
+
+/// How long a request waits for a connection. The store answers in four seconds, or fails: a prompt that waits for a
+/// value waits for ten at most.
+const PATIENCE: Duration = Duration::from_secs(6);
+
+/// How many requests may wait for a connection: as many as a keeper sends.
+const WAITING: usize = acp_chain_channel::limits::STORED_WAITING;
+
+/// What a server's users are told; the reason names the host of the database.
+const UNUSABLE: &str = "the store of this server cannot be used now; its log says why";
+
+/// A request that waits for a connection: since when, its id, and its call or why it is refused.
+type WaitingRequest = (Instant, u64, Result<Call, String>);
+
+/// Serves requests until their stream ends, by values in the store. `resolve` returns the namespace whose values are
+/// meant, or why there are none. `report` gets each kind of failure once.
+///
+/// # Errors
+/// If the streams cannot be used, have anything but requests, or the settings of the store are wrong.
+pub fn serve_shared(
+    requests: impl BufRead + Send + 'static,
+    replies: impl Write + 'static,
+    place: &PostgresPlace,
+    resolve: impl Fn(Namespace) -> Result<Namespace, String> + Send + 'static,
+    report: impl Fn(&StateError) + 'static,
+) -> io::Result<()> {
+    let shelves = (0..place.connections.max(1)).map(|_| Shared::open(place));
+    let shelves: Result<Vec<_>, _> = shelves.collect();
+    let shelves = shelves.map_err(io::Error::other)?;
+    serve_by(shelves, requests, replies, resolve, report)
+}
+
+fn serve_by(
+    shelves: Vec<impl Shelf + 'static>,
+    requests: impl BufRead + Send + 'static,
+    replies: impl Write + 'static,
+    resolve: impl Fn(Namespace) -> Result<Namespace, String> + Send + 'static,
+    report: impl Fn(&StateError) + 'static,
+) -> io::Result<()> {
+    let runtime = runtime()?;
+    let tasks = LocalSet::new();
+    let (queue, waiting) = mpsc::channel(WAITING);
+    let waiting = Rc::new(Mutex::new(waiting));
+    let replies = Rc::new(RefCell::new(replies));
+    let report = Rc::new(report);
+    let reading = thread::Builder::new().spawn(move || read(requests, &queue, resolve))?;
+    let served: io::Result<()> = tasks.block_on(&runtime, async {
+        let workers = shelves.into_iter().map(|shelf| {
+            let (waiting, replies) = (Rc::clone(&waiting), Rc::clone(&replies));
+            spawn_local(work(shelf, waiting, replies, Rc::clone(&report)))
+        });
+        let workers: Vec<_> = workers.collect();
+        for worker in workers {
+            worker.await.map_err(io::Error::other)??;
+        }
+        Ok(())
+    });
+    if served.is_ok() {
+        // It ended before the workers did.
+        return reading
+            .join()
+            .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
+    }
+    served
+}
+
+/// Lists all namespaces in the store, sorted.
+///
+/// # Errors
+/// If the store cannot be used.
+pub fn list_shared(place: &PostgresPlace) -> Result<Vec<Summary>, StateError> {
+    let runtime = runtime().map_err(|error| StateError::Store(error.to_string()))?;
+    runtime.block_on(async { Shared::open(place)?.list().await })
+}
+
+/// Removes namespaces with their values from the store.
+///
+/// # Errors
+/// If the store cannot be used.
+pub fn wipe_shared(place: &PostgresPlace, filter: &Filter) -> Result<Removed, StateError> {
+    let runtime = runtime().map_err(|error| StateError::Store(error.to_string()))?;
+    runtime.block_on(async { Shared::open(place)?.remove(filter).await })
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Reads requests until their stream ends, or nobody takes them.
+fn read(
+    mut requests: impl BufRead,
+    queue: &mpsc::Sender<WaitingRequest>,
+    resolve: impl Fn(Namespace) -> Result<Namespace, String>,
+) -> io::Result<()> {
+    while let Some(Request { id, call }) = receive(&mut requests, LINE)? {
+        let waiting = (Instant::now(), id, resolved(call, &resolve));
+        if queue.blocking_send(waiting).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Takes requests until there are no more, and answers them. One that has waited for too long is not carried out.
+async fn work(
+    mut shelf: impl Shelf,
+    waiting: Rc<Mutex<mpsc::Receiver<WaitingRequest>>>,
+    replies: Rc<RefCell<impl Write>>,
+    report: Rc<impl Fn(&StateError)>,
+) -> io::Result<()> {
+    // The failure that was reported last, until the store is used again.
+    let mut reported = String::new();
+    loop {
+        let next = waiting.lock().await.recv().await;
+        let Some((since, id, call)) = next else {
+            return Ok(());
+        };
+        let answer = match call {
+            Err(why) => Answer::Unavailable(why),
+            Ok(_) if since.elapsed() >= PATIENCE => Answer::Unavailable(UNUSABLE.to_owned()),
+            Ok(call) => match carry_out(&mut shelf, call).await {
+                Ok(answer) => {
+                    reported.clear();
+                    answer
+                }
+                Err(StateError::Limit(limit)) => Answer::Limit(limit),
+                Err(error) => {
+                    let why = error.to_string();
+                    if why != reported {
+                        report(&error);
+                        reported = why;
+                    }
+                    Answer::Unavailable(UNUSABLE.to_owned())
+                }
+            },
+        };
+        send(&mut *replies.borrow_mut(), &Reply { id, answer })?;
+    }
+}
+
+async fn carry_out(shelf: &mut impl Shelf, call: Call) -> Result<Answer, StateError> {
+    Ok(match call {
+        Call::Load { namespace, key } => Answer::Load(shelf.load_value(&namespace, &key).await?),
+        Call::Store {
+            namespace,
+            key,
+            version,
+            value,
+        } => {
+            let stored = shelf.store_value(&namespace, &key, version, value.as_deref());
+            Answer::Store(stored.await?)
+        }
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::BufReader;
+
+    use acp_chain_rpc::json_lines::line;
+    use acp_chain_store::{Embedded, Unusable, ValueAnswer, ValueCall, ValueStore};
+
+    use super::*;
+    use crate::protocol::StoreOutcome;
+
+    /// A store that is away.
+    struct Away;
+
+    impl ValueStore for Away {
+        async fn values(&mut self, _: &ValueCall) -> Result<ValueAnswer, Unusable> {
+            Err(Unusable(
+                "the database at db.example.com: it is away".to_owned(),
+            ))
+        }
+    }
+
+    /// A stream of bytes that a test reads afterwards.
+    #[derive(Clone, Default)]
+    struct Sent(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Sent {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn store(id: u64, extension: &str, version: u64) -> Vec<u8> {
+        let call = Call::Store {
+            namespace: Namespace {
+                extension: extension.to_owned(),
+                source: "built-in".to_owned(),
+                user: Some("ann".to_owned()),
+                project: None,
+            },
+            key: "k".to_owned(),
+            version,
+            value: Some("v".to_owned()),
+        };
+        line(&Request { id, call }).unwrap()
+    }
+
+    /// The answers to these requests by one connection, and what was reported.
+    fn answers(store: impl ValueStore + 'static, requests: Vec<u8>) -> (Vec<Answer>, Vec<String>) {
+        let (sent, reports) = (Sent::default(), Rc::new(RefCell::new(Vec::new())));
+        let requests = BufReader::new(io::Cursor::new(requests));
+        let resolve = |namespace: Namespace| match &*namespace.extension {
+            "other" => Err("it has no values".to_owned()),
+            _ => Ok(namespace),
+        };
+        let reported = Rc::clone(&reports);
+        let report = move |error: &StateError| reported.borrow_mut().push(error.to_string());
+        serve_by(
+            vec![Shared::new(store)],
+            requests,
+            sent.clone(),
+            resolve,
+            report,
+        )
+        .unwrap();
+        let bytes = sent.0.take();
+        let mut replies = &bytes[..];
+        let mut answers = Vec::new();
+        while let Some(Reply { answer, .. }) = receive(&mut replies, LINE).unwrap() {
+            answers.push(answer);
+        }
+        (answers, reports.take())
+    }
+
+    #[test]
+    fn requests_are_about_the_namespace_that_is_meant_or_fail() {
+        let folder = tempfile::tempdir().unwrap();
+        let embedded = Embedded::open(&folder.path().join("serve.db")).unwrap();
+        let requests = [store(1, "one", 0), store(2, "other", 0), store(3, "one", 0)].concat();
+        let (answers, reports) = answers(embedded, requests);
+        let [
+            Answer::Store(StoreOutcome::Stored { version }),
+            Answer::Unavailable(why),
+            Answer::Store(StoreOutcome::Conflict(found)),
+        ] = &answers[..]
+        else {
+            panic!("{answers:?}")
+        };
+        assert_eq!(why, "it has no values");
+        assert_eq!(found.version, *version);
+        assert_eq!(found.value.as_deref(), Some("v"));
+        assert!(reports.is_empty());
+    }
+
+    #[test]
+    fn users_are_not_told_where_the_store_is_and_operators_once() {
+        let requests = [store(1, "one", 0), store(2, "one", 0)].concat();
+        let (answers, reports) = answers(Away, requests);
+        assert_eq!(answers.len(), 2);
+        for answer in answers {
+            assert_eq!(answer, Answer::Unavailable(UNUSABLE.to_owned()));
+        }
+        assert_eq!(reports, ["the database at db.example.com: it is away"]);
+    }
+}

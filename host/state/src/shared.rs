@@ -1,0 +1,278 @@
+//! Values in the store that replicas of a server share. There, each user of the server has the bounds that a database
+//! has.
+//!
+//! The store takes no U+0000, so texts are escaped: `\0` stands for it, and `\\` for a backslash. A column that may be
+//! missing begins with `=` unless it is.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use acp_chain_channel::limits::{STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_VALUES};
+use acp_chain_store::{
+    NewValue, OwnerSummary, Postgres, PostgresPlace, StoredValue, Unusable, ValueAnswer, ValueCall,
+    ValueLimit, ValueLimits, ValueOwner, ValueStore,
+};
+use data_encoding::HEXLOWER;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::StateError;
+use crate::inventory::{Filter, Removed, Summary};
+use crate::limits::{LimitError, check};
+use crate::namespace::{Namespace, folder};
+use crate::protocol::{Loaded, StoreOutcome};
+use crate::shelf::Shelf;
+use crate::values::size;
+
+/// What a user of a server may store.
+const LIMITS: ValueLimits = ValueLimits {
+    values: STORED_VALUES,
+    bytes: STORED_BYTES,
+    owners: STORED_FOR,
+    bytes_of_user: STORED_IN_ALL,
+};
+
+/// Values in the store of replicas, over one connection.
+#[derive(Debug)]
+pub struct Shared<S> {
+    store: S,
+    /// The largest version that was seen: a store that has lost something gives smaller ones.
+    seen: u64,
+}
+
+impl Shared<Postgres> {
+    /// Reads the settings of the database. Nothing is connected yet.
+    pub fn open(place: &PostgresPlace) -> Result<Self, StateError> {
+        Ok(Self::new(Postgres::new(place)?))
+    }
+}
+
+impl<S: ValueStore> Shared<S> {
+    /// Uses a connection that has seen nothing.
+    pub fn new(store: S) -> Self {
+        Self { store, seen: 0 }
+    }
+
+    async fn ask(&mut self, call: &ValueCall) -> Result<ValueAnswer, StateError> {
+        Ok(self.store.values(call).await?)
+    }
+
+    fn found(&mut self, stored: StoredValue) -> Loaded {
+        self.seen = self.seen.max(stored.version);
+        Loaded {
+            value: stored.value.as_deref().map(plain),
+            version: stored.version,
+            since: stored.since.map(time),
+        }
+    }
+}
+
+impl<S: ValueStore> Shelf for Shared<S> {
+    async fn load_value(&mut self, namespace: &Namespace, key: &str) -> Result<Loaded, StateError> {
+        check(namespace, key, None)?;
+        let call = ValueCall::Load {
+            digest: owner(namespace)?.digest,
+            key: escaped(key),
+        };
+        match self.ask(&call).await? {
+            ValueAnswer::Loaded(stored) => Ok(self.found(stored)),
+            _ => Err(other_answer()),
+        }
+    }
+
+    async fn store_value(
+        &mut self,
+        namespace: &Namespace,
+        key: &str,
+        version: u64,
+        value: Option<&str>,
+    ) -> Result<StoreOutcome, StateError> {
+        check(namespace, key, value)?;
+        let call = ValueCall::Store(NewValue {
+            owner: owner(namespace)?,
+            key: escaped(key),
+            version,
+            value: value.map(escaped),
+            bytes: value.map_or(0, |value| size(key, value)),
+            limits: LIMITS,
+            seen: self.seen,
+        });
+        match self.ask(&call).await? {
+            ValueAnswer::Stored { version } => {
+                self.seen = self.seen.max(version);
+                Ok(StoreOutcome::Stored { version })
+            }
+            ValueAnswer::Conflict(stored) => Ok(StoreOutcome::Conflict(self.found(stored))),
+            ValueAnswer::Exceeded(limit) => Err(exceeded(limit).into()),
+            ValueAnswer::Rewound => Err(StateError::Store(
+                "the store has lost what was last written, as after a restored backup, so nothing was stored; retry"
+                    .to_owned(),
+            )),
+            _ => Err(other_answer()),
+        }
+    }
+
+    async fn list(&mut self) -> Result<Vec<Summary>, StateError> {
+        let mut all = Vec::new();
+        let mut after = String::new();
+        loop {
+            let call = ValueCall::Owners { after };
+            let ValueAnswer::Owners(owners) = self.ask(&call).await? else {
+                return Err(other_answer());
+            };
+            let Some(last) = owners.last() else { break };
+            after = last.owner.digest.clone();
+            all.extend(owners.iter().map(summary));
+        }
+        all.sort_by(|one, other| one.namespace.cmp(&other.namespace));
+        Ok(all)
+    }
+
+    async fn remove(&mut self, filter: &Filter) -> Result<Removed, StateError> {
+        let project = filter.project.as_deref().map(folder).transpose()?;
+        let call = ValueCall::Wipe {
+            extension: filter.extension.as_deref().map(some),
+            project: project.map(some),
+        };
+        match self.ask(&call).await? {
+            ValueAnswer::Wiped { owners, values } => Ok(Removed {
+                namespaces: owners,
+                values,
+            }),
+            _ => Err(other_answer()),
+        }
+    }
+}
+
+impl From<Unusable> for StateError {
+    fn from(unusable: Unusable) -> Self {
+        Self::Store(unusable.0)
+    }
+}
+
+fn other_answer() -> StateError {
+    StateError::Store("the store has answered another call".to_owned())
+}
+
+fn exceeded(limit: ValueLimit) -> LimitError {
+    match limit {
+        ValueLimit::Values => LimitError::Values,
+        ValueLimit::Bytes => LimitError::Bytes,
+        ValueLimit::Owners => LimitError::Namespaces,
+        ValueLimit::BytesOfUser => LimitError::All,
+    }
+}
+
+/// The owner as which a namespace is stored. Different namespaces have different columns.
+fn owner(namespace: &Namespace) -> Result<ValueOwner, LimitError> {
+    let columns = namespace
+        .columns()?
+        .map(|column| column.map(some).unwrap_or_default());
+    let mut hash = Sha256::new();
+    for column in &columns {
+        hash.update((column.len() as u64).to_be_bytes());
+        hash.update(column.as_bytes());
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let [extension, source, user, project] = columns;
+    Ok(ValueOwner {
+        digest: HEXLOWER.encode(&digest),
+        extension,
+        source,
+        user,
+        project,
+    })
+}
+
+fn summary(found: &OwnerSummary) -> Summary {
+    let owner = &found.owner;
+    Summary {
+        namespace: Namespace {
+            extension: given(&owner.extension).unwrap_or_default(),
+            source: given(&owner.source).unwrap_or_default(),
+            user: given(&owner.user),
+            project: given(&owner.project).map(PathBuf::from),
+        },
+        count: found.values,
+        bytes: found.bytes,
+        since: time(found.since),
+        changed: time(found.changed),
+    }
+}
+
+/// A column that is not missing.
+fn some(text: &str) -> String {
+    format!("={}", escaped(text))
+}
+
+/// The text of a column; `None` if it is missing.
+fn given(column: &str) -> Option<String> {
+    column.strip_prefix('=').map(plain)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('\0', r"\0")
+}
+
+fn plain(escaped: &str) -> String {
+    let mut text = String::with_capacity(escaped.len());
+    let mut characters = escaped.chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            text.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('0') => text.push('\0'),
+            other => text.extend(other),
+        }
+    }
+    text
+}
+
+/// A time of the store, in milliseconds since 1970.
+fn time(millis: u64) -> SystemTime {
+    UNIX_EPOCH
+        .checked_add(Duration::from_millis(millis))
+        .unwrap_or(UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_missing_text_is_not_an_empty_one() {
+        let of = |user: Option<&str>, project: Option<&str>| Namespace {
+            extension: "one".to_owned(),
+            source: "built-in".to_owned(),
+            user: user.map(str::to_owned),
+            project: project.map(PathBuf::from),
+        };
+        let all = [
+            of(None, None),
+            of(Some(""), None),
+            of(None, Some("")),
+            of(Some("a"), None),
+            of(None, Some("a")),
+        ];
+        let mut digests: Vec<_> = all.iter().map(|one| owner(one).unwrap().digest).collect();
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), all.len());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_stored_without_its_zeros_and_read_as_it_was(
+            text in proptest::collection::vec(prop_oneof![Just('\0'), Just('\\'), Just('0'), any::<char>()], 0..20),
+        ) {
+            let text: String = text.into_iter().collect();
+            let column = some(&text);
+            prop_assert!(!column.contains('\0'));
+            prop_assert!(column.len() <= 2 * text.len() + 1);
+            prop_assert_eq!(given(&column), Some(text));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! A place where values are.
+
+use crate::database::Database;
+use crate::error::StateError;
+use crate::inventory::{Filter, Removed, Summary};
+use crate::namespace::Namespace;
+use crate::protocol::{Loaded, StoreOutcome};
+
+/// A place where values are: the database of a user, or the store that replicas of a server share. The same holds in
+/// both, by the same tests: `tests/tests/serving/store/values.rs`.
+pub trait Shelf {
+    /// Loads the value under a key.
+    fn load_value(
+        &mut self,
+        namespace: &Namespace,
+        key: &str,
+    ) -> impl Future<Output = Result<Loaded, StateError>>;
+
+    /// Stores a value, or removes it, if its version is still the given one: 0 if there is none.
+    fn store_value(
+        &mut self,
+        namespace: &Namespace,
+        key: &str,
+        version: u64,
+        value: Option<&str>,
+    ) -> impl Future<Output = Result<StoreOutcome, StateError>>;
+
+    /// All namespaces, sorted.
+    fn list(&mut self) -> impl Future<Output = Result<Vec<Summary>, StateError>>;
+
+    /// Removes namespaces with their values.
+    fn remove(&mut self, filter: &Filter) -> impl Future<Output = Result<Removed, StateError>>;
+}
+
+impl Shelf for Database {
+    async fn load_value(&mut self, namespace: &Namespace, key: &str) -> Result<Loaded, StateError> {
+        Self::load(self, namespace, key)
+    }
+
+    async fn store_value(
+        &mut self,
+        namespace: &Namespace,
+        key: &str,
+        version: u64,
+        value: Option<&str>,
+    ) -> Result<StoreOutcome, StateError> {
+        Self::store(self, namespace, key, version, value)
+    }
+
+    async fn list(&mut self) -> Result<Vec<Summary>, StateError> {
+        Self::namespaces(self)
+    }
+
+    async fn remove(&mut self, filter: &Filter) -> Result<Removed, StateError> {
+        Self::wipe(self, filter)
+    }
+}
