@@ -484,7 +484,7 @@ fn encrypted(url: &str, authorities: &Path) -> Postgres {
 }
 
 /// A connection of another program.
-async fn connect(url: &str) -> tokio_postgres::Client {
+pub async fn connect(url: &str) -> tokio_postgres::Client {
     let connected = tokio_postgres::connect(url, tokio_postgres::NoTls).await;
     let (client, connection) = connected.unwrap();
     tokio::spawn(connection);

@@ -1,9 +1,10 @@
-//! The store of what replicas must know together, in both engines.
+//! The store of what replicas must know together, in both engines; and values of proxies, wherever they are.
 
 mod database;
 mod disk;
 mod engines;
 mod model;
+mod values;
 
 use std::path::Path;
 

@@ -8,7 +8,9 @@
 //! | `lines` | who waits for a turn |
 //! | `tickets` | tickets of browsers |
 //! | `operation` | starting, naming and watching replicas |
+//! | `budgets` | what `brake` counts at all replicas |
 
+mod budgets;
 mod disk;
 mod failover;
 mod limits;
