@@ -295,11 +295,13 @@ fixed! {
     /// How many proxies may have stored values, each counted for every user and project: all of them are looked
     /// through for what they take together.
     "stored for" STORED_FOR: u64 as Count = 8192;
-        "proxies that have stored values, each counted for every user and project", past it "the same".
+        "proxies that have stored values, each counted for every user and project; in the store of replicas, those of \
+         each user",
+        past it "the same".
 
     /// How many bytes all proxies may store: the database is read as a whole when it is opened, to find damage.
     "stored in all" STORED_IN_ALL: u64 as Size = 64 * MIB as u64;
-        "bytes of all stored values and their keys", past it "the same".
+        "bytes of all stored values and their keys; in the store of replicas, those of each user", past it "the same".
 
     /// How many requests about stored values wait at once: they take milliseconds, unless a disk hangs.
     "stored waiting" STORED_WAITING: usize as Count = 256;
