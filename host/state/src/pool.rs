@@ -47,10 +47,15 @@ pub fn serve_shared(
     resolve: impl Fn(Namespace) -> Result<Namespace, String> + Send + 'static,
     report: impl Fn(&StateError) + 'static,
 ) -> io::Result<()> {
-    let shelves = (0..place.connections.max(1)).map(|_| Shared::open(place));
-    let shelves: Result<Vec<_>, _> = shelves.collect();
-    let shelves = shelves.map_err(io::Error::other)?;
-    serve_by(shelves, requests, replies, resolve, report)
+    let opened = (0..place.connections.max(1)).map(|_| Shared::open(place));
+    let shelves: Result<Vec<_>, _> = opened.collect();
+    serve_by(
+        shelves.map_err(io::Error::other)?,
+        requests,
+        replies,
+        resolve,
+        report,
+    )
 }
 
 fn serve_by(
@@ -62,17 +67,22 @@ fn serve_by(
 ) -> io::Result<()> {
     let runtime = runtime()?;
     let tasks = LocalSet::new();
-    let (queue, waiting) = mpsc::channel(WAITING);
-    let waiting = Rc::new(Mutex::new(waiting));
-    let replies = Rc::new(RefCell::new(replies));
-    let report = Rc::new(report);
+    let (queue, queued) = mpsc::channel(WAITING);
+    let waiting = Rc::new(Mutex::new(queued));
+    let output = Rc::new(RefCell::new(replies));
+    let reporter = Rc::new(report);
     let reading = thread::Builder::new().spawn(move || read(requests, &queue, resolve))?;
     let served: io::Result<()> = tasks.block_on(&runtime, async {
-        let workers = shelves.into_iter().map(|shelf| {
-            let (waiting, replies) = (Rc::clone(&waiting), Rc::clone(&replies));
-            spawn_local(work(shelf, waiting, replies, Rc::clone(&report)))
-        });
-        let workers: Vec<_> = workers.collect();
+        let mut workers = Vec::new();
+        for shelf in shelves {
+            let (waiting, output) = (Rc::clone(&waiting), Rc::clone(&output));
+            workers.push(spawn_local(work(
+                shelf,
+                waiting,
+                output,
+                Rc::clone(&reporter),
+            )));
+        }
         for worker in workers {
             worker.await.map_err(io::Error::other)??;
         }

@@ -142,7 +142,32 @@ fn read_place(requests: &mut impl BufRead) -> Result<Place, Error> {
 
 #[cfg(test)]
 mod tests {
+    use acp_chain_manifest::User;
+
     use super::*;
+
+    fn settings(text: &str) -> ServeSettings {
+        let user = User::parse(text, Path::new("/c/config.toml")).unwrap();
+        ServeSettings::of(&user).unwrap()
+    }
+
+    #[test]
+    fn what_proxies_store_is_shared_in_postgres_only() {
+        for text in ["", "[serve]\nstore = \"embedded\""] {
+            let set = settings(text);
+            assert!(!has_values(&set));
+            let error = list_values(&set).unwrap_err();
+            assert!(error.to_string().contains("names no database"), "{error}");
+        }
+        for (connections, of_values) in [(1, 1), (4, 1), (8, 2), (9, 3)] {
+            let set = settings(&format!(
+                "[serve]\nstore = \"postgres://a@b/c\"\nstore-connections = {connections}"
+            ));
+            assert!(has_values(&set));
+            let place = shared_values(&set).unwrap();
+            assert_eq!(place.connections, of_values);
+        }
+    }
 
     #[test]
     fn people_are_told_that_it_is_not_for_them() {

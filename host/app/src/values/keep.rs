@@ -45,6 +45,7 @@ fn keep() -> Result<(), Error> {
 }
 
 /// Serves the chains of a server whose values are in this store.
+#[expect(clippy::disallowed_methods, reason = "the server reads it")]
 fn keep_in_store(
     requests: impl BufRead + Send + 'static,
     place: &PostgresPlace,
@@ -96,6 +97,23 @@ mod tests {
         for other in [of("two", "built-in"), of("one", "/one.wasm")] {
             resolved(other).unwrap_err();
         }
+    }
+
+    #[test]
+    fn a_server_with_a_store_names_it_in_the_first_line() {
+        let start = Start {
+            extensions: Vec::new(),
+            is_dry_run: false,
+            store: Some(PostgresPlace {
+                url: "postgres://a@b/c".to_owned(),
+                password: Some("/password".into()),
+                authorities: None,
+                connections: 2,
+            }),
+        };
+        let line = acp_chain_rpc::json_lines::line(&start).unwrap();
+        let read = read_start(&mut &*line).unwrap();
+        assert_eq!(read.store, start.store);
     }
 
     #[test]

@@ -67,16 +67,16 @@ impl Braked {
     }
 
     /// Waits until a user has made so many calls, by what is stored.
-    async fn has_counted(&self, user: &str, calls: u64) {
+    async fn has_counted(&self, name: &str, calls: u64) {
         let place = PostgresPlace {
             url: self.server.url(),
             password: None,
             authorities: None,
             connections: 1,
         };
-        let mut shelf = Shared::new(PostgresStore::new(&place).unwrap());
+        let mut values = Shared::new(PostgresStore::new(&place).unwrap());
         let counts = async {
-            while counted(&mut shelf, user).await != Some(calls) {
+            while counted(&mut values, name).await != Some(calls) {
                 tokio::task::yield_now().await;
             }
         };
@@ -116,9 +116,10 @@ impl<'s> Talk<'s> {
     async fn of(served: &'s ServerProcess, token: &str) -> Self {
         let client = Client::of(served, token).await;
         let session = client.session(&mut client.hears().await).await;
-        let asks = client.asks(Method::GET);
-        let asks = asks.header("accept", "text/event-stream");
-        let asks = asks.header("acp-session-id", &session);
+        let asks = client
+            .asks(Method::GET)
+            .header("accept", "text/event-stream")
+            .header("acp-session-id", &session);
         let stream = Stream::of(in_time("a stream", asks.send()).await.unwrap());
         Self {
             client,
