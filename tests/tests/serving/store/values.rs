@@ -212,14 +212,15 @@ async fn what_is_removed_is_what_the_filter_says(shelf: &mut impl Shelf) {
         put(shelf, namespace, "k", Some("v")).await;
         put(shelf, namespace, "other", Some("v")).await;
     }
-    for (extension, project, gone) in [
-        (Some("three"), None, &[][..]),
-        (None, Some("/work/inner"), &[][..]),
-        (Some("one"), Some("/work"), &[1][..]),
-        (None, Some("/work"), &[3][..]),
-        (Some("two"), None, &[2][..]),
-        (None, None, &[0][..]),
-    ] {
+    let scenes: [(Option<&str>, Option<&str>, &[usize]); 6] = [
+        (Some("three"), None, &[]),
+        (None, Some("/work/inner"), &[]),
+        (Some("one"), Some("/work"), &[1]),
+        (None, Some("/work"), &[3]),
+        (Some("two"), None, &[2]),
+        (None, None, &[0]),
+    ];
+    for (extension, project, gone) in scenes {
         let filter = Filter {
             extension: extension.map(str::to_owned),
             project: project.map(PathBuf::from),
