@@ -76,8 +76,9 @@ pub enum Outcome {
     Conflict(Value),
 }
 
-/// How often [`update`] tries to store.
-const ATTEMPTS: usize = 8;
+/// How often [`update`] tries to store. Each conflict is a success of another connection, so this is as many as may
+/// change a value at once.
+const ATTEMPTS: usize = 64;
 
 /// Loads the value under a key, which has 256 bytes at most.
 ///
@@ -109,7 +110,7 @@ pub async fn store(
 }
 
 /// Loads a value, changes it, and stores it; again with the new value if another connection has stored one meanwhile,
-/// so `change` may be called up to 8 times. `None` is no value. An unchanged value is not stored.
+/// so `change` may be called up to 64 times. `None` is no value. An unchanged value is not stored.
 ///
 /// Returns the value that is now stored. Its `since` is from before the change.
 ///

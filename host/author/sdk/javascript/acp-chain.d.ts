@@ -171,7 +171,7 @@ export const values: {
   store(of: Keeper, key: string, version: number, value: string | undefined): Promise<StoreOutcome>;
   /**
    * Loads a value, changes it, and stores it; again with the new value if another connection has stored one meanwhile,
-   * so `change` may be called up to 8 times. Returns the value that is now stored; its `since` is from before the change.
+   * so `change` may be called up to 64 times. Returns the value that is now stored; its `since` is from before the change.
    */
   update(of: Keeper, key: string, change: (value: string | undefined) => string | undefined): Promise<StoredValue>;
 };

@@ -5,7 +5,7 @@ import { ask } from "./tasks.js";
 import * as wit from "./wit.js";
 
 const INTERNAL_ERROR = -32603;
-const ATTEMPTS = 8;
+const ATTEMPTS = 64;
 
 const loaded = ({ value, version, since }) => ({ value: value ?? undefined, version, since: since ?? undefined });
 

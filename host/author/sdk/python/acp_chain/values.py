@@ -15,7 +15,7 @@ from ._messages import RpcError
 
 __all__ = ["Keeper", "Project", "Value", "load", "store", "update"]
 
-_ATTEMPTS = 8
+_ATTEMPTS = 64
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ async def store(of: Keeper, key: str, version: int, value: Optional[str]) -> Uni
 
 async def update(of: Keeper, key: str, change: Callable[[Optional[str]], Optional[str]]) -> Value:
     """Loads a value, changes it, and stores it; again with the new value if another connection has stored one
-    meanwhile, so `change` may be called up to 8 times. Returns the value that is now stored; its `since` is from before
+    meanwhile, so `change` may be called up to 64 times. Returns the value that is now stored; its `since` is from before
     the change."""
     found = await load(of, key)
     for _ in range(_ATTEMPTS):

@@ -354,11 +354,11 @@ class Values(Played):
         self.assertEqual(self.result, values.Value("6", 9, "2026"))
         self.assertEqual([call[1:] for call in called("store_value")], [("k", 0, "1"), ("k", 8, "6")])
 
-    def test_an_update_gives_up_after_eight_conflicts(self):
+    def test_an_update_gives_up_after_64_conflicts(self):
         loaded = {"value": "a", "version": 1, "since": "2026"}
-        self.run_handler(lambda: values.update("user", "k", lambda value: "b"), loaded, *[{"conflict": loaded}] * 8)
+        self.run_handler(lambda: values.update("user", "k", lambda value: "b"), loaded, *[{"conflict": loaded}] * 64)
         [(_, reason)] = called("fail")
-        self.assertIn("'k' is not stored: other connections have changed it 8 times (-32603)", reason)
+        self.assertIn("'k' is not stored: other connections have changed it 64 times (-32603)", reason)
 
     def test_an_unchanged_value_is_not_stored(self):
         loaded = {"value": "a", "version": 1, "since": "2026"}
