@@ -109,6 +109,9 @@ static ALL: &[&Dialect] = &[
     &qwen::QWEN,
 ];
 
+/// The reason of a refusal that has none: agents may take a refusal without a reason for none, as Codex does.
+const NO_REASON: &str = "acp-chain: refused, without a reason";
+
 /// The longest list of the sessions that one is within, as JSON text.
 const LONGEST_PARENTS: usize = 16 * 1024;
 
@@ -228,10 +231,22 @@ impl Dialect {
         let (Ok(moment), Ok(report)) = (self.moment(event), Report::new(text)) else {
             return Err(cannot);
         };
-        if *decision == Decision::Pass {
-            return Ok(Answer::default());
-        }
-        (self.answer)(&report, event, moment, decision).ok_or(cannot)
+        let unexplained = Decision::Refuse(NO_REASON.to_owned());
+        let explained = match decision {
+            Decision::Pass => return Ok(Answer::default()),
+            Decision::Refuse(reason) if reason.trim().is_empty() => &unexplained,
+            Decision::Input(input) if !self.may_replace(report, input) => return Err(cannot),
+            _ => decision,
+        };
+        (self.answer)(&report, event, moment, explained).ok_or(cannot)
+    }
+
+    /// Whether an input (JSON text) is one in place of that of a report: an object, or of the same type. An agent may
+    /// take anything else for no change, and run the tool as the model wants.
+    fn may_replace(&self, report: Report<'_>, input: &str) -> bool {
+        let own = report.at(self.places.input).unwrap_or_default();
+        let start = input.bytes().next();
+        start == Some(b'{') || start == own.bytes().next()
     }
 
     /// The answer to an event about which nothing could be decided: a refusal, for this reason.

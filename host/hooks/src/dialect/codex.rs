@@ -37,6 +37,9 @@ pub(super) static OLDER: Dialect = of("codex-older", |run, dialect| {
 
 const VARIABLE: &str = "CODEX_CONFIG";
 
+/// What stands for a result of which proxies leave no text.
+const NO_TEXT: &str = "acp-chain: the proxies leave no text of this result";
+
 type Attach = fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>;
 
 const fn of(name: &'static str, attach: Attach) -> Dialect {
@@ -92,9 +95,16 @@ fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> O
             claude::with_input(event, Some("allow"), input)
         }
         (Moment::AfterTool, Decision::Refuse(reason)) => Some(block(reason)),
-        (Moment::AfterTool, Decision::Output(new)) => Some(block(&new.join("\n"))),
+        (Moment::AfterTool, Decision::Output(new)) => Some(replaced(&new.join("\n"))),
         _ => None,
     }
+}
+
+/// A block whose reason the model gets in place of a result. Codex takes one without a reason for none, by which the
+/// model would get the result.
+fn replaced(text: &str) -> Answer {
+    let is_blank = text.trim().is_empty();
+    block(if is_blank { NO_TEXT } else { text })
 }
 
 fn block(reason: &str) -> Answer {

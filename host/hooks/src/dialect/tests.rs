@@ -202,6 +202,65 @@ fn each_agent_is_refused_in_its_own_form() {
     }
 }
 
+/// Codex takes a block without a reason for none, and runs the tool.
+#[test]
+fn a_refusal_without_a_reason_is_one_all_the_same() {
+    for reason in ["", " \n\u{2003}"] {
+        for dialect in ALL {
+            for (event, moment) in dialect.events {
+                let refuse = Decision::Refuse(reason.to_owned());
+                let report = r#"{"tool_response":"a","toolResult":"a","output":["a"]}"#;
+                let answered = dialect.answer(event, report, &refuse);
+                let said = answered.map(|answer| answer.stdout).unwrap_or_default();
+                let is_said = said.contains("without a reason");
+                let is_refused = is_said || *moment != Moment::BeforeTool && said.is_empty();
+                assert!(is_refused, "{} {event}: {said}", dialect.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_result_of_which_nothing_is_left_does_not_reach_the_model_of_codex() {
+    let report = json!({ "tool_name": "Bash", "tool_input": {}, "tool_response": "key=1" });
+    for text in ["", " \n"] {
+        let left = Decision::Output(vec![text.to_owned()]);
+        let block = answer("codex", "PostToolUse", &report, left);
+        assert_eq!(block["decision"], "block");
+        let reason = block["reason"].as_str().unwrap();
+        assert!(reason.contains("no text"), "{reason}");
+    }
+}
+
+/// An agent that takes it for no change runs the tool with the input of the model.
+#[test]
+fn an_input_of_another_type_is_an_error_and_not_nothing() {
+    for (name, event, report) in [
+        (
+            "claude",
+            "PreToolUse",
+            json!({ "tool_name": "Bash", "tool_input": { "command": "rm" } }),
+        ),
+        (
+            "copilot",
+            "preToolUse",
+            json!({ "toolName": "bash", "toolArgs": "{\"command\":\"rm\"}" }),
+        ),
+        (
+            "opencode",
+            "before_tool",
+            json!({ "tool": "bash", "input": { "command": "rm" } }),
+        ),
+    ] {
+        let report = report.to_string();
+        for input in ["null", "false", "0", "[]"] {
+            let change = Decision::Input(input.to_owned());
+            let answered = dialect(name).unwrap().answer(event, &report, &change);
+            assert!(answered.is_err(), "{name} {input}");
+        }
+    }
+}
+
 #[test]
 fn each_agent_is_changed_in_its_own_form() {
     let change = || Decision::Input(r#"{"command":"true"}"#.to_owned());

@@ -22,8 +22,8 @@ export default {
     async beforeTool(context) {
       try {
         const decision = await decide("before_tool", report(context, { input: context.input ?? {} }))
-        if (decision.refuse) return { skip: true, reason: decision.refuse }
-        if (decision.input) return { input: decision.input }
+        if (decision.refuse !== undefined) return { skip: true, reason: decision.refuse }
+        if (decision.input !== undefined) return { input: decision.input }
       } catch {
         return { skip: true, reason: REFUSED }
       }
@@ -33,8 +33,8 @@ export default {
       try {
         const run = { input: context.input ?? {}, output: texts(context.result) }
         const decision = await decide("after_tool", report(context, run))
-        if (decision.refuse) return withheld(decision.refuse)
-        if (decision.output) return { result: withTexts(context.result, decision.output) }
+        if (decision.refuse !== undefined) return withheld(decision.refuse)
+        if (decision.output !== undefined) return { result: withTexts(context.result, decision.output) }
       } catch {
         return withheld(REFUSED)
       }

@@ -36,8 +36,8 @@ export const AcpChain = async ({ client, directory }) => {
       const goes_on = input.tool === "task" && task_id
       if (goes_on && (await parents(task_id))[0] !== input.sessionID) delete output.args.task_id
       const decision = await decide("before_tool", await report(input, { input: output.args }))
-      if (decision.refuse) throw new Error(decision.refuse)
-      if (decision.input) replace(output.args, decision.input)
+      if (decision.refuse !== undefined) throw new Error(decision.refuse)
+      if (decision.input !== undefined) replace(output.args, decision.input)
     },
     "tool.execute.after": async (input, output) => {
       const withheld = (reason) => ({ title: "", output: reason, metadata: {} })
@@ -45,8 +45,8 @@ export const AcpChain = async ({ client, directory }) => {
         const result = { ...output }
         const run = await report(input, { input: input.args ?? {}, output: texts(result) })
         const decision = await decide("after_tool", run)
-        if (decision.refuse) replace(output, withheld(decision.refuse))
-        if (decision.output) replace(output, withTexts(result, decision.output))
+        if (decision.refuse !== undefined) replace(output, withheld(decision.refuse))
+        if (decision.output !== undefined) replace(output, withTexts(result, decision.output))
       } catch {
         replace(output, withheld(REFUSED))
       }

@@ -12,8 +12,8 @@ export default function (pi) {
         tool: event.toolName,
         input: event.input,
       })
-      if (decision.refuse) return { block: true, reason: decision.refuse }
-      if (decision.input) replace(event.input, decision.input)
+      if (decision.refuse !== undefined) return { block: true, reason: decision.refuse }
+      if (decision.input !== undefined) replace(event.input, decision.input)
     } catch {
       return { block: true, reason: REFUSED }
     }
@@ -30,8 +30,8 @@ export default function (pi) {
         output: texts(result),
         failed: event.isError === true,
       })
-      if (decision.refuse) return withheld(decision.refuse)
-      if (decision.output) return { ...withTexts(result, decision.output), isError: event.isError }
+      if (decision.refuse !== undefined) return withheld(decision.refuse)
+      if (decision.output !== undefined) return { ...withTexts(result, decision.output), isError: event.isError }
     } catch {
       return withheld(REFUSED)
     }
