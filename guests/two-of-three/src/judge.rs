@@ -17,6 +17,9 @@ use crate::config::{AssumePrivate, Server};
 use crate::label::{Label, Labels};
 use crate::places::bases;
 
+/// How many servers are read of a title.
+const MOST_SERVERS: usize = 16;
+
 /// What the user says of commands, tools, places and servers.
 pub(crate) struct Judge {
     pub(crate) local: Vec<Pattern>,
@@ -62,10 +65,10 @@ impl Judge {
             effects.brings.add(&Label::ALL, &source);
         }
         let commands = Commands::of(call, directory);
-        let titles = call.titles.iter().filter(|_| server.is_none());
-        let in_titles = titles.filter_map(|title| server_in(title));
         // A title may be a command.
-        let in_titles = in_titles.filter(|_| !call.kinds.contains("execute"));
+        let is_tool = !call.kinds.contains("execute");
+        let titles = || call.titles.iter().filter(move |_| is_tool);
+        let in_titles = titles().flat_map(|title| servers_in(title, server.is_some()));
         let servers: BTreeSet<&str> = server.into_iter().chain(in_titles).collect();
         for name in &servers {
             self.add_server(name, &mut effects);
@@ -77,6 +80,10 @@ impl Judge {
         }
         if servers.is_empty() {
             self.add_tool(call, commands.as_ref(), directory, &mut effects);
+        }
+        // The kind of such a tool is what its server declares.
+        for name in titles().flat_map(|title| displayed_servers(title)) {
+            self.add_server(name, &mut effects);
         }
         self.add_places(call, commands.as_ref(), directory, &mut effects);
         effects
@@ -239,12 +246,26 @@ fn add_writes(call: &Call, directory: Option<&Directory>, effects: &mut Effects)
     effects.brings.add(&[Label::C], &source);
 }
 
-/// The MCP server in a title that is a tool's name, `mcp__SERVER__TOOL`, and nothing else.
-fn server_in(title: &str) -> Option<&str> {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let name = Some(title).filter(|title| title.chars().all(is_name))?;
-    let (server, _) = name.strip_prefix("mcp__")?.split_once("__")?;
-    Some(server)
+/// The MCP servers that a tool may be of, by its title: a tool's name, `mcp__SERVER__TOOL`, and nothing else, which
+/// `is_name` says that it is. Two underscores may be in either part, so another server may have the rest of a name that
+/// begins like that of a described one.
+fn servers_in(title: &str, is_name: bool) -> impl Iterator<Item = &str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let name = Some(title).filter(|title| is_name || title.chars().all(fits));
+    let rest = name.and_then(|name| name.strip_prefix("mcp__"));
+    let servers = rest.into_iter().flat_map(|rest| {
+        let parts = rest
+            .char_indices()
+            .map(move |(place, _)| rest.split_at(place));
+        parts.filter_map(|(server, tool)| tool.starts_with("__").then_some(server))
+    });
+    servers.take(MOST_SERVERS)
+}
+
+/// The MCP servers that a title names as Gemini CLI and Qwen Code do: `TOOL (SERVER MCP Server)`.
+fn displayed_servers(title: &str) -> impl Iterator<Item = &str> {
+    let ends = title.match_indices(" MCP Server)").take(MOST_SERVERS);
+    ends.filter_map(move |(end, _)| Some(title[..end].rsplit_once('(')?.1))
 }
 
 /// A name as far as all spellings of it have it in common.

@@ -3,8 +3,11 @@
 use acp_chain_proxy::{Step, Strings};
 use acp_chain_secrets::{Detector, Effort, Marker, defaults};
 
-/// Members whose texts are no text: encoded images and sounds.
+/// Members that may have encoded images and sounds.
 const CODED: [&str; 2] = ["blob", "data"];
+
+/// The shortest text that is taken for one of these, in bytes: what is shorter may be a key.
+const SHORTEST: usize = 512;
 
 pub(crate) struct Secrets(Detector);
 
@@ -22,7 +25,7 @@ impl Secrets {
             match strings.next() {
                 Ok(Some(string)) => {
                     let text = string.decoded();
-                    let is_coded = strings.path().last().is_some_and(is_coded);
+                    let is_coded = strings.path().last().is_some_and(is_coded) && is_base64(&text);
                     if has_mark(&text) {
                         return Some("a secret that redact has marked");
                     }
@@ -49,6 +52,13 @@ fn is_coded(step: &Step) -> bool {
         Step::Member(name) => CODED.iter().any(|coded| name.is(coded)),
         Step::Item(_) => false,
     }
+}
+
+/// Whether a text is Base64 and nothing else (RFC 4648 §4 and §5), and long.
+fn is_base64(text: &str) -> bool {
+    let mut letters = text.trim_end_matches('=').bytes();
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte);
+    text.len() >= SHORTEST && letters.all(is_letter)
 }
 
 fn has_mark(text: &str) -> bool {

@@ -41,8 +41,13 @@ pub fn is_marked(folder: &Path) -> bool {
 /// The shared folder of the repository whose worktree this is.
 fn repository(top: &Path) -> Option<PathBuf> {
     let mark = top.join(".git");
-    if mark.symlink_metadata().ok()?.is_dir() {
+    let about = mark.symlink_metadata().ok()?;
+    if about.is_dir() {
         return real(&mark).ok();
+    }
+    // A link to the file of a worktree is none.
+    if !about.is_file() {
+        return None;
     }
     let own = line(&mark)?;
     let own = top.join(own.strip_prefix("gitdir:")?.trim());
@@ -97,6 +102,15 @@ mod tests {
         assert_eq!(main.within, Path::new("sub"));
         assert_eq!(Worktree::of(&top.join("other/sub")), Some(main));
         assert_eq!(Worktree::of(&top), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_the_mark_of_a_worktree_is_none() {
+        let (_folder, top) = world();
+        let link = top.join("evil/.git");
+        std::os::unix::fs::symlink(top.join("other/.git"), link).unwrap();
+        assert_eq!(Worktree::of(&top.join("evil")), None);
     }
 
     #[test]

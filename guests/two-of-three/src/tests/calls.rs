@@ -370,6 +370,41 @@ fn a_command_that_looks_like_a_tool_of_a_server_is_a_command() {
 }
 
 #[test]
+fn a_server_whose_name_begins_like_that_of_a_described_one_is_another() {
+    let servers = json!({ "docs": { "trusted": true, "local": true } });
+    for (title, labels) in [
+        ("mcp__docs__find", ""),
+        ("mcp__docs__evil__find", "[A·C]"),
+        ("mcp__docs__évil__find", "[A·C]"),
+        ("mcp__docs___find", "[A·C]"),
+    ] {
+        let mut host = host(json!({ "servers": servers }));
+        begin(&mut host);
+        let call = json!({ "title": title, "kind": "other", "server": "docs", "rawInput": {} });
+        let told = pass(&mut host, &[call]);
+        assert!(told.starts_with(labels), "{title}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{title}: {told}");
+    }
+}
+
+#[test]
+fn a_tool_of_a_server_counts_whichever_kind_its_server_declares() {
+    let servers = json!({ "docs": { "trusted": true, "local": true } });
+    for (title, labels) in [
+        ("find (docs MCP Server)", ""),
+        ("find (web MCP Server)", "[A·C]"),
+        ("find (docs MCP Server) (web MCP Server): {}", "[A·C]"),
+    ] {
+        let mut host = host(json!({ "servers": servers }));
+        begin(&mut host);
+        let call = json!({ "title": title, "kind": "read", "rawInput": { "query": "a" } });
+        let told = pass(&mut host, &[call]);
+        assert!(told.starts_with(labels), "{title}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{title}: {told}");
+    }
+}
+
+#[test]
 fn a_private_server_is_private_however_the_agent_spells_its_tools() {
     let servers = json!({ "my crm": { "private": true } });
     for title in ["my_crm_find", "My-CRM.find", "find (my crm MCP Server)"] {

@@ -105,6 +105,23 @@ fn a_result_with_a_secret_counts() {
 }
 
 #[test]
+fn only_what_is_encoded_is_not_searched() {
+    let image = "iVBORw0KGgo".repeat(64);
+    for (data, labels) in [(SECRET, "[B·C]"), (&*image, "[C]")] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        let done = json!({
+            "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "make", "kind": "execute",
+            "status": "completed", "rawInput": { "command": "cargo test" },
+            "rawOutput": { "data": data },
+        });
+        update(&mut host, &done);
+        let told = seen(&mut host).told;
+        assert!(told.contains(labels), "{told}");
+    }
+}
+
+#[test]
 fn a_search_at_the_models_provider_counts_although_it_has_no_hook() {
     let mut host = host(json!({}));
     begin(&mut host);
