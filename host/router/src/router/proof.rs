@@ -103,16 +103,25 @@ impl<S: Copy> Names<S> {
     fn get(&self, name: &str) -> Option<S> {
         self.states.get(&self.secret.hash_one(name)).copied()
     }
+
+    fn change(&mut self, name: &str, change: impl FnOnce(&mut S))
+    where
+        S: Default,
+    {
+        let mut state = self.get(name).unwrap_or_default();
+        change(&mut state);
+        self.set(name, state);
+    }
 }
 
-/// The state of a call of a tool.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Call {
-    /// The agent has shown it.
-    #[default]
-    Shown,
-    /// It was reported before it ran, or needs no report: it is of the history, has no hook, or was judged.
-    Settled,
+/// What is known of the calls of tools with an id, which a model may give to several, one after another.
+#[derive(Clone, Copy, Default)]
+struct Calls {
+    /// How many were reported before they ran, and have not ended.
+    reported: u32,
+    /// Whether the last one that the agent has shown has ended, or needs no report: it is of the history, or has no
+    /// hook.
+    are_settled: bool,
 }
 
 pub(super) struct Proof {
@@ -123,7 +132,7 @@ pub(super) struct Proof {
     signed: Names<()>,
     /// Whether prompts need no further sign: the whole process has given one, or none came and the user knows.
     needs_no_sign: bool,
-    calls: Names<Call>,
+    calls: Names<Calls>,
     /// The number of the last report. Proxies may be asked about one several times.
     last: ReportNumber,
     /// How many reports name no call, and are not matched by one.
@@ -220,7 +229,9 @@ impl Proof {
     /// Notes that the call with this id is about to run, or one without an id in its report.
     pub fn note_call(&mut self, call: Option<&str>) {
         match call {
-            Some(call) => self.calls.set(call, Call::Settled),
+            Some(call) => self.calls.change(call, |known| {
+                known.reported = known.reported.saturating_add(1);
+            }),
             None if self.terms.names_calls => {}
             None => self.unnamed = self.unnamed.saturating_add(1),
         }
@@ -229,7 +240,7 @@ impl Proof {
     /// Notes that a call needs no report.
     pub fn excuse(&mut self, call: Option<&str>) {
         if let Some(call) = call {
-            self.calls.set(call, Call::Settled);
+            self.calls.change(call, |known| known.are_settled = true);
         }
     }
 
@@ -237,34 +248,54 @@ impl Proof {
     /// call: a question of a server, for example.
     pub fn note_question(&mut self, call: &str) {
         if self.calls.get(call).is_none() {
-            self.calls.set(call, Call::Settled);
+            self.note_call(Some(call));
         }
     }
 
     /// Whether an update (JSON text) shows the end of a call that should have been reported before, and was not.
     /// `is_stopped` says whether the client has stopped the turn: calls that have not run yet fail with it.
     pub fn lacks_report(&mut self, call: Option<&str>, update: &str, is_stopped: bool) -> bool {
-        if let Some(call) = call {
-            if self.calls.get(call) == Some(Call::Settled) {
-                return false;
-            }
-            self.calls.set(call, Call::Shown);
-        }
-        if (self.terms.runs_no_hook)(update) {
-            self.excuse(call);
-            return false;
-        }
-        let is_failed = match text_member(update, "status").as_deref() {
-            Some("completed") => false,
-            Some("failed") if self.terms.judges_failures => true,
-            _ => return false,
+        let mut known = call
+            .and_then(|call| self.calls.get(call))
+            .unwrap_or_default();
+        let has_failed = match text_member(update, "status").as_deref() {
+            Some("completed") => Some(false),
+            Some("failed") => Some(true),
+            _ => None,
         };
-        self.excuse(call);
-        if let Some(rest) = self.unnamed.checked_sub(1) {
-            self.unnamed = rest;
+        let is_shown_first = text_member(update, "sessionUpdate").as_deref() == Some("tool_call");
+        if has_failed.is_none() && is_shown_first {
+            known.are_settled = false;
+        }
+        if known.are_settled {
             return false;
         }
-        !(is_failed && is_stopped)
+        let lacks = match has_failed {
+            _ if (self.terms.runs_no_hook)(update) => {
+                known.are_settled = true;
+                false
+            }
+            None => false,
+            Some(has_failed) => {
+                let was_reported = known.reported > 0;
+                let is_judged = !has_failed || self.terms.judges_failures;
+                known.reported = known.reported.saturating_sub(1);
+                known.are_settled = was_reported || is_judged;
+                let is_unreported = !was_reported && is_judged && !self.take_unnamed();
+                is_unreported && !(has_failed && is_stopped)
+            }
+        };
+        if let Some(call) = call {
+            self.calls.set(call, known);
+        }
+        lacks
+    }
+
+    /// Whether there is a report that names no call and is not matched by one, which is matched from now on.
+    fn take_unnamed(&mut self) -> bool {
+        let rest = self.unnamed.checked_sub(1);
+        self.unnamed = rest.unwrap_or_default();
+        rest.is_some()
     }
 
     pub fn is_broken(&self, session: &str) -> bool {

@@ -79,6 +79,16 @@ fn shows(router: &mut Router, session: &str, call: &str, rest: &str) {
     );
 }
 
+/// The first update about a call.
+fn begins_call(router: &mut Router, call: &str) {
+    agent(
+        router,
+        &format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"tool_call","toolCallId":"{call}","title":"make"}}}}}}"#
+        ),
+    );
+}
+
 const COMPLETED: &str = r#""status":"completed","title":"make""#;
 const FAILED: &str = r#""status":"failed""#;
 
@@ -243,6 +253,42 @@ fn a_call_that_was_reported_passes_and_one_that_was_not_stops_the_turn() {
     // Once.
     shows(&mut router, "s", "c", COMPLETED);
     assert!(!is_stopped(&mut router));
+}
+
+#[test]
+fn a_call_with_the_id_of_an_earlier_one_needs_a_report_of_its_own() {
+    let mut router = prompted(terms());
+    for number in 1..=2 {
+        report(&mut router, number, Some("a"));
+        begins_call(&mut router, "a");
+        shows(&mut router, "s", "a", COMPLETED);
+    }
+    // It may be shown before it is reported, and the end of the one before it after that.
+    begins_call(&mut router, "a");
+    report(&mut router, 3, Some("a"));
+    report(&mut router, 4, Some("a"));
+    shows(&mut router, "s", "a", COMPLETED);
+    begins_call(&mut router, "a");
+    shows(&mut router, "s", "a", COMPLETED);
+    assert!(!is_stopped(&mut router));
+    begins_call(&mut router, "a");
+    shows(&mut router, "s", "a", COMPLETED);
+    assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn a_call_with_the_id_of_one_in_the_history_needs_a_report() {
+    let mut router = begun(terms());
+    begins_call(&mut router, "a");
+    shows(&mut router, "s", "a", COMPLETED);
+    router.receive_sign_of_hooks(Some("s"));
+    client(&mut router, PROMPT);
+    received(&mut router, Peer::Agent);
+    shows(&mut router, "s", "a", COMPLETED);
+    assert!(!is_stopped(&mut router));
+    begins_call(&mut router, "a");
+    shows(&mut router, "s", "a", COMPLETED);
+    assert!(is_stopped(&mut router));
 }
 
 #[test]
