@@ -49,6 +49,38 @@ fn link(name: &str, to: &str) -> Vec<u8> {
     entry(EntryType::Symlink, name, to, b"")
 }
 
+/// A file of this size, of which the archive has nothing.
+fn sparse(name: &str, size: u64) -> Vec<u8> {
+    let octal = |number: u64| {
+        let digits = format!("{number:011o}\0").into_bytes();
+        <[u8; 12]>::try_from(digits).unwrap()
+    };
+    let mut header = tar::Header::new_gnu();
+    let gnu = header.as_gnu_mut().unwrap();
+    gnu.name[..name.len()].copy_from_slice(name.as_bytes());
+    gnu.realsize = octal(size);
+    gnu.sparse[0].offset = octal(size);
+    gnu.sparse[0].numbytes = octal(0);
+    header.set_entry_type(EntryType::GNUSparse);
+    header.set_mode(0o644);
+    header.set_size(0);
+    header.set_cksum();
+    header.as_bytes().to_vec()
+}
+
+/// A hole could have 2^63 bytes, which would be read to their end.
+#[test]
+fn a_hole_in_a_file_that_is_left_out_is_limited() {
+    let (done, outer) = unpacked(&[file("a"), sparse("a/b", 1 << 20), file("c")]);
+    let [note] = &done.unwrap()[..] else {
+        panic!("one entry is left out");
+    };
+    assert!(note.contains("`a/b`"), "{note}");
+    assert!(outer.path().join("room/c").is_file());
+    let (done, _outer) = unpacked(&[file("a"), sparse("a/b", 7 << 30)]);
+    assert!(done.unwrap_err().contains("more than 4 GiB"));
+}
+
 #[test]
 fn a_table_of_contents_is_limited() {
     let mut entry = b"PK\x01\x02".to_vec();

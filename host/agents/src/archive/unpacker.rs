@@ -112,6 +112,10 @@ impl<'r> Unpacker<'r> {
             };
             left.set(u64::MAX);
             let mut entry = entry?;
+            // The hole in a sparse file takes nothing of the archive, and has any size.
+            if entry.size() > self.bytes {
+                return Err(too_large());
+            }
             let path = entry.path()?.into_owned();
             let to = entry.link_name()?.unwrap_or_default().into_owned();
             match entry.header().entry_type() {
@@ -126,7 +130,8 @@ impl<'r> Unpacker<'r> {
                 _ => self.leave_out(&path, "is neither a file, nor a folder, nor a link"),
             }
             // The rest of the entry does not count as a header of the next one.
-            io::copy(&mut entry, &mut io::sink())?;
+            let left_out = io::copy(&mut entry, &mut io::sink())?;
+            self.spend(left_out)?;
         }
     }
 
@@ -209,11 +214,10 @@ impl<'r> Unpacker<'r> {
         Ok(())
     }
 
-    /// Counts bytes that were written.
+    /// Counts bytes that were written, or left out.
     fn spend(&mut self, bytes: u64) -> io::Result<()> {
         let left = self.bytes.checked_sub(bytes);
-        self.bytes =
-            left.ok_or_else(|| io::Error::other(format!("it has more than {} GiB", BYTES >> 30)))?;
+        self.bytes = left.ok_or_else(too_large)?;
         Ok(())
     }
 
@@ -365,6 +369,10 @@ impl<R: Seek> Seek for BoundedReader<'_, R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.reader.seek(to)
     }
+}
+
+fn too_large() -> io::Error {
+    io::Error::other(format!("it has more than {} GiB", BYTES >> 30))
 }
 
 fn refused(path: &Path, why: &str) -> io::Error {
