@@ -576,6 +576,20 @@ fn what_an_administrator_set_for_qwen_stays() {
     );
 }
 
+/// Of several hooks with a name, Qwen may run only the first.
+#[test]
+fn no_project_knows_the_name_of_a_hook_of_qwen() {
+    let attached = attached("qwen", &[], &[]);
+    let OverlayContent::Text(settings) = &attached.files[0].content else {
+        panic!("{attached:?}");
+    };
+    let settings: Value = serde_json::from_str(settings).unwrap();
+    for (event, groups) in settings["hooks"].as_object().unwrap() {
+        let name = groups[0]["hooks"][0]["name"].as_str().unwrap();
+        assert!(name.starts_with("/run/overlay/"), "{event}: {name}");
+    }
+}
+
 #[test]
 fn gemini_is_made_to_ask_and_keeps_what_its_user_allows() {
     let files = [
