@@ -11,6 +11,7 @@ use acp_chain_calls::directory::Directory;
 use acp_chain_calls::title::LogTitle;
 use acp_chain_calls::turns::{Turns, hash};
 use acp_chain_proxy::acp::CANCEL;
+use acp_chain_proxy::values::Keeper;
 use acp_chain_proxy::{Json, Peer, Version, debug, info, save, warn};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -192,8 +193,8 @@ impl Guard {
         let matters = !brought.certain.has(Label::A) || !brought.assumed.is_empty();
         let reads = effects.reads_any || !effects.reads.is_empty();
         if !held.has(Label::A) && matters && reads {
-            let files = ledger::files(session).await.map_err(unstored)?;
-            if let Some(file) = files.read_by(effects) {
+            let files = ledger::files(Keeper::Project(session)).await;
+            if let Some(file) = files.map_err(unstored)?.read_by(effects) {
                 let source = format!("{}, written under A", LogTitle(Some(file)));
                 brought.certain.add(&[Label::A], &source);
                 // A command may run what it reads.
@@ -203,17 +204,26 @@ impl Guard {
         Ok(brought)
     }
 
-    /// Files that are written under A are text from outside for later sessions.
+    /// Files that are written under A are text from outside for later sessions; what all sessions read by themselves is,
+    /// in all projects.
     pub(crate) async fn note_writes(&self, session: &str, effects: &Effects) -> Result<(), String> {
-        if effects.writes.is_empty() || !self.labels(session).has(Label::A) {
+        if !self.labels(session).has(Label::A) {
             return Ok(());
         }
-        let add = |files: &mut ledger::Files| {
-            for path in &effects.writes {
-                files.add(path);
+        for (of, written) in [
+            (Keeper::Project(session), &effects.writes),
+            (Keeper::User, &effects.instructs),
+        ] {
+            let add = |files: &mut ledger::Files| {
+                for path in written {
+                    files.add(path);
+                }
+            };
+            if !written.is_empty() {
+                ledger::change_files(of, add).await.map_err(unstored)?;
             }
-        };
-        ledger::change_files(session, add).await.map_err(unstored)
+        }
+        Ok(())
     }
 
     /// Decides about a result before the agent's model reads it. `kind` is that of a secret in it.
@@ -297,9 +307,12 @@ impl Guard {
             record.labels.add(&[Label::A, Label::B], source);
         }
         if !record.labels.has(Label::A) {
-            let files = ledger::files(session).await.map_err(unstored)?;
+            let loaded = ledger::files(Keeper::Project(session)).await;
+            let own = loaded.map_err(unstored)?;
+            let outside = ledger::files(Keeper::User).await.map_err(unstored)?;
             let home = key("", self.directory(session).as_ref());
-            if let Some(file) = files.instructions(&home) {
+            let in_project = own.instructions(&home);
+            if let Some(file) = in_project.or_else(|| outside.instructions("")) {
                 let shown = LogTitle(Some(file));
                 let source = format!("{shown}, written under A, which agents read by themselves");
                 record.labels.add(&[Label::A], &source);

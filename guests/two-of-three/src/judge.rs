@@ -15,7 +15,11 @@ use acp_chain_proxy::path;
 
 use crate::config::{AssumePrivate, Server};
 use crate::label::{Label, Labels};
+use crate::ledger::is_instruction;
 use crate::places::bases;
+
+/// A tool that adds to what agents read by themselves and names no file, and that file: those of Qwen Code.
+const MEMORY: (&str, &str) = ("save_memory", "qwen.md");
 
 /// How many servers are read of a title.
 const MOST_SERVERS: usize = 16;
@@ -43,6 +47,8 @@ pub(crate) struct Effects {
     /// Whether it may read any file of the project.
     pub(crate) reads_any: bool,
     pub(crate) writes: BTreeSet<String>,
+    /// The files outside of the project that it writes, and that agents read by themselves.
+    pub(crate) instructs: BTreeSet<String>,
     /// The title of the call, safe to show.
     pub(crate) title: String,
 }
@@ -217,10 +223,14 @@ impl Judge {
 }
 
 impl Effects {
-    /// A file outside of the project is text from outside anyway, and `/dev/null` is none.
+    /// A file outside of the project is text from outside anyway, unless agents read it by themselves; and `/dev/null`
+    /// is none.
     fn write(&mut self, file: &str, directory: Option<&Directory>) {
+        let name = key(file, directory);
         if holds(directory, file) {
-            self.writes.insert(key(file, directory));
+            self.writes.insert(name);
+        } else if is_instruction(&name) {
+            self.instructs.insert(name);
         }
     }
 
@@ -235,6 +245,9 @@ impl Effects {
 fn add_writes(call: &Call, directory: Option<&Directory>, effects: &mut Effects) {
     for path in &call.paths {
         effects.write(path, directory);
+    }
+    if call.titles.iter().any(|title| title == MEMORY.0) {
+        effects.instructs.insert(MEMORY.1.to_owned());
     }
     let is_inside = |path: &&String| directory.is_some_and(|own| own.has(path));
     let outside = call.paths.iter().find(|path| !is_inside(path));

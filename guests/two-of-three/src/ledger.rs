@@ -1,4 +1,5 @@
-//! What is stored of a project: the labels of its sessions, and the files that were written under A.
+//! What is stored of a project: the labels of its sessions, and the files that were written under A; and of the user,
+//! those outside of projects that agents read by themselves.
 //!
 //! Invariants: both are bounded. A session that was evicted is unknown, and files past the bound count as written
 //! under A, so that nothing is forgotten in favour of the agent.
@@ -72,7 +73,7 @@ impl Records {
     }
 }
 
-/// The files of a project that were written under A, by [`key`](crate::judge::key).
+/// The files of a project, or of the user, that were written under A, by [`key`](crate::judge::key).
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Files {
     paths: BTreeSet<String>,
@@ -104,10 +105,7 @@ impl Files {
 
     /// A file that agents read by themselves. `home` is the folder of the project, as a [`key`](crate::judge::key).
     pub(crate) fn instructions(&self, home: &str) -> Option<&str> {
-        let is_named = |path: &&String| {
-            let mut names = path.strip_prefix(home).unwrap_or(path).split('/');
-            names.any(|name| INSTRUCTIONS.contains(&name))
-        };
+        let is_named = |path: &&String| is_instruction(path.strip_prefix(home).unwrap_or(path));
         let found = self.paths.iter().find(is_named).map(String::as_str);
         found.or(self.more.then_some("a file of the project"))
     }
@@ -128,6 +126,11 @@ impl Files {
     }
 }
 
+/// Whether a path is that of a file that agents read by themselves when a session begins.
+pub(crate) fn is_instruction(path: &str) -> bool {
+    path.split('/').any(|name| INSTRUCTIONS.contains(&name))
+}
+
 /// Changes what is stored of a session, and returns it as it is then. An error says why nothing is stored.
 pub(crate) async fn change(
     session: &str,
@@ -140,35 +143,35 @@ pub(crate) async fn change(
         changed = record.clone();
         records.put(&name, record);
     };
-    update(session, SESSIONS, store).await?;
+    update(Keeper::Project(session), SESSIONS, store).await?;
     Ok(changed)
 }
 
 /// What is stored of `session` in the project of the session `open`.
 pub(crate) async fn load(open: &str, session: &str) -> Result<Option<Record>, String> {
-    let mut records: Records = read(open, SESSIONS).await?;
+    let mut records: Records = read(Keeper::Project(open), SESSIONS).await?;
     Ok(records.take(&name(session)))
 }
 
-pub(crate) async fn files(session: &str) -> Result<Files, String> {
-    read(session, FILES).await
+pub(crate) async fn files(of: Keeper<'_>) -> Result<Files, String> {
+    read(of, FILES).await
 }
 
 pub(crate) async fn change_files(
-    session: &str,
+    of: Keeper<'_>,
     change: impl FnMut(&mut Files),
 ) -> Result<(), String> {
-    update(session, FILES, change).await
+    update(of, FILES, change).await
 }
 
-async fn read<T: Default + DeserializeOwned>(session: &str, key: &str) -> Result<T, String> {
-    let loaded = values::load(Keeper::Project(session), key).await;
+async fn read<T: Default + DeserializeOwned>(of: Keeper<'_>, key: &str) -> Result<T, String> {
+    let loaded = values::load(of, key).await;
     let found = loaded.map_err(|error| error.message)?;
     parse(found.value.as_deref())
 }
 
 async fn update<T: Default + DeserializeOwned + Serialize>(
-    session: &str,
+    of: Keeper<'_>,
     key: &str,
     mut change: impl FnMut(&mut T),
 ) -> Result<(), String> {
@@ -185,7 +188,7 @@ async fn update<T: Default + DeserializeOwned + Serialize>(
             stored.map(str::to_owned)
         }
     };
-    let stored = values::update(Keeper::Project(session), key, store).await;
+    let stored = values::update(of, key, store).await;
     stored.map_err(|error| error.message)?;
     outcome
 }

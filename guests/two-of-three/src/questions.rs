@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use acp_chain_calls::title::LogTitle;
 use acp_chain_proxy::acp::PERMISSION;
+use acp_chain_proxy::values::Keeper;
 use acp_chain_proxy::{Peer, sleep, spawn};
 
 use crate::guard::{Guard, unstored};
@@ -93,10 +94,11 @@ impl Guard {
         let clear = |record: &mut Record| record.labels.clear(&labels);
         ledger::change(session, clear).await.map_err(unstored)?;
         if !files.is_empty() {
-            let remove = |stored: &mut ledger::Files| stored.clear(&files);
-            ledger::change_files(session, remove)
-                .await
-                .map_err(unstored)?;
+            for of in [Keeper::Project(session), Keeper::User] {
+                let remove = |stored: &mut ledger::Files| stored.clear(&files);
+                let changed = ledger::change_files(of, remove).await;
+                changed.map_err(unstored)?;
+            }
         }
         let left = self.with(session, |own| {
             own.labels.clear(&labels);

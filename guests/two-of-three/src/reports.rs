@@ -198,7 +198,8 @@ impl Guard {
             assumed: effects.assumed.clone(),
         };
         let brings = brought.to(&held);
-        if brings.is_empty() && !reads && effects.writes.is_empty() {
+        let writes = !effects.writes.is_empty() || !effects.instructs.is_empty();
+        if brings.is_empty() && !reads && !writes {
             return;
         }
         self.add(session, &brings);

@@ -162,6 +162,36 @@ fn what_agents_read_by_themselves_is_text_from_outside_if_it_was_written_so() {
 }
 
 #[test]
+fn what_agents_read_by_themselves_in_all_projects_is_so_too() {
+    let memory = json!({
+        "title": "save_memory", "kind": "edit", "locations": [], "rawInput": { "fact": "a" },
+    });
+    for call in [file("edit", "/home/me/.claude/CLAUDE.md"), memory] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        pass(&mut host, std::slice::from_ref(&call));
+        assert!(!host.values(Keeper::User).contains_key("files"));
+        pass(&mut host, &[fetch(), call]);
+        open(&mut host, "t");
+        prompt_in(&mut host, "t", "hello");
+        let told = seen(&mut host).told;
+        assert!(
+            told.contains("[A]") && told.contains("read by themselves"),
+            "{told}"
+        );
+        // The user has seen it.
+        prompt_in(&mut host, "t", "proxy: clear files");
+        let (asked, _) = question(&mut host);
+        answer(&mut host, asked, "yes");
+        let told = seen(&mut host).told;
+        assert!(told.contains("cleared") && told.contains("files"), "{told}");
+        open(&mut host, "u");
+        prompt_in(&mut host, "u", "hello");
+        assert_eq!(seen(&mut host).told, "");
+    }
+}
+
+#[test]
 fn what_cannot_be_stored_does_not_pass() {
     let mut host = host(json!({}));
     begin(&mut host);

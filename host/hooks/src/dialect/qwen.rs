@@ -35,6 +35,8 @@ pub(super) const TOOLS: &[(&str, Kind)] = &[
     ("write_file", Kind::Edit),
     ("edit", Kind::Edit),
     ("replace", Kind::Edit),
+    // To a file that later sessions begin with.
+    ("save_memory", Kind::Edit),
     ("list_directory", Kind::Search),
     ("glob", Kind::Search),
     ("grep_search", Kind::Search),
@@ -43,7 +45,6 @@ pub(super) const TOOLS: &[(&str, Kind)] = &[
     ("web_search", Kind::Fetch),
     ("google_web_search", Kind::Fetch),
     ("todo_write", Kind::Think),
-    ("save_memory", Kind::Think),
     ("task", Kind::Think),
     ("exit_plan_mode", Kind::SwitchMode),
 ];
