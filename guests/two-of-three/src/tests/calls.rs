@@ -382,7 +382,7 @@ fn a_server_whose_name_begins_like_that_of_a_described_one_is_another() {
         begin(&mut host);
         let call = json!({ "title": title, "kind": "other", "server": "docs", "rawInput": {} });
         let told = pass(&mut host, &[call]);
-        assert!(told.starts_with(labels), "{title}: {told}");
+        assert!(told.contains(labels), "{title}: {told}");
         assert_eq!(told.is_empty(), labels.is_empty(), "{title}: {told}");
     }
 }
@@ -399,7 +399,7 @@ fn a_tool_of_a_server_counts_whichever_kind_its_server_declares() {
         begin(&mut host);
         let call = json!({ "title": title, "kind": "read", "rawInput": { "query": "a" } });
         let told = pass(&mut host, &[call]);
-        assert!(told.starts_with(labels), "{title}: {told}");
+        assert!(told.contains(labels), "{title}: {told}");
         assert_eq!(told.is_empty(), labels.is_empty(), "{title}: {told}");
     }
 }
@@ -417,6 +417,24 @@ fn a_private_server_is_private_however_the_agent_spells_its_tools() {
         let (_, asked) = question(&mut host);
         assert!(asked.contains("what may be the MCP server"), "{asked}");
     }
+}
+
+#[test]
+fn the_credentials_of_agents_and_the_environment_of_processes_are_private() {
+    for path in [
+        "/home/me/.codex/auth.json",
+        "/home/me/.claude/.credentials.json",
+        "/home/me/.config/gh/hosts.yml",
+        "/proc/self/environ",
+    ] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        let told = pass(&mut host, &[file("read", path)]);
+        assert!(told.contains("B (secrets"), "{path}: {told}");
+    }
+    let mut host = host(json!({}));
+    begin(&mut host);
+    assert_eq!(pass(&mut host, &[file("read", "/proj/src/auth.json")]), "");
 }
 
 #[test]
