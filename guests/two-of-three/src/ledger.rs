@@ -23,15 +23,21 @@ const LONGEST_PATH: usize = 1024;
 
 /// Files, and folders of files, that agents read by themselves when a session begins.
 const INSTRUCTIONS: &[&str] = &[
+    ".agents",
     ".augment",
+    ".augment-guidelines",
     ".claude",
     ".clinerules",
     ".codex",
+    ".copilot",
     ".cursor",
     ".cursorrules",
     ".gemini",
+    ".goosehints",
+    ".kilo",
     ".kilocode",
     ".opencode",
+    ".pi",
     ".qwen",
     "agent.md",
     "agents.md",
@@ -42,6 +48,9 @@ const INSTRUCTIONS: &[&str] = &[
     "gemini.md",
     "qwen.md",
 ];
+
+/// The end of the names of more of these files, in `.github/instructions`.
+const MORE_INSTRUCTIONS: &str = ".instructions.md";
 
 const SESSIONS: &str = "sessions";
 const FILES: &str = "files";
@@ -128,7 +137,8 @@ impl Files {
 
 /// Whether a path is that of a file that agents read by themselves when a session begins.
 pub(crate) fn is_instruction(path: &str) -> bool {
-    path.split('/').any(|name| INSTRUCTIONS.contains(&name))
+    let is_named = |name: &str| INSTRUCTIONS.contains(&name) || name.ends_with(MORE_INSTRUCTIONS);
+    path.split('/').any(is_named)
 }
 
 /// Changes what is stored of a session, and returns it as it is then. An error says why nothing is stored.
