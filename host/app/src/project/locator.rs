@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
@@ -11,13 +13,16 @@ use super::state::State;
 use super::wire::{Lookup, Reply, TrustedProject};
 use acp_chain_extension::Digest;
 use acp_chain_rpc::Mutex;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// The maximum number of concurrent lookups.
 const MOST: usize = 32;
 
 /// The maximum number of projects whose states are remembered.
 const KNOWN: usize = 256;
+
+/// How long a project is examined of which a copy was kept. A session waits for the whole lookup twice as long.
+const ENOUGH: Duration = Duration::from_secs(1);
 
 /// Finds and examines projects.
 pub trait Look: Send + Sync {
@@ -44,6 +49,7 @@ pub struct Locator {
     /// The threads that may still be started.
     threads: Arc<Semaphore>,
     known: Arc<Mutex<HashMap<PathBuf, KnownProject>>>,
+    enough: Duration,
 }
 
 /// The remembered state of a project.
@@ -77,6 +83,7 @@ impl Locator {
             say: Arc::new(say),
             threads: Arc::new(Semaphore::new(MOST)),
             known: Arc::default(),
+            enough: ENOUGH,
         }
     }
 
@@ -177,7 +184,7 @@ impl Locator {
     /// Determines the current state of a project.
     fn status(&self, root: &Path) -> Status {
         // This may take long; other lookups must not wait for it.
-        let state = self.look.state(root);
+        let state = self.examine(root);
         let in_force = match &state {
             State::Trusted(key) => Some(*key),
             State::Changed | State::Wrong(_) | State::Gone => self.look.kept(root),
@@ -207,6 +214,26 @@ impl Locator {
         status
     }
 
+    /// The state of a project. If that is not known in time and the user has agreed to some content, that counts: a commit
+    /// that makes files large must not let sessions begin without their guards.
+    fn examine(&self, root: &Path) -> State {
+        let (tell, told) = channel();
+        let (look, path) = (Arc::clone(&self.look), root.to_owned());
+        if !self.apart(move || drop(tell.send(look.state(&path)))) {
+            return self.look.state(root);
+        }
+        let in_time = told.recv_timeout(self.enough);
+        let late = || {
+            let shown = Untrusted::new(root.display());
+            State::Wrong(format!("{shown} takes too long to be read"))
+        };
+        let kept = || self.look.kept(root).is_some();
+        in_time.unwrap_or_else(|_| {
+            let whenever = if kept() { None } else { told.recv().ok() };
+            whenever.unwrap_or_else(late)
+        })
+    }
+
     /// Whether the state of this project is remembered, or may be.
     fn remembers(&self, root: &Path) -> bool {
         let all = self.known.lock();
@@ -222,7 +249,7 @@ fn name(root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::mpsc::{Receiver, Sender};
 
     use super::*;
 
@@ -299,6 +326,43 @@ mod tests {
         let refused = said.recv().unwrap();
         assert!(matches!(refused.number, Some(200 | 201)), "{refused:?}");
         assert!(refused.projects.is_empty());
+        drop(held);
+    }
+
+    /// A project of which a copy was kept, and whose files are read for as long as the sender is there.
+    struct Slow(Mutex<Receiver<()>>);
+
+    impl Look for Slow {
+        fn find(&self, cwd: &Path) -> Vec<PathBuf> {
+            vec![cwd.to_owned()]
+        }
+
+        fn state(&self, _: &Path) -> State {
+            let _ = self.0.lock().recv();
+            State::Changed
+        }
+
+        fn kept(&self, _: &Path) -> Option<Digest> {
+            Some(key("kept"))
+        }
+
+        fn begin(&self, _: &Path) {}
+    }
+
+    #[test]
+    fn files_that_take_long_to_read_do_not_disarm_a_project() {
+        let (say, said) = channel();
+        let (held, hangs) = channel();
+        let mut locator = Locator::new(Slow(Mutex::new(hangs)), false, move |reply: &Reply| {
+            let keys = reply.projects.iter().map(|project| project.key);
+            let _ = say.send((keys.collect::<Vec<_>>(), reply.notice.clone()));
+        });
+        locator.enough = Duration::ZERO;
+        locator.begin(lookup(1, "/work"));
+        let (keys, notice) = said.recv().unwrap();
+        assert_eq!(keys, [key("kept")]);
+        let notice = notice.unwrap();
+        assert!(notice.contains("takes too long to be read"), "{notice}");
         drop(held);
     }
 
