@@ -24,6 +24,8 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             // A command that is a task of a subagent: its hook names another id. The subagent's calls have hooks.
             Unhooked::Marked("/rawInput/subagent_type", ""),
         ],
+        // A tool of a server has the names of both with `_` between, so `plan_exit` may be one, which replaces the
+        // agent's own: it is not known.
         tools: &[
             ("bash", Kind::Execute),
             ("read", Kind::Read),
@@ -41,7 +43,6 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             ("task", Kind::Think),
             ("todoread", Kind::Think),
             ("todowrite", Kind::Think),
-            ("plan_exit", Kind::SwitchMode),
         ],
         attach,
         ..plugin::PLUGIN

@@ -341,6 +341,17 @@ fn reports_that_are_odd_are_malformed() {
     );
 }
 
+/// A server `plan` with a tool `exit` could give it.
+#[test]
+fn no_harmless_tool_of_opencode_has_a_name_that_one_of_a_server_could_have() {
+    for name in ["opencode", "kilo"] {
+        for (tool, kind) in dialect(name).unwrap().tools {
+            let is_harmless = !matches!(kind, Kind::Edit | Kind::Execute | Kind::Fetch);
+            assert!(!is_harmless || !tool.contains('_'), "{tool}");
+        }
+    }
+}
+
 #[test]
 fn the_names_of_tools_are_unique_and_dialects_are_found() {
     for known in ALL {
