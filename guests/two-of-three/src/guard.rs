@@ -204,8 +204,8 @@ impl Guard {
         Ok(brought)
     }
 
-    /// Files that are written under A are text from outside for later sessions; what all sessions read by themselves is,
-    /// in all projects.
+    /// Files that are written under A are text from outside for later sessions: those of the project, and in all
+    /// projects those outside that agents read by themselves.
     pub(crate) async fn note_writes(&self, session: &str, effects: &Effects) -> Result<(), String> {
         if !self.labels(session).has(Label::A) {
             return Ok(());

@@ -111,8 +111,8 @@ fn only_what_is_encoded_is_not_searched() {
         let mut host = host(json!({}));
         begin(&mut host);
         let done = json!({
-            "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "cargo test", "kind": "execute",
-            "status": "completed", "rawInput": { "command": "cargo test" },
+            "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "cargo test",
+            "kind": "execute", "status": "completed", "rawInput": { "command": "cargo test" },
             "rawOutput": { "data": data },
         });
         update(&mut host, &done);

@@ -214,8 +214,8 @@ impl Locator {
         status
     }
 
-    /// The state of a project. If that is not known in time and the user has agreed to some content, that counts: a commit
-    /// that makes files large must not let sessions begin without their guards.
+    /// The state of a project. If that is not known in time and the user has agreed to some content, that content
+    /// counts: a commit that makes files large must not let sessions begin without their guards.
     fn examine(&self, root: &Path) -> State {
         let (tell, told) = channel();
         let (look, path) = (Arc::clone(&self.look), root.to_owned());
