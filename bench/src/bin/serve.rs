@@ -12,7 +12,7 @@ use acp_chain_bench::serve::failures::Failure;
 use acp_chain_bench::serve::replicas::{self, Plan};
 use acp_chain_bench::serve::report::Report;
 use acp_chain_bench::serve::{self, Places, Size};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -26,18 +26,18 @@ struct Cli {
     /// The program acp-chain
     #[arg(long)]
     program: PathBuf,
-    /// The folder of the components
-    #[arg(long)]
-    components: PathBuf,
+    /// The folder of the components; like the next three, not needed for replicas
+    #[arg(long, required_unless_present = "postgres")]
+    components: Option<PathBuf>,
     /// The server built on the reference crate
-    #[arg(long)]
-    reference: PathBuf,
+    #[arg(long, required_unless_present = "postgres")]
+    reference: Option<PathBuf>,
     /// The version of that crate
-    #[arg(long)]
-    reference_version: String,
+    #[arg(long, required_unless_present = "postgres")]
+    reference_version: Option<String>,
     /// The program h2load
-    #[arg(long)]
-    h2load: PathBuf,
+    #[arg(long, required_unless_present = "postgres")]
+    h2load: Option<PathBuf>,
     /// The folder for all output
     #[arg(long)]
     out: PathBuf,
@@ -95,13 +95,21 @@ async fn main() -> Result<()> {
         };
         return measure_replicas(&plan, cli.commit, &cli.out, cli.publish.as_deref()).await;
     }
+    let (Some(components), Some(reference), Some(reference_version), Some(h2load)) = (
+        cli.components,
+        cli.reference,
+        cli.reference_version,
+        cli.h2load,
+    ) else {
+        bail!("`--components`, `--reference`, `--reference-version` and `--h2load` are needed");
+    };
     let places = Places {
         program: cli.program,
-        components: cli.components,
+        components,
         // The agent is next to this program.
         agent: env::current_exe()?.with_file_name("bench-agent"),
-        reference: cli.reference,
-        h2load: cli.h2load,
+        reference,
+        h2load,
         scratch,
     };
     let size = Size {
@@ -116,7 +124,7 @@ async fn main() -> Result<()> {
     })?;
     let report = Report {
         commit: cli.commit,
-        reference: cli.reference_version,
+        reference: reference_version,
         machine: Machine::this(),
         size,
         figures,

@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use anyhow::Result;
 
 use super::{Options, build_components, build_programs, ended};
-use crate::peers::{self, Servers};
+use crate::peers;
 use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
@@ -14,10 +14,9 @@ const COMPONENTS: [&str; 2] = ["rules", "redact"];
 
 /// Measures replicas with a store.
 fn run_replicas(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
-    let servers = peers::fetch_servers(workspace, progress)?;
     let postgres = peers::fetch_postgres(workspace, progress)?;
     build_programs(workspace, progress)?;
-    let mut harness = harness(workspace, &servers, options);
+    let mut harness = harness(workspace, options);
     harness.arg("--postgres").arg(postgres);
     if options.quick {
         harness.args(["--busy", "20", "--sessions", "5", "--seconds", "3", "--few"]);
@@ -34,7 +33,15 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
     build_components(workspace, progress, &COMPONENTS)?;
     let servers = peers::fetch_servers(workspace, progress)?;
     build_programs(workspace, progress)?;
-    let mut harness = harness(workspace, &servers, options);
+    let mut harness = harness(workspace, options);
+    harness
+        .arg("--components")
+        .arg(workspace.target("components"))
+        .arg("--reference")
+        .arg(&servers.reference)
+        .args(["--reference-version", &servers.version])
+        .arg("--h2load")
+        .arg(&servers.h2load);
     if options.quick {
         harness.args(["--idle", "200", "--busy", "50", "--seconds", "3"])
     } else {
@@ -43,18 +50,11 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
     ended(&mut harness)
 }
 
-fn harness(workspace: &Workspace, servers: &Servers, options: &Options) -> Command {
+fn harness(workspace: &Workspace, options: &Options) -> Command {
     let mut harness = Command::new(workspace.target("dist/bench-serve"));
     harness
         .arg("--program")
         .arg(workspace.target("dist/acp-chain"))
-        .arg("--components")
-        .arg(workspace.target("components"))
-        .arg("--reference")
-        .arg(&servers.reference)
-        .args(["--reference-version", &servers.version])
-        .arg("--h2load")
-        .arg(&servers.h2load)
         .arg("--out")
         .arg(workspace.target("bench"));
     if let Some(commit) = workspace.commit() {
