@@ -189,11 +189,16 @@ impl Component {
         match engine.carried(program, code) {
             Ok(compiled) => Self::check(engine, compiled, Lines::find(component), size),
             Err(error) => {
+                let mut bytes = Vec::new();
+                component.read_to_end(&mut bytes)?;
+                if let Some(kept) = engine.find(&bytes[..]) {
+                    let lines = Lines::find(Cursor::new(&bytes[..]));
+                    return Self::check(engine, kept, lines, size);
+                }
+                // Only where that costs time: it is so at each start on this machine.
                 tracing::info!(
                     "the code that the program carries is not for this machine: {error:#}"
                 );
-                let mut bytes = Vec::new();
-                component.read_to_end(&mut bytes)?;
                 Self::compile(engine, &bytes)
             }
         }

@@ -216,6 +216,10 @@ async fn code_for_any_processor_is_used_and_code_that_does_not_fit_is_compiled_a
     let told = checked().await;
     assert!(told.contains(UNFIT), "{told}");
     assert_eq!(user.compiled(), 1);
+    // It is found compiled from then on, and nothing is told again.
+    let told = checked().await;
+    assert!(!told.contains(UNFIT), "{told}");
+    assert_eq!(user.compiled(), 1);
 }
 
 #[tokio::test]
