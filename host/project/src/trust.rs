@@ -235,7 +235,7 @@ impl Records {
         if !copy.exists() {
             let kept = copy.parent().unwrap_or(&self.folder);
             files::make_private(kept).map_err(at(kept))?;
-            write_copy(content, kept, &copy).map_err(at(&copy))?;
+            write_copy(content, &copy).map_err(at(&copy))?;
         }
         self.put(&Record::trusting(content, agreed))
     }
@@ -346,19 +346,25 @@ fn parts(worktree: Worktree) -> (OsString, OsString) {
     (worktree.repository.into(), worktree.within.into())
 }
 
-/// Writes the files of a project to `copy` in `folder`, all of them or none.
-fn write_copy(content: &Content, folder: &Path, copy: &Path) -> io::Result<()> {
-    let unfinished = tempfile::Builder::new()
-        .prefix(".unfinished-")
-        .tempdir_in(folder)?;
-    for (path, bytes) in content.files() {
-        let path = unfinished.path().join(path);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        fs::write(path, bytes)?;
+/// Writes the files of a project to the folder `copy`, all of them or none. The records must be locked: they are first
+/// written to a folder beside it, and a killed process may have left that one.
+fn write_copy(content: &Content, copy: &Path) -> io::Result<()> {
+    let unfinished = copy.with_extension("unfinished");
+    match fs::remove_dir_all(&unfinished) {
+        Err(error) if !disk::is_absent(&error) => return Err(error),
+        _ => fs::create_dir(&unfinished)?,
     }
-    fs::rename(unfinished.keep(), copy)
+    let write = || {
+        for (path, bytes) in content.files() {
+            let path = unfinished.join(path);
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            fs::write(path, bytes)?;
+        }
+        fs::rename(&unfinished, copy)
+    };
+    write().inspect_err(|_| drop(fs::remove_dir_all(&unfinished)))
 }
 
 fn load(path: &Path) -> Result<Option<Record>, TrustError> {
@@ -456,6 +462,25 @@ mod tests {
         records.forget(root).unwrap();
         assert_eq!(standing(&old), Standing::Unknown);
         assert!(records.all().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_written_is_named_and_no_temporary_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = top(&folder);
+        let content = project(&top, "work", "old");
+        let copy = top.join("missing").join("copy");
+        let expected = fs::metadata(&copy).unwrap_err().to_string();
+        let error = write_copy(&content, &copy).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        let told = at(&copy)(error).to_string();
+        assert!(told.starts_with(&copy.display().to_string()), "{told}");
+        // One that a killed process has left is no hindrance.
+        let copy = top.join("copy");
+        fs::create_dir(copy.with_extension("unfinished")).unwrap();
+        write_copy(&content, &copy).unwrap();
+        assert_eq!(fs::read(copy.join("tools/it.wasm")).unwrap(), COMPONENT);
+        assert!(!copy.with_extension("unfinished").exists());
     }
 
     #[test]

@@ -135,14 +135,15 @@ fn not_written(path: &Path, cause: io::Error) -> UpdateError {
     }
 }
 
-/// An empty file beside the program, with the permissions of the program.
+/// An empty file beside the program, with the permissions of the program. `tempfile` would add the temporary name to
+/// its error, and the error names the program.
 fn beside(program: &Path) -> Result<NamedTempFile, UpdateError> {
     let folder = program.parent().unwrap_or(Path::new("."));
     let create = || {
         let file = Builder::new()
             .prefix(UNFINISHED)
             .suffix(EXE_SUFFIX)
-            .tempfile_in(folder)?;
+            .make_in(folder, files::create_private)?;
         file.as_file()
             .set_permissions(fs::metadata(program)?.permissions())?;
         io::Result::Ok(file)
@@ -252,6 +253,18 @@ mod tests {
             }
         }
         assert_eq!(names(folder.path()), ["acp-chain", "acp-chain.previous"]);
+    }
+
+    #[test]
+    fn an_error_names_the_program_and_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("missing/acp-chain");
+        let cause = fs::metadata(&path).unwrap_err().to_string();
+        let program = Program { path: path.clone() };
+        let told = program.stage().unwrap_err().to_string();
+        let expected = format!("{}: it cannot be written: {cause}", path.display());
+        assert!(told.starts_with(&expected), "{told}");
+        assert!(!told.contains(UNFINISHED), "{told}");
     }
 
     // One test: a program that another test starts would have the new file open for writing, too.
