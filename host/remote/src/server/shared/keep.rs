@@ -3,11 +3,12 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use acp_chain_store::{Answer, Call, Client, Holder, PROMPTS_KNOWN, Revocation, StoreError};
+use acp_chain_store::{Answer, Call, Holder, PROMPTS_KNOWN, Revocation, StoreError};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
 use super::super::connection::Ending;
 use super::super::registry::Registry;
+use super::calls::Calls;
 use super::{MARGIN, Shared, SharedError, milliseconds};
 
 /// How many heartbeats fit into a lease.
@@ -31,7 +32,7 @@ impl Shared {
         let lease = self.settings.lease;
         let sent = Instant::now();
         let seen = self.state.lock().seen;
-        let answer = self.settings.client.ask(Call::Register {
+        let answer = self.calls.ask(Call::Register {
             replica: self.replica.clone(),
             lease: milliseconds(lease),
             seen,
@@ -77,8 +78,7 @@ impl Shared {
                     }
                 }
                 Some(call) = unsent.recv() => {
-                    let (client, pause) = (self.settings.client.clone(), self.again());
-                    tokio::spawn(tell(client, call, pause));
+                    tokio::spawn(tell(self.calls.clone(), call, self.again()));
                 }
             }
         }
@@ -95,7 +95,7 @@ impl Shared {
         };
         let lease = self.settings.lease;
         let sent = Instant::now();
-        let asked = self.settings.client.ask(Call::Beat {
+        let asked = self.calls.ask(Call::Beat {
             holder: Holder {
                 replica: self.replica.clone(),
                 generation,
@@ -107,6 +107,7 @@ impl Shared {
             // First: past it, an answer may be of before.
             biased;
             () = sleep_until(until) => {
+                self.calls.count_failure();
                 self.lose(registry, LATE);
                 return;
             }
@@ -185,8 +186,7 @@ impl Shared {
     }
 
     async fn carry_out_revocations(&self, since: u64, registry: &Registry) {
-        let Ok(Answer::Revocations(revocations)) =
-            self.settings.client.ask(Call::Revoked { since }).await
+        let Ok(Answer::Revocations(revocations)) = self.calls.ask(Call::Revoked { since }).await
         else {
             // The next heartbeat asks again.
             return;
@@ -216,9 +216,9 @@ impl Shared {
 
 /// Tells the store something, again for a while if it cannot be reached: a lease that is not released stays until this
 /// replica ends.
-async fn tell(client: Client, call: Call, pause: Duration) {
+async fn tell(calls: Calls, call: Call, pause: Duration) {
     for _ in 0..TELLINGS {
-        match client.ask(call.clone()).await {
+        match calls.ask(call.clone()).await {
             Err(StoreError::Unavailable(_) | StoreError::Slow | StoreError::Busy) => {
                 sleep(pause).await;
             }

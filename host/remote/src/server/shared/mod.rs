@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `admission` | whether a message of a client may pass |
 //! | `budget` | what users and groups may use in an hour |
+//! | `calls` | calls to the store, counted |
 //! | `denial` | why one may not, as an answer |
 //! | `lease` | the right to serve a session |
 //! | `listing` | lists of sessions, without those of others |
@@ -20,6 +21,7 @@
 
 mod admission;
 mod budget;
+mod calls;
 mod denial;
 mod keep;
 mod lease;
@@ -42,7 +44,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
 
 use self::budget::Part;
-use super::metrics::{Count, Histogram, Page};
+use self::calls::Calls;
+use super::metrics::{Count, Page};
 use super::spelling::plain;
 use crate::User;
 
@@ -140,6 +143,7 @@ pub enum SharedError {
 #[derive(Debug)]
 pub struct Shared {
     settings: SharedSettings,
+    calls: Calls,
     /// The name of this replica.
     replica: String,
     state: Mutex<State>,
@@ -155,11 +159,9 @@ pub struct Shared {
     figures: Figures,
 }
 
-/// Counts calls for the operator.
-#[derive(Debug)]
+/// Counts for the operator.
+#[derive(Debug, Default)]
 struct Figures {
-    times: Histogram,
-    failed: Count,
     /// Look-ups that were answered without a call, and with one.
     remembered: Count,
     asked: Count,
@@ -197,6 +199,7 @@ impl Shared {
     pub async fn begin(settings: SharedSettings, replica: String) -> Result<Self, SharedError> {
         let (unsent, sending) = unbounded_channel();
         let shared = Self {
+            calls: Calls::new(settings.client.clone()),
             settings,
             replica,
             state: Mutex::new(State {
@@ -219,13 +222,7 @@ impl Shared {
             redeeming: Arc::new(Semaphore::new(REDEEMED)),
             unsent,
             sending: Mutex::new(Some(sending)),
-            figures: Figures {
-                times: Histogram::of_calls(),
-                failed: Count::default(),
-                remembered: Count::default(),
-                asked: Count::default(),
-                lost: Count::default(),
-            },
+            figures: Figures::default(),
         };
         // A replica of this name that was killed is over after its lease.
         let begun = Instant::now();
@@ -278,16 +275,7 @@ impl Shared {
             "How often this replica lost all of its leases.",
             figures.lost.get(),
         );
-        page.histogram(
-            "acp_chain_store_call_duration_seconds",
-            "How long calls to the store of the replicas took.",
-            &figures.times,
-        );
-        page.value(
-            "acp_chain_store_calls_failed_total",
-            "Calls to the store that had no answer.",
-            figures.failed.get(),
-        );
+        self.calls.write(page);
         page.values(
             "acp_chain_store_lookups_total",
             "Look-ups of a session's owner, by what answered.",
@@ -339,16 +327,12 @@ impl Shared {
     /// Asks the store. An error is logged, and the client is asked to come again.
     async fn ask(&self, call: Call) -> Result<Answer, Denial> {
         let kind = discriminant(&call);
-        let begun = Instant::now();
-        let asked = self.settings.client.ask(call).await;
-        self.figures.times.add(begun.elapsed());
-        match asked {
+        match self.calls.ask(call).await {
             Ok(answer) => {
                 self.state.lock().failing.remove(&kind);
                 Ok(answer)
             }
             Err(error) => {
-                self.figures.failed.add(1);
                 if matches!(error, StoreError::Limit(_)) {
                     return Err(Denial::Unknown);
                 }
@@ -392,11 +376,10 @@ impl Shared {
                 replica: self.replica.clone(),
                 generation,
             };
-            let client = &self.settings.client;
             let last = async {
-                let _ = client.ask(Call::Leave { holder }).await;
+                let _ = self.calls.ask(Call::Leave { holder }).await;
                 for call in self.returned_parts() {
-                    let _ = client.ask(call).await;
+                    let _ = self.calls.ask(call).await;
                 }
             };
             // Without the first, the leases are over a little later.

@@ -242,6 +242,16 @@ async fn a_connection_ends_with_a_lease_that_is_on_its_way_to_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn heartbeats_without_an_answer_are_counted() {
+    let (shared, _connection, mut store) = begin(SHORTEST).await;
+    assert_eq!(shared.calls.failed(), 0);
+    store.next(|call| matches!(call, Call::Beat { .. })).await;
+    sleep(SHORTEST).await;
+    assert!(!shared.is_alive());
+    assert!(shared.calls.failed() > 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_replica_that_has_left_does_not_register_again() {
     let (shared, _connection, mut store) = begin(LONG).await;
     shared.leave().await;
