@@ -52,11 +52,16 @@ struct Place {
 pub struct TurnPermit(Arc<FairTurns>);
 
 impl State {
+    /// Where a user stands in line, if at all.
+    fn place(&self, user: &str) -> Option<usize> {
+        self.line.iter().position(|place| place.user == user)
+    }
+
     /// Where the user whose turn it is stands in line, if at all; or after how long to come again, with a place in line
     /// until then.
     fn find(&mut self, most: usize, user: &str, now: Instant) -> Result<Option<usize>, Duration> {
         self.line.retain(|place| place.until > now);
-        let place = self.line.iter().position(|place| place.user == user);
+        let place = self.place(user);
         let free = most.saturating_sub(self.running);
         // Those in front have a turn each, whenever they come. Their places are kept no longer for that: a user whose
         // prompts are refused for other reasons would hold up the others.
@@ -111,8 +116,8 @@ impl FairTurns {
     /// Notes that the other replicas know of the turn of a user, for which this line was waiting.
     pub fn confirm(&self, user: &str) {
         let mut state = self.state.lock();
-        let place = state.line.iter_mut().find(|place| place.user == user);
-        if let Some(place) = place {
+        let place = state.place(user);
+        if let Some(place) = place.and_then(|place| state.line.get_mut(place)) {
             place.is_known = true;
         }
     }
@@ -121,8 +126,10 @@ impl FairTurns {
     /// or who was put there before, may begin.
     pub fn step_back(&self, user: &str, now: Instant) -> Result<(), Duration> {
         let mut state = self.state.lock();
-        let yields = |place: &Place| place.user == user && !place.has_yielded && !place.is_known;
-        let place = state.line.iter().position(yields);
+        let place = state.place(user).filter(|place| {
+            let place = &state.line[*place];
+            !place.has_yielded && !place.is_known
+        });
         if let Some(place) = place.and_then(|place| state.line.remove(place)) {
             state.line.push_back(Place {
                 since: now,
@@ -136,7 +143,9 @@ impl FairTurns {
     /// Removes a user from the line, whose turns may not begin.
     pub fn leave(&self, user: &str) {
         let mut state = self.state.lock();
-        state.line.retain(|place| place.user != user);
+        if let Some(place) = state.place(user) {
+            state.line.remove(place);
+        }
     }
 
     /// How many users stand in line.
