@@ -231,6 +231,22 @@ impl<E: Engine> Rules<'_, E> {
         Ok(Answer::Done)
     }
 
+    /// Runs a statement of which it matters only whether it returns a row.
+    async fn has_row(&mut self, statement: &str, values: &[Value<'_>]) -> Result<bool, Unusable> {
+        Ok(!self.rows(statement, values).await?.is_empty())
+    }
+
+    /// Runs a statement that returns a list.
+    async fn list<T>(
+        &mut self,
+        statement: &str,
+        values: &[Value<'_>],
+        read: impl Fn(&Row) -> Result<T, Unusable>,
+    ) -> Result<Vec<T>, Unusable> {
+        let rows = self.rows(statement, values).await?;
+        rows.iter().map(read).collect()
+    }
+
     /// Runs a statement that returns one row.
     async fn row(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Row, Unusable> {
         let rows = self.rows(statement, values).await?;
@@ -270,6 +286,12 @@ fn number(number: u64) -> Value<'static> {
 
 fn listed() -> Value<'static> {
     number(LISTED as u64)
+}
+
+/// The parameters of a list: of one user or account, or of all.
+fn listed_of(name: Option<&str>) -> [Value<'_>; 3] {
+    let is_of_one = number(u64::from(name.is_some()));
+    [is_of_one, Text(name.unwrap_or_default()), listed()]
 }
 
 fn of_name(name: &LeaseName) -> [Value<'_>; 3] {

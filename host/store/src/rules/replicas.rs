@@ -2,7 +2,7 @@
 
 use super::{REVOCATIONS, REWINDS, Rules, listed, number, of_holder};
 use crate::call::{Answer, Holder, Replica, Revocation};
-use crate::engine::{Engine, Row, Unusable, Value};
+use crate::engine::{Engine, Unusable, Value};
 
 use self::Value::Text;
 
@@ -115,7 +115,7 @@ impl<E: Engine> Rules<'_, E> {
         self.is_rewound(seen, lease).await?;
         let generation = self.number(E::DIALECT.next, &[]).await?;
         let values = [Text(name), number(generation), number(lease)];
-        if self.rows(REGISTER, &values).await?.is_empty() {
+        if !self.has_row(REGISTER, &values).await? {
             let again = self.number(LEFT, &[Text(name)]).await?;
             return Ok(Answer::NameTaken { again });
         }
@@ -133,7 +133,7 @@ impl<E: Engine> Rules<'_, E> {
         }
         let [name, generation] = of_holder(holder);
         let values = [name, generation, number(lease)];
-        if self.rows(BEAT, &values).await?.is_empty() {
+        if !self.has_row(BEAT, &values).await? {
             return Ok(Answer::Gone);
         }
         Ok(Answer::Beaten {
@@ -143,8 +143,8 @@ impl<E: Engine> Rules<'_, E> {
     }
 
     pub(super) async fn replicas(&mut self) -> Result<Answer, Unusable> {
-        let rows = self.rows(REPLICAS, &[listed()]).await?;
-        let replica = |row: &Row| {
+        let values = [listed()];
+        let replicas = self.list(REPLICAS, &values, |row| {
             Ok(Replica {
                 name: row.text(0)?,
                 generation: row.number(1)?,
@@ -153,9 +153,8 @@ impl<E: Engine> Rules<'_, E> {
                 left: row.number(4)?,
                 sessions: row.number(5)?,
             })
-        };
-        let replicas: Result<_, Unusable> = rows.iter().map(replica).collect();
-        Ok(Answer::Replicas(replicas?))
+        });
+        Ok(Answer::Replicas(replicas.await?))
     }
 
     pub(super) async fn revoke(&mut self, kind: &str, name: &str) -> Result<Answer, Unusable> {
@@ -168,16 +167,15 @@ impl<E: Engine> Rules<'_, E> {
     }
 
     pub(super) async fn revoked(&mut self, since: u64) -> Result<Answer, Unusable> {
-        let rows = self.rows(REVOKED, &[number(since), listed()]).await?;
-        let revocation = |row: &Row| {
+        let values = [number(since), listed()];
+        let revocations = self.list(REVOKED, &values, |row| {
             Ok(Revocation {
                 number: row.number(0)?,
                 kind: row.text(1)?,
                 name: row.text(2)?,
             })
-        };
-        let revocations: Result<_, Unusable> = rows.iter().map(revocation).collect();
-        Ok(Answer::Revocations(revocations?))
+        });
+        Ok(Answer::Revocations(revocations.await?))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sessions: their owners, their leases, and their prompts.
 
-use super::{Rules, SESSION_NAMES, USERS, listed, number, of_holder, of_name};
+use super::{Rules, SESSION_NAMES, USERS, listed_of, number, of_holder, of_name};
 use crate::call::{
     Answer, Fence, Holder, LeaseName, PROMPTS_KNOWN, PromptState, ServedSession, TakeRule,
 };
@@ -192,7 +192,7 @@ impl<E: Engine> Rules<'_, E> {
         let lease = number(fence.number);
         let [replica, generation] = of_holder(holder);
         let fenced = [agents, session, owner, lease, replica, generation];
-        if self.rows(FENCE, &fenced).await?.is_empty() {
+        if !self.has_row(FENCE, &fenced).await? {
             return Ok(Answer::Fenced);
         }
         let known_for = u64::try_from(PROMPTS_KNOWN.as_millis()).unwrap_or(u64::MAX);
@@ -221,8 +221,7 @@ impl<E: Engine> Rules<'_, E> {
     pub(super) async fn end(&mut self, fence: &Fence, prompt: &str) -> Result<Answer, Unusable> {
         let [agents, session, owner] = of_name(&fence.name);
         let values = [agents, session, owner, Text(prompt), number(fence.number)];
-        let is_ended = !self.rows(END, &values).await?.is_empty();
-        Ok(if is_ended {
+        Ok(if self.has_row(END, &values).await? {
             Answer::Done
         } else {
             Answer::Fenced
@@ -230,10 +229,8 @@ impl<E: Engine> Rules<'_, E> {
     }
 
     pub(super) async fn sessions(&mut self, user: Option<&str>) -> Result<Answer, Unusable> {
-        let is_of_user = number(u64::from(user.is_some()));
-        let values = [is_of_user, Text(user.unwrap_or_default()), listed()];
-        let rows = self.rows(SESSIONS, &values).await?;
-        let session = |row: &Row| {
+        let values = listed_of(user);
+        let sessions = self.list(SESSIONS, &values, |row| {
             Ok(ServedSession {
                 agents: row.text(0)?,
                 spelling: row.text(1)?,
@@ -241,9 +238,8 @@ impl<E: Engine> Rules<'_, E> {
                 replica: row.text(3)?,
                 number: row.number(4)?,
             })
-        };
-        let sessions: Result<_, Unusable> = rows.iter().map(session).collect();
-        Ok(Answer::Sessions(sessions?))
+        });
+        Ok(Answer::Sessions(sessions.await?))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What users and groups may have: budgets of a period, slots at once, and turns from the lines of replicas.
 
-use super::{ACCOUNTS, Rules, listed, number, of_holder};
+use super::{ACCOUNTS, Rules, listed_of, number, of_holder};
 use crate::call::{Answer, Holder, SlotLimit, UsedBudget, UsedSlots};
-use crate::engine::{Engine, Row, Unusable, Value};
+use crate::engine::{Engine, Unusable, Value};
 
 use self::Value::Text;
 
@@ -120,19 +120,16 @@ impl<E: Engine> Rules<'_, E> {
     }
 
     pub(super) async fn budgets(&mut self, account: Option<&str>) -> Result<Answer, Unusable> {
-        let is_of_one = number(u64::from(account.is_some()));
-        let values = [is_of_one, Text(account.unwrap_or_default()), listed()];
-        let rows = self.rows(BUDGETS, &values).await?;
-        let budget = |row: &Row| {
+        let values = listed_of(account);
+        let budgets = self.list(BUDGETS, &values, |row| {
             Ok(UsedBudget {
                 account: row.text(0)?,
                 kind: row.text(1)?,
                 used: row.number(2)?,
                 left: row.number(3)?,
             })
-        };
-        let budgets: Result<_, Unusable> = rows.iter().map(budget).collect();
-        Ok(Answer::Budgets(budgets?))
+        });
+        Ok(Answer::Budgets(budgets.await?))
     }
 
     pub(super) async fn occupy(
@@ -168,24 +165,20 @@ impl<E: Engine> Rules<'_, E> {
     }
 
     pub(super) async fn slots(&mut self, account: Option<&str>) -> Result<Answer, Unusable> {
-        let is_of_one = number(u64::from(account.is_some()));
-        let values = [is_of_one, Text(account.unwrap_or_default()), listed()];
-        let rows = self.rows(SLOTS, &values).await?;
-        let used = |row: &Row| {
+        let values = listed_of(account);
+        let slots = self.list(SLOTS, &values, |row| {
             Ok(UsedSlots {
                 account: row.text(0)?,
                 kind: row.text(1)?,
                 used: row.number(2)?,
             })
-        };
-        let slots: Result<_, Unusable> = rows.iter().map(used).collect();
-        Ok(Answer::Slots(slots?))
+        });
+        Ok(Answer::Slots(slots.await?))
     }
 
     pub(super) async fn next_turn(&mut self, user: &str, waited: u64) -> Result<Answer, Unusable> {
         let values = [Text(user), number(waited)];
-        let is_noted = !self.rows(NEXT_TURN, &values).await?.is_empty();
-        Ok(if is_noted {
+        Ok(if self.has_row(NEXT_TURN, &values).await? {
             Answer::Done
         } else {
             Answer::HadTurn

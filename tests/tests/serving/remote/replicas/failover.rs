@@ -23,12 +23,17 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Plays the scene in which a replica is killed: its session goes on at the other one.
-async fn failover(store: &str) {
-    // No lease is over by itself during the test.
+/// Replicas with this store, none of whose leases is over by itself during a test.
+async fn with_long_leases(store: &str) -> World {
     let settings = format!("[serve]\nstore = {store:?}\n[serve.limits]\nlease-seconds = 600\n");
     let world = World::new(&settings).await;
     world.migrate().await;
+    world
+}
+
+/// Plays the scene in which a replica is killed: its session goes on at the other one.
+async fn failover(store: &str) {
+    let world = with_long_leases(store).await;
     let (one, other) = (world.replica("one").await, world.replica("other").await);
     let ann = Client::of(&one, &world.ann).await;
     let mut stream = ann.hears().await;
@@ -163,12 +168,7 @@ async fn what_a_server_knows_goes_on(
     goes_on: impl Fn(&mut Postgres),
 ) {
     let mut server = start_postgres();
-    let settings = format!(
-        "[serve]\nstore = {:?}\n[serve.limits]\nlease-seconds = 600\n",
-        server.url()
-    );
-    let world = World::new(&settings).await;
-    world.migrate().await;
+    let world = with_long_leases(&server.url()).await;
     let one = world.replica("one").await;
     let ann = Client::of(&one, &world.ann).await;
     let mut stream = ann.hears().await;
@@ -367,12 +367,7 @@ async fn two_connections_to_one_replica_do_not_have_one_session() {
 #[tokio::test]
 async fn a_restored_backup_ends_sessions_and_leases_nothing_for_a_while() {
     let mut server = start_postgres();
-    let settings = format!(
-        "[serve]\nstore = {:?}\n[serve.limits]\nlease-seconds = 600\n",
-        server.url()
-    );
-    let world = World::new(&settings).await;
-    world.migrate().await;
+    let world = with_long_leases(&server.url()).await;
     let one = world.replica("one").await;
     let ann = Client::of(&one, &world.ann).await;
     let mut stream = ann.hears().await;
