@@ -89,7 +89,9 @@ fn hand_over(core: &mut Core, mcp: &mut Mcp, exchange: &Exchange, routed: &Route
             let instead = setup::read_answer(core, *peer, exchange, routed);
             let message = instead.as_ref().unwrap_or(&routed.message);
             let edge = core.edge(*peer);
-            edge.open.remove(id);
+            if let Some(number) = routed.exchange {
+                edge.note_closed(id, number);
+            }
             edge.send(message, Some(id.as_str()));
         }
         Origin::Link(link, id) => {

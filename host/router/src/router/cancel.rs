@@ -1,8 +1,6 @@
 //! Cancellation: `$/cancel_request` names an id that is valid on one hop only. So the host translates it at every hop,
 //! and no proxy sees it (RFD request-cancellation).
 
-use std::collections::HashMap;
-
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_hops::exchange::ExchangeId;
 use acp_chain_rpc::{Id, Message, edit, member};
@@ -13,17 +11,17 @@ const LONGEST: usize = 4096;
 /// A cancellation that names no request.
 pub(super) struct UnnamedRequest;
 
-/// Which of the sender's open requests is cancelled, and the message to pass on; `None` if the request is already
-/// answered.
+/// Which of the sender's open requests, which `find` finds by their ids, is cancelled, and the message to pass on;
+/// `None` if the request is already answered.
 pub(super) fn withdrawn(
-    open: &HashMap<Id, ExchangeId>,
+    find: impl FnOnce(&Id) -> Option<ExchangeId>,
     message: &Message,
 ) -> Result<Option<(ExchangeId, Message)>, UnnamedRequest> {
     let id = cancelled_id(message).ok_or(UnnamedRequest)?;
     // The cancellation is kept as long as the request is open.
     let cancel = Some(message).filter(|message| message.len() <= LONGEST);
     let cancel = cancel.cloned().unwrap_or_else(new_cancel);
-    Ok(open.get(&id).map(|number| (*number, cancel)))
+    Ok(find(&id).map(|number| (number, cancel)))
 }
 
 /// A cancellation by the host.

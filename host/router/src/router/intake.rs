@@ -120,9 +120,7 @@ fn request(core: &mut Core, mcp: &mut Mcp, from: Peer, id: Id, message: Message)
     let origin = Origin::Edge(from, id.clone());
     let exchanges = &mut core.exchanges;
     let number = exchanges.open_routed(origin, Some(charge), &mut routed);
-    let edge = core.edge(from);
-    edge.batches.opened(&id);
-    edge.open.insert(id, number);
+    core.edge(from).note_open(id, number);
     if is_mcp(&routed.method) {
         return request_of_mcp(core, mcp, from, number, routed);
     }
@@ -199,7 +197,7 @@ fn request_of_mcp(
             // The error bypasses all proxies, as the request was for none of them.
             core.exchanges.remove(number);
             let id = routed.message.id().unwrap_or_else(Id::null);
-            core.edge(from).open.remove(&id);
+            core.edge(from).note_closed(&id, number);
             core.tell(from, &id, &error);
         }
     }
@@ -292,9 +290,11 @@ pub(super) fn fail_outstanding(core: &mut Core, peer: Peer, error: &Error) {
 /// Answers all open requests of one end at once, past the proxies that have them.
 pub(super) fn answer_all_open(core: &mut Core, peer: Peer, error: &Error) {
     let open: Vec<_> = core.edge(peer).open.drain().collect();
-    for (id, number) in open {
-        core.exchanges.remove(number);
-        core.tell(peer, &id, error);
+    for (_, number) in open {
+        let exchange = core.exchanges.remove(number);
+        if let Some(Origin::Edge(_, id)) = exchange.map(|exchange| exchange.origin) {
+            core.tell(peer, &id, error);
+        }
     }
 }
 

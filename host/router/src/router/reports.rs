@@ -38,19 +38,19 @@ pub(super) fn refuse(core: &mut Core, number: ExchangeId, message: &Message) {
     };
     match exchange.origin {
         Origin::Hook(report) => core.hooks.refuse(report, reason(message)),
-        _ if message.kind() == Kind::Error => answer(core, &exchange, message),
+        _ if message.kind() == Kind::Error => answer(core, number, &exchange, message),
         _ => {
             let error = Error::new(code::INVALID_REQUEST, reason(message));
-            answer(core, &exchange, &Message::error(&error));
+            answer(core, number, &exchange, &Message::error(&error));
         }
     }
 }
 
 /// Answers the parent, if the report is from there.
-fn answer(core: &mut Core, exchange: &Exchange, message: &Message) {
+fn answer(core: &mut Core, number: ExchangeId, exchange: &Exchange, message: &Message) {
     if let Origin::Edge(peer, id) = &exchange.origin {
         let edge = core.edge(*peer);
-        edge.open.remove(id);
+        edge.note_closed(id, number);
         edge.send(message, Some(id.as_str()));
     }
 }

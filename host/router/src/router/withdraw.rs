@@ -15,7 +15,8 @@ use acp_chain_rpc::Message;
 /// Receives a cancellation from one end.
 pub(super) fn receive(core: &mut Core, mcp: &mut Mcp, from: Peer, message: &Message) {
     let end = from.as_str();
-    match withdrawn(&core.edge(from).open, message) {
+    let edge = core.edge(from);
+    match withdrawn(|id| edge.find_open(id), message) {
         Ok(Some((number, cancel))) => withdraw(core, mcp, number, cancel),
         // The answer and the cancellation crossed.
         Ok(None) => {

@@ -16,8 +16,8 @@ type BatchId = u64;
 /// The open batches of an end, and the answers that wait for others of their batch.
 #[derive(Debug, Default)]
 pub struct Batches {
-    /// Unanswered requests that arrived in a batch.
-    requests: HashMap<Id, BatchId>,
+    /// The batches of unanswered requests, by id: only the id `null` may be that of several.
+    requests: HashMap<Id, Vec<BatchId>>,
     open: HashMap<BatchId, Batch>,
     /// The batch that is being received.
     current: Option<BatchId>,
@@ -43,13 +43,13 @@ impl Batches {
     }
 
     /// Notes an open request of the batch that is being received. Its id must differ from those of all other open
-    /// requests.
+    /// requests, unless it is `null`: the answers to those cannot be told apart.
     pub fn opened(&mut self, id: &Id) {
         if let Some(current) = self.current
             && let Some(batch) = self.open.get_mut(&current)
         {
             batch.unanswered += 1;
-            self.requests.insert(id.clone(), current);
+            self.requests.entry(id.clone()).or_default().push(current);
         }
     }
 
@@ -62,7 +62,7 @@ impl Batches {
 
     /// Writes the answer to an open request at once, or with the others of its batch.
     pub fn answer(&mut self, message: &Message, id: &str, out: &mut Outbox) {
-        let batch = Id::parse(id).and_then(|id| self.requests.remove(&id));
+        let batch = Id::parse(id).and_then(|id| self.take(&id));
         if let Some(open) = batch.and_then(|batch| self.open.get_mut(&batch)) {
             open.unanswered -= 1;
         }
@@ -72,6 +72,16 @@ impl Batches {
     /// Writes the answer to a message that has just arrived and was not opened: another open request may have its id.
     pub fn answer_at_once(&mut self, message: &Message, id: &str, out: &mut Outbox) {
         self.join(self.current, message, id, out);
+    }
+
+    /// The batch of an open request, which is answered now.
+    fn take(&mut self, id: &Id) -> Option<BatchId> {
+        let of_id = self.requests.get_mut(id)?;
+        let batch = of_id.pop();
+        if of_id.is_empty() {
+            self.requests.remove(id);
+        }
+        batch
     }
 
     fn join(&mut self, batch: Option<BatchId>, message: &Message, id: &str, out: &mut Outbox) {
@@ -146,6 +156,24 @@ mod tests {
             r#"[{"jsonrpc":"2.0","id":1,"result":0},{"jsonrpc":"2.0","id":2,"result":0}]"#;
         let expected = format!("[{refused}]\n{refused}\n{answers}\n");
         assert_eq!(std::str::from_utf8(&text).unwrap(), expected);
+    }
+
+    #[test]
+    fn each_request_of_a_batch_with_the_id_null_is_awaited() {
+        let mut batches = Batches::default();
+        let mut out = Outbox::default();
+        batches.begin();
+        batches.opened(&Id::null());
+        batches.opened(&Id::null());
+        batches.end(&mut out);
+        batches.answer(&Message::result("0"), "null", &mut out);
+        assert_eq!(out.remaining(), 0);
+        batches.answer(&Message::result("1"), "null", &mut out);
+        assert!(batches.is_empty() && batches.requests.is_empty());
+        let text = out.copy_to_bytes(out.remaining());
+        let answers =
+            r#"[{"jsonrpc":"2.0","id":null,"result":0},{"jsonrpc":"2.0","id":null,"result":1}]"#;
+        assert_eq!(std::str::from_utf8(&text).unwrap().trim_end(), answers);
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl Mcp {
             questions: HashMap::new(),
             asked: HashMap::new(),
             alone: HashMap::new(),
-            is_used: false,
+            is_settled: false,
         };
         self.servers.all.insert(id, server);
         Some(id)
@@ -305,6 +305,9 @@ impl Mcp {
                             "the agent cannot be given the MCP server {name}: {error}."
                         );
                         core.lose(Loss::Server, Place::Edge(Peer::Agent), &why);
+                        if let Some(server) = self.servers.all.get_mut(&server) {
+                            server.is_settled = true;
+                        }
                         continue;
                     }
                 },

@@ -126,7 +126,7 @@ impl Mcp {
             return;
         }
         let all = self.servers.all.values();
-        let unused = all.filter(|server| !server.is_used && server.is_of(session));
+        let unused = all.filter(|server| !server.is_settled && server.is_of(session));
         let unused: BTreeSet<_> = unused.filter_map(Server::proxy).collect();
         for index in unused {
             let name = quote(core.hops[index].name(), MAX_QUOTE);

@@ -164,7 +164,7 @@ impl Mcp {
     pub(super) fn open_at_seat(&mut self, id: ServerId, ask: IncomingId, caller: Option<Caller>) {
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.asked.insert(ask, caller);
-            server.is_used = true;
+            server.is_settled = true;
         }
     }
 }

@@ -65,8 +65,8 @@ pub struct Server {
     pub asked: HashMap<IncomingId, Option<Caller>>,
     /// The senders of the open stateless requests, by `requestId`.
     pub alone: HashMap<Arc<str>, Via>,
-    /// Whether the server has ever received a request.
-    pub is_used: bool,
+    /// Whether the server has ever received a request, or the user knows that it cannot be declared to the agent.
+    pub is_settled: bool,
 }
 
 /// A session that has a server, or a request that sets up a session with it.

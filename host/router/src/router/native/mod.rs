@@ -166,7 +166,7 @@ fn receive_notification(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message
         let Some(native) = core.hops[index].native() else {
             return;
         };
-        return match withdrawn(&native.open, &message) {
+        return match withdrawn(|id| native.open.get(id).copied(), &message) {
             Ok(Some((number, cancel))) => withdraw::withdraw(core, mcp, number, cancel),
             // The answer and the cancellation crossed.
             Ok(None) => {

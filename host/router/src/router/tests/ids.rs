@@ -32,11 +32,11 @@ fn ids_are_the_hosts_on_the_far_side_and_answers_have_the_original_id() {
 #[test]
 fn an_id_that_is_in_flight_is_refused_and_a_free_one_is_not() {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
-    client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
-    client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#);
     let answers = received(&mut router, Peer::Client);
     assert!(
-        answers[0].contains(r#""id":null"#) && answers[0].contains("-32600"),
+        answers[0].contains(r#""id":7"#) && answers[0].contains("-32600"),
         "{answers:?}"
     );
     agent(
@@ -45,10 +45,39 @@ fn an_id_that_is_in_flight_is_refused_and_a_free_one_is_not() {
     );
     assert_eq!(
         received(&mut router, Peer::Client),
-        [r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#]
+        [r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""}}"#]
     );
-    client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#);
     assert_eq!(received(&mut router, Peer::Agent).len(), 2);
+}
+
+#[test]
+fn requests_with_the_id_null_are_all_passed_on_and_answered() {
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
+    for from in [Peer::Client, Peer::Agent] {
+        for _ in 0..2 {
+            let asked = r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#;
+            say(&mut router, from, asked);
+        }
+        let asked = received(&mut router, from.opposite());
+        let numbers: Vec<u64> = (asked.iter())
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|asked| asked["id"].as_u64().unwrap())
+            .collect();
+        assert_eq!(numbers.len(), 2);
+        assert!(router.is_owed(from));
+        for number in numbers {
+            let answer = format!(
+                r#"{{"jsonrpc":"2.0","id":{number},"error":{{"code":-32601,"message":"no"}}}}"#
+            );
+            say(&mut router, from.opposite(), &answer);
+            assert_eq!(
+                received(&mut router, from),
+                [r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"no"}}"#]
+            );
+        }
+        assert!(!router.is_owed(from));
+    }
 }
 
 #[test]

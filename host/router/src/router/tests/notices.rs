@@ -129,13 +129,21 @@ fn in_version_2_no_notice_is_sent_in_a_closed_session() {
     }
 }
 
-#[test]
-fn in_version_2_unused_tools_are_reported_once_when_the_agent_is_idle() {
+/// A router with a proxy that has tools, after the first prompt to an agent of version 2 with these capabilities.
+fn with_tools(capabilities: &str) -> Router {
     let mut tools = forwards("none");
     tools.registration.offers = [Offer::Tools].into_iter().collect();
     let mut router = Router::new(vec![tools], None);
     router.tell_of_unused_tools();
-    initialize(&mut router, 2);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2}}"#,
+    );
+    let result = format!(r#"{{"protocolVersion":2,"capabilities":{capabilities}}}"#);
+    agent(
+        &mut router,
+        &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#),
+    );
     client(
         &mut router,
         r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#,
@@ -149,12 +157,20 @@ fn in_version_2_unused_tools_are_reported_once_when_the_agent_is_idle() {
         &mut router,
         r#"{"jsonrpc":"2.0","id":3,"result":{"messageId":"m"}}"#,
     );
+    router
+}
+
+/// A report that the agent is in this state.
+fn state(state: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"state_update","state":"{state}"}}}}}}"#
+    )
+}
+
+#[test]
+fn in_version_2_unused_tools_are_reported_once_when_the_agent_is_idle() {
+    let mut router = with_tools(r#"{"session":{"mcp":{"acp":{}}}}"#);
     let got = "has not connected to the tools of the proxy `forwards`";
-    let state = |state: &str| {
-        format!(
-            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"state_update","state":"{state}"}}}}}}"#
-        )
-    };
     agent(&mut router, &state("running"));
     let shown = received(&mut router, Peer::Client).concat();
     assert!(!shown.contains(got), "{shown}");
@@ -164,4 +180,19 @@ fn in_version_2_unused_tools_are_reported_once_when_the_agent_is_idle() {
     assert_eq!(shown[1..], [state("idle")]);
     agent(&mut router, &state("idle"));
     assert_eq!(received(&mut router, Peer::Client), [state("idle")]);
+}
+
+#[test]
+fn tools_that_an_agent_without_mcp_cannot_be_given_are_told_of_once() {
+    let mut router = with_tools(r#"{"session":{}}"#);
+    for state_of_agent in ["running", "idle"] {
+        agent(&mut router, &state(state_of_agent));
+    }
+    let shown = received(&mut router, Peer::Client).concat();
+    assert_eq!(
+        shown.matches("cannot be given the MCP server").count(),
+        1,
+        "{shown}"
+    );
+    assert!(!shown.contains("has not connected"), "{shown}");
 }
