@@ -122,7 +122,12 @@ impl Proxy for Redact {
             let response = Subscription::responses(method.name).from(Peer::Agent);
             request.into_iter().chain([response])
         });
-        let setups = setups.map(Subscription::without_body);
+        // Nothing of a session arrives after it has ended.
+        let ends = METHODS
+            .iter()
+            .filter(|method| method.life == Life::Ends)
+            .map(|method| Subscription::responses(method.name).from(Peer::Agent));
+        let setups = setups.chain(ends).map(Subscription::without_body);
         Self::SUBSCRIPTIONS
             .iter()
             .cloned()

@@ -416,6 +416,22 @@ fn a_late_chunk_is_shown_at_once_and_whole() {
     assert_eq!(streamed(&host.sent()), HIDDEN);
 }
 
+#[test]
+fn what_is_withheld_is_shown_before_the_answer_that_ends_a_session() {
+    for method in ["session/close", "session/archive"] {
+        let mut host = host();
+        prompt(&mut host);
+        chunk(&mut host, "agent_message_chunk", "1", "it is acme");
+        assert_eq!(streamed(&host.sent()), "it is ");
+        let id = host.request(Peer::Client, method, json!({ "sessionId": "s" }));
+        host.sent();
+        host.answer(id, json!({}));
+        let sent = host.sent();
+        assert_eq!(streamed(&sent), "acme", "{method}");
+        assert_eq!(sent.last().expect("the answer").what, SentKind::Response);
+    }
+}
+
 /// Other proxies search them for their own additions.
 #[test]
 fn the_users_own_words_keep_their_chunks() {

@@ -119,9 +119,11 @@ powers! {
         &[updates(ALTER, Updates::Unknown, &["/update", "/_meta"])];
 
     "turns.read": Low, because "no text of yours or the agent's is in it";
-        it "sees when turns end, why, and what they used, and when you stop one", by
+        it "sees when turns end, why, and what they used, and when you stop one or end its session", by
         &[
             read(Agent, Kinds::RESPONSE, PROMPT),
+            // They end with their session, and nothing of a turn arrives afterwards.
+            read(Agent, Kinds::RESPONSE, &["session/close", "session/archive"]),
             read(Client, Kinds::NOTIFICATION, &["session/cancel"]),
             read(Client, Kinds::REQUEST, &["tool_call/cancel", "terminal/cancel"]),
             read(Agent, Kinds::RESPONSE, &["tool_call/cancel", "terminal/cancel"]),
