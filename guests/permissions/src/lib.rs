@@ -224,10 +224,6 @@ impl Permissions {
         let Some((ruling, outcome)) = self.decide(session, asked) else {
             return self.repeat(name, asked, params).unwrap_or(Action::Forward);
         };
-        // The client answers requests of a cancelled turn with `cancelled`.
-        if ruling.decision == Decision::Allow && self.reports.is_stopped(name) {
-            return Action::Forward;
-        }
         self.reports.show(name, params, &ruling, known);
         let meta = ruling.meta();
         let result = if asked.is_elicitation {

@@ -4,7 +4,7 @@
 //! here decides anything: if it cannot be reported, the decision stands.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use acp_chain_calls::turns::hash;
 use acp_chain_proxy::{Head, Json, Peer, Version, debug, id, mark};
@@ -14,7 +14,7 @@ use crate::rule::Decision;
 
 /// How many shown calls are remembered.
 const MOST_SHOWN: usize = 1024;
-/// How many sessions' denials and stops are remembered until the turn ends.
+/// How many sessions' denials are remembered until the turn ends.
 const MOST_SESSIONS: usize = 256;
 
 /// The rule that decided, and its decision.
@@ -43,8 +43,6 @@ pub(crate) struct Reports {
     denied: RefCell<BTreeMap<String, (Version, String)>>,
     /// The calls whose content is a denial, as hashes, until the agent replaces the content; the oldest first.
     replaceable: RefCell<VecDeque<(u64, Version, Ruling)>>,
-    /// The sessions whose turn the user has cancelled, until it ends.
-    stopped: RefCell<BTreeSet<String>>,
 }
 
 impl Ruling {
@@ -75,16 +73,6 @@ impl Ruling {
     pub(crate) fn meta(&self) -> Value {
         let message = self.reason();
         json!({ mark(): { "decision": self.decision, "rule": self.number, "message": message } })
-    }
-}
-
-/// Adds a session, and evicts another if there are too many.
-fn remember(sessions: &mut BTreeSet<String>, session: &str) {
-    if !sessions.contains(session) {
-        if sessions.len() == MOST_SESSIONS {
-            sessions.pop_first();
-        }
-        sessions.insert(session.to_owned());
     }
 }
 
@@ -129,21 +117,13 @@ impl Reports {
         }
     }
 
-    /// The user has cancelled the turn. Prompts and most updates are not seen, so it is not known whether a turn goes
-    /// on: if it has ended already, the next one counts as cancelled.
+    /// The user has cancelled the turn, and knows why it ends.
     pub(crate) fn on_cancel(&self, session: &str) {
         self.denied.borrow_mut().remove(session);
-        remember(&mut self.stopped.borrow_mut(), session);
-    }
-
-    /// Whether the user has cancelled the turn, and it has not ended.
-    pub(crate) fn is_stopped(&self, session: &str) -> bool {
-        self.stopped.borrow().contains(session)
     }
 
     /// A turn ends. If the agent cancelled it because of a denial, the user is notified of the rule.
     pub(crate) fn on_turn_end(&self, session: &str, reason: Option<&str>) {
-        self.stopped.borrow_mut().remove(session);
         let denied = self.denied.borrow_mut().remove(session);
         let Some((version, why)) = denied.filter(|_| reason == Some("cancelled")) else {
             return;

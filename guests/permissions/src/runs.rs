@@ -112,10 +112,7 @@ impl Permissions {
                 self.reports.refused(version, session, &ruling);
                 return Ok(Action::Reject(Error::new(REFUSED, ruling.reason())));
             }
-            // The client answers questions of a stopped turn with `cancelled`.
-            Judgement::Rule(number, rule)
-                if rule.decision == Decision::Allow && !self.reports.is_stopped(session) =>
-            {
+            Judgement::Rule(number, rule) if rule.decision == Decision::Allow => {
                 debug!("rule {number}: {title} runs, unless the agent asks");
                 return Ok(Action::Forward);
             }
@@ -154,7 +151,7 @@ impl Permissions {
         params: &Json,
     ) -> Option<Action> {
         let is_more = asked.call.unclear || asked.question.is_some() || asked.is_elicitation;
-        if is_more || self.reports.is_stopped(session) {
+        if is_more {
             return None;
         }
         let (option, _) = asked.options.only(&["allow_once"])?;

@@ -77,7 +77,8 @@ pub struct Exchange {
     pub seen: Vec<(HopIndex, MessageId)>,
     /// The sender's `$/cancel_request`.
     pub cancel: Option<Message>,
-    /// Whether the request is a prompt or a permission request whose turn was stopped while a proxy held it.
+    /// Whether the request is a prompt or a permission request whose turn was stopped while a proxy held it, or a prompt
+    /// whose turn the agent was told to stop.
     pub stopped: bool,
     /// The state of the turn, if the request is a prompt.
     pub turn: PromptState,
@@ -100,10 +101,10 @@ pub enum PromptState {
     Over,
 }
 
-/// A turn of the client that goes on after its prompt is answered.
+/// A turn that goes on after its prompt is answered.
 #[derive(Debug)]
 pub struct Turn {
-    /// Whether the client has stopped the turn.
+    /// Whether the client has stopped the turn; of a turn as the agent has it, whether the agent was told to stop it.
     pub is_given_up: bool,
     pub charge: Charge,
 }

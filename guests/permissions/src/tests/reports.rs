@@ -200,49 +200,6 @@ fn a_turn_that_ends_because_of_a_denial_is_explained() {
 }
 
 #[test]
-fn nothing_is_allowed_in_a_turn_that_the_user_has_stopped() {
-    let mut host = ruled();
-    let read = |host: &mut Host| choose(host, v1(json!({ "toolCallId": "t", "kind": "read" })));
-    let turn = host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
-    assert_eq!(read(&mut host), "allow_once");
-    host.notify(Peer::Client, "session/cancel", json!({ "sessionId": "s" }));
-    assert_eq!(read(&mut host), "ask");
-    let execute = v1(json!({ "toolCallId": "u", "kind": "execute" }));
-    assert_eq!(choose(&mut host, execute), "reject_once");
-    host.answer(turn, json!({ "stopReason": "cancelled" }));
-    host.sent();
-    assert_eq!(read(&mut host), "allow_once");
-}
-
-#[test]
-fn nothing_is_allowed_in_a_stopped_turn_of_which_only_text_was_sent_before() {
-    let mut host = ruled();
-    let read = |host: &mut Host| choose(host, v1(json!({ "toolCallId": "t", "kind": "read" })));
-    for has_ended in [false, true] {
-        let prompt = |host: &mut Host| {
-            host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }))
-        };
-        let stop = |host: &mut Host| {
-            host.notify(Peer::Client, "session/cancel", json!({ "sessionId": "s" }))
-        };
-        let mut turn = prompt(&mut host);
-        // Of a stop that comes when the turn has ended, it is unknown whether it is about the next one.
-        if has_ended {
-            host.answer(turn, json!({ "stopReason": "end_turn" }));
-        }
-        stop(&mut host);
-        if has_ended {
-            turn = prompt(&mut host);
-        }
-        host.sent();
-        assert_eq!(read(&mut host), "ask");
-        host.answer(turn, json!({ "stopReason": "cancelled" }));
-        host.sent();
-        assert_eq!(read(&mut host), "allow_once");
-    }
-}
-
-#[test]
 fn in_version_2_a_call_is_shown_and_a_turn_explained_in_its_forms() {
     let mut host = ruled();
     let request_of = |subject: Value| json!({ "sessionId": "s", "title": "May I?", "subject": subject, "options": options(ALL) });

@@ -181,17 +181,6 @@ fn an_allowed_run_answers_no_question_about_another_or_in_another_turn() {
 }
 
 #[test]
-fn in_a_stopped_turn_the_client_decides_about_what_a_rule_allows() {
-    let mut host = ruled();
-    host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
-    host.sent();
-    assert!(passes(&mut host, &call("read", "Read", &["/proj/a"])));
-    host.notify(Peer::Client, "session/cancel", json!({ "sessionId": "s" }));
-    host.sent();
-    question(&mut host, &call("read", "Read", &["/proj/a"]));
-}
-
-#[test]
 fn earlier_updates_of_the_call_count() {
     let mut host = ruled();
     let more = json!({ "locations": [{ "path": "/proj/.env" }] });

@@ -132,6 +132,7 @@ fn fail(core: &mut Core, session: &Arc<str>, what: &str) {
     let charge = core.agent.kept.charge_anyway(ENTRY + session.len());
     proof.broken.insert(session.clone(), charge);
     tracing::error!("a turn is stopped: {what}");
+    core.exchanges.note_stop(session);
     let params = json!({ "sessionId": &**session }).to_string();
     core.send(Peer::Agent, &Message::notification(CANCEL, &params), None);
     core.tell_user(&format!(

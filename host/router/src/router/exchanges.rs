@@ -163,6 +163,17 @@ impl Exchanges {
         turns.for_each(|prompt| prompt.turn = PromptState::GivenUp);
     }
 
+    /// Notes that the agent is told to stop the turns of a session, which is named as the agent does.
+    pub fn note_stop(&mut self, session: &Arc<str>) {
+        let prompts = self.open.values_mut().filter(|exchange| {
+            exchange.toward == Peer::Agent
+                && exchange.stage == Stage::Out
+                && exchange.life == Life::Prompts
+                && exchange.far_session() == Some(session)
+        });
+        prompts.for_each(|prompt| prompt.stopped = true);
+    }
+
     /// Notes that the agent has ended a session, which is named as the agent does.
     pub fn end_turns(&mut self, session: &Arc<str>) {
         let prompts = self.open.values_mut().filter(|exchange| {

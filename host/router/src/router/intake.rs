@@ -233,7 +233,8 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
         && let Some(session) = prompt.far_session().cloned()
     {
         let ends = prompt.turn == PromptState::Over || message.says_end();
-        mcp.note_answered(core, session, ends);
+        let is_given_up = prompt.stopped || prompt.cancel.is_some();
+        mcp.note_answered(core, session, ends, is_given_up);
     }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message),

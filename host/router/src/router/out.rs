@@ -35,6 +35,9 @@ pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Rout
     {
         routed.message = message;
     }
+    if peer == Peer::Agent {
+        core.note_stop(mcp, &routed);
+    }
     core.trace(&routed);
     if peer == Peer::Client && routed.is_of_hook() {
         return reports::passed(core, &routed);
@@ -53,7 +56,7 @@ pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Rout
     };
     let Some(number) = routed.exchange else {
         if peer == Peer::Client {
-            core.note_notification(&routed.message);
+            core.note_notification(mcp, &routed.message);
         }
         if peer == Peer::Agent
             && let Err(error) = &translated

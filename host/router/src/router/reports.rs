@@ -17,8 +17,10 @@ use acp_chain_rpc::{EditError, Error, Kind, Message, code, edit, resolve};
 
 /// Handles a report that has passed all proxies.
 pub(super) fn passed(core: &mut Core, routed: &Routed) {
-    let number = routed.exchange;
-    let Some(exchange) = number.and_then(|number| core.exchanges.remove(number)) else {
+    let Some(number) = routed.exchange else {
+        return;
+    };
+    let Some(exchange) = core.exchanges.remove(number) else {
         return;
     };
     match exchange.origin {
@@ -26,7 +28,10 @@ pub(super) fn passed(core: &mut Core, routed: &Routed) {
             let outcome = HookOutcome::Passed(routed.message.clone());
             core.hooks.outcomes.push((report, outcome));
         }
-        _ => answer(core, &exchange, &Message::result(routed.message.body())),
+        _ => {
+            let passed = Message::result(routed.message.body());
+            answer(core, number, &exchange, &passed);
+        }
     }
 }
 

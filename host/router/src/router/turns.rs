@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::core::Core;
-use acp_chain_acp::{CANCEL, Life, PERMISSION, TurnState};
+use super::mcp::Mcp;
+use acp_chain_acp::{CANCEL, ELICITATION, Life, PERMISSION, TurnState, asks_in_turn};
 use acp_chain_channel::Peer;
-use acp_chain_hops::exchange::{Exchange, PromptState, Stage, Turn};
+use acp_chain_hops::exchange::{Exchange, Origin, PromptState, Stage, Turn};
 use acp_chain_hops::hop::Item;
 use acp_chain_hops::route::Place;
 use acp_chain_hops::routed::Routed;
@@ -86,12 +87,26 @@ impl Core {
         }
     }
 
-    /// Notes that the client gets a notification, which may end a turn.
+    /// Notes that the agent gets a message: if that stops a session's turns, nothing more is allowed in them, whoever sent
+    /// it.
     #[inline]
-    pub(super) fn note_notification(&mut self, message: &Message) {
+    pub(super) fn note_stop(&mut self, mcp: &mut Mcp, message: &Routed) {
+        if message.life == Life::Stops
+            && let Some(session) = message.session()
+        {
+            self.exchanges.note_stop(session);
+            mcp.note_stop(session);
+        }
+    }
+
+    /// Notes that the client gets a notification, which may end a turn: unless the agent says that it goes on, so that a
+    /// native proxy cannot end the turn of an agent that works.
+    #[inline]
+    pub(super) fn note_notification(&mut self, mcp: &Mcp, message: &Message) {
         if !self.turns.is_empty()
             && message.is_idle()
             && let Some(session) = message.session()
+            && !mcp.turns.has(session)
         {
             self.turns.end(session);
             self.tell_deeds(session);
@@ -117,35 +132,59 @@ impl Core {
         let prompted = prompts.filter_map(|(_, asked)| asked.far_session());
         let sessions: BTreeSet<_> = prompted.chain(self.turns.sessions()).cloned().collect();
         for session in sessions {
+            self.exchanges.note_stop(&session);
             let params = json!({ "sessionId": &*session }).to_string();
             let cancel = Message::notification(CANCEL, &params);
             self.send(Peer::Agent, &cancel, None);
         }
     }
 
-    /// Whether a message is a permission request in a turn that the client has stopped: the client waits for the end of
-    /// no prompt of that session.
+    /// Whether a message asks for something in a turn that is stopped: by the client, or by a proxy whose stop has reached
+    /// the agent that asks.
     #[inline]
-    pub(super) fn asks_too_late(&self, routed: &Routed) -> bool {
-        routed.toward == Peer::Client
-            && &*routed.method == PERMISSION
-            && !routed.is_response()
-            && routed
-                .session()
-                .is_some_and(|session| self.has_stopped(session))
+    pub(super) fn asks_too_late(&self, mcp: &Mcp, routed: &Routed) -> bool {
+        let asks =
+            routed.toward == Peer::Client && asks_in_turn(&routed.method) && !routed.is_response();
+        match routed.session().filter(|_| asks) {
+            Some(session) => {
+                self.has_given_up(session)
+                    || self.is_of_agent(routed) && self.has_stopped(mcp, session)
+            }
+            None => false,
+        }
     }
 
-    fn has_stopped(&self, session: &Arc<str>) -> bool {
-        let prompts = self.exchanges.iter().filter(|(_, asked)| {
+    /// Whether a request is one of the agent or of its hooks, which no proxy has sent again.
+    fn is_of_agent(&self, routed: &Routed) -> bool {
+        let exchange = self.exchanges.of(routed);
+        exchange.is_some_and(|asked| matches!(asked.origin, Origin::Edge(..) | Origin::Hook(_)))
+    }
+
+    /// The open prompts of a session, which is named as the agent does.
+    fn prompts_of(&self, session: &Arc<str>) -> impl Iterator<Item = &Exchange> {
+        let all = self.exchanges.iter().map(|(_, asked)| asked);
+        all.filter(move |asked| {
             asked.toward == Peer::Agent
                 && asked.life == Life::Prompts
                 && asked.far_session() == Some(session)
-        });
-        let open =
-            prompts.map(|(_, asked)| asked.turn == PromptState::GivenUp || asked.cancel.is_some());
+        })
+    }
+
+    /// Whether the client waits for the end of no turn of a session, as it has stopped those that there are.
+    fn has_given_up(&self, session: &Arc<str>) -> bool {
+        let open = self.prompts_of(session);
+        let open = open.map(|asked| asked.turn == PromptState::GivenUp || asked.cancel.is_some());
         let running = self.turns.get(session).map(|turn| turn.is_given_up);
-        let all = open.chain(running).reduce(|all, one| all && one);
-        all == Some(true)
+        are_all(open.chain(running))
+    }
+
+    /// Whether the agent was told to stop all turns that it has in a session.
+    fn has_stopped(&self, mcp: &Mcp, session: &Arc<str>) -> bool {
+        let open = self.prompts_of(session);
+        let open = open.filter(|asked| asked.stage == Stage::Out);
+        let open = open.map(|asked| asked.stopped || asked.cancel.is_some());
+        let running = mcp.turns.get(session).map(|turn| turn.is_given_up);
+        are_all(open.chain(running))
     }
 
     /// Whether a message is a prompt or a permission request that was stopped.
@@ -174,6 +213,8 @@ impl Core {
             Message::error(&Error::cancelled())
         } else if &*routed.method == PERMISSION {
             Message::result(r#"{"outcome":{"outcome":"cancelled"}}"#)
+        } else if &*routed.method == ELICITATION {
+            Message::result(r#"{"action":"cancel"}"#)
         } else if self.turns.acknowledges() {
             Message::error(&Error::cancelled())
         } else {
@@ -182,10 +223,15 @@ impl Core {
     }
 }
 
+/// Whether there are any, and all of them hold.
+fn are_all(states: impl Iterator<Item = bool>) -> bool {
+    states.reduce(|all, one| all && one) == Some(true)
+}
+
 fn can_be_stopped(routed: &Routed) -> bool {
     let belongs_to_turn = match routed.toward {
         Peer::Agent => routed.life == Life::Prompts,
-        Peer::Client => &*routed.method == PERMISSION || routed.is_of_hook(),
+        Peer::Client => asks_in_turn(&routed.method) || routed.is_of_hook(),
     };
     belongs_to_turn && !routed.is_response()
 }

@@ -8,7 +8,7 @@
 //! 3. at its seat, an MCP message stops;
 //! 4. at the end of its route, the message is sent;
 //! 5. at a guard, an ambiguous message is refused;
-//! 6. at a proxy that subscribed to it, a permission request of a stopped turn is answered;
+//! 6. at a proxy that subscribed to it, what is asked in a stopped turn is answered;
 //! 7. at a proxy that subscribed to it, the message enters the inbox;
 //! 8. behind earlier messages of its queue, it waits;
 //! 9. behind messages that the proxy holds, it waits if it must.
@@ -62,7 +62,7 @@ fn at_proxy(
     routed: Routed,
 ) -> ControlFlow<(), Routed> {
     let routed = guards::admit(core, index, routed)?;
-    let mut routed = stop_late(core, index, routed)?;
+    let mut routed = stop_late(core, mcp, index, routed)?;
     routed.arrival = core.hops[index].next_arrival();
     core.note_queued(&mut routed);
     let routed = enter(core, mcp, index, routed)?;
@@ -70,10 +70,15 @@ fn at_proxy(
     waiting::park(core, index, routed)
 }
 
-/// Answers a permission request of a stopped turn before a proxy is asked: the answer is that which the client owes
-/// (protocol v1, Prompt Turn), and no proxy allows anything once the client has stopped.
-fn stop_late(core: &mut Core, index: HopIndex, routed: Routed) -> ControlFlow<(), Routed> {
-    let is_late = core.asks_too_late(&routed)
+/// Answers what is asked in a stopped turn before a proxy is asked: the answer is that which the client owes (protocol
+/// v1, Prompt Turn; RFD elicitation), and no proxy allows anything once the turn is stopped.
+fn stop_late(
+    core: &mut Core,
+    mcp: &Mcp,
+    index: HopIndex,
+    routed: Routed,
+) -> ControlFlow<(), Routed> {
+    let is_late = core.asks_too_late(mcp, &routed)
         && core.hops[index].subscription(&routed).is_some()
         && !core.is_dry_run();
     if !is_late {

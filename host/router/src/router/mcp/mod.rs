@@ -25,10 +25,11 @@ use self::servers::{Connection, Server, Servers};
 use super::core::Core;
 use super::steps::Task;
 use crate::losses::Loss;
-use acp_chain_acp::Turns;
+use acp_chain_acp::{TurnState, Turns};
 use acp_chain_bridge::Bridge;
 use acp_chain_channel::Peer;
-use acp_chain_channel::limits::{Account, Charge};
+use acp_chain_channel::limits::Account;
+use acp_chain_hops::exchange::Turn;
 use acp_chain_hops::route::Place;
 use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_mcp::component::channel::FromComponent;
@@ -52,7 +53,7 @@ pub(super) struct Mcp {
     /// The capabilities of the agent.
     pub agent: Capabilities,
     /// The turns that go on after the agent has answered their prompts, by the agent's name of the session.
-    pub turns: Turns<Arc<str>, Charge>,
+    pub turns: Turns<Arc<str>, Turn>,
     /// Whether the user is notified of proxies with tools to which the agent does not connect.
     pub tells_unused: bool,
     /// The outputs of seats that are not carried out yet, in order.
@@ -99,8 +100,14 @@ impl Mcp {
             self.turns.end(session);
             self.tell_unused(core, session);
         } else {
-            let charge = || core.agent.kept.charge(session.len() + TURN);
-            self.turns.work(session.clone(), charge);
+            let turn = || {
+                let charge = core.agent.kept.charge(session.len() + TURN)?;
+                Some(Turn {
+                    is_given_up: false,
+                    charge,
+                })
+            };
+            self.turns.work(session.clone(), turn);
         }
     }
 
@@ -110,13 +117,36 @@ impl Mcp {
         self.tells_unused || self.turns.acknowledges()
     }
 
-    /// Notes that the agent answers a prompt of a session.
-    pub fn note_answered(&mut self, core: &mut Core, session: Arc<str>, ends: bool) {
+    /// Notes that the agent is told to stop the turn of a session.
+    pub fn note_stop(&mut self, session: &Arc<str>) {
+        if let Some(turn) = self.turns.get_mut(session) {
+            turn.is_given_up = true;
+        }
+    }
+
+    /// Notes that the agent answers a prompt of a session, whose turn it was told to stop if `is_given_up`.
+    pub fn note_answered(
+        &mut self,
+        core: &mut Core,
+        session: Arc<str>,
+        ends: bool,
+        is_given_up: bool,
+    ) {
         if ends || !self.turns.acknowledges() {
             return self.tell_unused(core, &session);
         }
-        if let Some(charge) = core.agent.kept.charge(session.len() + TURN) {
-            self.turns.answer(session, charge, false);
+        let Some(charge) = core.agent.kept.charge(session.len() + TURN) else {
+            return;
+        };
+        let turn = Turn {
+            is_given_up,
+            charge,
+        };
+        if let TurnState::Joins(_) = self.turns.answer(session.clone(), turn, false)
+            && let Some(running) = self.turns.get_mut(&session)
+        {
+            // What the agent was told to stop is stopped only as long as no other prompt has joined it.
+            running.is_given_up &= is_given_up;
         }
     }
 

@@ -1,8 +1,11 @@
 //! Turns that are stopped while a proxy holds the prompt.
 
-use super::{PROMPT, Reaction, agent, client, forwards, received, scripted, under};
+use super::hooks::{outcomes, report};
+use super::native::{native, says};
+use super::{PROMPT, Reaction, agent, client, forwards, received, scripted, under, update};
 use crate::router::Router;
-use crate::{Proxy, Terms};
+use crate::{Member, Proxy, Terms};
+use acp_chain_acp::BEFORE_TOOL;
 use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, MessageId, Peer};
 use acp_chain_rpc as rpc;
 
@@ -310,6 +313,138 @@ fn no_proxy_allows_what_the_agent_asks_for_after_the_turn_was_stopped() {
     assert_eq!(
         received(&mut router, Peer::Client),
         [asks.replace(r#""q""#, "2")]
+    );
+}
+
+#[test]
+fn a_question_of_a_stopped_turn_is_cancelled_and_a_tool_is_refused() {
+    let accepts = scripted("accepts", "elicitation/create", |_, _| {
+        Reaction::Decided(Decision::Respond(r#"{"action":"accept"}"#.to_owned()))
+    });
+    let mut router = Router::new(vec![accepts, forwards(BEFORE_TOOL)], None);
+    client(&mut router, PROMPT);
+    client(&mut router, STOP);
+    received(&mut router, Peer::Agent);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"sessionId":"s"}}"#,
+    );
+    assert_eq!(
+        received(&mut router, Peer::Agent),
+        [r#"{"jsonrpc":"2.0","id":"q","result":{"action":"cancel"}}"#]
+    );
+    let run = r#"{"sessionId":"s","toolCall":{"rawInput":{}}}"#;
+    report(&mut router, 1, run);
+    assert_eq!(
+        outcomes(&mut router),
+        [(1, Err("Request cancelled".to_owned()))]
+    );
+}
+
+#[test]
+fn no_proxy_allows_what_the_agent_asks_for_after_another_proxy_has_stopped_the_turn() {
+    let asks = r#"{"jsonrpc":"2.0","id":"q","method":"session/request_permission","params":{"sessionId":"s"}}"#;
+    let stops = || {
+        scripted("stops", "session/update", |event, ledger| {
+            if let Event::Message(_) = event {
+                let sent = ledger.notify(Peer::Agent, "session/cancel", r#"{"sessionId":"s"}"#);
+                sent.unwrap();
+                return Reaction::Decided(Decision::Forward);
+            }
+            Reaction::Told
+        })
+    };
+    let allows = || {
+        scripted("allows", "session/request_permission", |_, _| {
+            let outcome = r#"{"outcome":{"outcome":"selected","optionId":"y"}}"#;
+            Reaction::Decided(Decision::Respond(outcome.to_owned()))
+        })
+    };
+    let mut first = Router::new(vec![stops(), allows()], None);
+    client(&mut first, PROMPT);
+    let mut second = prompted_in_version_2_through(vec![stops(), allows()]);
+    agent(&mut second, TAKEN);
+    for mut router in [first, second] {
+        received(&mut router, Peer::Agent);
+        agent(&mut router, asks);
+        let allowed = received(&mut router, Peer::Agent).concat();
+        assert!(allowed.contains("selected"), "{allowed}");
+        agent(&mut router, &update("s", "it goes on"));
+        assert_eq!(received(&mut router, Peer::Agent), [STOP]);
+        agent(&mut router, asks);
+        let cancelled = received(&mut router, Peer::Agent).concat();
+        assert!(
+            cancelled.contains(r#""outcome":"cancelled""#),
+            "{cancelled}"
+        );
+    }
+}
+
+#[test]
+fn a_native_proxy_cannot_end_the_turn_of_an_agent_that_works() {
+    let allows = scripted("allows", "session/request_permission", |_, _| {
+        let outcome = r#"{"outcome":{"outcome":"selected","optionId":"y"}}"#;
+        Reaction::Decided(Decision::Respond(outcome.to_owned()))
+    });
+    let chain = vec![
+        Member::from(native("n", FailurePolicy::Refuse)),
+        Member::from(allows),
+    ];
+    let mut router = Router::new(chain, None);
+    let version = r#"{"protocolVersion":2}"#;
+    client(
+        &mut router,
+        &format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{version}}}"#),
+    );
+    says(
+        &mut router,
+        0,
+        &format!(
+            r#"{{"jsonrpc":"2.0","id":"i","method":"proxy/successor","params":{{"method":"initialize","params":{version}}}}}"#
+        ),
+    );
+    agent(
+        &mut router,
+        &format!(r#"{{"jsonrpc":"2.0","id":2,"result":{version}}}"#),
+    );
+    says(
+        &mut router,
+        0,
+        &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{version}}}"#),
+    );
+    client(&mut router, PROMPT);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":"q","method":"proxy/successor","params":{"method":"session/prompt","params":{"sessionId":"s"}}}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":4,"result":{"messageId":"m"}}"#,
+    );
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":3,"result":{"messageId":"m"}}"#,
+    );
+    assert!(router.is_awaited());
+    let idle = r#"{"sessionId":"s","update":{"sessionUpdate":"state_update","state":"idle"}}"#;
+    says(
+        &mut router,
+        0,
+        &format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{idle}}}"#),
+    );
+    assert!(router.is_awaited(), "the agent works");
+    // Nor can it, by that, let other proxies allow something after a stop.
+    client(&mut router, STOP);
+    received(&mut router, Peer::Agent);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"q","method":"session/request_permission","params":{"sessionId":"s"}}"#,
+    );
+    assert_eq!(
+        received(&mut router, Peer::Agent),
+        [r#"{"jsonrpc":"2.0","id":"q","result":{"outcome":{"outcome":"cancelled"}}}"#]
     );
 }
 
