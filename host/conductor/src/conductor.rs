@@ -12,6 +12,7 @@ use futures_util::future::OptionFuture;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::files::Files;
 use super::pipes::{LAST_OUTPUT, PipeEvent, Pipes, ReadFilter, programs_of};
 use super::simulated::SimulatedHooks;
 use super::values::{ValueOutcome, Values};
@@ -21,7 +22,7 @@ use acp_chain_channel::limits::{FLOOD, UNREAD};
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_process::Process;
 use acp_chain_recorder as trace;
-use acp_chain_router::{FinishedWork, HopIndex, Member, Order, RUN, Router, Swap};
+use acp_chain_router::{FilePlace, FinishedWork, HopIndex, Member, Order, RUN, Router, Swap};
 use acp_chain_rpc::transport::{Drain, Frame, Incoming, Outgoing, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_rpc::{Error, Kind, MalformedLine, Message, code, read};
@@ -43,6 +44,7 @@ enum Turn {
     Happened(PipeEvent),
     Word(Word),
     Value(ValueOutcome),
+    Located(u64, FilePlace),
     Swap(Swap),
     Exited,
     More,
@@ -82,6 +84,8 @@ pub struct Conductor {
     projects: Option<Box<dyn Projects>>,
     /// The values that proxies store.
     pub(super) values: Option<Values>,
+    /// The files that proxies read.
+    pub(super) files: Files,
     /// The agent's hooks.
     hooks: Option<AgentHooks>,
     /// Those of a simulated agent.
@@ -146,6 +150,10 @@ impl Conductor {
         if chain.values.is_some() {
             router.keep_values();
         }
+        // Where the agent is simulated, so are the files, and the time.
+        if !settings.simulates_hooks {
+            router.check_reads();
+        }
         if chain.is_dry_run {
             router.set_dry_run();
         }
@@ -165,6 +173,7 @@ impl Conductor {
             pipes,
             projects,
             values: chain.values.map(Values::new),
+            files: Files::new(),
             hooks: chain.hooks,
             simulated: settings.simulates_hooks.then(SimulatedHooks::default),
             swaps: settings.swaps,
@@ -263,6 +272,7 @@ impl Conductor {
                     happened = self.pipes.next(&mut natives, &readable) => Turn::Happened(happened),
                     Some(word) = OptionFuture::from(projects) => Turn::Word(word),
                     Some(outcome) = OptionFuture::from(values) => Turn::Value(outcome),
+                    (number, place) = self.files.next() => Turn::Located(number, place),
                     Some(report) = OptionFuture::from(hooks), if read_agent => Turn::Reported(report),
                     Some(Some(swap)) = OptionFuture::from(swaps) => Turn::Swap(swap),
                     Some(_) = OptionFuture::from(exit), if self.last_output.is_none() => Turn::Exited,
@@ -324,6 +334,7 @@ impl Conductor {
                 }
             }
             Turn::Value(outcome) => self.value_came(outcome),
+            Turn::Located(number, place) => self.router.located(number, place),
             Turn::Swap(swap) => self.router.swap(swap),
             Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
@@ -375,10 +386,10 @@ impl Conductor {
         [client, agent, self.router.taken_by_natives()]
     }
 
-    /// Whether no proxy has anything to do, or waits for a stored value.
+    /// Whether no proxy has anything to do, or waits for a stored value or for the place of a file.
     pub(super) fn is_idle(&self) -> bool {
         let are_awaited = self.values.as_ref().is_some_and(Values::are_awaited);
-        self.router.is_idle() && !are_awaited
+        self.router.is_idle() && !are_awaited && !self.files.are_awaited()
     }
 
     /// Gives a proxy the outcome of its request for a stored value.
@@ -388,15 +399,18 @@ impl Conductor {
         }
     }
 
-    /// Asks for the next stored value that a proxy has requested.
-    pub(super) fn ask_for_values(&mut self) {
+    /// Asks for the next stored value that a proxy has requested, and looks for the files that proxies read.
+    pub(super) fn ask_for_proxies(&mut self) {
+        for read in self.router.take_reads() {
+            self.files.look(read);
+        }
         if let Some(values) = &mut self.values {
             values.ask(&mut self.router);
         }
     }
 
-    /// Carries out the router's orders about the programs of native proxies, and starts the lookups of projects and the
-    /// requests for stored values.
+    /// Carries out the router's orders about the programs of native proxies, and starts the lookups of projects and of
+    /// files, and the requests for stored values.
     pub(super) fn carry_out_orders(&mut self) {
         for order in self.router.take_orders() {
             match order {
@@ -420,7 +434,7 @@ impl Conductor {
                 projects.find(number, &cwd);
             }
         }
-        self.ask_for_values();
+        self.ask_for_proxies();
     }
 
     /// Handles the result of a lookup: a project, none, or the reason why the session must not begin.

@@ -78,10 +78,10 @@ impl Conductor {
     /// Lets the proxies finish the messages that have arrived, for [`SETTLE`] at most.
     async fn settle(&mut self) {
         let finish = async {
-            self.ask_for_values();
+            self.ask_for_proxies();
             while !self.is_idle() {
                 self.router.pump(BUDGET);
-                self.ask_for_values();
+                self.ask_for_proxies();
                 // Proxies may never finish; the timeout needs a chance to run.
                 tokio::task::yield_now().await;
                 if self.router.is_ready() || self.is_idle() {
@@ -95,6 +95,7 @@ impl Conductor {
                         self.router.finished(finished);
                     }
                     Some(outcome) = OptionFuture::from(values) => self.value_came(outcome),
+                    (number, place) = self.files.next() => self.router.located(number, place),
                 }
             }
         };

@@ -10,6 +10,7 @@
 
 mod conductor;
 mod ending;
+mod files;
 mod handshake;
 mod hooks;
 mod pipes;

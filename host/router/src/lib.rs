@@ -12,6 +12,7 @@
 
 mod clock;
 pub mod losses;
+mod reading;
 mod router;
 pub mod sign_in;
 mod stored;
@@ -22,6 +23,7 @@ pub use acp_chain_hops::native_peer::{Launch, Native, Order, Program};
 pub use acp_chain_hops::route::{HopIndex, Place};
 pub use acp_chain_hops::swap::{EndCallback, Swap};
 pub use acp_chain_recorder as trace;
+pub use reading::{FilePlace, FileRead};
 pub use router::{
     FinishedWork, FirstSign, HookOutcome, HookTerms, IfUnlike, PATIENCE, RUN, ReportNumber, Router,
 };

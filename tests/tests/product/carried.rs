@@ -236,6 +236,18 @@ async fn a_home_that_cannot_be_written_to_is_enough() {
 }
 
 #[tokio::test]
+async fn rules_to_which_a_link_leads_out_of_the_project_are_not_read() {
+    let user = User::new();
+    let others = tempfile::tempdir().unwrap();
+    let rules = others.path().join("AGENTS.md");
+    std::os::unix::fs::symlink(&rules, user.path("AGENTS.md")).unwrap();
+    // The turn writes them through the link.
+    let received = user.turn(&["--with", "rules"]).await;
+    assert_eq!(fs::read_to_string(rules).unwrap(), RULE);
+    assert!(!received.contains(RULE), "{received}");
+}
+
+#[tokio::test]
 async fn they_ask_for_what_they_need_and_no_more() {
     let user = User::new();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/acp-chain.toml");

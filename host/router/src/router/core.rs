@@ -1,7 +1,7 @@
 //! The state of a connection, and operations on it without decisions. Nothing here calls a handler, so every handler
 //! may call the operations.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ use super::steps::{Answer, Steps};
 use crate::clock::{Clock, Timer};
 use crate::losses::Losses;
 use crate::native::Dialect;
+use crate::reading::FileRead;
 use crate::stored::ValueRequest;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT, Quantity};
@@ -60,6 +61,12 @@ pub(super) struct Reads {
     pub are_timed: bool,
     /// The session of the last read that the client did not answer.
     pub missed: Option<Arc<str>>,
+    /// Whether files are looked for before their reads are sent.
+    pub are_checked: bool,
+    /// The files that are yet to be looked for.
+    pub unchecked: Vec<FileRead>,
+    /// The reads that wait for the places of their files.
+    pub waiting: HashMap<ExchangeId, Routed>,
 }
 
 pub(super) struct Core {

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::Swap;
 use crate::clock::Timer;
+use crate::reading::FilePlace;
 use acp_chain_bridge::Arrival;
 use acp_chain_channel::{Event, Failure, Peer};
 use acp_chain_hops::hop::Item;
@@ -188,6 +189,11 @@ impl Router {
     pub fn refuse_session(&mut self, number: u64, why: String) {
         let error = projects::refusal(&why);
         self.with(|core, _| projects::found(core, number, Err(error)));
+    }
+
+    /// Receives the place of a file that a proxy reads, by the number of the request.
+    pub fn located(&mut self, number: u64, place: FilePlace) {
+        self.with(|core, _| reads::located(core, number, place));
     }
 
     /// Receives the outcome of a request for a stored value, by its number: JSON text, or why it has failed.

@@ -99,6 +99,7 @@ fn ask(core: &mut Core, mcp: &mut Mcp, index: HopIndex, id: MessageId, to: Peer,
     routed.exchange = Some(number);
     routed.labels = Labels::sent_by(index, &core.hops);
     let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index));
+    let routed = routed.and_then(|routed| reads::check(core, routed));
     core.steps.extend(routed.map(Step::Send));
 }
 

@@ -113,6 +113,7 @@ use self::core::Core;
 use self::mcp::Mcp;
 use self::proof::Proof;
 use super::losses::Loss;
+use super::reading::FileRead;
 use super::stored::ValueRequest;
 use crate::native::Dialect;
 use crate::native::Supervisor;
@@ -302,6 +303,17 @@ impl Router {
         self.core.keeps_values = true;
         // A value may be that of a session's project.
         self.core.sessions.are_apart = true;
+    }
+
+    /// Lets reads of files by proxies wait until the places of the files are known: they are then among
+    /// [`Router::take_reads`].
+    pub fn check_reads(&mut self) {
+        self.core.reads.are_checked = true;
+    }
+
+    /// Takes the files to look for. Their places are given to [`Router::located`].
+    pub fn take_reads(&mut self) -> Vec<FileRead> {
+        std::mem::take(&mut self.core.reads.unchecked)
     }
 
     /// Takes the next request for a stored value. Its outcome is given to [`Router::receive_value`].

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::super::reads::TIME;
 use super::{PROMPT, Reaction, agent, client, received, scripted};
 use crate::Proxy;
+use crate::reading::FilePlace;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc::Kind;
@@ -45,6 +46,34 @@ fn one(router: &mut Router, peer: Peer) -> String {
     let mut lines = received(router, peer);
     assert_eq!(lines.len(), 1, "{lines:?}");
     lines.remove(0)
+}
+
+#[test]
+fn a_file_to_which_a_link_leads_out_of_the_project_is_not_read() {
+    let outside = FilePlace::Outside("/home/ann/key".into());
+    for (place, told) in [
+        (FilePlace::Within, None),
+        (outside, Some("a link leads out of the project there")),
+        (FilePlace::Unknown("it hangs".to_owned()), None),
+    ] {
+        let is_within = place == FilePlace::Within;
+        let mut router = Router::new(vec![reads()], None);
+        router.check_reads();
+        client(&mut router, PROMPT);
+        assert!(received(&mut router, Peer::Client).is_empty());
+        let read = router.take_reads().remove(0);
+        assert_eq!((&*read.path, read.folder), ("/x", None));
+        router.located(read.number, place);
+        router.pump(1000);
+        let lines = received(&mut router, Peer::Client).concat();
+        assert_eq!(lines.contains("fs/read_text_file"), is_within, "{lines}");
+        let of_agent = received(&mut router, Peer::Agent).concat();
+        assert_eq!(of_agent.contains(r#""file":false"#), !is_within);
+        if let Some(told) = told {
+            assert!(lines.contains(told) && lines.contains("`reads`"), "{lines}");
+        }
+        assert!(router.take_reads().is_empty());
+    }
 }
 
 #[test]
