@@ -137,8 +137,8 @@ pub const AFTER_TOOL: &str = "_acp-chain/hook/after_tool";
 /// The notification that cancels a request.
 pub const CANCEL_REQUEST: &str = "$/cancel_request";
 
-/// Whether this is a request by which the agent, or one of its hooks, asks for something within a turn. Once the turn is
-/// stopped, nothing that it asks for is allowed (v1, Prompt Turn; RFD elicitation).
+/// Whether this is a request by which the agent, or one of its hooks, asks for something within a turn. Once the turn
+/// is stopped, nothing that it asks for is allowed (v1, Prompt Turn; RFD elicitation).
 #[must_use]
 #[inline]
 pub fn asks_in_turn(method: &str) -> bool {

@@ -41,7 +41,7 @@ pub enum Error {
     Io(io::Error),
     #[error("{path}: {error}")]
     File { path: String, error: io::Error },
-    #[error("the trace file {path} cannot be opened: {error}")]
+    #[error("the trace file {path} cannot be opened: {error}; name one in a folder of yours")]
     Trace { path: String, error: io::Error },
     #[error("receipts cannot be written: {0}")]
     Receipts(io::Error),
@@ -112,7 +112,8 @@ pub enum Error {
     )]
     SeveralProxies { manifest: String, component: String },
     #[error(
-        "{manifest}: no proxy has the component of the project for its `path`, which is {component}"
+        "{manifest}: no proxy has the component of the project for its `path`, which is {component}; write it there in \
+         the entry of the proxy"
     )]
     NoProxy { manifest: String, component: String },
     #[error("nothing can be watched: {0}")]

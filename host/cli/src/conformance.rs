@@ -162,9 +162,18 @@ impl Conformance {
             )),
             (None, _, Some(id)) => {
                 let id = Untrusted::new(id);
-                Err(wrong!("{shown}: it has no proxy `{id}`"))
+                let all = manifest.proxies.iter();
+                let ids: Vec<_> = all.map(|entry| format!("`{}`", entry.id)).collect();
+                let known = if ids.is_empty() {
+                    "none".to_owned()
+                } else {
+                    ids.join(", ")
+                };
+                Err(wrong!("{shown}: it has no proxy `{id}`; it has {known}"))
             }
-            (None, _, None) => Err(wrong!("{shown}: it has no component")),
+            (None, _, None) => Err(wrong!(
+                "{shown}: it has no component; without `--manifest`, the component gets what it asks for"
+            )),
         }
     }
 

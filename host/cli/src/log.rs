@@ -32,7 +32,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
             // The log reveals the activity of sessions.
             let opened = files::append_private(&path).map_err(|error| {
                 let path = Untrusted::new(path.display());
-                wrong!("the log file {path} cannot be opened: {error}")
+                wrong!("the log file {path} cannot be opened: {error}; `--log-file` names another")
             });
             (path, opened?)
         }

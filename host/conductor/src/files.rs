@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::future::pending;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::thread;
@@ -89,8 +89,8 @@ async fn look(threads: Arc<Semaphore>, read: FileRead) -> Option<FilePlace> {
     told.await.ok()
 }
 
-/// Whether a file is in the project of a session with this folder, with links resolved: in its repository or, outside of
-/// one, beneath the folder. Without a known session, the folder is that of the file.
+/// Whether a file is in the project of a session with this folder, with links resolved: in its repository or, outside
+/// of one, beneath the folder. Without a known session, the folder is that of the file.
 fn place(folder: Option<&Path>, file: &Path) -> FilePlace {
     let Ok(real) = fs::canonicalize(file) else {
         return FilePlace::Within;
@@ -115,6 +115,7 @@ fn place(folder: Option<&Path>, file: &Path) -> FilePlace {
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
 

@@ -85,13 +85,17 @@ impl Chain {
 
     /// This chain, if it fits a role: that of an agent requires an agent.
     pub(super) fn fit(self, role: Role) -> Result<Self, StartError> {
-        match (role, &self.agent) {
-            (Role::Agent, Some(_)) | (Role::Proxy(_), None) => Ok(self),
-            _ => Err(StartError {
-                message: format!("the chain was not made for the role {role:?}"),
-                code: code::INTERNAL_ERROR,
-            }),
-        }
+        let why = match (role, &self.agent) {
+            (Role::Agent, Some(_)) | (Role::Proxy(_), None) => return Ok(self),
+            (Role::Agent, None) => "the client wants an agent, and the chain was made without one",
+            (Role::Proxy(_), Some(_)) => {
+                "the client wants a proxy, and the chain was made with an agent"
+            }
+        };
+        Err(StartError {
+            message: why.to_owned(),
+            code: code::INTERNAL_ERROR,
+        })
     }
 }
 

@@ -77,8 +77,8 @@ pub struct Exchange {
     pub seen: Vec<(HopIndex, MessageId)>,
     /// The sender's `$/cancel_request`.
     pub cancel: Option<Message>,
-    /// Whether the request is a prompt or a permission request whose turn was stopped while a proxy held it, or a prompt
-    /// whose turn the agent was told to stop.
+    /// Whether the request is a prompt or a permission request whose turn was stopped while a proxy held it, or a
+    /// prompt whose turn the agent was told to stop.
     pub stopped: bool,
     /// The state of the turn, if the request is a prompt.
     pub turn: PromptState,

@@ -119,7 +119,7 @@ impl State {
                  them, and asks you"
             ),
             Self::Wrong(error) => format!(
-                "{project} cannot be used as it is: {}. {until_then}",
+                "{project} cannot be used as it is: {}. {until_then}; once that is mended, {command} asks you",
                 quote(error, MAX_QUOTE)
             ),
             Self::Denied | Self::Gone if was_trusted => {

@@ -24,7 +24,7 @@ pub fn open(path: &Path) -> Result<(Access, Writer), ChainError> {
         Err(error) => {
             let path = Untrusted::new(path.display());
             Err(ChainError::new(format_args!(
-                "the access log {path} cannot be opened: {error}"
+                "the access log {path} cannot be opened: {error}; name another file, or `-` for standard error"
             )))
         }
     }

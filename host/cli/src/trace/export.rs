@@ -53,7 +53,9 @@ impl Export {
         match written {
             // The reader may stop before the end.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-            done => done.map_err(|error| wrong!("the trace cannot be written: {error}"))?,
+            done => done.map_err(|error| {
+                wrong!("standard output: the exported trace cannot be written: {error}")
+            })?,
         }
         read.map_err(|error| wrong(&self.trace, &error))?;
         warn_of_cut(&self.trace, reader.cut());

@@ -579,10 +579,11 @@ async fn open(
             // If the store cannot be asked, the log says so once.
             if !matches!(denial, Denial::Unavailable(_)) {
                 let session = &*session;
+                let why = denial.words();
                 tracing::warn!(
                     connection = connection.id,
                     session,
-                    "a new session is not served: {denial:?}"
+                    "a new session is not served: {why}"
                 );
             }
             connection.deny(&id, denial)

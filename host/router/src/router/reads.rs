@@ -1,7 +1,8 @@
 //! Files that proxies read through the client. If the client declares that it reads files, and does not answer, the
 //! read is cancelled, the proxy gets an error, and the user is notified.
 //!
-//! A file of the project that is a link to another place is not read: whoever wrote the repository may have put it there.
+//! A file of the project that is a link to another place is not read: whoever wrote the repository may have put the
+//! link there.
 
 use std::time::Duration;
 
@@ -82,8 +83,8 @@ pub(super) fn located(core: &mut Core, number: ExchangeId, place: FilePlace) {
         FilePlace::Outside(real) => {
             let real = quote(&real.display().to_string(), MAX_QUOTE);
             let why = format!(
-                "the proxy `{name}` does not get {path}, since a link leads out of the project there, to {real}. If its \
-                 content is meant for the agent, replace the link by a copy"
+                "the proxy `{name}` does not get {path}, since a link leads out of the project there, to {real}. If \
+                 its content is meant for the agent, replace the link by a copy"
             );
             core.tell_once(&format!("link {name} {path}"), &why);
             fail(core, number, &format!("acp-chain: {why}"));

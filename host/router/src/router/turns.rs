@@ -87,8 +87,8 @@ impl Core {
         }
     }
 
-    /// Notes that the agent gets a message: if that stops a session's turns, nothing more is allowed in them, whoever sent
-    /// it.
+    /// Notes that the agent gets a message: if that stops a session's turns, nothing more is allowed in them, whoever
+    /// sent it.
     #[inline]
     pub(super) fn note_stop(&mut self, mcp: &mut Mcp, message: &Routed) {
         if message.life == Life::Stops
@@ -99,8 +99,8 @@ impl Core {
         }
     }
 
-    /// Notes that the client gets a notification, which may end a turn: unless the agent says that it goes on, so that a
-    /// native proxy cannot end the turn of an agent that works.
+    /// Notes that the client gets a notification, which may end a turn: unless the agent says that the turn goes on, so
+    /// that a native proxy cannot end it.
     #[inline]
     pub(super) fn note_notification(&mut self, mcp: &Mcp, message: &Message) {
         if !self.turns.is_empty()
@@ -139,8 +139,8 @@ impl Core {
         }
     }
 
-    /// Whether a message asks for something in a turn that is stopped: by the client, or by a proxy whose stop has reached
-    /// the agent that asks.
+    /// Whether a message asks for something in a turn that is stopped: by the client, or by a proxy whose stop has
+    /// reached the agent that asks.
     #[inline]
     pub(super) fn asks_too_late(&self, mcp: &Mcp, routed: &Routed) -> bool {
         let asks =

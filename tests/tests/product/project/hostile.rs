@@ -262,7 +262,7 @@ fn what_a_repository_may_not_do_is_told_and_nothing_of_it_runs() {
             row.told
         );
         assert!(
-            notice.ends_with("Its proxies do not run"),
+            notice.contains("Its proxies do not run; once that is mended, `acp-chain trust "),
             "{}: {notice}",
             row.what
         );

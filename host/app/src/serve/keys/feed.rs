@@ -83,9 +83,12 @@ impl KeysFeed {
                     Err(error) => tracing::error!("the keys are malformed: {error}"),
                 }
             }
-            let ended = child.wait();
+            let ended = child
+                .wait()
+                .map_or_else(|error| error.to_string(), |status| status.to_string());
             tracing::error!(
-                "the process that watches the keys has ended, so they stay as they are: {ended:?}"
+                "the process that watches the keys has ended ({ended}), so they stay as they are; restart the server \
+                 to read them again"
             );
         };
         thread::Builder::new()

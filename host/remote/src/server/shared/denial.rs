@@ -113,7 +113,8 @@ impl Denial {
         }
     }
 
-    fn words(self) -> &'static str {
+    /// Why, and what to do.
+    pub fn words(self) -> &'static str {
         match self {
             Self::Unknown => "there is no such session",
             Self::Unavailable(_) => {
