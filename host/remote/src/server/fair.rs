@@ -126,11 +126,12 @@ impl FairTurns {
     /// or who was put there before, may begin.
     pub fn step_back(&self, user: &str, now: Instant) -> Result<(), Duration> {
         let mut state = self.state.lock();
-        let place = state.place(user).filter(|place| {
-            let place = &state.line[*place];
+        let yields = |at: &usize| {
+            let place = &state.line[*at];
             !place.has_yielded && !place.is_known
-        });
-        if let Some(place) = place.and_then(|place| state.line.remove(place)) {
+        };
+        let at = state.place(user).filter(yields);
+        if let Some(place) = at.and_then(|at| state.line.remove(at)) {
             state.line.push_back(Place {
                 since: now,
                 has_yielded: true,
