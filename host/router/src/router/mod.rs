@@ -31,7 +31,7 @@
 //! guards     rejects ambiguous messages at guards
 //! dry_run    what proxies do has no effect
 //! user       notices for the user
-//! turns      turns that the client stops
+//! turns      turns that are stopped
 //! scope      elicitations that name a request
 //! trace      records for the trace
 //! core       the state, and operations on it

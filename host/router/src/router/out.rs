@@ -36,7 +36,7 @@ pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Rout
         routed.message = message;
     }
     if peer == Peer::Agent {
-        core.note_stop(mcp, &routed);
+        core.note_stop(&mut mcp.turns, &routed);
     }
     core.trace(&routed);
     if peer == Peer::Client && routed.is_of_hook() {
@@ -56,7 +56,7 @@ pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, mut routed: Rout
     };
     let Some(number) = routed.exchange else {
         if peer == Peer::Client {
-            core.note_notification(mcp, &routed.message);
+            core.note_notification(&mcp.turns, &routed.message);
         }
         if peer == Peer::Agent
             && let Err(error) = &translated

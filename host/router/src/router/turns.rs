@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::core::Core;
-use super::mcp::Mcp;
-use acp_chain_acp::{CANCEL, ELICITATION, Life, PERMISSION, TurnState, asks_in_turn};
+use acp_chain_acp::{CANCEL, ELICITATION, Life, PERMISSION, TurnState, Turns, asks_in_turn};
 use acp_chain_channel::Peer;
 use acp_chain_hops::exchange::{Exchange, Origin, PromptState, Stage, Turn};
 use acp_chain_hops::hop::Item;
@@ -16,6 +15,9 @@ use acp_chain_hops::route::Place;
 use acp_chain_hops::routed::Routed;
 use acp_chain_rpc::{Error, Message, code};
 use serde_json::json;
+
+/// The turns as the agent has them, by its names of their sessions.
+pub(super) type AgentTurns = Turns<Arc<str>, Turn>;
 
 impl Core {
     /// Handles a message that leaves its place: if it stops a turn, the prompts and permission requests of its session
@@ -90,23 +92,25 @@ impl Core {
     /// Notes that the agent gets a message: if that stops a session's turns, nothing more is allowed in them, whoever
     /// sent it.
     #[inline]
-    pub(super) fn note_stop(&mut self, mcp: &mut Mcp, message: &Routed) {
+    pub(super) fn note_stop(&mut self, of_agent: &mut AgentTurns, message: &Routed) {
         if message.life == Life::Stops
             && let Some(session) = message.session()
         {
             self.exchanges.note_stop(session);
-            mcp.note_stop(session);
+            if let Some(turn) = of_agent.get_mut(session) {
+                turn.is_given_up = true;
+            }
         }
     }
 
     /// Notes that the client gets a notification, which may end a turn: unless the agent says that the turn goes on, so
     /// that a native proxy cannot end it.
     #[inline]
-    pub(super) fn note_notification(&mut self, mcp: &Mcp, message: &Message) {
+    pub(super) fn note_notification(&mut self, of_agent: &AgentTurns, message: &Message) {
         if !self.turns.is_empty()
             && message.is_idle()
             && let Some(session) = message.session()
-            && !mcp.turns.has(session)
+            && !of_agent.has(session)
         {
             self.turns.end(session);
             self.tell_deeds(session);
@@ -142,13 +146,13 @@ impl Core {
     /// Whether a message asks for something in a turn that is stopped: by the client, or by a proxy whose stop has
     /// reached the agent that asks.
     #[inline]
-    pub(super) fn asks_too_late(&self, mcp: &Mcp, routed: &Routed) -> bool {
+    pub(super) fn asks_too_late(&self, of_agent: &AgentTurns, routed: &Routed) -> bool {
         let asks =
             routed.toward == Peer::Client && asks_in_turn(&routed.method) && !routed.is_response();
         match routed.session().filter(|_| asks) {
             Some(session) => {
                 self.has_given_up(session)
-                    || self.is_of_agent(routed) && self.has_stopped(mcp, session)
+                    || self.is_of_agent(routed) && self.has_stopped(of_agent, session)
             }
             None => false,
         }
@@ -179,11 +183,11 @@ impl Core {
     }
 
     /// Whether the agent was told to stop all turns that it has in a session.
-    fn has_stopped(&self, mcp: &Mcp, session: &Arc<str>) -> bool {
+    fn has_stopped(&self, of_agent: &AgentTurns, session: &Arc<str>) -> bool {
         let open = self.prompts_of(session);
         let open = open.filter(|asked| asked.stage == Stage::Out);
         let open = open.map(|asked| asked.stopped || asked.cancel.is_some());
-        let running = mcp.turns.get(session).map(|turn| turn.is_given_up);
+        let running = of_agent.get(session).map(|turn| turn.is_given_up);
         are_all(open.chain(running))
     }
 

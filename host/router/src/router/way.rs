@@ -78,7 +78,7 @@ fn stop_late(
     index: HopIndex,
     routed: Routed,
 ) -> ControlFlow<(), Routed> {
-    let is_late = core.asks_too_late(mcp, &routed)
+    let is_late = core.asks_too_late(&mcp.turns, &routed)
         && core.hops[index].subscription(&routed).is_some()
         && !core.is_dry_run();
     if !is_late {

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use self::servers::{Connection, Server, Servers};
 use super::core::Core;
 use super::steps::Task;
+use super::turns::AgentTurns;
 use crate::losses::Loss;
 use acp_chain_acp::{TurnState, Turns};
 use acp_chain_bridge::Bridge;
@@ -53,7 +54,7 @@ pub(super) struct Mcp {
     /// The capabilities of the agent.
     pub agent: Capabilities,
     /// The turns that go on after the agent has answered their prompts, by the agent's name of the session.
-    pub turns: Turns<Arc<str>, Turn>,
+    pub turns: AgentTurns,
     /// Whether the user is notified of proxies with tools to which the agent does not connect.
     pub tells_unused: bool,
     /// The outputs of seats that are not carried out yet, in order.
@@ -115,13 +116,6 @@ impl Mcp {
     #[inline]
     pub fn tracks_turns(&self) -> bool {
         self.tells_unused || self.turns.acknowledges()
-    }
-
-    /// Notes that the agent is told to stop the turn of a session.
-    pub fn note_stop(&mut self, session: &Arc<str>) {
-        if let Some(turn) = self.turns.get_mut(session) {
-            turn.is_given_up = true;
-        }
     }
 
     /// Notes that the agent answers a prompt of a session, whose turn it was told to stop if `is_given_up`.
