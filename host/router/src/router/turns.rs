@@ -149,13 +149,11 @@ impl Core {
     pub(super) fn asks_too_late(&self, of_agent: &AgentTurns, routed: &Routed) -> bool {
         let asks =
             routed.toward == Peer::Client && asks_in_turn(&routed.method) && !routed.is_response();
-        match routed.session().filter(|_| asks) {
-            Some(session) => {
-                self.has_given_up(session)
-                    || self.is_of_agent(routed) && self.has_stopped(of_agent, session)
-            }
-            None => false,
-        }
+        let session = routed.session().filter(|_| asks);
+        session.is_some_and(|session| {
+            self.has_given_up(session)
+                || self.is_of_agent(routed) && self.has_stopped(of_agent, session)
+        })
     }
 
     /// Whether a request is one of the agent or of its hooks, which no proxy has sent again.
