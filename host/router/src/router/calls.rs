@@ -15,7 +15,7 @@ use super::proof::FirstSign;
 use super::signs;
 use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
 use acp_chain_channel::Peer;
-use acp_chain_hops::exchange::PromptState;
+use acp_chain_hops::exchange::{Origin, PromptState};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Message, member, text_member, value_at};
 
@@ -163,9 +163,14 @@ fn only<T>(all: &mut impl Iterator<Item = T>) -> Option<T> {
     all.next().is_none().then_some(first)
 }
 
-/// The session whose turn an update of this session belongs to, if there is one.
+/// The session whose turn an update of this session belongs to, if there is one. While the client sets the session up,
+/// updates are its history. A proxy could do that in a turn, so that nothing was judged.
 fn turn_of(core: &Core, mcp: &Mcp, session: &Arc<str>) -> Option<Arc<str>> {
-    if core.sessions.is_being_set_up(session) {
+    let is_clients = |number| {
+        let asked = core.exchanges.get(number);
+        asked.is_some_and(|asked| matches!(asked.origin, Origin::Edge(Peer::Client, _)))
+    };
+    if core.sessions.is_being_set_up(session, is_clients) {
         return None;
     }
     let of = session_of(core, mcp, slice::from_ref(session))?;

@@ -112,10 +112,14 @@ impl Sessions {
         self.known(Peer::Agent, session).is_some()
     }
 
-    /// Whether the agent is setting up a session of this name.
-    pub fn is_being_set_up(&self, session: &Arc<str>) -> bool {
+    /// Whether the agent is setting up a session of this name for a request that is meant.
+    pub fn is_being_set_up(
+        &self,
+        session: &Arc<str>,
+        is_meant: impl Fn(ExchangeId) -> bool,
+    ) -> bool {
         let name = (Peer::Agent, session.clone());
-        self.setups.route(&name).is_some()
+        self.setups.any(&name, is_meant)
     }
 
     /// The sessions that have begun, without children, by the agent's names.

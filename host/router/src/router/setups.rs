@@ -94,6 +94,12 @@ impl Setups {
         early.last().map(|early| &early.route)
     }
 
+    /// Whether a request that is meant sets up a session under this name: of repeated ones, the first.
+    pub fn any(&self, name: &Name, is_meant: impl Fn(ExchangeId) -> bool) -> bool {
+        let early = self.named.get(name);
+        early.is_some_and(|all| all.iter().any(|early| is_meant(early.setup)))
+    }
+
     /// The working directory of a session that is being set up under this name.
     pub fn folder(&self, name: &Name) -> Option<Arc<str>> {
         self.named.get(name)?.last()?.cwd.clone()

@@ -357,6 +357,32 @@ fn where_the_agent_only_asks_nothing_waits_and_a_call_without_a_question_is_told
 }
 
 #[test]
+fn a_proxy_that_loads_the_session_in_a_turn_hides_no_call() {
+    let loads = scripted("loads", "go", |event, ledger| {
+        if let Event::Message(_) = event {
+            let params = r#"{"sessionId":"s","cwd":"/p","mcpServers":[]}"#;
+            let asked = ledger.request(Peer::Agent, "session/load", params);
+            asked.unwrap();
+            return Reaction::Decided(Decision::Forward);
+        }
+        Reaction::Told
+    });
+    let mut router = attached(vec![loads], terms());
+    client(&mut router, NEW);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}"#,
+    );
+    router.receive_sign_of_hooks(Some("s"));
+    client(&mut router, PROMPT);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
+    let sent = received(&mut router, Peer::Agent).concat();
+    assert!(sent.contains("session/load"), "{sent}");
+    shows(&mut router, "s", "t", COMPLETED);
+    assert!(is_stopped(&mut router));
+}
+
+#[test]
 fn history_and_calls_without_a_hook_need_no_report() {
     let mut router = begun(terms());
     // Outside a turn.
