@@ -109,10 +109,25 @@ impl Glob {
 
     /// Whether a rule that denies or asks matches a possible meaning of a path.
     pub fn meets(&self, reading: &Reading, directory: Option<&Directory>) -> bool {
+        self.meets_by(Segment::meets, reading, directory)
+    }
+
+    /// Whether it may match what a shell makes of wildcards in a path. A name of wildcards only stands for the contents
+    /// of a directory, which are not judged.
+    pub fn may_meet(&self, reading: &Reading, directory: Option<&Directory>) -> bool {
+        self.meets_by(Segment::may_meet, reading, directory)
+    }
+
+    fn meets_by(
+        &self,
+        meets: fn(&Segment, &Name) -> bool,
+        reading: &Reading,
+        directory: Option<&Directory>,
+    ) -> bool {
         let names = &reading.names;
         let count = names.len();
         let run = |segments: &[Segment], starts| {
-            let fits = |segment: &Segment, at: usize| segment.meets(&names[at]);
+            let fits = |segment: &Segment, at: usize| meets(segment, &names[at]);
             lead(segments, count, starts, 0, fits)
         };
         let from = |start| run(&self.segments, start..=start);
@@ -204,6 +219,17 @@ impl Segment {
             Self::Name(own) => own.may_be(name),
             Self::Pattern(pattern) => pattern.meets(name),
         }
+    }
+
+    fn may_meet(&self, name: &Name) -> bool {
+        let may_expand = |shell: &Pattern| match self {
+            Self::Any => true,
+            Self::Name(own) => shell.matches_folded(&own.given),
+            Self::Pattern(own) => own.may_share(shell),
+        };
+        let is_wild = |shell: &Pattern| shell.literal().is_none() && shell.names_something();
+        let shell = Pattern::new(&name.given);
+        self.meets(name) || shell.is_ok_and(|shell| is_wild(&shell) && may_expand(&shell))
     }
 }
 

@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 
 use crate::call::Call;
 use crate::command::Commands;
+use crate::command::code::parts;
 use crate::line::Line;
-
-/// Characters that end a name in scripts of other languages, and that names of files seldom have.
-const SELDOM: &[char] = &[
-    '\'', '"', '`', '(', ')', '[', ']', '{', '}', '<', '>', '|', ';', '&', ',', '=', ':', '@',
-];
+use crate::pattern::choices;
 
 /// The longest text that is taken for a path, in bytes.
 const LONGEST_PATH: usize = 4096;
 /// How many letters of one word are taken for options in front of a path.
 const MOST_LETTERS: usize = 4;
+/// How many braces of one word are expanded.
+const MOST_BRACES: usize = 8;
 /// How many texts of a call are taken for paths. Whether further ones are paths is unknown.
 pub const MOST_MENTIONS: usize = 8192;
 
@@ -22,13 +21,14 @@ pub const MOST_MENTIONS: usize = 8192;
 /// can cause a denial or a question, never an approval.
 pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
     let words = commands.iter().flat_map(|commands| &commands.words);
-    let texts = words.clone().chain(&call.input.texts).map(String::as_str);
+    let words: Vec<String> = words.flat_map(|word| spelt_out(word)).collect();
+    let texts = words.iter().chain(&call.input.texts).map(String::as_str);
     // A word may itself be a command.
     let separators = |c: char| c.is_whitespace() || ";&|<>".contains(c);
     let titles = call
         .titles
         .iter()
-        .chain(words)
+        .chain(&words)
         .flat_map(|line| line.split(separators));
     let quotes = ['`', '\'', '"', '(', ')', ',', ';'];
     let mentioned = texts.chain(titles.map(|word| word.trim_matches(quotes)));
@@ -42,6 +42,16 @@ pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
     parts.filter(is_path).map(str::to_owned).collect()
 }
 
+/// A word, and what a shell may make of its braces: `{.env,x}`.
+fn spelt_out(word: &str) -> Vec<String> {
+    let mut all = vec![word.to_owned()];
+    let braces = word.matches('{').count();
+    if (1..=MOST_BRACES).contains(&braces) && word.len() <= LONGEST_PATH {
+        all.extend(choices(word).unwrap_or_default());
+    }
+    all
+}
+
 /// What may be the value of an option of one letter in the same word, also behind other letters: `-sT.env`.
 fn joined(text: &str) -> impl Iterator<Item = &str> {
     let letters = text.strip_prefix('-').unwrap_or_default();
@@ -53,10 +63,11 @@ fn joined(text: &str) -> impl Iterator<Item = &str> {
 /// mentions, these can cause a denial or a question.
 pub fn fragments(call: &Call) -> BTreeSet<&str> {
     let lines = call.input.lines.iter().flat_map(Line::texts);
-    let texts = lines.chain(&call.titles);
-    let is_end = |c: char| c.is_whitespace() || SELDOM.contains(&c);
-    let parts = texts.flat_map(|text| text.split(is_end));
-    parts.filter(is_path).collect()
+    // Of an input without a command in a known form, any text may be one.
+    let is_unread = call.input.lines.is_empty() && call.kinds.contains("execute");
+    let others = call.input.texts.iter().filter(|_| is_unread);
+    let texts = lines.chain(&call.titles).chain(others);
+    texts.flat_map(|text| parts(text)).filter(is_path).collect()
 }
 
 fn is_path(text: &&str) -> bool {

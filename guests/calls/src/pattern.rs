@@ -63,6 +63,21 @@ impl Pattern {
         self.given.iter().any(is_named)
     }
 
+    /// Whether some name may match both, as far as the texts before their first wildcards tell.
+    pub fn may_share(&self, other: &Self) -> bool {
+        let beginning = |pattern: &Self| -> String {
+            let tokens = pattern.folded.iter();
+            let text = tokens.map_while(|token| match token {
+                Token::One(c) => Some(*c),
+                _ => None,
+            });
+            text.collect()
+        };
+        let (one, another) = (beginning(self), beginning(other));
+        let have_text = !one.is_empty() && !another.is_empty();
+        have_text && (one.starts_with(&another) || another.starts_with(&one))
+    }
+
     /// Whether it matches a name as it is spelt.
     pub fn matches(&self, name: &str) -> bool {
         matches(&self.given, name, Class::has)

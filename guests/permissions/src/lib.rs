@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use acp_chain_calls::command::{self, Commands};
 use acp_chain_calls::directory::Directory;
-use acp_chain_calls::mention::{MOST_MENTIONS, mentions};
+use acp_chain_calls::mention::{MOST_MENTIONS, fragments, mentions};
 use acp_chain_calls::place::Place;
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
@@ -279,18 +279,35 @@ impl Permissions {
         let session = session.and_then(|session| self.state.sessions.get(session));
         let directory = session.and_then(|session| Directory::of(&session.cwd));
         let place = |path: &String| Place::of(path, directory.as_ref());
+        let placed = |word: &str| (word.to_owned(), Place::of(word, directory.as_ref()));
         let commands = Commands::of(&call, directory.as_ref());
         let mentioned = mentions(&call, commands.as_ref());
+        let code = commands.as_ref().filter(|commands| commands.has_code);
+        let in_code = code.map(|_| fragments(&call)).unwrap_or_default();
+        let expanded = commands.iter().flat_map(|commands| &commands.expanded);
+        let most = mentioned
+            .len()
+            .max(in_code.len())
+            .max(expanded.clone().count());
         let case = Case {
             call: &call,
             places: call.paths.iter().map(place).collect(),
             question: asked.question.as_deref(),
             beside: asked.cwd.as_ref().map(place),
-            mentions_more: mentioned.len() > MOST_MENTIONS,
+            mentions_more: most > MOST_MENTIONS || call.input.is_cut,
             mentioned: mentioned
+                .iter()
+                .take(MOST_MENTIONS)
+                .map(|word| placed(word))
+                .collect(),
+            in_code: in_code
                 .into_iter()
                 .take(MOST_MENTIONS)
-                .map(|word| (word.clone(), place(&word)))
+                .map(placed)
+                .collect(),
+            expanded: expanded
+                .take(MOST_MENTIONS)
+                .map(|word| placed(word))
                 .collect(),
             commands,
             is_consent: asked.opens_page || call.is_consent(),

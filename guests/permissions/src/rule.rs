@@ -93,7 +93,11 @@ pub(crate) struct Case<'a> {
     pub(crate) beside: Option<Place>,
     /// Possible paths: words of commands and titles, and texts of the raw input.
     pub(crate) mentioned: Vec<(String, Place)>,
-    /// Whether there are too many possible paths, so that some are missing.
+    /// Possible paths in code: the parts of the texts of commands, if they have any.
+    pub(crate) in_code: Vec<(String, Place)>,
+    /// Words of commands that a shell expands.
+    pub(crate) expanded: Vec<(String, Place)>,
+    /// Whether there are too many possible paths, or too long a text, so that some are missing.
     pub(crate) mentions_more: bool,
     /// The call's commands, if it is about any.
     pub(crate) commands: Option<Commands>,
@@ -224,6 +228,9 @@ impl Rule {
     }
 
     fn place_is_other(&self, case: &Case) -> Option<String> {
+        if let Some(why) = self.paths_are_unproved(case) {
+            return Some(why.to_owned());
+        }
         let freely = case.call.only_reads();
         if self.paths.is_some() && case.places.is_empty() {
             return Some("the call names no path".into());
@@ -245,6 +252,21 @@ impl Rule {
             Some(_) => format!("no `path` allows {path:?}"),
             None => format!("only a rule whose `path` names {path:?} allows that"),
         })
+    }
+
+    /// Why the call may reach more paths than it names.
+    fn paths_are_unproved(&self, case: &Case) -> Option<&'static str> {
+        let commands = case.commands.as_ref().filter(|_| self.paths.is_some())?;
+        // Some editors have a member `command` for what they do with a file.
+        let is_other = |kind: &str| !matches!(kind, "read" | "edit" | "delete" | "move" | "search");
+        let mut kinds = case.call.all_kinds().peekable();
+        let runs = kinds.peek().is_none() || kinds.any(is_other);
+        if self.commands.is_none() && runs {
+            return Some("a command may reach paths that the call does not name");
+        }
+        commands
+            .has_code
+            .then_some("its code may reach paths that the call does not name")
     }
 
     fn command_is_other(&self, case: &Case, covered: &mut [bool]) -> Option<String> {
@@ -300,24 +322,51 @@ impl Rule {
                     let meant = globs.iter().filter(|glob| glob.is_meant_by(word));
                     meets(meant, place, case)
                 })
+                || case.in_code.iter().any(|(part, place)| {
+                    let meant = globs.iter().filter(|glob| glob.is_spelt_out_by(part));
+                    meets(meant, place, case)
+                })
         });
-        if !path && case.mentions_more {
-            return Verdict::Maybe("it has too many words to tell whether `path` matches".into());
-        }
-        if !path {
+        let doubt = if path { None } else { self.path_doubt(case) };
+        if !path && doubt.is_none() {
             return Verdict::No("no `path` matches".into());
         }
-        let Some(patterns) = &self.commands else {
-            return Verdict::Yes;
-        };
-        let commands = case.commands.as_ref();
-        match commands.map_or(Match::No, |commands| commands.meet(patterns)) {
-            Match::Yes => Verdict::Yes,
-            Match::Maybe => {
+        let met = self.commands.as_ref().map_or(Match::Yes, |patterns| {
+            let commands = case.commands.as_ref();
+            commands.map_or(Match::No, |commands| commands.meet(patterns))
+        });
+        match (met, doubt) {
+            (Match::Yes, None) => Verdict::Yes,
+            (Match::Yes, Some(doubt)) => Verdict::Maybe(doubt),
+            (Match::Maybe, _) => {
                 Verdict::Maybe("the text does not tell whether `command` matches".into())
             }
-            Match::No => Verdict::No("no `command` matches".into()),
+            (Match::No, _) => Verdict::No("no `command` matches".into()),
         }
+    }
+
+    /// Why `path` may match although no path that is named does.
+    fn path_doubt(&self, case: &Case) -> Option<String> {
+        if case.mentions_more {
+            return Some("it has too many words to tell whether `path` matches".into());
+        }
+        let word = self.expanded(case)?;
+        Some(format!("`path` may match what a shell makes of {word:?}"))
+    }
+
+    /// A word that a shell may expand to a path that matches.
+    fn expanded<'c>(&self, case: &'c Case) -> Option<&'c str> {
+        let globs = self.paths.as_deref().unwrap_or_default();
+        let directory = case.directory.as_ref();
+        let mut words = case.expanded.iter();
+        let found = words.find(|(word, place)| {
+            let mut meant = globs.iter().filter(|glob| glob.is_meant_by(word));
+            meant.any(|glob| {
+                let mut readings = place.readings.iter();
+                readings.any(|reading| glob.may_meet(reading, directory))
+            })
+        });
+        found.map(|(word, _)| &**word)
     }
 
     /// Warnings about the rule for the user.

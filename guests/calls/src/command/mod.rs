@@ -3,10 +3,12 @@
 //! Agents put a command into different members; all of them are examined. An ambiguous command is never allowed:
 //! another shell, a text that hides a part, a title that differs from the command.
 
+pub(crate) mod code;
 mod pattern;
 mod programs;
 mod runs;
 mod script;
+mod settings;
 mod spelling;
 mod word;
 
@@ -22,7 +24,7 @@ use crate::verdict::Match;
 
 use pattern::DEEPEST;
 use programs::{MOVERS, SHELLS};
-use runs::base;
+use runs::{base, walk};
 use script::{Script, SimpleCommand};
 use word::Word;
 
@@ -35,6 +37,10 @@ pub struct Commands {
     pub words: Vec<String>,
     /// The files of redirections.
     pub files: Vec<String>,
+    /// Words and files that a shell expands to names: `.e*`.
+    pub expanded: BTreeSet<String>,
+    /// Whether code or a text is in it that is not read, and that may name files in a way of its own.
+    pub has_code: bool,
     /// Why other programs may run.
     unclear: Option<&'static str>,
     /// Why no rule may allow it.
@@ -120,11 +126,19 @@ impl Commands {
                     .outside(directory, moved)
                     .map(|file| format!("it opens {file:?}"))
             });
+        let mut seen = Seen {
+            has_code: is_unread || (script.unclear && !lines.is_empty()),
+            ..Seen::default()
+        };
+        seen.look(&script);
+        seen.look(&hidden);
         let words = script.commands.iter().flat_map(SimpleCommand::texts);
         let files: Vec<_> = script.files.into_iter().map(|file| file.text).collect();
         Some(Self {
             words: words.chain(files.iter().cloned()).collect(),
             files,
+            expanded: seen.expanded,
+            has_code: seen.has_code,
             simple: script.commands,
             perhaps: hidden.commands,
             unclear,
@@ -190,6 +204,32 @@ impl Commands {
             .iter()
             .map(|command| pattern::meet(patterns, command, DEEPEST).min(Match::Maybe));
         met.chain(perhaps).fold(unclear, Match::max)
+    }
+}
+
+/// What a script has, and whatever it runs.
+#[derive(Default)]
+struct Seen {
+    expanded: BTreeSet<String>,
+    has_code: bool,
+}
+
+impl Seen {
+    fn look(&mut self, script: &Script) {
+        self.add_expanded(&script.files);
+        for command in &script.commands {
+            walk(command, DEEPEST, &mut |inner, runs| {
+                self.has_code |= runs.has_code;
+                self.add_expanded(&inner.words);
+                self.add_expanded(&runs.likely.files);
+            });
+        }
+    }
+
+    fn add_expanded(&mut self, words: &[Word]) {
+        let is_pattern = |word: &&Word| !word.exact && word.text.contains(['*', '?', '[']);
+        let texts = words.iter().filter(is_pattern);
+        self.expanded.extend(texts.map(|word| word.text.clone()));
     }
 }
 

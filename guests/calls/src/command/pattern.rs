@@ -2,6 +2,7 @@
 
 use super::runs::{Runs, base};
 use super::script::{Script, SimpleCommand, is_name};
+use super::settings::{Use, use_of};
 use super::word::Word;
 use crate::pattern::{Pattern as Glob, Token};
 use crate::verdict::Match;
@@ -60,8 +61,11 @@ impl Pattern {
     /// Whether it matches a command letter by letter. Its wildcards never stand for these words.
     fn allows(&self, command: &SimpleCommand, pinned: &[usize]) -> bool {
         let named = |(name, value): &(String, Word)| {
-            let mut own = self.assignments.iter();
-            value.exact && own.any(|(own, glob)| own == name && glob.matches(&value.text))
+            let mut own = self.assignments.iter().filter(|(own, _)| own == name);
+            let is_run = use_of(name, &value.text) != Use::Unknown;
+            let is_spelt = |glob: &Glob| glob.literal().as_ref() == Some(&value.text);
+            let fits = |glob: &Glob| glob.matches(&value.text) && (!is_run || is_spelt(glob));
+            value.exact && own.any(|(_, glob)| fits(glob))
         };
         let word = |at: usize, word: &Word| match self.words.get(at) {
             Some(glob) if pinned.contains(&at) => glob.literal().as_ref() == Some(&word.text),
@@ -73,6 +77,23 @@ impl Pattern {
             && command.assignments.iter().all(named)
             && command.words.len() >= self.words.len()
             && words.all(|(at, given)| given.exact && word(at, given))
+    }
+
+    /// Whether its words stand in a row in code: `os.system('rm x')`.
+    fn is_in(&self, code: &[Word]) -> bool {
+        let fits = |window: &[Word]| {
+            let mut pairs = self.words.iter().zip(window).enumerate();
+            pairs.all(|(at, (glob, word))| {
+                let met = if at == 0 {
+                    meets_program(glob, word)
+                } else {
+                    meets(glob, word)
+                };
+                met != Match::No
+            })
+        };
+        let count = self.words.len();
+        count > 0 && code.windows(count).any(fits)
     }
 
     /// Whether it matches a command, however that is spelt.
@@ -155,7 +176,7 @@ pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) 
         return Match::Maybe;
     }
     let runs = Runs::of(command);
-    let unclear = Match::perhaps(runs.likely.unclear);
+    let unclear = Match::perhaps(runs.likely.unclear || runs.beside.unclear);
     let mut likely = Script::default();
     likely.run(runs.likely, &command.assignments);
     let likely = likely
@@ -167,7 +188,12 @@ pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) 
             .iter()
             .map(|pattern| pattern.meets(command).min(Match::Maybe))
     });
-    likely.chain(perhaps).fold(own.max(unclear), Match::max)
+    // What a variable has run is not run with that variable again.
+    let beside = runs.beside.commands.iter();
+    let beside = beside.map(|command| meet(patterns, command, depth - 1));
+    let in_code = patterns.iter().any(|pattern| pattern.is_in(&runs.code));
+    let found = own.max(unclear).max(Match::perhaps(in_code));
+    likely.chain(beside).chain(perhaps).fold(found, Match::max)
 }
 
 /// Whether a pattern for a word matches it, however it is spelt.

@@ -47,6 +47,56 @@ pub(super) const TAKING: &[(&str, &str)] = &[
     ("xargs", "adEIiLnPs"),
 ];
 
+/// Run some of their words: those behind one of these, or any of theirs. Rules that allow do not look through them.
+pub(super) const CARRIERS: &[(&str, &[&str])] = &[
+    ("apptainer", &["exec", "run"]),
+    ("asdf", &["exec"]),
+    ("bundle", &["exec"]),
+    ("bunx", &[]),
+    ("concurrently", &[]),
+    ("conda", &["run"]),
+    ("cross-env", &[]),
+    ("cross-env-shell", &[]),
+    ("devbox", &["run"]),
+    ("direnv", &["exec"]),
+    ("distrobox", &["enter"]),
+    ("docker", &["exec", "run"]),
+    ("docker-compose", &["exec", "run"]),
+    ("dotenv", &[]),
+    ("dotenvx", &["run"]),
+    ("entr", &[]),
+    ("expect", &[]),
+    ("flatpak-spawn", &[]),
+    ("hatch", &["run"]),
+    ("hyperfine", &[]),
+    ("ip", &["exec"]),
+    ("kubectl", &["debug", "exec", "run"]),
+    ("limactl", &["shell"]),
+    ("lxc", &["exec"]),
+    ("mise", &["exec", "x"]),
+    ("mosh", &[]),
+    ("nerdctl", &["exec", "run"]),
+    ("nix", &["develop", "run", "shell"]),
+    ("nix-shell", &[]),
+    ("nodemon", &[]),
+    ("npx", &[]),
+    ("oc", &["debug", "exec", "run"]),
+    ("pdm", &["run"]),
+    ("pipenv", &["run"]),
+    ("pnpx", &[]),
+    ("podman", &["exec", "run"]),
+    ("poetry", &["run"]),
+    ("rye", &["run"]),
+    ("screen", &[]),
+    ("singularity", &["exec", "run"]),
+    ("tmux", &[]),
+    ("toolbox", &["run"]),
+    ("uv", &["run"]),
+    ("uvx", &[]),
+    ("vagrant", &["ssh"]),
+    ("watchexec", &[]),
+];
+
 /// Get further words from elsewhere.
 pub(super) const FEEDERS: &[&str] = &["parallel", "xargs"];
 
@@ -66,6 +116,7 @@ pub(super) const MOVERS: &[&str] = &["cd", "popd", "pushd"];
 /// Options, and words, by which a program runs another.
 pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("compgen", &["-C"]),
+    ("complete", &["-C"]),
     ("fd", &["-x", "--exec", "-X", "--exec-batch"]),
     ("find", &["-exec", "-execdir", "-ok", "-okdir"]),
     ("git", &["--ext-diff", "--textconv"]),
@@ -83,6 +134,7 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("git rebase", &["-x", "--exec"]),
     ("git submodule", &["foreach"]),
     ("go", &["-exec", "-toolexec", "-vettool"]),
+    ("hash", &["-p"]),
     ("man", &["-P", "-H", "--pager", "--html"]),
     ("mapfile", &["-C"]),
     ("npm", &["exec", "x", "--script-shell"]),

@@ -1,10 +1,12 @@
 //! The programs that a simple command runs beside, or instead of, its own program.
 
+use super::code;
 use super::programs::{
-    EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PREFIXES, RUNNING, SETTERS, SHELLS, TAKING,
-    TRANSPARENT, WRITING,
+    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PREFIXES, RUNNING, SETTERS, SHELLS,
+    TAKING, TRANSPARENT, WRITING,
 };
 use super::script::{Script, SimpleCommand, assigned};
+use super::settings::{Use, script, settings, use_of};
 use super::word::Word;
 use crate::directory::drive;
 use crate::fold::fold;
@@ -19,18 +21,30 @@ pub struct Runs {
     pub likely: Script,
     /// The commands that it may run by other readings of its options.
     pub perhaps: Vec<SimpleCommand>,
+    /// What runs beside it: values of variables and settings, and scripts in its input. A rule that allows names such
+    /// variables and settings, so only rules that deny or ask look here.
+    pub beside: Script,
+    /// The words in its code, if it is an interpreter.
+    pub code: Vec<Word>,
+    /// Whether it gets code, or other input, that is not read.
+    pub has_code: bool,
 }
 
 /// How many words of a program that runs others are examined.
 const MOST_WORDS: usize = 64;
 /// The maximum number of commands in the options of one program.
 const MOST_COMMANDS: usize = 8;
+/// How many values of variables and settings of one program are examined.
+const MOST_VALUES: usize = 64;
+/// How many words of code are examined.
+const MOST_PARTS: usize = 16 * 1024;
 
 impl Runs {
     pub fn of(command: &SimpleCommand) -> Self {
         let mut runs = Self::default();
         let words = &command.words[..];
         let Some((program, arguments)) = words.split_first() else {
+            runs.values("", command);
             return runs;
         };
         // On a file system that ignores case, `SUDO` is `sudo`.
@@ -40,7 +54,7 @@ impl Runs {
         let takes_prefix = TRANSPARENT.contains(&name) || is_in(PREFIXES);
         match name {
             _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
-            _ if SHELLS.contains(&name) || OTHER_SHELLS.contains(&name) => runs.shell(name, words),
+            _ if is_shell(name) => runs.shell(name, words),
             _ if takes_prefix => runs.prefix(name, words),
             "powershell" | "pwsh" => runs.hide_all(words),
             // Elsewhere, a program of a project may have this name.
@@ -68,6 +82,15 @@ impl Runs {
             runs.likely.unclear |= arguments.iter().any(evaluates);
         }
         runs.options(name, words);
+        runs.carry(name, command);
+        runs.values(name, command);
+        runs.code(name, command);
+        // What it runs has its input.
+        if let [inner] = &mut runs.likely.commands[..]
+            && inner.input.is_empty()
+        {
+            inner.input.clone_from(&command.input);
+        }
         // Elsewhere it is another program, so what allows does not look through it.
         if name != base(&program.text) {
             runs.only = None;
@@ -125,6 +148,7 @@ impl Runs {
                 .collect(),
             words: behind.to_vec(),
             more: FEEDERS.contains(&name),
+            ..SimpleCommand::default()
         };
         self.pinned = (0..words.len().min(at + 1)).collect();
         self.likely.unclear = behind.is_empty() && !TRANSPARENT.contains(&name);
@@ -162,8 +186,18 @@ impl Runs {
     /// Skips the options in front of git's subcommand, of which `-c` runs any program.
     fn git(&mut self, words: &[Word]) {
         let at = git_action(words);
-        self.pinned = (1..at.min(words.len())).collect();
-        self.settings(&words[1..at.min(words.len())]);
+        let before = &words[1..at.min(words.len())];
+        self.pinned = (1..=before.len()).collect();
+        self.settings(before);
+        // The value is in a variable.
+        self.beside.unclear |= before
+            .iter()
+            .any(|word| word.text.starts_with("--config-env"));
+        if words.get(at).is_some_and(|action| action.text == "config") {
+            for pair in words[at..].windows(2) {
+                self.value(&pair[0].text, &pair[1], true);
+            }
+        }
         if at > 1 && at < words.len() {
             let plain = [&words[..1], &words[at..]].concat();
             self.likely.commands.push(SimpleCommand::of(plain));
@@ -174,6 +208,120 @@ impl Runs {
             let outside = operands.filter(|(_, word)| may_lead_out(&word.text));
             self.pinned.extend(outside.map(|(place, _)| place));
         }
+    }
+
+    /// Programs such as `docker exec`: which of their words is the program depends on their options.
+    fn carry(&mut self, name: &str, command: &SimpleCommand) {
+        let words = &command.words;
+        let Some((_, marks)) = CARRIERS.iter().find(|(program, _)| *program == name) else {
+            return;
+        };
+        let is_mark = |word: &Word| marks.contains(&&*word.text);
+        let from = if marks.is_empty() {
+            1
+        } else {
+            let mark = words.iter().position(is_mark);
+            mark.map_or(words.len(), |at| at + 1)
+        };
+        if words.len() - from > MOST_WORDS {
+            self.beside.unclear = true;
+            return;
+        }
+        let mut is_found = false;
+        for (at, word) in words.iter().enumerate().skip(from) {
+            let mut inner = SimpleCommand::of(words[at..].to_vec());
+            let program = fold(base(&word.text));
+            if !is_found && (is_shell(&program) || code::is_interpreter(&program)) {
+                is_found = true;
+                inner.input.clone_from(&command.input);
+                self.beside.commands.push(inner);
+            } else {
+                self.may_run([inner]);
+            }
+            if is_line(&word.text) {
+                self.may_run(Script::read(&word.text).commands);
+            }
+        }
+    }
+
+    /// Adds commands that it may run, if their programs are shown.
+    fn may_run(&mut self, commands: impl IntoIterator<Item = SimpleCommand>) {
+        let is_shown =
+            |command: &SimpleCommand| command.words.first().is_some_and(|word| word.exact);
+        self.perhaps.extend(commands.into_iter().filter(is_shown));
+    }
+
+    /// What values of variables and settings run: `PAGER='rm x'`, `-c core.pager='rm x'`.
+    fn values(&mut self, program: &str, command: &SimpleCommand) {
+        let mut values: Vec<(String, Word)> = command.assignments.clone();
+        let variables = values.len();
+        for word in command.words.iter().skip(1) {
+            let set = settings(&word.text).map(|(name, value)| {
+                let text = value.to_owned();
+                let exact = word.exact;
+                (name.to_owned(), Word { text, exact })
+            });
+            values.extend(set);
+        }
+        self.beside.unclear |= values.len() > MOST_VALUES
+            && values[MOST_VALUES..]
+                .iter()
+                .any(|(name, value)| use_of(name, &value.text) != Use::Unknown);
+        let exports = SETTERS.contains(&program);
+        for (at, (name, value)) in values.iter().take(MOST_VALUES).enumerate() {
+            let is_set = at < variables || exports;
+            self.value(name, value, is_set);
+            if use_of(name, &value.text) != Use::Unknown || !is_set || !value.exact {
+                continue;
+            }
+            if program == "alias" {
+                self.beside.run(Script::read(&value.text), &[]);
+            } else if !program.is_empty() {
+                // Of any other variable, too. Without a program, it is one of the shell only.
+                self.may_run(Script::read(&value.text).commands);
+            }
+        }
+    }
+
+    /// What a value runs. A word may only look like a setting: `--command='select (1)'`.
+    fn value(&mut self, name: &str, value: &Word, is_set: bool) {
+        match use_of(name, &value.text) {
+            Use::Command => {
+                let mut script = script(name, value);
+                script.unclear &= is_set;
+                self.beside.run(script, &[]);
+            }
+            Use::Code => self.beside.unclear = true,
+            Use::Unknown => {}
+        }
+    }
+
+    /// The words in code for an interpreter may be commands: `os.system('rm x')`. So may be the input of a shell.
+    fn code(&mut self, name: &str, command: &SimpleCommand) {
+        let arguments = &command.words[1..];
+        let is_unread = is_shell(name) && self.likely.unclear;
+        if is_unread {
+            for input in &command.input {
+                self.beside.run(Script::read(&input.text), &[]);
+            }
+        }
+        let is_interpreter = code::is_interpreter(name);
+        let is_fed = is_interpreter && code::is_fed(name, arguments);
+        self.beside.unclear |= is_fed && command.input.is_empty();
+        let is_code = |word: &&Word| code::is_code(&word.text);
+        let words = arguments.iter().filter(is_code).chain(&command.input);
+        let texts: Vec<_> = words.filter(|_| is_interpreter).collect();
+        self.has_code = is_unread
+            || is_fed
+            || !texts.is_empty()
+            || (!command.input.is_empty() && !code::is_copier(name));
+        let mut parts = texts.iter().flat_map(|text| code::parts(&text.text));
+        let signs = ['!', '\\', '$', '#', '@', '%'];
+        let named = parts.by_ref().take(MOST_PARTS);
+        self.code = named
+            .map(|part| Word::exact(part.trim_start_matches(signs)))
+            .collect();
+        self.beside.unclear |= parts.next().is_some();
     }
 
     fn options(&mut self, name: &str, words: &[Word]) {
@@ -248,11 +396,39 @@ impl Runs {
                 Some((option, text)) if option.starts_with('-') => text,
                 _ => &word.text,
             };
-            if text.contains(|c: char| c.is_whitespace() || ";&|".contains(c)) {
+            if is_line(text) {
                 self.likely.run(Script::read(text), &[]);
             }
         }
     }
+}
+
+/// Calls `see` with a command, and with whatever it most likely runs, down to this depth.
+pub(super) fn walk(
+    command: &SimpleCommand,
+    depth: usize,
+    see: &mut dyn FnMut(&SimpleCommand, &Runs),
+) {
+    let runs = Runs::of(command);
+    see(command, &runs);
+    if depth == 0 {
+        return;
+    }
+    for inner in runs.likely.commands.iter().chain(&runs.beside.commands) {
+        walk(inner, depth - 1, see);
+    }
+    for inner in &runs.perhaps {
+        walk(inner, 0, see);
+    }
+}
+
+fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name) || OTHER_SHELLS.contains(&name)
+}
+
+/// Whether a word may be a line for a shell.
+fn is_line(text: &str) -> bool {
+    text.contains(|c: char| c.is_whitespace() || ";&|".contains(c))
 }
 
 /// The position of the program behind `env`, `nice` and the like, if the meaning of all options is certain.
@@ -342,7 +518,7 @@ fn may_lead_out(word: &str) -> bool {
 }
 
 /// Whether a file with commands is no file of its own, but what the same line writes: `<(echo rm)`, `/dev/stdin`.
-fn is_inline(word: &Word) -> bool {
+pub(super) fn is_inline(word: &Word) -> bool {
     word.text.contains("<(") || word.text.starts_with("/dev/")
 }
 

@@ -33,6 +33,8 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Whether the program gets further words that are not in the text.
     pub more: bool,
+    /// The texts of its here-documents and here-strings.
+    pub input: Vec<Word>,
 }
 
 impl SimpleCommand {
@@ -182,6 +184,7 @@ impl Script {
             command.assignments.extend(self.assignment(assignment));
         }
         command.words = words.iter().map(|word| self.word(word)).collect();
+        command.input = redirects.iter().filter_map(input).collect();
         self.add_all(redirects);
         // Where `&>` is unknown, the command ends at the `&`, and words behind the file are another.
         let both = |node: &&Node| matches!(&node.kind, NodeKind::Redirect { op, .. } if op.starts_with('&'));
@@ -270,6 +273,24 @@ pub fn parse(text: &str) -> Option<Vec<Node>> {
         return None;
     }
     rable::parse(text, false).ok()
+}
+
+/// The text that a redirection hands to a command.
+fn input(redirection: &Node) -> Option<Word> {
+    match &redirection.kind {
+        NodeKind::HereDoc {
+            content, quoted, ..
+        } => {
+            let exact = *quoted || !content.contains(['$', '`', '\\']);
+            let text = content.clone();
+            Some(Word { text, exact })
+        }
+        NodeKind::Redirect { op, target, .. } if op == "<<<" => match &target.kind {
+            NodeKind::Word { value, .. } => Some(Word::of_script(value)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The number of opening brackets and keywords, quoted or not.

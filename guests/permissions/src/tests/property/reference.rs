@@ -103,7 +103,9 @@ fn allows(rule: &Rule, call: &Facts, cwd: Option<&str>) -> bool {
             }
         }
     }
-    if rule.globs.is_some() && call.paths.is_empty() {
+    // A command may reach more than it names.
+    let runs = call.kinds.iter().any(|kind| kind == "execute");
+    if rule.globs.is_some() && (call.paths.is_empty() || runs) {
         return false;
     }
     let kinds = call.all_kinds();

@@ -1,0 +1,197 @@
+//! Code for interpreters, whose languages are not read: only which words are in it.
+
+use super::runs::is_inline;
+use super::word::Word;
+
+/// Programs that run code in a word, or in their input. Versions are not part of the names.
+const INTERPRETERS: &[&str] = &[
+    "at",
+    "awk",
+    "batch",
+    "bun",
+    "crontab",
+    "deno",
+    "ed",
+    "elixir",
+    "emacs",
+    "erl",
+    "ex",
+    "gawk",
+    "gdb",
+    "gmake",
+    "groovy",
+    "gsed",
+    "ipython",
+    "irb",
+    "jshell",
+    "julia",
+    "lldb",
+    "lua",
+    "luajit",
+    "make",
+    "mawk",
+    "mysql",
+    "nawk",
+    "node",
+    "nodejs",
+    "nvim",
+    "osascript",
+    "perl",
+    "php",
+    "psql",
+    "pypy",
+    "python",
+    "r",
+    "rscript",
+    "ruby",
+    "scala",
+    "sed",
+    "sqlite",
+    "tclsh",
+    "ts-node",
+    "tsx",
+    "vi",
+    "view",
+    "vim",
+];
+
+/// Those that take a program from their input if no file is named.
+const FED: &[&str] = &[
+    "bun",
+    "crontab",
+    "deno",
+    "gmake",
+    "ipython",
+    "irb",
+    "julia",
+    "lua",
+    "luajit",
+    "make",
+    "node",
+    "nodejs",
+    "osascript",
+    "perl",
+    "php",
+    "pypy",
+    "python",
+    "r",
+    "rscript",
+    "ruby",
+    "tclsh",
+    "ts-node",
+    "tsx",
+];
+
+/// Those of them that do so only if told.
+const TOLD: &[&str] = &["crontab", "gmake", "make"];
+
+/// Those that always do.
+const SCHEDULERS: &[&str] = &["at", "batch"];
+
+/// Options with which an interpreter says something about itself.
+const ABOUT: &[&str] = &["--help", "--version", "--versions", "-V", "-VV", "-h", "-v"];
+
+/// Programs that only pass on, or keep, what they are given.
+const COPIERS: &[&str] = &["cat", "gh", "git", "glab", "tee"];
+
+/// Characters that end a name in scripts of other languages, and that names of files seldom have.
+const SELDOM: &[char] = &[
+    '\'', '"', '`', '(', ')', '[', ']', '{', '}', '<', '>', '|', ';', '&', ',', '=', ':', '@',
+];
+
+/// Whether a program, by its folded name without a directory, is an interpreter.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    INTERPRETERS.contains(&stem(name))
+}
+
+/// Whether what this program is given in a here-document is no more than text.
+pub(super) fn is_copier(name: &str) -> bool {
+    COPIERS.contains(&name)
+}
+
+/// Whether an interpreter takes its program from its input.
+pub(super) fn is_fed(name: &str, arguments: &[Word]) -> bool {
+    let is_input = |word: &Word| word.text == "-" || is_inline(word);
+    let is_option = |word: &Word| {
+        word.text.starts_with('-') && !is_code(&word.text) && !ABOUT.contains(&&*word.text)
+    };
+    let has_no_file = !TOLD.contains(&name) && arguments.iter().all(is_option);
+    let may_be = FED.contains(&stem(name));
+    SCHEDULERS.contains(&name) || (may_be && (has_no_file || arguments.iter().any(is_input)))
+}
+
+/// Whether a word of an interpreter's is more than a name.
+pub(super) fn is_code(word: &str) -> bool {
+    word.contains(|c: char| c.is_whitespace() || "'\"`(){}[];|&<>!$".contains(c))
+}
+
+/// The words in code, whatever its language: `open('.env')` has two.
+pub(crate) fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c.is_whitespace() || SELDOM.contains(&c);
+    text.split(is_end).filter(|part| !part.is_empty())
+}
+
+/// A name without its version: `python3.12`.
+fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interpreter_is_one_in_any_version() {
+        for (name, expected) in [
+            ("python", true),
+            ("python3", true),
+            ("python3.12", true),
+            ("sqlite3", true),
+            ("node", true),
+            ("awk", true),
+            ("cat", false),
+            ("cargo", false),
+            ("3", false),
+        ] {
+            assert_eq!(is_interpreter(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_interpreter_without_a_file_takes_its_program_from_its_input() {
+        for (name, arguments, expected) in [
+            ("python3", &[][..], true),
+            ("python3", &["-"], true),
+            ("python3", &["-u"], true),
+            ("python3", &["-", "a"], true),
+            ("python3", &["/dev/stdin"], true),
+            ("python3", &["--version"], false),
+            ("python3", &["-c", "print(1)"], false),
+            ("python3", &["-m", "json.tool"], false),
+            ("python3", &["a.py"], false),
+            ("perl", &["-e'print 1'"], false),
+            ("make", &[], false),
+            ("make", &["-f", "-"], true),
+            ("make", &["-j4"], false),
+            ("sed", &["-"], false),
+            ("at", &["now"], true),
+            ("crontab", &["-"], true),
+            ("crontab", &["-l"], false),
+        ] {
+            let words: Vec<_> = arguments.iter().map(|word| Word::exact(word)).collect();
+            assert_eq!(is_fed(name, &words), expected, "{name} {arguments:?}");
+        }
+    }
+
+    #[test]
+    fn code_is_taken_apart_in_any_language() {
+        for (code, expected) in [
+            ("open('.env')", &["open", ".env"][..]),
+            ("system \"rm x\"", &["system", "rm", "x"]),
+            ("run([\"git\",\"push\"])", &["run", "git", "push"]),
+            ("process.env.X", &["process.env.X"]),
+        ] {
+            assert_eq!(parts(code).collect::<Vec<_>>(), expected, "{code}");
+        }
+    }
+}
