@@ -70,6 +70,14 @@ pub fn fragments(call: &Call) -> BTreeSet<&str> {
     texts.flat_map(|text| parts(text)).filter(is_path).collect()
 }
 
+/// As [`fragments`], without those that may stand for any name: `$1`, `%s`, `~x`. Code is full of them.
+pub fn named_in_code(call: &Call) -> BTreeSet<&str> {
+    let is_text =
+        |name: &str| !name.is_empty() && !name.starts_with('~') && !name.contains(['$', '`', '%']);
+    let has_text = |part: &&str| part.split(['/', '\\']).any(is_text);
+    fragments(call).into_iter().filter(has_text).collect()
+}
+
 fn is_path(text: &&str) -> bool {
     let fits = text.len() <= LONGEST_PATH && !text.contains('\n');
     fits && text.contains(char::is_alphanumeric)

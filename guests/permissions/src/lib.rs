@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use acp_chain_calls::command::{self, Commands};
 use acp_chain_calls::directory::Directory;
-use acp_chain_calls::mention::{MOST_MENTIONS, fragments, mentions};
+use acp_chain_calls::mention::{MOST_MENTIONS, mentions, named_in_code};
 use acp_chain_calls::place::Place;
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
@@ -283,7 +283,7 @@ impl Permissions {
         let commands = Commands::of(&call, directory.as_ref());
         let mentioned = mentions(&call, commands.as_ref());
         let code = commands.as_ref().filter(|commands| commands.has_code);
-        let in_code = code.map(|_| fragments(&call)).unwrap_or_default();
+        let in_code = code.map(|_| named_in_code(&call)).unwrap_or_default();
         let expanded = commands.iter().flat_map(|commands| &commands.expanded);
         let most = mentioned
             .len()

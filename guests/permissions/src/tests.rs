@@ -26,6 +26,7 @@ mod runs;
 #[cfg(unix)]
 mod shells;
 mod spellings;
+mod ways;
 
 /// The powers in the README.
 const LEAST: &[&str] = &[

@@ -221,14 +221,15 @@ impl Seen {
             walk(command, DEEPEST, &mut |inner, runs| {
                 self.has_code |= runs.has_code;
                 self.add_expanded(&inner.words);
+                self.add_expanded(inner.assignments.iter().map(|(_, value)| value));
                 self.add_expanded(&runs.likely.files);
             });
         }
     }
 
-    fn add_expanded(&mut self, words: &[Word]) {
+    fn add_expanded<'w>(&mut self, words: impl IntoIterator<Item = &'w Word>) {
         let is_pattern = |word: &&Word| !word.exact && word.text.contains(['*', '?', '[']);
-        let texts = words.iter().filter(is_pattern);
+        let texts = words.into_iter().filter(is_pattern);
         self.expanded.extend(texts.map(|word| word.text.clone()));
     }
 }

@@ -208,6 +208,9 @@ fn a_denying_rule_matches_a_command_however_it_is_started() {
         "valgrind -q rm x",
         "firejail rm x",
         "mapfile -C 'rm x' -c 1 < a",
+        "git -c alias.x='!rm y' x",
+        "ssh -o 'ProxyCommand=rm y' host ls",
+        "sh /dev/stdin <<< 'rm x'",
     ] {
         assert_eq!(run(rules.clone(), command), "reject_once", "{command:?}");
     }
@@ -225,11 +228,8 @@ fn a_denying_rule_matches_a_command_however_it_is_started() {
         "tcsh -c 'rm x'",
         "nu -c 'rm x'",
         "tar xIf ./x a",
-        "git -c alias.x='!rm y' x",
         "sh <(echo rm x)",
-        "sh /dev/stdin <<< 'rm x'",
         ". <(echo rm x)",
-        "ssh -o 'ProxyCommand=rm y' host ls",
     ] {
         assert_eq!(run(rules.clone(), command), "ask", "{command:?}");
     }
