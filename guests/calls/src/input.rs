@@ -43,8 +43,6 @@ pub struct Input {
     pub texts: BTreeSet<String>,
     /// Whether commands may have been missed.
     pub is_odd: bool,
-    /// Whether a part of it was not read, since it is too long.
-    pub is_cut: bool,
     /// Whether it has anything.
     pub is_given: bool,
     /// Whether it has texts of several lines, or too long ones.
@@ -56,7 +54,7 @@ impl Input {
         let signs = json.bytes().filter(|byte| !byte.is_ascii_whitespace());
         self.is_given |= !signs.eq(*b"{}") && !matches!(json, "[]" | "\"\"");
         if json.len() > LONGEST {
-            (self.is_odd, self.is_cut) = (true, true);
+            (self.is_odd, self.has_more) = (true, true);
             return;
         }
         // Names of members may differ only in case here, as those of environments do.
@@ -118,7 +116,6 @@ impl Input {
             self.add_text(text.clone());
         }
         self.is_odd |= known.is_odd;
-        self.is_cut |= known.is_cut;
         self.is_given |= known.is_given;
         self.has_more |= known.has_more;
     }
@@ -127,7 +124,7 @@ impl Input {
         for line in lines {
             let size: usize = self.lines.iter().chain([&line]).map(Line::size).sum();
             if size > MOST_LINES {
-                (self.is_odd, self.is_cut) = (true, true);
+                (self.is_odd, self.has_more) = (true, true);
             } else if !self.lines.contains(&line) {
                 self.lines.push(line);
             }

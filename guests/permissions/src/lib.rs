@@ -285,6 +285,7 @@ impl Permissions {
         let code = commands.as_ref().filter(|commands| commands.has_code);
         let in_code = code.map(|_| named_in_code(&call)).unwrap_or_default();
         let expanded = commands.iter().flat_map(|commands| &commands.expanded);
+        let is_cut = call.input.is_odd && call.input.has_more;
         let most = mentioned
             .len()
             .max(in_code.len())
@@ -294,7 +295,7 @@ impl Permissions {
             places: call.paths.iter().map(place).collect(),
             question: asked.question.as_deref(),
             beside: asked.cwd.as_ref().map(place),
-            mentions_more: most > MOST_MENTIONS || call.input.is_cut,
+            mentions_more: most > MOST_MENTIONS || is_cut,
             mentioned: mentioned
                 .iter()
                 .take(MOST_MENTIONS)

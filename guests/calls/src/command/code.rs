@@ -160,8 +160,8 @@ mod tests {
     #[test]
     fn an_interpreter_without_a_file_takes_its_program_from_its_input() {
         for (name, arguments, expected) in [
-            ("python3", &[][..], true),
-            ("python3", &["-"], true),
+            ("python3", &["-"][..], true),
+            ("python3", &[], true),
             ("python3", &["-u"], true),
             ("python3", &["-", "a"], true),
             ("python3", &["/dev/stdin"], true),
