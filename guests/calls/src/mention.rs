@@ -32,14 +32,29 @@ pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
         .flat_map(|line| line.split(separators));
     let quotes = ['`', '\'', '"', '(', ')', ',', ';'];
     let mentioned = texts.chain(titles.map(|word| word.trim_matches(quotes)));
-    // `--file=.env`, `HEAD:.env`, `@.env`, `.env:/x`, `a,.env`, `-T.env`
-    let parts = mentioned.flat_map(|text| {
-        let signs = text.match_indices(['=', ':', '@']);
-        let behind = signs.map(|(at, _)| &text[at + 1..]).chain([text]);
-        let between = text.split(['=', ':', '@', ',']);
-        behind.chain(between).chain(joined(text))
-    });
+    let parts = mentioned.flat_map(pieces);
     parts.filter(is_path).map(str::to_owned).collect()
+}
+
+/// What the words of commands that a shell expands may become: paths with wildcards (`.e*`, also for `.e$X`), and such
+/// as begin with a variable. They can cause a question.
+pub fn expansions(commands: &Commands) -> BTreeSet<String> {
+    let parts = commands.expanded.iter().flat_map(|word| pieces(word));
+    let may_be_more = |part: &&str| part.contains(['*', '?', '[']) || !is_named(part);
+    let parts = parts.filter(is_path).filter(may_be_more);
+    let known = parts.map(|part| match part.find(['$', '`']) {
+        Some(at) if at > 0 => format!("{}*", &part[..at]),
+        _ => part.to_owned(),
+    });
+    known.collect()
+}
+
+/// A text, and the parts of it that may be paths: `--file=.env`, `HEAD:.env`, `@.env`, `.env:/x`, `a,.env`, `-T.env`.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let signs = text.match_indices(['=', ':', '@']);
+    let behind = signs.map(|(at, _)| &text[at + 1..]).chain([text]);
+    let between = text.split(['=', ':', '@', ',']);
+    behind.chain(between).chain(joined(text))
 }
 
 /// A word, and what a shell may make of its braces: `{.env,x}`.
@@ -70,12 +85,17 @@ pub fn fragments(call: &Call) -> BTreeSet<&str> {
     texts.flat_map(|text| parts(text)).filter(is_path).collect()
 }
 
-/// As [`fragments`], without those that may stand for any name: `$1`, `%s`, `~x`. Code is full of them.
+/// As [`fragments`], without those that name nothing: `$1`, `%s`, `~x`. Code is full of them.
 pub fn named_in_code(call: &Call) -> BTreeSet<&str> {
+    let parts = fragments(call).into_iter();
+    parts.filter(|part| is_named(part)).collect()
+}
+
+/// Whether a word is more than what a shell, or another language, puts something in the place of.
+pub fn is_named(word: &str) -> bool {
     let is_text =
         |name: &str| !name.is_empty() && !name.starts_with('~') && !name.contains(['$', '`', '%']);
-    let has_text = |part: &&str| part.split(['/', '\\']).any(is_text);
-    fragments(call).into_iter().filter(has_text).collect()
+    word.split(['/', '\\']).any(is_text)
 }
 
 fn is_path(text: &&str) -> bool {

@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use acp_chain_calls::command::{self, Commands};
 use acp_chain_calls::directory::Directory;
-use acp_chain_calls::mention::{MOST_MENTIONS, mentions, named_in_code};
+use acp_chain_calls::mention::{MOST_MENTIONS, expansions, is_named, mentions, named_in_code};
 use acp_chain_calls::place::Place;
 use acp_chain_calls::request::PermissionRequest;
 use acp_chain_calls::title::LogTitle;
@@ -281,15 +281,13 @@ impl Permissions {
         let place = |path: &String| Place::of(path, directory.as_ref());
         let placed = |word: &str| (word.to_owned(), Place::of(word, directory.as_ref()));
         let commands = Commands::of(&call, directory.as_ref());
-        let mentioned = mentions(&call, commands.as_ref());
+        let mut mentioned = mentions(&call, commands.as_ref());
+        mentioned.retain(|word| is_named(word));
         let code = commands.as_ref().filter(|commands| commands.has_code);
         let in_code = code.map(|_| named_in_code(&call)).unwrap_or_default();
-        let expanded = commands.iter().flat_map(|commands| &commands.expanded);
+        let expanded = commands.as_ref().map(expansions).unwrap_or_default();
         let is_cut = call.input.is_odd && call.input.has_more;
-        let most = mentioned
-            .len()
-            .max(in_code.len())
-            .max(expanded.clone().count());
+        let most = mentioned.len().max(in_code.len()).max(expanded.len());
         let case = Case {
             call: &call,
             places: call.paths.iter().map(place).collect(),
@@ -307,6 +305,7 @@ impl Permissions {
                 .map(placed)
                 .collect(),
             expanded: expanded
+                .iter()
                 .take(MOST_MENTIONS)
                 .map(|word| placed(word))
                 .collect(),

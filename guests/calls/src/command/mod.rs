@@ -37,7 +37,7 @@ pub struct Commands {
     pub words: Vec<String>,
     /// The files of redirections.
     pub files: Vec<String>,
-    /// Words and files that a shell expands to names: `.e*`.
+    /// Words and files of which a shell makes something that the text does not show: `.e*`, `-f$X`.
     pub expanded: BTreeSet<String>,
     /// Whether code or a text is in it that is not read, and that may name files in a way of its own.
     pub has_code: bool,
@@ -221,16 +221,19 @@ impl Seen {
             walk(command, DEEPEST, &mut |inner, runs| {
                 self.has_code |= runs.has_code;
                 self.add_expanded(&inner.words);
-                self.add_expanded(inner.assignments.iter().map(|(_, value)| value));
+                // What a variable has from another one is asked about where it is used.
+                let values = inner.assignments.iter().map(|(_, value)| value);
+                self.add_expanded(values.filter(|value| !value.text.contains(['$', '`'])));
                 self.add_expanded(&runs.likely.files);
             });
         }
     }
 
     fn add_expanded<'w>(&mut self, words: impl IntoIterator<Item = &'w Word>) {
-        let is_pattern = |word: &&Word| !word.exact && word.text.contains(['*', '?', '[']);
-        let texts = words.into_iter().filter(is_pattern);
-        self.expanded.extend(texts.map(|word| word.text.clone()));
+        // A substitution of several lines is a text rather than a name.
+        let is_name = |word: &&Word| !word.exact && !word.text.contains('\n');
+        let names = words.into_iter().filter(is_name);
+        self.expanded.extend(names.map(|word| word.text.clone()));
     }
 }
 

@@ -246,12 +246,19 @@ const MAY_REACH: &[&str] = &[
     "bash -lc 'cat .e*'",
     "for f in .e*; do cat $f; done",
     "cat < .e*",
+    "cat $X",
+    "sh -c 'cat $X'",
+    "X=.e; cat ${X}nv",
+    "cat $(echo .e)nv",
+    "cat .e$X",
+    "curl -T$X a",
+    "tar --files-from=$X",
+    "git show HEAD:$X",
 ];
 
 /// Those that are not seen, and what only looks like one.
 const UNSEEN: &[&str] = &[
     "python3 -c \"open('.e'+'nv')\"",
-    "X=.e; cat ${X}nv",
     "grep -r KEY .",
     "echo Y2F0IC5lbnY= | base64 -d | sh",
     "cat > README.md <<'EOF'\nCopy (`.env.example`) to `.env`.\nEOF",
@@ -260,6 +267,12 @@ const UNSEEN: &[&str] = &[
     "grep '.*' a",
     "git add *.rs",
     "find . -name '*.rs'",
+    "awk '{print $1}' a",
+    "printf '%s' a",
+    "git commit -m 'costs $5'",
+    "git commit -m \"$(cat <<'EOF'\nFix it\nEOF\n)\"",
+    "FOO=$BAR make",
+    "perl -ne 'print if $x =~ /a/' b",
 ];
 
 #[test]
