@@ -24,7 +24,7 @@ use crate::verdict::Match;
 
 use pattern::DEEPEST;
 use programs::{MOVERS, SHELLS};
-use runs::{base, walk};
+use runs::{base, takes_code, walk};
 use script::{Script, SimpleCommand};
 use word::Word;
 
@@ -219,7 +219,7 @@ impl Seen {
         self.add_expanded(&script.files);
         for command in &script.commands {
             walk(command, DEEPEST, &mut |inner, runs| {
-                self.has_code |= runs.has_code;
+                self.has_code |= runs.has_code || runs.perhaps.iter().any(takes_code);
                 self.add_expanded(&inner.words);
                 // What a variable has from another one is asked about where it is used.
                 let values = inner.assignments.iter().map(|(_, value)| value);

@@ -230,8 +230,7 @@ impl Runs {
         let mut is_found = false;
         for (at, word) in words.iter().enumerate().skip(from) {
             let mut inner = SimpleCommand::of(words[at..].to_vec());
-            let program = fold(base(&word.text));
-            if !is_found && (is_shell(&program) || code::is_interpreter(&program)) {
+            if !is_found && takes_code(&inner) {
                 is_found = true;
                 inner.input.clone_from(&command.input);
                 self.beside.commands.push(inner);
@@ -411,15 +410,19 @@ pub(super) fn walk(
 ) {
     let runs = Runs::of(command);
     see(command, &runs);
-    if depth == 0 {
-        return;
+    if depth > 0 {
+        for inner in runs.likely.commands.iter().chain(&runs.beside.commands) {
+            walk(inner, depth - 1, see);
+        }
     }
-    for inner in runs.likely.commands.iter().chain(&runs.beside.commands) {
-        walk(inner, depth - 1, see);
-    }
-    for inner in &runs.perhaps {
-        walk(inner, 0, see);
-    }
+}
+
+/// Whether the program is a shell or an interpreter.
+pub(super) fn takes_code(command: &SimpleCommand) -> bool {
+    command.words.first().is_some_and(|program| {
+        let name = fold(base(&program.text));
+        is_shell(&name) || code::is_interpreter(&name)
+    })
 }
 
 fn is_shell(name: &str) -> bool {
