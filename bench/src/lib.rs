@@ -17,3 +17,20 @@ pub mod report;
 pub mod serve;
 pub mod subjects;
 pub mod transcripts;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Creates the folder for files of a run, in that for all output, without those of an earlier run.
+///
+/// # Errors
+/// If it cannot be created.
+pub fn scratch(out: &Path) -> io::Result<PathBuf> {
+    let scratch = out.join("scratch");
+    if scratch.exists() {
+        fs::remove_dir_all(&scratch)?;
+    }
+    fs::create_dir_all(&scratch)?;
+    Ok(scratch)
+}

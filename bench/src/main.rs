@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use acp_chain_bench::measures::{self, Effort, beside};
 use acp_chain_bench::plots;
 use acp_chain_bench::report::{self, Report};
-use acp_chain_bench::subjects::{Collector, Places, powers};
+use acp_chain_bench::subjects::{Collector, Places, powers, printed_to};
 use anyhow::{Context, Result};
 use clap::Parser;
 
@@ -56,11 +56,7 @@ struct Cli {
 
 fn main() -> Result<()> {
     let cli = Cli::parse();
-    let scratch = cli.out.join("scratch");
-    if scratch.exists() {
-        fs::remove_dir_all(&scratch)?;
-    }
-    fs::create_dir_all(&scratch)?;
+    let scratch = acp_chain_bench::scratch(&cli.out)?;
     // The agent and the floors are next to this program.
     let us = env::current_exe()?;
     let program = installed(&cli.program, &scratch)?;
@@ -82,10 +78,7 @@ fn main() -> Result<()> {
     } else {
         Effort::WHOLE
     };
-    let log = || {
-        let log = places.scratch.join("stderr.log");
-        format!("the measured programs printed to {}", log.display())
-    };
+    let log = || printed_to(&places.scratch);
     if let Some((program, components)) = cli.before.zip(cli.components_before) {
         let scratch = places.scratch.join("before");
         fs::create_dir_all(&scratch)?;

@@ -12,9 +12,11 @@ use acp_chain_bench::serve::failures::Failure;
 use acp_chain_bench::serve::replicas::{self, Plan};
 use acp_chain_bench::serve::report::Report;
 use acp_chain_bench::serve::{self, Places, Size};
+use acp_chain_bench::subjects::printed_to;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use rustix::process::{Resource, getrlimit, setrlimit};
+use serde::Serialize;
 
 /// The memory of an agent, including the system's, in KiB, and a reserve.
 const AGENT: usize = 1024;
@@ -70,11 +72,8 @@ struct Cli {
 #[tokio::main]
 async fn main() -> Result<()> {
     let cli = Cli::parse();
-    let scratch = cli.out.join("scratch");
-    if scratch.exists() {
-        fs::remove_dir_all(&scratch)?;
-    }
-    fs::create_dir_all(&scratch)?;
+    let scratch = acp_chain_bench::scratch(&cli.out)?;
+    let files = files()?;
     if let Some(postgres) = cli.postgres {
         let plan = Plan {
             program: cli.program,
@@ -93,7 +92,16 @@ async fn main() -> Result<()> {
                 Failure::ALL.to_vec()
             },
         };
-        return measure_replicas(&plan, cli.commit, &cli.out, cli.publish.as_deref()).await;
+        let report = replicas::run(&plan, cli.commit).await;
+        let report = report.with_context(|| printed_to(&plan.scratch))?;
+        let options = "--serve --replicas --publish";
+        let json = cli.out.join("replicas.json");
+        return finish(
+            &report,
+            &report.markdown(),
+            &json,
+            cli.publish.map(|page| (page, options)),
+        );
     }
     let (Some(components), Some(reference), Some(reference_version), Some(h2load)) = (
         cli.components,
@@ -117,11 +125,8 @@ async fn main() -> Result<()> {
         busy: cli.busy,
         time: Duration::from_secs(cli.seconds),
     };
-    let figures = serve::run(&places, &size, files()?, memory()?);
-    let figures = figures.await.with_context(|| {
-        let log = places.scratch.join("stderr.log");
-        format!("the measured programs printed to {}", log.display())
-    })?;
+    let figures = serve::run(&places, &size, files, memory()?).await;
+    let figures = figures.with_context(|| printed_to(&places.scratch))?;
     let report = Report {
         commit: cli.commit,
         reference: reference_version,
@@ -129,34 +134,23 @@ async fn main() -> Result<()> {
         size,
         figures,
     };
-    let tables = report.markdown();
-    println!("{tables}");
     let json = cli.out.join("serve.json");
-    fs::write(&json, serde_json::to_vec_pretty(&report)?)?;
-    if let Some(page) = &cli.publish {
-        report::publish(page, "--serve --publish", &tables)?;
-    }
-    println!("All figures: {}", json.display());
-    Ok(())
+    let page = cli.publish.map(|page| (page, "--serve --publish"));
+    finish(&report, &report.markdown(), &json, page)
 }
 
-async fn measure_replicas(
-    plan: &Plan,
-    commit: Option<String>,
-    out: &Path,
-    publish: Option<&Path>,
+/// Prints the tables of a report, writes its figures into a file, and publishes the tables in a page, at the place that
+/// is marked with these options.
+fn finish(
+    report: &impl Serialize,
+    tables: &str,
+    json: &Path,
+    page: Option<(PathBuf, &str)>,
 ) -> Result<()> {
-    files()?;
-    let report = replicas::run(plan, commit).await.with_context(|| {
-        let log = plan.scratch.join("stderr.log");
-        format!("the measured programs printed to {}", log.display())
-    })?;
-    let tables = report.markdown();
     println!("{tables}");
-    let json = out.join("replicas.json");
-    fs::write(&json, serde_json::to_vec_pretty(&report)?)?;
-    if let Some(page) = publish {
-        report::publish(page, "--serve --replicas --publish", &tables)?;
+    fs::write(json, serde_json::to_vec_pretty(report)?)?;
+    if let Some((page, options)) = page {
+        report::publish(&page, options, tables)?;
     }
     println!("All figures: {}", json.display());
     Ok(())

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::stats::median;
 use super::{Effort, Figures, IdleResources, SIZES, StartTime, Watchdog};
-use crate::subjects::{CAN_LOOK, Places, RunningSubject};
+use crate::subjects::{CAN_LOOK, Places};
 
 /// Turns before the memory at rest is measured, and how long it rests before that.
 const TURNS: usize = 100;
@@ -33,10 +33,8 @@ pub fn starts(
     watchdog: &Watchdog,
 ) -> Result<()> {
     let cold = places.scratch.join("cold");
-    for figures in all
-        .iter_mut()
-        .filter(|figures| figures.subject.is_started_cold())
-    {
+    let is_cold = |figures: &&mut Figures| figures.subject.is_started_cold();
+    for figures in all.iter_mut().filter(is_cold) {
         eprintln!("{}: starts without compiled code", figures.name);
         let mut took = Vec::new();
         for _ in 0..effort.cold_starts {
@@ -103,15 +101,8 @@ pub fn memory(
     Ok(())
 }
 
-fn begin(places: &Places, figures: &Figures) -> Result<RunningSubject> {
-    let mut running = figures.subject.start(places)?;
-    running.client.initialize()?;
-    figures.subject.open_sessions(places, &mut running)?;
-    Ok(running)
-}
-
 fn rest(places: &Places, figures: &Figures) -> Result<IdleResources> {
-    let mut running = begin(places, figures)?;
+    let (mut running, _) = figures.subject.open(places)?;
     for _ in 0..TURNS {
         running.client.ping(0)?;
     }
@@ -125,7 +116,7 @@ fn rest(places: &Places, figures: &Figures) -> Result<IdleResources> {
 }
 
 fn peak(places: &Places, effort: &Effort, figures: &Figures) -> Result<u64> {
-    let mut running = begin(places, figures)?;
+    let (mut running, _) = figures.subject.open(places)?;
     let tree = running.tree();
     let stream = running.client.begin_burst(FLOOD, SIZES[1])?;
     let (begin, mut buffer) = (Instant::now(), vec![0; SIP]);

@@ -59,12 +59,7 @@ pub struct Cost {
 /// If one of them misbehaves.
 pub fn run(now: &Places, before: &Places, effort: &Effort) -> Result<Vec<Comparison>> {
     let watchdog = Watchdog::start();
-    let pairs = Pairs {
-        measures: &MEASURES,
-        starts: effort.paired_starts,
-        turn: effort.turn,
-        watchdog: &watchdog,
-    };
+    let pairs = Pairs::new(&MEASURES, effort, &watchdog);
     let mut all = Vec::new();
     for (family, proxies) in CHAINS {
         let subject = Subject::new(family, proxies);

@@ -43,12 +43,7 @@ const UNTIL_NOTICED: usize = 2048;
 pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<ExportResult>> {
     eprintln!("collectors");
     let _one = Processors::only(1)?;
-    let pairs = Pairs {
-        measures: &MEASURES,
-        starts: effort.paired_starts,
-        turn: effort.turn,
-        watchdog,
-    };
+    let pairs = Pairs::new(&MEASURES, effort, watchdog);
     let (exporting, silent) = (
         Subject::new(Family::Exported, 3),
         Subject::new(Family::Forwarding, 3),

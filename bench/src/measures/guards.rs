@@ -54,12 +54,7 @@ pub struct TurnTime {
 /// Measures all.
 pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<GuardResult>> {
     eprintln!("guards and receipts");
-    let pairs = Pairs {
-        measures: &MEASURES,
-        starts: effort.paired_starts,
-        turn: effort.turn,
-        watchdog,
-    };
+    let pairs = Pairs::new(&MEASURES, effort, watchdog);
     let mut results = Vec::new();
     for pair in PAIRS {
         let [beside, guarded] = pair.map(|(family, proxies)| Subject::new(family, proxies));

@@ -35,10 +35,7 @@ pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<
     for family in [Family::Calls, Family::Results] {
         let subject = Subject::new(family, 1);
         watchdog.pet(&subject.to_string());
-        let mut running = subject.start(places)?;
-        running.client.initialize()?;
-        subject.open_sessions(places, &mut running)?;
-        chains.push(running);
+        chains.push(subject.open(places)?.0);
     }
     let mut samples: Vec<Vec<f64>> = STARTS.iter().map(|_| Vec::new()).collect();
     for round in 0..WARM_UP + effort.events {

@@ -9,12 +9,9 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::stats::{median, mib, number, uncertainty};
-use super::{LARGE, Watchdog};
+use super::{Effort, LARGE, Watchdog};
 use crate::client::Client;
 use crate::subjects::{CAN_LOOK, Places, RunningSubject, Subject};
-
-/// Prompts before anything is measured.
-const WARM_UP: usize = 200;
 
 /// How many updates a burst has, which is one turn: so many that what begins and ends a turn, such as a wait for the
 /// disk, is a small part of it. Turns are measured by themselves.
@@ -100,15 +97,24 @@ impl Measure {
 
 /// What is measured in pairs, and for how long.
 pub struct Pairs<'p> {
-    pub measures: &'p [Measure],
+    measures: &'p [Measure],
     /// How often all are started.
     pub starts: usize,
     /// How long a visit takes.
-    pub turn: Duration,
+    turn: Duration,
     pub watchdog: &'p Watchdog,
 }
 
-impl Pairs<'_> {
+impl<'p> Pairs<'p> {
+    pub fn new(measures: &'p [Measure], effort: &Effort, watchdog: &'p Watchdog) -> Self {
+        Self {
+            measures,
+            starts: effort.paired_starts,
+            turn: effort.turn,
+            watchdog,
+        }
+    }
+
     /// Visits each subject in every round, in another order each time. The results are by subject and measure.
     pub fn run(&self, subjects: &[(&Places, Subject)]) -> Result<Vec<Vec<PairedFigures>>> {
         let mut all: Vec<Vec<PairedFigures>> = subjects.iter().map(|_| self.nothing()).collect();
@@ -153,13 +159,7 @@ impl Pairs<'_> {
     /// Starts a subject, and warms it up.
     pub fn begin(&self, places: &Places, subject: &Subject) -> Result<LiveSubject> {
         self.watchdog.pet(&subject.to_string());
-        let mut running = subject.start(places)?;
-        running.client.initialize()?;
-        let start = running.since.elapsed().as_secs_f64() * 1e3;
-        subject.open_sessions(places, &mut running)?;
-        for _ in 0..WARM_UP.max(subject.sessions()) {
-            running.client.ping(0)?;
-        }
+        let (running, start) = subject.warm(places)?;
         let first = |measure: &_| Vec::from_iter((*measure == Measure::Start).then_some(start));
         let samples = self.measures.iter().map(first).collect();
         Ok(LiveSubject { running, samples })

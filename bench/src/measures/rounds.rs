@@ -11,9 +11,6 @@ use super::{
 };
 use crate::subjects::{CAN_LOOK, Family, Places, RunningSubject};
 
-/// Prompts before anything is measured, until code and buffers are warm.
-const WARM_UP: usize = 200;
-
 /// The minimum number of round trips of a visit, and of one with large messages.
 const LEAST: usize = 20;
 const LEAST_LARGE: usize = 3;
@@ -31,15 +28,9 @@ pub struct LiveSubject<'f> {
 }
 
 impl<'f> LiveSubject<'f> {
-    /// Starts a subject, and opens its sessions.
+    /// Starts a subject, and warms it up.
     pub fn begin(places: &Places, figures: &'f mut Figures) -> Result<Self> {
-        let mut running = figures.subject.start(places)?;
-        running.client.initialize()?;
-        let sessions = figures.subject.sessions();
-        figures.subject.open_sessions(places, &mut running)?;
-        for _ in 0..WARM_UP.max(sessions) {
-            running.client.ping(0)?;
-        }
+        let (running, _) = figures.subject.warm(places)?;
         Ok(Self { figures, running })
     }
 
@@ -159,10 +150,8 @@ fn in_turn(
 ) -> Result<(Vec<SubjectResults>, Noise)> {
     eprintln!("{what}");
     let is_relay = |live: &LiveSubject| live.figures.subject.family == Family::Relay;
-    let relay = live
-        .iter()
-        .position(is_relay)
-        .context("there is no relay")?;
+    let relay = live.iter().position(is_relay);
+    let relay = relay.context("there is no relay")?;
     let others: Vec<_> = (0..live.len()).filter(|at| *at != relay).collect();
     let begin = |live: &LiveSubject| SubjectResults {
         before: live.time(),

@@ -37,4 +37,17 @@ impl Machine {
             system: format!("{} {}", std::env::consts::OS, release.trim()),
         }
     }
+
+    /// The beginning of a sentence that says where this commit was measured.
+    pub(crate) fn measured(&self, commit: Option<&str>) -> String {
+        let Self {
+            processor,
+            processors,
+            memory_gib,
+            system,
+        } = self;
+        let commit = commit.map(|commit| format!(", commit {commit}"));
+        let commit = commit.unwrap_or_default();
+        format!("Measured on {processors} × {processor}, {memory_gib} GiB, {system}{commit}")
+    }
 }

@@ -14,27 +14,11 @@ const NOTHING: &str = "–";
 /// The whole report.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
-    let mut text = String::new();
-    let machine = &report.machine;
-    // Writing to a string does not fail.
-    let _ = writeln!(
-        text,
-        "Measured on {} × {}, {} GiB, {}{}{}.\n",
-        machine.processors,
-        machine.processor,
-        machine.memory_gib,
-        machine.system,
-        report
-            .commit
-            .as_ref()
-            .map(|commit| format!(", commit {commit}"))
-            .unwrap_or_default(),
-        if report.quick {
-            ", in a short run that shows orders of magnitude only"
-        } else {
-            ""
-        },
-    );
+    let mut text = report.machine.measured(report.commit.as_deref());
+    if report.quick {
+        text += ", in a short run that shows orders of magnitude only";
+    }
+    text += ".\n\n";
     if !CAN_LOOK {
         text += "Memory and processor time are measured on Linux only.\n\n";
     }

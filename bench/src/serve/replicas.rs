@@ -5,7 +5,7 @@
 
 use std::env;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -23,13 +23,12 @@ use tokio::time::sleep;
 use super::client::{Posts, in_time};
 use super::failures::{self, AWAY, BEFORE, Failure, FailureFigures};
 use super::link::Link;
-use super::report::measured_on;
 use super::roamer::{Roamer, Seen, intrude};
-use super::servers::printed_address;
+use super::servers::{LIMITS, printed_address};
 use crate::agent::PROMPTS;
 use crate::measures::stats::{number, quantile};
 use crate::report::{Machine, section, show};
-use crate::subjects::command;
+use crate::subjects::{acp_chain, log};
 
 /// How many clients begin at once.
 const AT_ONCE: usize = 16;
@@ -42,9 +41,6 @@ const ENDING: Duration = Duration::from_millis(500);
 
 /// The settings of the database: the archive of a recovery has nothing more.
 const DATABASE: [&str; 2] = ["max_connections=200", "restore_command=false"];
-
-/// The settings of all servers.
-const LIMITS: &str = "[serve.limits]\nconnections = 100000\n";
 
 /// What is measured, and how much of it.
 #[derive(Clone, Debug)]
@@ -170,7 +166,7 @@ impl Report {
     /// As Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let mut text = measured_on(&self.machine, self.commit.as_deref());
+        let mut text = self.machine.measured(self.commit.as_deref());
         if let Some(kind) = &self.file_system {
             // Writing to a string does not fail.
             let _ = write!(text, ", with the database on {kind}");
@@ -295,11 +291,8 @@ impl Arrangement {
         let folder = plan.scratch.join(format!("replicas-{count}-{has_store}"));
         let settings = folder.join("config/acp-chain");
         fs::create_dir_all(&settings)?;
-        let store = if has_store {
-            Some(Postgres::start(&plan.postgres, &DATABASE)?)
-        } else {
-            None
-        };
+        let start = || Postgres::start(&plan.postgres, &DATABASE);
+        let store = has_store.then(start).transpose()?;
         let text = match &store {
             Some(store) => with_store(&store.url(), plan.lease),
             None => LIMITS.to_owned(),
@@ -327,18 +320,9 @@ impl Arrangement {
     }
 
     fn command(&self) -> Result<Command> {
-        let mut command = Command::from(command(&self.plan.program));
-        for (variable, name) in [
-            ("XDG_CONFIG_HOME", "config"),
-            ("XDG_DATA_HOME", "data"),
-            ("XDG_STATE_HOME", "state"),
-            ("XDG_CACHE_HOME", "cache"),
-        ] {
-            command.env(variable, self.folder.join(name));
-        }
-        let log = self.plan.scratch.join("stderr.log");
-        let log = File::options().create(true).append(true).open(log)?;
-        command.arg("serve").stdin(Stdio::null()).stderr(log);
+        let mut command = Command::from(acp_chain(&self.plan.program, &self.folder));
+        command.arg("serve").stdin(Stdio::null());
+        command.stderr(log(&self.plan.scratch)?);
         Ok(command)
     }
 
@@ -348,7 +332,7 @@ impl Arrangement {
 
     async fn make_tokens(&mut self) -> Result<()> {
         for which in 0..=self.plan.users {
-            let made = Command::from(command(&self.plan.program))
+            let made = Command::from(acp_chain(&self.plan.program, &self.folder))
                 .args(["serve-token", &format!("user-{which}"), "--file"])
                 .arg(self.tokens_file())
                 .output()
@@ -526,10 +510,8 @@ impl Arrangement {
         let settings = self.folder.join("config-link/acp-chain");
         fs::create_dir_all(&settings)?;
         let url = format!("postgres://chain@{}/postgres", link.address());
-        fs::write(
-            settings.join("config.toml"),
-            with_store(&url, self.plan.lease),
-        )?;
+        let text = with_store(&url, self.plan.lease);
+        fs::write(settings.join("config.toml"), text)?;
         self.link = Some(link);
         let first = &mut self.replicas[0].process;
         signal(first, Signal::TERM)?;

@@ -23,32 +23,14 @@ pub struct Report {
     pub figures: Vec<Figures>,
 }
 
-/// The beginning of a sentence that says where this commit was measured.
-pub(super) fn measured_on(machine: &Machine, commit: Option<&str>) -> String {
-    let mut text = format!(
-        "Measured on {} × {}, {} GiB, {}",
-        machine.processors, machine.processor, machine.memory_gib, machine.system,
-    );
-    if let Some(commit) = commit {
-        text.push_str(", commit ");
-        text.push_str(commit);
-    }
-    text
-}
-
 impl Report {
     /// As Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let (machine, size) = (&self.machine, &self.size);
-        let mut text = String::new();
+        let (size, reference) = (&self.size, &self.reference);
+        let mut text = self.machine.measured(self.commit.as_deref());
         // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "{}, beside agent-client-protocol-http {}.\n",
-            measured_on(machine, self.commit.as_deref()),
-            self.reference,
-        );
+        let _ = writeln!(text, ", beside agent-client-protocol-http {reference}.\n");
         let mut all = self.figures.iter().flat_map(|figures| &figures.ways);
         if all.any(|way| way.begun.connections < size.idle) {
             let _ = writeln!(

@@ -1,8 +1,8 @@
 //! The measured servers, as processes.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::subjects::{Tree, command, with_ours};
+use crate::subjects::{Tree, acp_chain, command, log, with_ours};
 
 /// The paths of everything needed.
 #[derive(Clone, Debug)]
@@ -59,6 +59,9 @@ pub const TRANSPORTS: [Transport; 3] = [Transport::Http, Transport::Http2, Trans
 /// How many clients share a connection over HTTP/2.
 pub const SHARED: usize = 20;
 
+/// The settings of all servers: only the system's resources must limit them.
+pub const LIMITS: &str = "[serve.limits]\nconnections = 100000\n";
+
 /// The files that a server reserves: one in this many, and this many more.
 const LEFT: usize = 16;
 const OWN: usize = 128;
@@ -95,23 +98,18 @@ impl Server {
 
     /// Starts the server, and waits until it listens.
     pub(super) async fn start(self, places: &Places) -> Result<RunningServer> {
-        let program = match self {
-            Self::Empty | Self::Ours => &places.program,
-            Self::Reference => &places.reference,
+        let mut command = match self {
+            Self::Empty | Self::Ours => self.acp_chain(places)?,
+            Self::Reference => Command::from(command(&places.reference)),
         };
-        let mut command = Command::from(command(program));
-        if self != Self::Reference {
-            self.configure(places, &mut command)?;
-        }
         command.arg(&places.agent);
-        let log = places.scratch.join("stderr.log");
-        let log = File::options().create(true).append(true).open(log)?;
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        command.stderr(log).kill_on_drop(true);
+        command.stderr(log(&places.scratch)?).kill_on_drop(true);
         let mut process = command.spawn().with_context(|| format!("{self}"))?;
         let address = printed_address(&mut process)
             .await
             .with_context(|| format!("{self} does not start"))?;
+        let program = Path::new(command.as_std().get_program());
         let name = program.file_name().context("the program has no name")?;
         Ok(RunningServer {
             process,
@@ -120,35 +118,20 @@ impl Server {
         })
     }
 
-    fn configure(self, places: &Places, command: &mut Command) -> Result<()> {
-        let folder = |name| places.scratch.join(name);
-        for (variable, name) in [
-            ("XDG_CONFIG_HOME", "config"),
-            ("XDG_DATA_HOME", "data"),
-            ("XDG_STATE_HOME", "state"),
-            ("XDG_CACHE_HOME", "cache"),
-        ] {
-            command.env(variable, folder(name));
-        }
-        for unset in ["ACP_CHAIN_LOG", "ACP_CHAIN_TRACE"] {
-            command.env_remove(unset);
-        }
-        let settings = folder("config").join("acp-chain");
+    fn acp_chain(self, places: &Places) -> Result<Command> {
+        let mut command = Command::from(acp_chain(&places.program, &places.scratch));
+        let settings = places.scratch.join("config/acp-chain");
         fs::create_dir_all(&settings)?;
-        // Only the system's resources must limit it.
-        let limits = "[serve.limits]\nconnections = 100000\n";
-        fs::write(settings.join("config.toml"), limits)?;
+        fs::write(settings.join("config.toml"), LIMITS)?;
         command.args(["serve", "--listen", "127.0.0.1:0"]);
         if self == Self::Ours {
-            let manifest = folder("served.toml");
-            fs::write(
-                &manifest,
-                with_ours(&["rules", "redact"], &places.components)?,
-            )?;
+            let manifest = places.scratch.join("served.toml");
+            let text = with_ours(&["rules", "redact"], &places.components)?;
+            fs::write(&manifest, text)?;
             command.arg("--manifest").arg(manifest);
         }
         command.arg("--");
-        Ok(())
+        Ok(command)
     }
 }
 

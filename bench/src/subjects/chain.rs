@@ -30,44 +30,33 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
         fs::write(&path, manifest)?;
         command.arg("--manifest").arg(path);
     }
-    if subject.family == Family::Traced {
-        command
-            .arg("--trace")
-            .arg(places.scratch.join("trace.ndjson"));
+    let mut agent = places.agent.clone();
+    let scratch = |name| places.scratch.join(name);
+    match subject.family {
+        Family::Traced => {
+            command.arg("--trace").arg(scratch("trace.ndjson"));
+        }
+        Family::Receipts => {
+            command.arg("--receipts").arg(scratch("receipts"));
+        }
+        Family::Exported => {
+            command.env("OTEL_SDK_DISABLED", "false");
+            command.env("OTEL_EXPORTER_OTLP_ENDPOINT", places.collector.endpoint());
+        }
+        Family::Calls | Family::Results => {
+            command.args(["--hooks", "required"]);
+            agent = packaged(places)?;
+        }
+        _ => {}
     }
-    if subject.family == Family::Receipts {
-        command
-            .arg("--receipts")
-            .arg(places.scratch.join("receipts"));
-    }
-    if subject.family == Family::Exported {
-        command
-            .env("OTEL_SDK_DISABLED", "false")
-            .env("OTEL_EXPORTER_OTLP_ENDPOINT", places.collector.endpoint());
-    }
-    let agent = if matches!(subject.family, Family::Calls | Family::Results) {
-        command.args(["--hooks", "required"]);
-        packaged(places)?
-    } else {
-        places.agent.clone()
-    };
     command.arg("--").arg(agent);
     Ok(command)
 }
 
-/// acp-chain without arguments, as a user starts it who has set nothing.
+/// acp-chain without arguments, with the compiled code in this folder of the run.
 fn program(places: &Places, cache: &str) -> Command {
-    let folder = |name| places.scratch.join(name);
-    let mut command = process::command(&places.program);
-    command
-        .env_remove("ACP_CHAIN_LOG")
-        .env_remove("ACP_CHAIN_TRACE")
-        .env_remove("ACP_CHAIN_TRACE_BODIES")
-        .env("OTEL_SDK_DISABLED", "true")
-        .env("XDG_CONFIG_HOME", folder("config"))
-        .env("XDG_DATA_HOME", folder("data"))
-        .env("XDG_STATE_HOME", folder("state"))
-        .env("XDG_CACHE_HOME", folder(cache));
+    let mut command = process::acp_chain(&places.program, &places.scratch);
+    command.env("XDG_CACHE_HOME", places.scratch.join(cache));
     command
 }
 
@@ -95,31 +84,18 @@ fn packaged(places: &Places) -> Result<PathBuf> {
 }
 
 fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<String> {
-    match subject.family {
-        Family::Ours => return ours(&["rules", "permissions", "redact"], components),
-        Family::Five => {
-            return ours(
-                &["rules", "todo", "project-map", "permissions", "redact"],
-                components,
-            );
-        }
-        Family::Calls => return ours(&["permissions"], components),
-        Family::Results | Family::Redact => return ours(&["redact"], components),
-        Family::TwoOfThree => return ours(&["two-of-three", "redact"], components),
-        Family::Brake => return ours(&["brake"], components),
-        _ => {}
-    }
-    let mut text = String::new();
-    let mut add = |id: &str, component: &str, terms: &str| {
-        let path = components.join(component).with_extension("wasm");
-        // Writing to a string does not fail.
-        let _ = write!(
-            text,
-            "[[proxy]]\nid = '{id}'\npath = '{}'\n{terms}\n",
-            path.display()
-        );
+    let of_ours: &[&str] = match subject.family {
+        Family::Ours => &["rules", "permissions", "redact"],
+        Family::Five => &["rules", "todo", "project-map", "permissions", "redact"],
+        Family::Calls => &["permissions"],
+        Family::Results | Family::Redact => &["redact"],
+        Family::TwoOfThree => &["two-of-three", "redact"],
+        Family::Brake => &["brake"],
+        _ => &[],
     };
-    for number in 0..subject.proxies {
+    let mut text = ours(of_ours, components)?;
+    let others = subject.proxies.saturating_sub(of_ours.len());
+    for number in 0..others {
         let (component, config) = match subject.family {
             Family::Python => ("shout-python", ""),
             Family::WithoutBody => ("pass", "with-body = false"),
@@ -130,8 +106,12 @@ fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<Str
             }
             _ => ("pass", ""),
         };
-        let terms = format!("{TERMS}powers = {powers:?}\n[proxy.config]\n{config}\n");
-        add(&format!("{component}-{number}"), component, &terms);
+        let path = components.join(component).with_extension("wasm");
+        write!(
+            text,
+            "[[proxy]]\nid = '{component}-{number}'\npath = '{}'\n{TERMS}powers = {powers:?}\n[proxy.config]\n{config}\n",
+            path.display()
+        )?;
     }
     Ok(text)
 }

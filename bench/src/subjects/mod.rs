@@ -16,8 +16,8 @@ pub(crate) use chain::ours as with_ours;
 pub use chain::powers;
 pub(crate) use chain::scanning;
 pub use collector::{Behaviour, Collector};
-pub(crate) use process::command;
-pub use process::{CAN_LOOK, Processors, Tree};
+pub use process::{CAN_LOOK, Processors, Tree, printed_to};
+pub(crate) use process::{acp_chain, command, log};
 pub use running::RunningSubject;
 
 /// The numbers of proxies of chains that show the cost of each.
@@ -29,6 +29,9 @@ pub const REFERENCE_COUNTS: [usize; 4] = [0, 1, 3, 5];
 /// The many proxies of one chain, and how many of them subscribe in [`Family::Few`].
 pub const MANY: usize = 100;
 const FEW: usize = 3;
+
+/// The prompts of [`Subject::warm`].
+const WARM_UP: usize = 200;
 
 /// The sessions on one connection in [`Family::Sessions`].
 pub const SESSIONS: usize = 1000;
@@ -155,11 +158,15 @@ impl Subject {
         }
     }
 
-    /// Opens its sessions, in turn in each of its projects.
+    /// Starts it, and opens its sessions, in turn in each of its projects. Returns the milliseconds until `initialize`
+    /// was answered, too.
     ///
     /// # Errors
-    /// If one cannot be opened.
-    pub fn open_sessions(&self, places: &Places, running: &mut RunningSubject) -> Result<()> {
+    /// If it cannot be started, or a session cannot be opened.
+    pub fn open(&self, places: &Places) -> Result<(RunningSubject, f64)> {
+        let mut running = self.start(places)?;
+        running.client.initialize()?;
+        let start = running.since.elapsed().as_secs_f64() * 1e3;
         let mut folders: Vec<_> = projects::folders(self, &places.scratch).collect();
         if folders.is_empty() {
             folders.push(PathBuf::from("/"));
@@ -167,7 +174,19 @@ impl Subject {
         for folder in folders.iter().cycle().take(self.sessions()) {
             running.client.open_session(folder)?;
         }
-        Ok(())
+        Ok((running, start))
+    }
+
+    /// Starts it, opens its sessions, and takes turns until code and buffers are warm. Returns as [`Self::open`] does.
+    ///
+    /// # Errors
+    /// If it cannot be started, or a turn fails.
+    pub fn warm(&self, places: &Places) -> Result<(RunningSubject, f64)> {
+        let (mut running, start) = self.open(places)?;
+        for _ in 0..WARM_UP.max(self.sessions()) {
+            running.client.ping(0)?;
+        }
+        Ok((running, start))
     }
 
     /// Starts it, with the cached compiled code.

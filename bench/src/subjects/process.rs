@@ -1,7 +1,7 @@
 //! A subject's processes, from `/proc`, which only Linux has.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -13,6 +13,9 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Whether processes can be inspected here.
 pub const CAN_LOOK: bool = cfg!(target_os = "linux");
+
+/// The file to which measured programs print errors.
+const LOG: &str = "stderr.log";
 
 /// Ticks per second, the unit of time in `/proc`; for programs it has always been 100.
 const TICKS: u64 = 100;
@@ -64,6 +67,33 @@ pub fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_remove("RUST_LOG").env_remove("RUST_BACKTRACE");
     command
+}
+
+/// acp-chain without arguments, as a user starts it who has set nothing, with its files in this folder.
+pub fn acp_chain(program: &Path, folder: &Path) -> Command {
+    let mut command = command(program);
+    for unset in ["ACP_CHAIN_LOG", "ACP_CHAIN_TRACE", "ACP_CHAIN_TRACE_BODIES"] {
+        command.env_remove(unset);
+    }
+    for name in ["config", "data", "state", "cache"] {
+        let variable = format!("XDG_{}_HOME", name.to_uppercase());
+        command.env(variable, folder.join(name));
+    }
+    command.env("OTEL_SDK_DISABLED", "true");
+    command
+}
+
+/// The file in the folder of the run to which all measured programs print errors.
+pub fn log(scratch: &Path) -> io::Result<File> {
+    let path = scratch.join(LOG);
+    File::options().create(true).append(true).open(path)
+}
+
+/// Where the measured programs printed errors, as the context of an error.
+#[must_use]
+pub fn printed_to(scratch: &Path) -> String {
+    let log = scratch.join(LOG);
+    format!("the measured programs printed to {}", log.display())
 }
 
 /// The indices of these fields in `/proc/ID/stat`, counted from after the name.

@@ -1,13 +1,12 @@
 //! A running subject, with the client in front of it.
 
-use std::fs::File;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::{Subject, Tree};
+use super::{Subject, Tree, log};
 use crate::client::Client;
 
 /// How long a subject has to end before it is killed.
@@ -34,12 +33,8 @@ struct ProcessGuard {
 
 impl RunningSubject {
     pub(super) fn start(subject: &Subject, mut command: Command, scratch: &Path) -> Result<Self> {
-        let log = scratch.join("stderr.log");
-        let log = File::options().create(true).append(true).open(log)?;
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(log);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(log(scratch)?);
         let since = Instant::now();
         let mut child = command
             .spawn()
