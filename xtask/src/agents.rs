@@ -24,7 +24,6 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::publish;
 use hooked::{HOOKED, Hooked};
 use install::Installation;
 use places::{Place, Side};
@@ -32,7 +31,7 @@ use report::{HooksRow, Row, SpeedRow};
 use roster::{AGENTS, Agent};
 use steps::{Outcome, Step};
 use trial::speed;
-use xtask::progress::Progress;
+use xtask::publish;
 use xtask::workspace::Workspace;
 
 #[derive(clap::Args)]
@@ -54,7 +53,6 @@ pub struct Options {
 /// The state of a run.
 struct Run<'a> {
     workspace: &'a Workspace,
-    progress: &'a Progress,
     installed: &'a Installation,
     only: &'a [String],
     failed: String,
@@ -62,11 +60,9 @@ struct Run<'a> {
 
 /// Installs what is missing, runs the agents and the clients, and prints what works.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
-    let progress = &Progress::new(workspace);
     let mut run = Run {
         workspace,
-        progress,
-        installed: &install::all(workspace, progress, options.speed)?,
+        installed: &install::all(workspace, options.speed)?,
         only: &options.only,
         failed: String::new(),
     };
@@ -113,11 +109,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
             publish::tables(workspace, report::PAGE, begin, tables)?;
         }
     }
-    Ok(if failed.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(xtask::verdict(failed.is_empty()))
 }
 
 /// The agent that has these hooks.
@@ -130,7 +122,7 @@ impl Run<'_> {
     fn agents(&mut self) -> Vec<Row> {
         let mut rows = Vec::new();
         for agent in &AGENTS {
-            let version = (agent.version)(self.installed);
+            let version = agent.version(self.installed);
             let play = |place: &Place| trial::play(agent, place);
             rows.extend(self.row(agent.name, version, play));
         }
@@ -157,7 +149,7 @@ impl Run<'_> {
             let (workspace, installed) = (self.workspace, self.installed);
             let title = format!("{} with hooks", hooked.name);
             let row = self.attempt(hooked.name, &title, || {
-                let version = (agent.version)(installed)?;
+                let version = agent.version(installed)?;
                 let mut place = Place::make(workspace, installed, hooked.name, Side::Hooked)?;
                 Ok(HooksRow {
                     name: hooked.name,
@@ -180,7 +172,7 @@ impl Run<'_> {
             let hooked = hooked.context("an agent that is timed is not in the list")?;
             let agent = agent_of(hooked)?;
             let row = self.attempt(name, &format!("{name}, timed"), || {
-                let version = (agent.version)(installed)?;
+                let version = agent.version(installed)?;
                 let places = speed::places(workspace, installed, name)?;
                 Ok(SpeedRow {
                     name,
@@ -237,7 +229,7 @@ impl Run<'_> {
         if !self.only.is_empty() && !self.only.iter().any(|only| name.starts_with(only)) {
             return None;
         }
-        match self.progress.step(title, |_| trials()) {
+        match self.workspace.step(title, |_| trials()) {
             Ok(row) => Some(row),
             Err(error) => {
                 self.failed.extend([format!("{error:#}\n")]);

@@ -14,7 +14,6 @@ use std::process::{Command, Output};
 use anyhow::{Context, Result, ensure};
 use xtask::fetch::debian;
 use xtask::program::EXTENSIONS;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 use crate::dist;
@@ -40,16 +39,12 @@ struct Emulated {
 
 /// Packs the program for arm64, unless one is given, and runs it.
 pub fn run(workspace: &Workspace, program: Option<PathBuf>) -> Result<()> {
-    let progress = Progress::new(workspace);
-    let compiler = debian::installed_from(
-        &progress,
-        "aarch64-linux-gnu-gcc",
-        &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
-    )?;
-    let emulator = debian::installed_from(&progress, "qemu-aarch64", &["qemu-user"])?;
+    let packages = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
+    let compiler = debian::installed(workspace, "aarch64-linux-gnu-gcc", packages)?;
+    let emulator = debian::installed(workspace, "qemu-aarch64", "qemu-user")?;
     let program = match program {
         Some(program) => program,
-        None => pack(workspace, &progress)?,
+        None => pack(workspace)?,
     };
     let folder = workspace.target("arm64");
     let emulated = Emulated::new(&folder, &compiler, emulator, program)?;
@@ -61,13 +56,13 @@ pub fn run(workspace: &Workspace, program: Option<PathBuf>) -> Result<()> {
 }
 
 /// Packs the program. Returns the one that is in the packages.
-fn pack(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+fn pack(workspace: &Workspace) -> Result<PathBuf> {
     let options = dist::Options {
         out: Some(workspace.target("arm64/packages")),
         target: Some(TARGET.to_owned()),
         ..dist::Options::default()
     };
-    dist::run(workspace, progress, options)
+    dist::run(workspace, options)
 }
 
 /// Checks a chain of all extensions.

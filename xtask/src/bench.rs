@@ -17,7 +17,6 @@ use anyhow::{Context, Result};
 
 use crate::make::{self, BuildScope};
 use crate::peers;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 /// The components of the harness's chains.
@@ -32,9 +31,6 @@ const COMPONENTS: [&str; 9] = [
     "project-map",
     "shout-python",
 ];
-
-/// The component for measuring the parts.
-const PASS: [&str; 1] = ["pass"];
 
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "these are flags")]
@@ -78,44 +74,35 @@ pub struct Options {
 
 /// Builds what is missing and measures.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
-    let progress = Progress::new(workspace);
     if options.instructions {
-        return instructions::run(workspace, &progress, options.accept);
+        return instructions::run(workspace, options.accept);
     }
     if options.inspector {
-        return inspector::run(workspace, &progress, options.publish);
+        return inspector::run(workspace, options.publish);
     }
     if options.serve {
-        return serve::run(workspace, &progress, options);
+        return serve::run(workspace, options);
     }
     if options.micro {
-        micro(workspace, &progress)
+        micro(workspace)
     } else {
-        harness(workspace, &progress, options)
+        harness(workspace, options)
     }
 }
 
-fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
-    build_components(workspace, progress, &COMPONENTS)?;
-    let [conductor, native] = peers::fetch_to_measure(workspace, progress)?;
-    build_programs(workspace, progress)?;
+fn harness(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
+    build_components(workspace, &COMPONENTS)?;
+    let [conductor, native] = peers::fetch_to_measure(workspace)?;
+    build_programs(workspace)?;
     let mut harness = Command::new(workspace.target("dist/acp-chain-bench"));
-    harness
-        .arg("--program")
-        .arg(workspace.target("dist/acp-chain"))
-        .arg("--components")
-        .arg(workspace.target("components"))
-        .arg("--conductor")
-        .arg(conductor)
-        .arg("--native")
-        .arg(native)
-        .arg("--recordings")
-        .arg(workspace.path("tests/recordings"))
-        .arg("--out")
-        .arg(workspace.target("bench"));
-    if let Some(commit) = workspace.commit() {
-        harness.arg("--commit").arg(commit);
+    for (option, path) in [
+        ("--conductor", conductor),
+        ("--native", native),
+        ("--recordings", workspace.path("tests/recordings")),
+    ] {
+        harness.arg(option).arg(path);
     }
+    common(workspace, &mut harness);
     if options.quick {
         harness.arg("--quick");
     }
@@ -138,46 +125,41 @@ fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
             .arg("--publish")
             .arg(workspace.path("docs/performance"));
     }
-    ended(&mut harness)
+    xtask::follow(&mut harness)
 }
 
-fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
-    build_components(workspace, progress, &PASS)?;
-    let mut bench = workspace.distributed();
-    bench
-        .args(["bench", "--profile", "dist", "--package", "acp-chain"])
-        .args(["--bench", "parts"])
-        .env("ACP_CHAIN_COMPONENTS", workspace.target("components"));
-    ended(&mut bench)
+/// Adds the options that both harnesses take.
+fn common(workspace: &Workspace, harness: &mut Command) {
+    for (option, path) in [
+        ("--program", workspace.target("dist/acp-chain")),
+        ("--components", workspace.target("components")),
+        ("--out", workspace.target("bench")),
+    ] {
+        harness.arg(option).arg(path);
+    }
+    if let Some(commit) = workspace.commit() {
+        harness.arg("--commit").arg(commit);
+    }
+}
+
+fn micro(workspace: &Workspace) -> Result<ExitCode> {
+    build_components(workspace, &["pass"])?;
+    let mut bench = workspace.distributed("bench --package acp-chain --bench parts");
+    xtask::follow(bench.env("ACP_CHAIN_COMPONENTS", workspace.target("components")))
 }
 
 /// Builds the program and the harness.
-fn build_programs(workspace: &Workspace, progress: &Progress) -> Result<()> {
+fn build_programs(workspace: &Workspace) -> Result<()> {
     // Separately: a common build would unify the features of their dependencies.
-    build_program(workspace, progress, "acp-chain-cli")?;
-    build_program(workspace, progress, "acp-chain-bench")
+    build_program(workspace, "acp-chain-cli")?;
+    build_program(workspace, "acp-chain-bench")
 }
 
-fn build_program(workspace: &Workspace, progress: &Progress, package: &str) -> Result<()> {
-    progress.step(&format!("{package}, optimised"), |step| {
-        let mut build = workspace.distributed();
-        step.run(build.args(["build", "--profile", "dist", "--package", package]))
-    })
+fn build_program(workspace: &Workspace, package: &str) -> Result<()> {
+    let mut build = workspace.distributed(&format!("build --package {package}"));
+    workspace.run(&format!("{package}, optimised"), &mut build)
 }
 
-fn build_components(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {
-    make::components(workspace, progress, BuildScope::Tests, names).map(drop)
-}
-
-/// Runs a command with our standard output; succeeds if it does.
-fn ended(command: &mut Command) -> Result<ExitCode> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let status = command
-        .status()
-        .with_context(|| format!("{program} could not be started"))?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+fn build_components(workspace: &Workspace, names: &[&str]) -> Result<()> {
+    make::components(workspace, BuildScope::Tests, names).map(drop)
 }

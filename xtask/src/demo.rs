@@ -16,15 +16,7 @@ const EXTENSIONS: [&str; 3] = ["rules", "permissions", "redact"];
 /// Runs the demo of this program, or of a new build.
 pub fn run(workspace: &Workspace, program: Option<PathBuf>) -> Result<ExitCode> {
     let program = program.map_or_else(|| build(workspace), Ok)?;
-    let status = Command::new(&program)
-        .arg("demo")
-        .status()
-        .with_context(|| format!("{} cannot be started", program.display()))?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    xtask::follow(Command::new(program).arg("demo"))
 }
 
 fn build(workspace: &Workspace) -> Result<PathBuf> {

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::Result;
 use xtask::platform::Platform;
 use xtask::program::{EXTENSIONS, PROGRAM, build_to_distribute, bundle_for};
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 use crate::make::{self, BuildScope};
@@ -29,7 +28,7 @@ pub struct Options {
 }
 
 /// Builds the program unless one is given, and packs it in all formats. Returns the packed program.
-pub fn run(workspace: &Workspace, progress: &Progress, options: Options) -> Result<PathBuf> {
+pub fn run(workspace: &Workspace, options: Options) -> Result<PathBuf> {
     let target = options.target.as_deref().map(Platform::of).transpose()?;
     let platform = target.map_or_else(Platform::here, Ok)?;
     let from = options.from.map(absolute).transpose()?;
@@ -38,24 +37,24 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: Options) -> Resu
     let (program, native) = match (from, target) {
         (Some(program), None) => (program.clone(), program),
         (None, None) => {
-            let program = build(workspace, progress, platform)?;
+            let program = build(workspace, platform)?;
             (program.clone(), program)
         }
         (from, Some(platform)) => {
-            let native = cross::native(workspace, progress)?;
-            let built = || cross::build(workspace, progress, platform, &native);
+            let native = cross::native(workspace)?;
+            let built = || cross::build(workspace, platform, &native);
             (from.map_or_else(built, Ok)?, native)
         }
     };
-    pack(workspace, progress, platform, &program, &native, &out)?;
+    pack(workspace, platform, &program, &native, &out)?;
     Ok(program)
 }
 
 /// Builds the program with its extensions, which are compiled for any processor of this platform: for that of the
 /// builder, users with an older one would compile them, and each builder would pack other bytes.
-fn build(workspace: &Workspace, progress: &Progress, platform: Platform) -> Result<PathBuf> {
-    let extensions = make::components(workspace, progress, BuildScope::Tests, &EXTENSIONS)?;
-    let built = build_to_distribute(workspace, progress)?;
+fn build(workspace: &Workspace, platform: Platform) -> Result<PathBuf> {
+    let extensions = make::components(workspace, BuildScope::Tests, &EXTENSIONS)?;
+    let built = build_to_distribute(workspace)?;
     let folder = workspace.target("dist/bundled");
     fs::create_dir_all(&folder)?;
     let program = folder.join(PROGRAM);
@@ -66,7 +65,6 @@ fn build(workspace: &Workspace, progress: &Progress, platform: Platform) -> Resu
 /// Packs a program of this platform. `native` is one of the same version that runs here.
 fn pack(
     workspace: &Workspace,
-    progress: &Progress,
     platform: Platform,
     program: &Path,
     native: &Path,
@@ -83,12 +81,12 @@ fn pack(
         "--out".as_ref(),
         out.as_ref(),
     ];
-    make::run_dist(workspace, progress, args)
+    make::run_dist(workspace, args)
 }
 
 /// Writes what a release has beside its packages, with these options of `xtask-dist`.
 pub fn release_files(workspace: &Workspace, options: &[String]) -> Result<()> {
     let args = ["release-files"].into_iter();
     let args = args.chain(options.iter().map(String::as_str));
-    make::run_dist(workspace, &Progress::new(workspace), args)
+    make::run_dist(workspace, args)
 }

@@ -18,6 +18,17 @@ pub struct Host {
     lines: Receiver<String>,
 }
 
+/// A process that is killed when this is dropped.
+pub struct Process(pub Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The process may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A path as a string argument.
 pub fn text(path: &Path) -> Result<String> {
     let text = path.to_str().context("a path is not UTF-8")?;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use xtask::program::{EXTENSIONS, PROGRAM, bundle};
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 use crate::make::{self, BuildScope};
@@ -26,8 +25,7 @@ pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
 
 /// Builds the program, and writes a copy with these extensions to a file.
 pub fn build(workspace: &Workspace, extensions: &[&str], to: &Path) -> Result<()> {
-    let progress = Progress::new(workspace);
-    let components = make::components(workspace, &progress, BuildScope::Program, extensions)?;
+    let components = make::components(workspace, BuildScope::Program, extensions)?;
     bundle(&workspace.target("release").join(PROGRAM), &components, to)
 }
 

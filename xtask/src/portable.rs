@@ -14,8 +14,7 @@ use anyhow::Result;
 
 use xtask::fetch::target;
 use xtask::fetch::zig::{self, Zig};
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 /// The package of the program.
 const PROGRAM: &str = "acp-chain-cli";
@@ -55,8 +54,7 @@ fn check_packages(
     workspace: &Workspace,
     packages: impl Fn(&Target) -> &'static [&'static str],
 ) -> Result<()> {
-    let progress = Progress::new(workspace);
-    let zig = zig::install(workspace, &progress)?;
+    let zig = zig::install(workspace)?;
     let folder = workspace.target("portable");
     fs::create_dir_all(&folder)?;
     let archiver = wrap(&zig, &folder, "ar", "ar")?;
@@ -64,27 +62,20 @@ fn check_packages(
         let Target {
             triple, zig: name, ..
         } = target;
-        progress.step(&format!("host for {triple}"), |step| {
-            target::add(&progress, step, triple)?;
-            let compiler = wrap(
-                &zig,
-                &folder,
-                &format!("cc-{triple}"),
-                &format!("cc -target {name}"),
-            )?;
+        workspace.step(&format!("host for {triple}"), |step| {
+            target::add(workspace, step, triple)?;
+            let script = format!("cc-{triple}");
+            let compiler = wrap(&zig, &folder, &script, &format!("cc -target {name}"))?;
             let variable = triple.replace('-', "_");
-            let mut clippy = cargo();
+            let words = format!("clippy --lib --bins --locked --target {triple}");
+            let mut clippy = workspace.cargo(&words);
+            for package in packages(target) {
+                clippy.args(["--package", package]);
+            }
             clippy
-                .args(["clippy", "--lib", "--bins", "--locked", "--target", triple])
-                .args(
-                    packages(target)
-                        .iter()
-                        .flat_map(|package| ["--package", package]),
-                )
                 .args(["--", "-D", "warnings"])
                 .env(format!("CC_{variable}"), compiler)
-                .env(format!("AR_{variable}"), &archiver)
-                .current_dir(workspace.path(""));
+                .env(format!("AR_{variable}"), &archiver);
             step.run(zig.cached(&mut clippy))
         })?;
     }

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::progress::Progress;
 use crate::workspace::Workspace;
 
 /// The program's file name.
@@ -27,12 +26,9 @@ pub const EXTENSIONS: [&str; 7] = [
 ];
 
 /// Builds the program without extensions, with the profile `dist`.
-pub fn build_to_distribute(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    progress.step("acp-chain, with the profile dist", |step| {
-        let mut build = workspace.distributed();
-        build.args(["build", "--locked", "--profile", "dist"]);
-        step.run(build.args(["--package", "acp-chain-cli"]))
-    })?;
+pub fn build_to_distribute(workspace: &Workspace) -> Result<PathBuf> {
+    let mut build = workspace.distributed("build --locked --package acp-chain-cli");
+    workspace.run("acp-chain, with the profile dist", &mut build)?;
     Ok(workspace.target("dist").join(PROGRAM))
 }
 

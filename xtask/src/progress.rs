@@ -13,8 +13,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::workspace::Workspace;
-
 /// How much of a log an error shows; the rest is in the file.
 const SHOWN_LINES: usize = 60;
 
@@ -36,11 +34,11 @@ pub struct Step {
 }
 
 impl Progress {
-    /// Logs go to `target/xtask/logs`.
-    pub fn new(workspace: &Workspace) -> Self {
+    /// Logs go to this folder.
+    pub fn new(logs: PathBuf) -> Self {
         Self {
             bars: MultiProgress::new(),
-            logs: workspace.target("xtask/logs"),
+            logs,
             times: Mutex::default(),
         }
     }

@@ -3,7 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, Result};
-use xtask::workspace::Workspace;
+
+use crate::workspace::Workspace;
 
 /// The mark after a table.
 const END: &str = "<!-- end -->";

@@ -2,10 +2,10 @@
 //! and packages of the tested program.
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 use crate::conformance;
 use crate::dist;
@@ -19,35 +19,26 @@ const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
 /// installs the packages, and runs the conformance suite in all versions of MCP.
 pub fn check(workspace: &Workspace) -> Result<()> {
     portable::check_program(workspace)?;
-    let progress = Progress::new(workspace);
-    make::run(workspace, &progress, BuildScope::Tests, ["reproducible"])?;
+    make::run(workspace, BuildScope::Tests, ["reproducible"])?;
     let program = ["reproducible", "--program"];
-    make::run(workspace, &progress, BuildScope::Tests, program)?;
+    make::run(workspace, BuildScope::Tests, program)?;
     let packed = ["packages", "packages-again"].map(|name| workspace.target("dist").join(name));
     for folder in &packed {
         let options = dist::Options {
             out: Some(folder.clone()),
             ..dist::Options::default()
         };
-        dist::run(workspace, &progress, options)?;
+        dist::run(workspace, options)?;
     }
-    let sums = packed
-        .each_ref()
-        .map(|folder| fs::read(folder.join("SHA256SUMS")));
-    let [first, second] = sums;
+    let read = |folder: &PathBuf| fs::read(folder.join("SHA256SUMS"));
+    let [first, second] = packed.each_ref().map(read);
     ensure!(
         first? == second?,
         "{} and {} were packed from the same program, but differ",
         packed[0].display(),
         packed[1].display()
     );
-    progress.step("installing the packages", |step| {
-        let mut test = cargo();
-        test.args(["test", "--workspace", "--test", "product", "dist::"]);
-        step.run(
-            test.env(PACKAGES, &packed[0])
-                .current_dir(workspace.path("")),
-        )
-    })?;
-    conformance::run_suite(workspace, &progress, "all")
+    let mut test = workspace.cargo("test --workspace --test product dist::");
+    workspace.run("installing the packages", test.env(PACKAGES, &packed[0]))?;
+    conformance::run_suite(workspace, "all")
 }

@@ -7,19 +7,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
 const VERSIONS: [&str; 2] = ["v1", "v2"];
 
 /// Writes the schemas of the crate.
-pub fn write(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    let program = build(
-        workspace,
-        progress,
-        &workspace.path("xtask/schema"),
-        &["--locked"],
-    )?;
+pub fn write(workspace: &Workspace) -> Result<()> {
+    let program = build(workspace, &workspace.path("xtask/schema"), &["--locked"])?;
     for version in VERSIONS {
         fs::write(file(workspace, version), print(&program, version)?)?;
     }
@@ -27,7 +21,7 @@ pub fn write(workspace: &Workspace, progress: &Progress) -> Result<()> {
 }
 
 /// Prints how the schemas of the newest crate differ from ours.
-pub fn tell_newer(workspace: &Workspace, progress: &Progress) -> Result<()> {
+pub fn tell_newer(workspace: &Workspace) -> Result<()> {
     let (ours, copy) = (
         workspace.path("xtask/schema"),
         workspace.target("newest/schema"),
@@ -39,7 +33,7 @@ pub fn tell_newer(workspace: &Workspace, progress: &Progress) -> Result<()> {
     ensure!(any != manifest, "{} pins no version", ours.display());
     fs::write(copy.join("Cargo.toml"), any)?;
     let _ = fs::remove_file(copy.join("Cargo.lock"));
-    let program = build(workspace, progress, &copy, &[])?;
+    let program = build(workspace, &copy, &[])?;
     for version in VERSIONS {
         let ours = fs::read_to_string(file(workspace, version))?;
         let (ours, newest) = (facts(&ours)?, facts(&print(&program, version)?)?);
@@ -60,14 +54,9 @@ fn file(workspace: &Workspace, version: &str) -> PathBuf {
     workspace.path(format!("host/messages/schema/{version}.json"))
 }
 
-fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    folder: &Path,
-    args: &[&str],
-) -> Result<PathBuf> {
+fn build(workspace: &Workspace, folder: &Path, args: &[&str]) -> Result<PathBuf> {
     let target = workspace.target("schema");
-    progress.step("the schemas of the protocol", |step| {
+    workspace.step("the schemas of the protocol", |step| {
         let mut build = cargo();
         build.arg("build").args(args).arg("--target-dir");
         step.run(build.arg(&target).current_dir(folder))

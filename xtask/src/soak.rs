@@ -21,25 +21,13 @@ use crate::make::{self, BuildScope};
 use client::Client;
 use report::Report;
 use samples::Samples;
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 /// Builds what is missing, drives the chain, prints the counts, and succeeds if nothing grew and nothing is missing.
 pub fn run(workspace: &Workspace, minutes: u64) -> Result<ExitCode> {
-    let progress = Progress::new(workspace);
-    make::components(workspace, &progress, BuildScope::Tests, &script::PROXIES)?;
-    progress.step("acp-chain and its agent", |step| {
-        let mut build = cargo();
-        build.args([
-            "build",
-            "--workspace",
-            "--bin",
-            "acp-chain",
-            "--bin",
-            "wild-agent",
-        ]);
-        step.run(build.current_dir(workspace.path("")))
-    })?;
+    make::components(workspace, BuildScope::Tests, &script::PROXIES)?;
+    let mut build = workspace.cargo("build --workspace --bin acp-chain --bin wild-agent");
+    workspace.run("acp-chain and its agent", &mut build)?;
     let program = workspace.target("debug/acp-chain");
     let folder = workspace.target("soak");
     if folder.exists() {
@@ -66,9 +54,5 @@ pub fn run(workspace: &Workspace, minutes: u64) -> Result<ExitCode> {
     let report = Report::new(counts, &log, &samples);
     println!("{report}");
     println!("\nThe log: {}", folder.join("acp-chain.log").display());
-    Ok(if report.complaints().is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(xtask::verdict(report.complaints().is_empty()))
 }

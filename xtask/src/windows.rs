@@ -12,8 +12,8 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use xtask::fetch::{debian, target};
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::publish;
+use xtask::workspace::Workspace;
 
 use crate::make::{self, BuildScope};
 
@@ -28,10 +28,9 @@ const COMPONENTS: [&str; 3] = ["redact", "todo", "files"];
 /// The program of the tests, in `tests/systems`.
 const TESTS: &str = "systems";
 
-/// The page with the results, and the marks around them.
+/// The page with the results, and the mark before them.
 const PAGE: &str = "docs/systems.md";
 const BEGIN: &str = "<!-- by cargo xtask windows -->\n";
-const END: &str = "<!-- end -->";
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -68,13 +67,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
         !options.publish || options.args.is_empty(),
         "only the results of all tests are published"
     );
-    let progress = Progress::new(workspace);
-    debian::installed_from(&progress, COMPILER, &["gcc-mingw-w64-x86-64-win32"])?;
-    let wine = Wine::find(workspace, &progress)?;
-    make::components(workspace, &progress, BuildScope::Tests, &COMPONENTS)?;
-    let built = build(workspace, &progress)?;
-    let folder = beside(workspace, &progress, &built)?;
-    wine.begin(&progress)?;
+    debian::installed(workspace, COMPILER, "gcc-mingw-w64-x86-64-win32")?;
+    let wine = Wine::find(workspace)?;
+    make::components(workspace, BuildScope::Tests, &COMPONENTS)?;
+    let built = build(workspace)?;
+    let folder = beside(workspace, &built)?;
+    wine.begin(workspace)?;
     let probes = wine.probe(&folder)?;
     let tests = wine.test(workspace, &built, &options.args)?;
     let failed = tests.iter().filter(|test| test.says != "ok").count();
@@ -83,40 +81,25 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
         println!("{}: {}", probe.about, probe.says);
     }
     if options.publish {
-        publish(workspace, &table(&wine.version()?, &tests, &probes))?;
+        let results = table(&wine.version()?, &tests, &probes);
+        publish::tables(workspace, PAGE, BEGIN, &results)?;
     }
-    Ok(if failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(xtask::verdict(failed == 0))
 }
 
 /// Builds the program and the tests.
-fn build(workspace: &Workspace, progress: &Progress) -> Result<Built> {
+fn build(workspace: &Workspace) -> Result<Built> {
     let log = workspace.target("windows/build.json");
     fs::create_dir_all(log.with_file_name(""))?;
-    progress.step("program and tests for Windows", |step| {
-        target::add(progress, step, TARGET)?;
-        let mut build = cargo();
-        build.args(["build", "--locked", "--target", TARGET]);
-        for package in ["acp-chain-cli", "acp-chain-systems"] {
-            build.args(["--package", package]);
-        }
-        for program in ["acp-chain", "systems-agent"] {
-            build.args(["--bin", program]);
-        }
-        build.args(["--test", TESTS]);
-        // Read below.
-        build.arg("--message-format=json-render-diagnostics");
-        let variable = TARGET.replace('-', "_");
-        build
-            .env(format!("CC_{variable}"), COMPILER)
-            .env(
-                format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase()),
-                COMPILER,
-            )
-            .current_dir(workspace.path(""));
+    workspace.step("program and tests for Windows", |step| {
+        target::add(workspace, step, TARGET)?;
+        let mut build = workspace.cargo(
+            "build --locked --package acp-chain-cli --package acp-chain-systems \
+             --bin acp-chain --bin systems-agent",
+        );
+        // The output is read below.
+        build.args(["--test", TESTS, "--message-format=json-render-diagnostics"]);
+        target::compile_for(&mut build, TARGET, COMPILER);
         step.run_into(&mut build, &log)
     })?;
     let messages = fs::read_to_string(&log)?;
@@ -143,12 +126,12 @@ fn build(workspace: &Workspace, progress: &Progress) -> Result<Built> {
 
 /// Builds the probes, and the library that Wine lacks, beside all programs that need that. Returns the folder of the
 /// probes.
-fn beside(workspace: &Workspace, progress: &Progress, built: &Built) -> Result<PathBuf> {
+fn beside(workspace: &Workspace, built: &Built) -> Result<PathBuf> {
     let folder = workspace.target("windows/bin");
     fs::create_dir_all(&folder)?;
     let source = |name: &str| workspace.path("tests/systems/wine").join(name);
     let library = folder.join("bcryptprimitives.dll");
-    progress.step("probes of Wine", |step| {
+    workspace.step("probes of Wine", |step| {
         let mut compile = Command::new(COMPILER);
         compile.args(["-Wall", "-O1", "-o"]);
         compile.arg(folder.join("probes.exe"));
@@ -170,9 +153,9 @@ fn on_windows(path: &Path) -> String {
 
 impl Wine {
     /// Finds Wine, or installs it, which needs root.
-    fn find(workspace: &Workspace, progress: &Progress) -> Result<Self> {
+    fn find(workspace: &Workspace) -> Result<Self> {
         // The first is the program, which starts that of the second.
-        let program = debian::installed_from(progress, "wine", &["wine", "wine64"])?;
+        let program = debian::installed(workspace, "wine", "wine wine64")?;
         let wine = Self {
             program,
             folder: workspace.target("windows/wine"),
@@ -206,8 +189,8 @@ impl Wine {
     }
 
     /// Makes the folder of a new machine, with an empty profile.
-    fn begin(&self, progress: &Progress) -> Result<()> {
-        progress.step("Wine's folder", |step| {
+    fn begin(&self, workspace: &Workspace) -> Result<()> {
+        workspace.step("Wine's folder", |step| {
             let _ = fs::remove_dir_all(&self.folder);
             step.run(self.command("wineboot.exe").arg("--init"))
         })
@@ -297,20 +280,6 @@ fn table(wine: &str, tests: &[Outcome], probes: &[Outcome]) -> String {
         let _ = writeln!(text, "| {about} | {says} |");
     }
     text
-}
-
-/// Writes the results into the book.
-fn publish(workspace: &Workspace, results: &str) -> Result<()> {
-    let path = workspace.path(PAGE);
-    let page = fs::read_to_string(&path).with_context(|| format!("{PAGE} is missing"))?;
-    let parts = page.split_once(BEGIN).and_then(|(before, rest)| {
-        let (_, after) = rest.split_once(END)?;
-        Some((before, after))
-    });
-    let (before, after) = parts.with_context(|| format!("{PAGE} has no place for the results"))?;
-    fs::write(&path, format!("{before}{BEGIN}\n{results}\n{END}{after}"))?;
-    println!("{}", path.display());
-    Ok(())
 }
 
 #[cfg(test)]

@@ -8,11 +8,15 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::progress::{Progress, Step};
+
 /// The checkout that this program was started in.
 pub struct Workspace {
     root: PathBuf,
     target: PathBuf,
     metadata: Value,
+    /// What the developer sees of a command.
+    pub progress: Progress,
 }
 
 /// A member of the workspace whose library is a `cdylib`: a proxy in Rust.
@@ -61,11 +65,30 @@ impl Workspace {
                 .with_context(|| format!("cargo metadata has no {key}"))?
                 .into())
         };
+        let target = path("target_directory")?;
         Ok(Self {
             root: path("workspace_root")?,
-            target: path("target_directory")?,
+            progress: Progress::new(target.join("xtask/logs")),
+            target,
             metadata,
         })
+    }
+
+    /// A command of cargo in the checkout, with these words.
+    pub fn cargo(&self, words: &str) -> Command {
+        let mut cargo = cargo();
+        cargo.args(words.split_whitespace()).current_dir(&self.root);
+        cargo
+    }
+
+    /// Runs a step, and prints how long it took.
+    pub fn step<T>(&self, name: &str, work: impl FnOnce(&Step) -> Result<T>) -> Result<T> {
+        self.progress.step(name, work)
+    }
+
+    /// Runs a program as a step.
+    pub fn run(&self, name: &str, command: &mut Command) -> Result<()> {
+        self.step(name, |step| step.run(command))
     }
 
     /// A path in the checkout.
@@ -75,17 +98,16 @@ impl Workspace {
 
     /// A command of cargo that builds with the profile `dist`, with the same bytes wherever the checkout is. All such
     /// commands have the same options, so that they share what they build.
-    pub fn distributed(&self) -> Command {
+    pub fn distributed(&self, words: &str) -> Command {
         let (root, target) = (self.root.display(), self.target.display());
         let folders = [
             format!("--remap-path-prefix={root}=/acp-chain"),
             format!("--remap-path-prefix={target}=/acp-chain/target"),
         ];
         let options: Vec<_> = same_home().into_iter().chain(folders).collect();
-        let mut cargo = cargo();
-        cargo
-            .env("CARGO_ENCODED_RUSTFLAGS", options.join("\u{1f}"))
-            .current_dir(&self.root);
+        let mut cargo = self.cargo(words);
+        cargo.args(["--profile", "dist"]);
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", options.join("\u{1f}"));
         // Of a copy, it is in the copy.
         cargo.env("CARGO_TARGET_DIR", &self.target);
         cargo

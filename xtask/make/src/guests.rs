@@ -21,12 +21,11 @@ use acp_chain_author::component::{self, Imports};
 use acp_chain_package::Project;
 use anyhow::{Context, Result, anyhow, bail};
 
-use xtask::progress::Progress;
 use xtask::stamp::Stamp;
 use xtask::workspace::{GuestCrate, Workspace};
 
 /// Builds the component of an example unless it is up to date.
-type Build = fn(&Workspace, &Progress, &Example, &Path) -> Result<()>;
+type Build = fn(&Workspace, &Example, &Path) -> Result<()>;
 
 /// The languages other than Rust.
 const LANGUAGES: [(&str, Build); 3] = [
@@ -90,8 +89,7 @@ fn encode(module: &Path, component: &Path) -> Result<()> {
 
 /// Builds the components with these names, or all, and lists them.
 pub fn build(workspace: &Workspace, names: &[String]) -> Result<()> {
-    let progress = Progress::new(workspace);
-    for component in build_with(workspace, &progress, names)? {
+    for component in build_with(workspace, names)? {
         let size = fs::metadata(&component)?.len().div_ceil(1024);
         println!("{size:>7} KiB  {}", component.display());
     }
@@ -99,11 +97,7 @@ pub fn build(workspace: &Workspace, names: &[String]) -> Result<()> {
 }
 
 /// Like [`build`], as a part of a larger command. Returns the files.
-pub fn build_with(
-    workspace: &Workspace,
-    progress: &Progress,
-    names: &[String],
-) -> Result<Vec<PathBuf>> {
+pub fn build_with(workspace: &Workspace, names: &[String]) -> Result<Vec<PathBuf>> {
     let mut sources = sources(workspace);
     if let Some(unknown) = names.iter().find(|name| !sources.contains_key(*name)) {
         let known: Vec<&str> = sources.keys().map(String::as_str).collect();
@@ -132,13 +126,13 @@ pub fn build_with(
         let others = scope.spawn(|| {
             others
                 .iter()
-                .try_for_each(|(build, example, file)| build(workspace, progress, example, file))
+                .try_for_each(|(build, example, file)| build(workspace, example, file))
         });
-        let crates = rust::build(workspace, progress, &crates);
+        let crates = rust::build(workspace, &crates);
         let others = others.join().map_err(|_| anyhow!("a build panicked"))?;
         crates.and(others)
     })?;
-    projects::build(workspace, progress, &projects)?;
+    projects::build(workspace, &projects)?;
     Ok(components)
 }
 

@@ -16,12 +16,11 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::guests::projects;
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::publish;
+use xtask::workspace::Workspace;
 
-/// The marks around the table in the page.
-const ABOVE: &str = "<!-- by cargo xtask languages -->\n\n";
-const BELOW: &str = "\n<!-- end -->";
+/// The mark before the table in the page.
+const ABOVE: &str = "<!-- by cargo xtask languages -->\n";
 
 /// The name of every project.
 const NAME: &str = "measured";
@@ -75,13 +74,12 @@ struct BenchOutput {
 
 /// Builds, measures and writes.
 pub fn run(workspace: &Workspace) -> Result<()> {
-    let progress = Progress::new(workspace);
-    let path = projects::toolchains(workspace, &progress)?;
+    let path = projects::toolchains(workspace)?;
     let mut all = Vec::new();
     for language in LANGUAGES {
-        all.push(progress.step(language.title, |_| build(workspace, language, &path))?);
+        all.push(workspace.step(language.title, |_| build(workspace, language, &path))?);
     }
-    let measured = measure(workspace, &progress, &all)?;
+    let measured = measure(workspace, &all)?;
     let mut table = String::from(
         "| | Toolchain | Lines: `prompt`, `tools` | Component | Built again in | A message | Memory | Says file and line |\n\
          |---|---|---|---|---|---|---|---|\n",
@@ -103,15 +101,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
              {says_where} |"
         )?;
     }
-    let page = workspace.path("docs/languages/README.md");
-    let text = fs::read_to_string(&page)?;
-    let parts = text
-        .split_once(ABOVE)
-        .and_then(|(before, rest)| Some((before, rest.split_once(BELOW)?.1)));
-    let (before, after) = parts.context("docs/languages/README.md has no place for the table")?;
-    fs::write(&page, format!("{before}{ABOVE}{table}{BELOW}{after}"))?;
-    println!("{}", page.display());
-    Ok(())
+    publish::tables(workspace, "docs/languages/README.md", ABOVE, &table)
 }
 
 /// Builds the project that changes prompts, and once more after a change; counts its lines, and those of one with a
@@ -189,27 +179,9 @@ fn lines(project: &Path) -> Result<usize> {
 }
 
 /// Sends messages through each component, in an optimised host.
-fn measure(
-    workspace: &Workspace,
-    progress: &Progress,
-    all: &[BuiltProject],
-) -> Result<Vec<BenchOutput>> {
-    let bench = || {
-        let mut bench = cargo();
-        bench.args([
-            "bench",
-            "--locked",
-            "--package",
-            "acp-chain",
-            "--bench",
-            "languages",
-        ]);
-        bench.current_dir(workspace.path(""));
-        bench
-    };
-    progress.step("the host, optimised", |step| {
-        step.run(bench().arg("--no-run"))
-    })?;
+fn measure(workspace: &Workspace, all: &[BuiltProject]) -> Result<Vec<BenchOutput>> {
+    let bench = || workspace.cargo("bench --locked --package acp-chain --bench languages");
+    workspace.run("the host, optimised", bench().arg("--no-run"))?;
     let components = all.iter().map(|built| &built.component);
     let output = bench()
         .arg("--")

@@ -8,7 +8,6 @@ use anyhow::{Context, Result, ensure};
 
 use crate::guests;
 use xtask::program::{EXTENSIONS, build_to_distribute};
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 /// The entries that are not sources.
@@ -16,14 +15,13 @@ const LEFT_OUT: [&str; 3] = [".git", "target", "node_modules"];
 
 /// Builds these extensions, or all, here and from a copy of the checkout in another folder, and compares the bytes.
 pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
-    let progress = &Progress::new(workspace);
     let names = match names {
         [] => &EXTENSIONS.map(str::to_owned),
         names => names,
     };
-    guests::build_with(workspace, progress, names)?;
+    guests::build_with(workspace, names)?;
     let elsewhere = elsewhere(workspace)?;
-    guests::build_with(&elsewhere, progress, names)?;
+    guests::build_with(&elsewhere, names)?;
     for name in names {
         let file = Path::new("components").join(name).with_extension("wasm");
         compare(&workspace.target(&file), &elsewhere.target(&file))?;
@@ -34,9 +32,8 @@ pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
 /// Builds the program without extensions here and from a copy of the checkout, with the profile `dist`, and compares
 /// the bytes.
 pub fn check_program(workspace: &Workspace) -> Result<()> {
-    let progress = &Progress::new(workspace);
-    let own = build_to_distribute(workspace, progress)?;
-    let copy = build_to_distribute(&elsewhere(workspace)?, progress)?;
+    let own = build_to_distribute(workspace)?;
+    let copy = build_to_distribute(&elsewhere(workspace)?)?;
     compare(&own, &copy)
 }
 

@@ -23,7 +23,6 @@ use catalogue::Catalogue;
 use shape::Shape;
 use write::NamedRule;
 use xtask::fetch::crates;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 /// The crate that carries the catalogue.
@@ -31,9 +30,8 @@ pub const CRATE: (&str, &str) = ("kingfisher-rules", "3.0.1");
 
 /// Writes the table and the page.
 pub fn make(workspace: &Workspace) -> Result<()> {
-    let progress = Progress::new(workspace);
     let (name, version) = CRATE;
-    let folder = crates::source(workspace, &progress, name, version)?;
+    let folder = crates::source(workspace, name, version)?;
     let sources = sources(folder.join("generated/upstream-sources.json.gz"))?;
     let of = |end: &str| -> Result<(&str, &str)> {
         let found = sources.iter().find(|(address, _)| address.ends_with(end));

@@ -16,8 +16,7 @@ use serde_json::Value;
 
 use crate::rules;
 use xtask::fetch::{crates, python};
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 /// The wheel of the engine and its version, and the version with examples.
 const ENGINE: (&str, &str) = ("kingfisher-bin", "2.14.0");
@@ -41,15 +40,14 @@ struct SideFindings {
 
 /// Compares, and prints the figures. The peers have to be installed.
 pub fn compare(workspace: &Workspace) -> Result<()> {
-    let progress = &Progress::new(workspace);
     let (name, version) = ENGINE;
-    let engine = program(&python::wheel(workspace, progress, name, version)?)?;
-    let older = program(&python::wheel(workspace, progress, name, EXAMPLES)?)?;
+    let engine = program(&python::wheel(workspace, name, version)?)?;
+    let older = program(&python::wheel(workspace, name, EXAMPLES)?)?;
     let (name, version) = rules::CRATE;
-    let rules = crates::source(workspace, progress, name, version)?;
+    let rules = crates::source(workspace, name, version)?;
     let rules = rules.join("generated/rules/betterleaks.yml");
 
-    build_look(workspace, progress)?;
+    build_look(workspace)?;
 
     let examples = examples(&fs::read(older)?);
     ensure!(
@@ -170,9 +168,8 @@ fn ordinary(workspace: &Workspace) -> Result<Vec<String>> {
         vec![peers.join("npm/node_modules")],
         vec![peers.join("python/lib")],
     ];
-    let metadata = cargo()
-        .args(["metadata", "--format-version=1", "--locked"])
-        .current_dir(workspace.path(""))
+    let metadata = workspace
+        .cargo("metadata --format-version=1 --locked")
         .output()?;
     let metadata: Value = serde_json::from_slice(&metadata.stdout)
         .with_context(|| String::from_utf8_lossy(&metadata.stderr).into_owned())?;
@@ -281,12 +278,9 @@ fn by_engine(
 }
 
 /// Builds the example that redacts texts, with the features of the workspace, so that the tests' build has it already.
-fn build_look(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    progress.step("the example `look` of acp-chain-secrets", |step| {
-        let mut build = cargo();
-        build.args(["build", "--workspace", "--example", "look"]);
-        step.run(build.current_dir(workspace.path("")))
-    })
+fn build_look(workspace: &Workspace) -> Result<()> {
+    let mut build = workspace.cargo("build --workspace --example look");
+    workspace.run("the example `look` of acp-chain-secrets", &mut build)
 }
 
 /// The redacted texts, and the names of the findings.

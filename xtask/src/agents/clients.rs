@@ -47,7 +47,7 @@ fn turn(
     word: &str,
     wanted: &str,
 ) -> Result<Outcome> {
-    let launch = (agent.launch)(place)?;
+    let launch = agent.launch(place)?;
     let program = place.installed.npm_program(package, "acpx")?;
     let mut command = place.start(&launch, "timeout")?;
     command.args([SECONDS, "node"]).arg(program);

@@ -10,8 +10,7 @@ use serde_json::Value;
 use crate::make::{self, BuildScope};
 use xtask::fetch::{npm, python};
 use xtask::program::{PROGRAM, bundle};
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 /// The chain, the proxy next to the client first.
 pub const CHAIN: [&str; 2] = ["todo", "redact"];
@@ -41,24 +40,23 @@ pub struct Installation {
 }
 
 /// Installs and builds everything. To be measured, acp-chain is optimised, as for users.
-pub fn all(workspace: &Workspace, progress: &Progress, is_measured: bool) -> Result<Installation> {
+pub fn all(workspace: &Workspace, is_measured: bool) -> Result<Installation> {
     let scripts = workspace.path("tests/peers/coding-agents");
     let into = workspace.target("peers/coding-agents");
-    let programs = npm::install(workspace, progress, &scripts, &into)?;
-    let (program, does) = build(workspace, progress, is_measured)?;
+    let programs = npm::install(workspace, &scripts, &into)?;
+    let (program, does) = build(workspace, is_measured)?;
     Ok(Installation {
         program,
         does,
         modules: programs.with_file_name(""),
-        python: python_programs(workspace, progress, &scripts),
+        python: python_programs(workspace, &scripts),
         scripts,
     })
 }
 
-fn python_programs(workspace: &Workspace, progress: &Progress, scripts: &Path) -> Result<PathBuf> {
+fn python_programs(workspace: &Workspace, scripts: &Path) -> Result<PathBuf> {
     python::install_with(
         workspace,
-        progress,
         &interpreter()?,
         &scripts.join("requirements.txt"),
         &workspace.target("peers/coding-agents-python"),
@@ -66,30 +64,18 @@ fn python_programs(workspace: &Workspace, progress: &Progress, scripts: &Path) -
 }
 
 /// Builds acp-chain with its extensions, as the tests do unless it is measured, and the proxy `does`.
-fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    is_measured: bool,
-) -> Result<(PathBuf, PathBuf)> {
-    let mut components = make::components(workspace, progress, BuildScope::Tests, &COMPONENTS)?;
+fn build(workspace: &Workspace, is_measured: bool) -> Result<(PathBuf, PathBuf)> {
+    let mut components = make::components(workspace, BuildScope::Tests, &COMPONENTS)?;
     let does = components.pop().context("no component was built")?;
-    progress.step("acp-chain", |step| {
-        let mut command = cargo();
-        command.args(["build", "--locked", "--bin", "acp-chain"]);
-        if is_measured {
-            command.args(["--profile", "dist", "--package", "acp-chain-cli"]);
-        } else {
-            command.arg("--workspace");
-        }
-        step.run(command.current_dir(workspace.path("")))
-    })?;
+    let (scope, profile) = if is_measured {
+        ("--profile dist --package acp-chain-cli", "dist")
+    } else {
+        ("--workspace", BuildScope::Tests.profile())
+    };
+    let words = format!("build --locked --bin acp-chain {scope}");
+    workspace.run("acp-chain", &mut workspace.cargo(&words))?;
     let folder = workspace.target("agents");
     fs::create_dir_all(&folder)?;
-    let profile = if is_measured {
-        "dist"
-    } else {
-        BuildScope::Tests.profile()
-    };
     let built = workspace.target(profile).join(PROGRAM);
     let program = folder.join(PROGRAM);
     bundle(&built, &components, &program)?;

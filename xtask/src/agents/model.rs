@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
@@ -10,10 +10,11 @@ use acp_chain_ends::editor::lines;
 use anyhow::{Context, Result};
 
 use super::install::Installation;
+use crate::host::Process;
 
 /// A running model, which ends when this is dropped.
 pub struct Model {
-    child: Child,
+    _process: Process,
     lines: Receiver<String>,
     pub url: String,
     requests: PathBuf,
@@ -36,7 +37,7 @@ impl Model {
             .recv_timeout(Duration::from_secs(30))
             .context("the scripted model prints no port")?;
         Ok(Self {
-            child,
+            _process: Process(child),
             lines,
             url: format!("http://127.0.0.1:{port}"),
             requests,
@@ -52,13 +53,5 @@ impl Model {
     /// Whether the model began an answer without an end since the last call.
     pub fn holds(&self) -> bool {
         self.lines.try_iter().count() > 0
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        // The process may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -14,8 +14,8 @@ use crate::host::text;
 pub struct Agent {
     /// Its name for `--only` and in the table.
     pub name: &'static str,
-    pub version: fn(&Installation) -> Result<String>,
-    pub launch: fn(&Place) -> Result<Launch>,
+    package: &'static str,
+    launch: fn(&Place, &str) -> Result<Launch>,
 }
 
 /// How an agent is started in one place.
@@ -37,98 +37,60 @@ pub enum Transport {
     Http,
 }
 
-const CLAUDE: &str = "claude-agent-acp-0.101";
-const CLAUDE_OLD: &str = "claude-agent-acp-0.49";
-const CODEX: &str = "@agentclientprotocol/codex-acp";
-const CODEX_OLD: &str = "@zed-industries/codex-acp";
-const GEMINI: &str = "@google/gemini-cli";
-const QWEN: &str = "qwen-code-0.24";
-const QWEN_OLD: &str = "qwen-code-0.15";
-const OPENCODE: &str = "opencode-ai";
-const KILO: &str = "@kilocode/cli";
-const COPILOT: &str = "@github/copilot";
-const CLINE: &str = "cline";
-const AUGGIE: &str = "@augmentcode/auggie";
 const PI_ACP: &str = "pi-acp";
 const PI: &str = "@earendil-works/pi-coding-agent";
 const FAST_AGENT: &str = "fast-agent-mcp";
 
 /// All agents, in the order of the table.
 pub const AGENTS: [Agent; 14] = [
-    Agent {
-        name: "claude",
-        version: |installed| installed.npm_version(CLAUDE),
-        launch: |place| claude(place, CLAUDE),
-    },
-    Agent {
-        name: "claude-older",
-        version: |installed| installed.npm_version(CLAUDE_OLD),
-        launch: |place| claude(place, CLAUDE_OLD),
-    },
-    Agent {
-        name: "codex",
-        version: |installed| installed.npm_version(CODEX),
-        launch: codex,
-    },
-    Agent {
-        name: "codex-older",
-        version: |installed| installed.npm_version(CODEX_OLD),
-        launch: codex_older,
-    },
-    Agent {
-        name: "gemini",
-        version: |installed| installed.npm_version(GEMINI),
-        launch: gemini,
-    },
-    Agent {
-        name: "qwen",
-        version: |installed| installed.npm_version(QWEN),
-        launch: |place| qwen(place, QWEN),
-    },
-    Agent {
-        name: "qwen-older",
-        version: |installed| installed.npm_version(QWEN_OLD),
-        launch: |place| qwen(place, QWEN_OLD),
-    },
-    Agent {
-        name: "opencode",
-        version: |installed| installed.npm_version(OPENCODE),
-        launch: |place| opencode(place, OPENCODE, "opencode", "OPENCODE_CONFIG_CONTENT"),
-    },
-    Agent {
-        name: "kilo",
-        version: |installed| installed.npm_version(KILO),
-        launch: |place| opencode(place, KILO, "kilo", "KILO_CONFIG_CONTENT"),
-    },
-    Agent {
-        name: "copilot",
-        version: |installed| installed.npm_version(COPILOT),
-        launch: copilot,
-    },
-    Agent {
-        name: "cline",
-        version: |installed| installed.npm_version(CLINE),
-        launch: cline,
-    },
-    Agent {
-        name: "auggie",
-        version: |installed| installed.npm_version(AUGGIE),
-        launch: auggie,
-    },
-    Agent {
-        name: "pi",
-        version: |installed| {
-            let [adapter, pi] = [PI_ACP, PI].map(|package| installed.npm_version(package));
-            Ok(format!("{} with pi {}", adapter?, pi?))
-        },
-        launch: pi,
-    },
-    Agent {
-        name: "fast-agent",
-        version: |installed| installed.python_version(FAST_AGENT),
-        launch: fast_agent,
-    },
+    Agent::new("claude", "claude-agent-acp-0.101", claude),
+    Agent::new("claude-older", "claude-agent-acp-0.49", claude),
+    Agent::new("codex", "@agentclientprotocol/codex-acp", codex),
+    Agent::new("codex-older", "@zed-industries/codex-acp", codex_older),
+    Agent::new("gemini", "@google/gemini-cli", gemini),
+    Agent::new("qwen", "qwen-code-0.24", qwen),
+    Agent::new("qwen-older", "qwen-code-0.15", qwen),
+    Agent::new("opencode", "opencode-ai", |place, package| {
+        opencode(place, package, "opencode", "OPENCODE_CONFIG_CONTENT")
+    }),
+    Agent::new("kilo", "@kilocode/cli", |place, package| {
+        opencode(place, package, "kilo", "KILO_CONFIG_CONTENT")
+    }),
+    Agent::new("copilot", "@github/copilot", copilot),
+    Agent::new("cline", "cline", cline),
+    Agent::new("auggie", "@augmentcode/auggie", auggie),
+    Agent::new("pi", PI_ACP, pi),
+    Agent::new("fast-agent", FAST_AGENT, fast_agent),
 ];
+
+impl Agent {
+    const fn new(
+        name: &'static str,
+        package: &'static str,
+        launch: fn(&Place, &str) -> Result<Launch>,
+    ) -> Self {
+        Self {
+            name,
+            package,
+            launch,
+        }
+    }
+
+    pub fn version(&self, installed: &Installation) -> Result<String> {
+        match self.package {
+            PI_ACP => {
+                let [adapter, pi] = [PI_ACP, PI].map(|package| installed.npm_version(package));
+                Ok(format!("{} with pi {}", adapter?, pi?))
+            }
+            FAST_AGENT => installed.python_version(FAST_AGENT),
+            package => installed.npm_version(package),
+        }
+    }
+
+    pub fn launch(&self, place: &Place) -> Result<Launch> {
+        (self.launch)(place, self.package)
+    }
+}
 
 impl Launch {
     /// A program of an npm package, with arguments.
@@ -136,16 +98,10 @@ impl Launch {
         let program = place.installed.npm_program(package, name)?;
         // If programs of two packages have the same name, npm makes only one executable.
         let is_script = program.extension().is_some_and(|end| end != "exe");
-        let node = is_script.then(|| "node".to_owned());
-        let args = args.iter().map(|arg| (*arg).to_owned());
-        Ok(Self {
-            command: node
-                .into_iter()
-                .chain([text(&program)?])
-                .chain(args)
-                .collect(),
-            ..Self::of(Vec::new())
-        })
+        let mut command = Vec::from_iter(is_script.then(|| "node".to_owned()));
+        command.push(text(&program)?);
+        command.extend(args.iter().map(|arg| (*arg).to_owned()));
+        Ok(Self::of(command))
     }
 
     fn of(command: Vec<String>) -> Self {
@@ -204,12 +160,12 @@ fn codex_settings(place: &Place) -> [(&'static str, Value); 4] {
     ]
 }
 
-fn codex(place: &Place) -> Result<Launch> {
+fn codex(place: &Place, package: &str) -> Result<Launch> {
     let settings: serde_json::Map<_, _> = codex_settings(place)
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
-    let launch = Launch::npm(place, CODEX, "codex-acp", &[])?;
+    let launch = Launch::npm(place, package, "codex-acp", &[])?;
     Ok(launch.with(&[
         ("CODEX_CONFIG", &Value::Object(settings).to_string()),
         // Otherwise another model decides whether a call may run.
@@ -219,8 +175,8 @@ fn codex(place: &Place) -> Result<Launch> {
     ]))
 }
 
-fn codex_older(place: &Place) -> Result<Launch> {
-    let mut launch = Launch::npm(place, CODEX_OLD, "codex-acp", &[])?;
+fn codex_older(place: &Place, package: &str) -> Result<Launch> {
+    let mut launch = Launch::npm(place, package, "codex-acp", &[])?;
     // So that the agent requests permission before it runs a command.
     let asking = ("approval_policy", json!("untrusted"));
     for (name, value) in codex_settings(place).into_iter().chain([asking]) {
@@ -232,12 +188,12 @@ fn codex_older(place: &Place) -> Result<Launch> {
     Ok(launch.with(&[("MOCK_KEY", "sk-mock"), ("OPENAI_API_KEY", "sk-mock")]))
 }
 
-fn gemini(place: &Place) -> Result<Launch> {
+fn gemini(place: &Place, package: &str) -> Result<Launch> {
     let auth = json!({"selectedType": "gemini-api-key"});
     let settings =
         json!({"security": {"auth": auth}, "privacy": {"usageStatisticsEnabled": false}});
     place.write(".gemini/settings.json", &settings)?;
-    let launch = Launch::npm(place, GEMINI, "gemini", &["--acp"])?;
+    let launch = Launch::npm(place, package, "gemini", &["--acp"])?;
     let launch = launch.with(&[
         ("GEMINI_API_KEY", "mock"),
         ("GOOGLE_GEMINI_BASE_URL", &place.model.url),
@@ -306,8 +262,8 @@ fn opencode(place: &Place, package: &str, name: &str, variable: &'static str) ->
     ]))
 }
 
-fn copilot(place: &Place) -> Result<Launch> {
-    let mut launch = Launch::npm(place, COPILOT, "copilot", &["--acp", "--no-auto-update"])?;
+fn copilot(place: &Place, package: &str) -> Result<Launch> {
+    let mut launch = Launch::npm(place, package, "copilot", &["--acp", "--no-auto-update"])?;
     // Copilot rejects servers that it would have to start.
     launch.servers = Transport::Http;
     Ok(launch.with(&[
@@ -319,7 +275,7 @@ fn copilot(place: &Place) -> Result<Launch> {
     ]))
 }
 
-fn cline(place: &Place) -> Result<Launch> {
+fn cline(place: &Place, package: &str) -> Result<Launch> {
     let provider = "openai-compatible";
     let settings = json!({
         "provider": provider, "apiKey": "mock", "model": "mock-model", "baseUrl": openai(place),
@@ -331,7 +287,7 @@ fn cline(place: &Place) -> Result<Launch> {
         "version": 1, "lastUsedProvider": provider, "modes": {}, "providers": {provider: one},
     });
     place.write(".cline/data/settings/providers.json", &providers)?;
-    let launch = Launch::npm(place, CLINE, "cline", &["--acp"])?;
+    let launch = Launch::npm(place, package, "cline", &["--acp"])?;
     Ok(launch.with(&[
         ("CLINE_NO_AUTO_UPDATE", "1"),
         ("CLINE_API_KEY", "mock"),
@@ -340,17 +296,17 @@ fn cline(place: &Place) -> Result<Launch> {
     ]))
 }
 
-fn auggie(place: &Place) -> Result<Launch> {
+fn auggie(place: &Place, package: &str) -> Result<Launch> {
     let tenant = format!("{}/", place.model.url);
     let session = json!({"accessToken": "mock", "tenantURL": tenant, "scopes": ["read", "write"]});
-    let launch = Launch::npm(place, AUGGIE, "auggie", &["--acp", "--allow-indexing"])?;
+    let launch = Launch::npm(place, package, "auggie", &["--acp", "--allow-indexing"])?;
     Ok(launch.with(&[
         ("AUGMENT_SESSION_AUTH", &session.to_string()),
         ("AUGMENT_DISABLE_AUTO_UPDATE", "1"),
     ]))
 }
 
-fn pi(place: &Place) -> Result<Launch> {
+fn pi(place: &Place, package: &str) -> Result<Launch> {
     let provider = json!({
         "name": "mock", "baseUrl": openai(place), "apiKey": "mock", "api": "openai-completions",
         "models": [{"id": "mock-model", "name": "mock"}],
@@ -362,11 +318,11 @@ fn pi(place: &Place) -> Result<Launch> {
     let settings = json!({"defaultProvider": "mock", "defaultModel": "mock-model"});
     place.write(".pi/agent/settings.json", &settings)?;
     let pi = text(&place.installed.npm_program(PI, "pi")?)?;
-    let launch = Launch::npm(place, PI_ACP, "pi-acp", &[])?;
+    let launch = Launch::npm(place, package, "pi-acp", &[])?;
     Ok(launch.with(&[("PI_ACP_PI_COMMAND", &pi), ("PI_OFFLINE", "1")]))
 }
 
-fn fast_agent(place: &Place) -> Result<Launch> {
+fn fast_agent(place: &Place, _: &str) -> Result<Launch> {
     let settings = json!({
         "default_model": "generic.mock-model",
         "generic": {"api_key": "mock", "base_url": openai(place)},

@@ -57,7 +57,7 @@ pub fn play(agent: &Agent, place: &Place) -> Result<Vec<Outcome>> {
 }
 
 fn steps(agent: &Agent, place: &Place) -> Result<Vec<Outcome>> {
-    let launch = (agent.launch)(place)?;
+    let launch = agent.launch(place)?;
     let mut trial = Trial::connect(place, &launch, "first", Record::default())?;
     trial.initialize()?;
     let session = trial.new_session()?;

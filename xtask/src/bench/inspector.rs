@@ -6,15 +6,16 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::pictures;
-use crate::{peers, publish};
-use xtask::progress::Progress;
+use crate::host::Process;
+use crate::peers;
+use xtask::publish;
 use xtask::workspace::Workspace;
 
 const HOPS: usize = 100_000;
@@ -55,9 +56,9 @@ impl Shown {
 }
 
 /// Measures, and prints tables.
-pub fn run(workspace: &Workspace, progress: &Progress, publishes: bool) -> Result<ExitCode> {
-    let [driver, chromium] = peers::fetch_browser(workspace, progress)?;
-    super::build_program(workspace, progress, "acp-chain-cli")?;
+pub fn run(workspace: &Workspace, publishes: bool) -> Result<ExitCode> {
+    let [driver, chromium] = peers::fetch_browser(workspace)?;
+    super::build_program(workspace, "acp-chain-cli")?;
     let program = workspace.target("dist/acp-chain");
     let folder = workspace.target("bench");
     fs::create_dir_all(&folder)?;
@@ -105,7 +106,7 @@ pub fn run(workspace: &Workspace, progress: &Progress, publishes: bool) -> Resul
         shown.line(&format!("| filter by {what}{term} | {middle} |"));
     }
     drop(inspector);
-    let viewer = peers::fetch_viewer(workspace, progress)?;
+    let viewer = peers::fetch_viewer(workspace)?;
     shown.line("\nThe viewer of the reference conductor, in the same run, with the same turns:\n");
     shown.line("| Messages | open (ms) | leave out answers (ms) |\n|---:|---:|---:|");
     for hops in VIEWED {
@@ -165,7 +166,7 @@ const DRAWN: &str =
 
 /// The program, serving a page.
 struct Inspector {
-    child: Child,
+    _process: Process,
     address: String,
 }
 
@@ -177,8 +178,10 @@ impl Inspector {
         let mut address = String::new();
         let out = child.stdout.take().context("no output")?;
         BufReader::new(out).read_line(&mut address)?;
-        let address = address.trim().to_owned();
-        Ok(Self { child, address })
+        Ok(Self {
+            _process: Process(child),
+            address: address.trim().to_owned(),
+        })
     }
 
     /// The reference's viewer.
@@ -191,21 +194,17 @@ impl Inspector {
         BufReader::new(err).read_line(&mut told)?;
         let address = told.trim().strip_prefix("Trace viewer at ");
         let address = address.context("the viewer has no address")?.to_owned();
-        Ok(Self { child, address })
-    }
-}
-
-impl Drop for Inspector {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        Ok(Self {
+            _process: Process(child),
+            address,
+        })
     }
 }
 
 struct Browser {
-    child: Child,
+    _process: Process,
     input: ChildStdin,
-    output: BufReader<std::process::ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Browser {
@@ -216,7 +215,7 @@ impl Browser {
         Ok(Self {
             input: child.stdin.take().context("no input")?,
             output: BufReader::new(child.stdout.take().context("no output")?),
-            child,
+            _process: Process(child),
         })
     }
 
@@ -248,6 +247,11 @@ impl Browser {
              {DRAWN} \
              return performance.now(); }})()"
         );
+        self.time(&expression)
+    }
+
+    /// What a page measures, in milliseconds.
+    fn time(&mut self, expression: &str) -> Result<f64> {
         let took = self.asks(&json!({"run": expression}))?;
         took.as_f64().context("no time")
     }
@@ -259,8 +263,7 @@ impl Browser {
             "(async () => {{ while (document.querySelectorAll('.message-group').length < {count}) \
              await new Promise((done) => setTimeout(done, 1)); {DRAWN} return performance.now(); }})()"
         );
-        let took = self.asks(&json!({"run": expression}))?;
-        took.as_f64().context("no time")
+        self.time(&expression)
     }
 
     /// The time until the reference's viewer hides answers. Polling is off, as it would redraw everything.
@@ -269,8 +272,7 @@ impl Browser {
             "(async () => {{ livePolling = false; const begun = performance.now(); \
              document.getElementById('show-responses').click(); {DRAWN} return performance.now() - begun; }})()"
         );
-        let took = self.asks(&json!({"run": expression}))?;
-        took.as_f64().context("no time")
+        self.time(&expression)
     }
 
     /// The time from typing a filter until its result is drawn, in milliseconds.
@@ -284,15 +286,7 @@ impl Browser {
              return performance.now() - begun; }})()",
             json!(filter)
         );
-        let took = self.asks(&json!({"run": expression}))?;
-        took.as_f64().context("no time")
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.time(&expression)
     }
 }
 

@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use xtask::progress::{Progress, Step};
+use xtask::progress::Step;
 use xtask::workspace::{Workspace, cargo};
 
 /// The file with the allowed counts.
@@ -41,14 +41,14 @@ const PLAIN: (u64, usize) = (2000, 1);
 const TRACED: (u64, usize) = (500, 5);
 
 /// Counts, and reports. Fails if a count is too high, unless it is accepted.
-pub fn run(workspace: &Workspace, progress: &Progress, accept: bool) -> Result<ExitCode> {
+pub fn run(workspace: &Workspace, accept: bool) -> Result<ExitCode> {
     let valgrind = Command::new("valgrind").arg("--version").output();
     ensure!(
         valgrind.is_ok_and(|output| output.status.success()),
         "valgrind is not installed; with Debian or Ubuntu: apt-get install valgrind"
     );
-    let program = progress.step("instruction counter, optimised", |_| build(workspace))?;
-    let counts = progress.step("instructions", |step| {
+    let program = workspace.step("instruction counter, optimised", |_| build(workspace))?;
+    let counts = workspace.step("instructions", |step| {
         let count = |(name, what, hops, trace): &(_, &str, usize, &str)| {
             let (messages, runs) = if *trace == "heard" { TRACED } else { PLAIN };
             let collect = |messages: u64| -> Result<u64> {

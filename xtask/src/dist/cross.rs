@@ -8,25 +8,15 @@ use anyhow::Result;
 use xtask::fetch::{debian, target};
 use xtask::platform::Platform;
 use xtask::program::{EXTENSIONS, PROGRAM, bundle_for};
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 use crate::make::{self, BuildScope};
 
 /// Builds the program for this machine, which compiles for others.
-pub fn native(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
-    progress.step("acp-chain, which compiles for other machines", |step| {
-        let mut build = cargo();
-        build.args([
-            "build",
-            "--locked",
-            "--release",
-            "--package",
-            "acp-chain-cli",
-        ]);
-        build.args(["--features", "cross"]);
-        step.run(build.current_dir(workspace.path("")))
-    })?;
+pub fn native(workspace: &Workspace) -> Result<PathBuf> {
+    let words = "build --locked --release --package acp-chain-cli --features cross";
+    let name = "acp-chain, which compiles for other machines";
+    workspace.run(name, &mut workspace.cargo(words))?;
     // The next build for this machine alone replaces it.
     let kept = workspace.target("dist/native");
     fs::create_dir_all(&kept)?;
@@ -36,47 +26,19 @@ pub fn native(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
 }
 
 /// Builds the program for a platform, with its extensions.
-pub fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    platform: Platform,
-    native: &Path,
-) -> Result<PathBuf> {
+pub fn build(workspace: &Workspace, platform: Platform, native: &Path) -> Result<PathBuf> {
     let (triple, gnu) = (platform.triple(), platform.gnu());
-    let compiler = debian::installed_from(
-        progress,
-        &format!("{gnu}-gcc"),
-        &[
-            &format!("gcc-{}", gnu.replace('_', "-")),
-            &format!("libc6-dev-{}-cross", platform.debian),
-        ],
-    )?;
-    let extensions = make::components(workspace, progress, BuildScope::Tests, &EXTENSIONS)?;
-    progress.step(
-        &format!("acp-chain for {triple}, with the profile dist"),
-        |step| {
-            target::add(progress, step, &triple)?;
-            let mut build = cargo();
-            build.args([
-                "build",
-                "--locked",
-                "--profile",
-                "dist",
-                "--package",
-                "acp-chain-cli",
-                "--target",
-                &triple,
-            ]);
-            let variable = triple.replace('-', "_");
-            build
-                .env(
-                    format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase()),
-                    &compiler,
-                )
-                .env(format!("CC_{variable}"), &compiler);
-            step.run(build.current_dir(workspace.path("")))
-        },
-    )?;
+    let (of_gnu, of_debian) = (gnu.replace('_', "-"), platform.debian);
+    let packages = format!("gcc-{of_gnu} libc6-dev-{of_debian}-cross");
+    let compiler = debian::installed(workspace, &format!("{gnu}-gcc"), &packages)?;
+    let extensions = make::components(workspace, BuildScope::Tests, &EXTENSIONS)?;
+    let name = format!("acp-chain for {triple}, with the profile dist");
+    workspace.step(&name, |step| {
+        target::add(workspace, step, &triple)?;
+        let words = "build --locked --profile dist --package acp-chain-cli";
+        let mut build = workspace.cargo(words);
+        step.run(target::compile_for(&mut build, &triple, &compiler))
+    })?;
     let folder = workspace.target("dist/bundled").join(&triple);
     fs::create_dir_all(&folder)?;
     let bundled = folder.join(PROGRAM);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::{Workspace, cargo};
 
@@ -24,7 +23,6 @@ pub enum Build {
 /// checkout, whose files are then given as `sources`. Returns the program.
 pub fn install(
     workspace: &Workspace,
-    progress: &Progress,
     build: Build,
     program: &str,
     args: &[&str],
@@ -42,9 +40,8 @@ pub fn install(
     if stamp.is_current() {
         return Ok(product);
     }
-    progress.step(program, |step| {
-        let mut install = cargo();
-        install.args(["install", "--locked", "--force", "--root"]);
+    workspace.step(program, |step| {
+        let mut install = workspace.cargo("install --locked --force --root");
         install.arg(&root).args(args);
         if build == Build::ForTests {
             install.arg("--debug").env("CARGO_INCREMENTAL", "0");
@@ -57,23 +54,14 @@ pub fn install(
                 install.env(format!("CARGO_PROFILE_DEV_{setting}"), value);
             }
         }
-        step.run(
-            install
-                .env("CARGO_TARGET_DIR", root.join("build"))
-                .current_dir(workspace.path("")),
-        )
+        step.run(install.env("CARGO_TARGET_DIR", root.join("build")))
     })?;
     stamp.set()?;
     Ok(product)
 }
 
 /// The folder with the source of a crate of exactly this version. Nothing is compiled.
-pub fn source(
-    workspace: &Workspace,
-    progress: &Progress,
-    name: &str,
-    version: &str,
-) -> Result<PathBuf> {
+pub fn source(workspace: &Workspace, name: &str, version: &str) -> Result<PathBuf> {
     let folder = workspace.target("xtask").join(format!("{name}-{version}"));
     fs::create_dir_all(&folder)?;
     // A package only for its one dependency, in a workspace of its own.
@@ -83,9 +71,8 @@ pub fn source(
     );
     fs::write(folder.join("Cargo.toml"), manifest)?;
     fs::write(folder.join("lib.rs"), "")?;
-    progress.step(&format!("source of {name}"), |step| {
-        step.run(cargo().arg("fetch").current_dir(&folder))
-    })?;
+    let step = format!("source of {name}");
+    workspace.run(&step, cargo().arg("fetch").current_dir(&folder))?;
     let metadata = cargo()
         .args(["metadata", "--format-version=1", "--offline"])
         .current_dir(&folder)

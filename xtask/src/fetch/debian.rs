@@ -7,29 +7,23 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
-/// Unpacks packages, and makes a script that runs a program of theirs with their libraries.
-pub fn install(
-    workspace: &Workspace,
-    progress: &Progress,
-    packages: &[&str],
-    program: &str,
-    product: &Path,
-) -> Result<()> {
+/// Unpacks packages, and makes a script that runs a program of theirs with their libraries. Spaces separate the names
+/// of packages.
+pub fn install(workspace: &Workspace, packages: &str, program: &str, product: &Path) -> Result<()> {
     let stamp = Stamp::new(workspace, product).on(packages);
     if stamp.is_current() {
         return Ok(());
     }
     let folder = workspace.target("peers/debian").join(program);
-    progress.step(program, |step| {
+    workspace.step(program, |step| {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         let download = || {
             let mut download = apt_get();
-            download.arg("download").args(packages);
+            download.arg("download").args(packages.split(' '));
             step.run(download.current_dir(&folder))
         };
         // This needs no rights, but the package lists. A new machine lacks them, and fetching them needs root.
@@ -49,7 +43,7 @@ pub fn install(
     let folders = ["usr/bin", "bin", "usr/sbin", "usr/lib/postgresql/15/bin"];
     let places = folders.map(|folder| root.join(folder).join(program));
     let found = places.iter().find(|place| place.exists());
-    let found = found.with_context(|| format!("{packages:?} have no {program}"))?;
+    let found = found.with_context(|| format!("{packages} have no {program}"))?;
     let script = format!(
         "#!/bin/sh\nLD_LIBRARY_PATH=$(echo '{0}'/usr/lib/*-linux-gnu):$(echo '{0}'/lib/*-linux-gnu) exec '{1}' \"$@\"\n",
         root.display(),
@@ -60,21 +54,17 @@ pub fn install(
     stamp.set()
 }
 
-/// A program of the system, by the name of its package. If it is missing, it is installed, which needs root.
-pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
-    installed_from(progress, program, &[program])
-}
-
-/// A program of the system. If it is missing, these packages are installed, which needs root.
-pub fn installed_from(progress: &Progress, program: &str, packages: &[&str]) -> Result<PathBuf> {
+/// A program of the system. If it is missing, these packages are installed, which needs root. Spaces separate the names
+/// of packages.
+pub fn installed(workspace: &Workspace, program: &str, packages: &str) -> Result<PathBuf> {
     if let Some(found) = in_path(program) {
         return Ok(found);
     }
-    progress.step(program, |step| {
+    workspace.step(program, |step| {
         let install = || {
             let mut install = apt_get();
             install.args(["install", "--yes", "--no-install-recommends"]);
-            step.run(install.args(packages))
+            step.run(install.args(packages.split(' ')))
         };
         if install().is_ok() {
             return Ok(());
@@ -83,9 +73,8 @@ pub fn installed_from(progress: &Progress, program: &str, packages: &[&str]) -> 
         install()
     })
     .with_context(|| {
-        let all = packages.join(" ");
         format!(
-            "{program} is not installed, and apt-get cannot install it; on Debian: `sudo apt-get install {all}`; \
+            "{program} is not installed, and apt-get cannot install it; on Debian: `sudo apt-get install {packages}`; \
              elsewhere, install it so that `{program}` is in PATH"
         )
     })?;

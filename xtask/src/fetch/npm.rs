@@ -6,18 +6,12 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 /// Installs the packages in the lock file of a folder of the checkout under `target/`. Returns the folder with the
 /// programs.
-pub fn install(
-    workspace: &Workspace,
-    progress: &Progress,
-    locked_in: &Path,
-    into: &Path,
-) -> Result<PathBuf> {
+pub fn install(workspace: &Workspace, locked_in: &Path, into: &Path) -> Result<PathBuf> {
     let modules = into.join("node_modules");
     let (package, lock) = ("package.json", "package-lock.json");
     let stamp = Stamp::new(workspace, &modules)
@@ -30,15 +24,11 @@ pub fn install(
         fs::copy(locked_in.join(package), into.join(package))?;
         fs::copy(locked_in.join(lock), into.join(lock))?;
         let name = format!("npm packages in {}", workspace.name_in_target(into));
-        progress.step(&name, |step| {
-            step.run(
-                Command::new("npm")
-                    .args(["install", "--no-audit", "--no-fund"])
-                    // Give up on a stalled registry before the default of five minutes per try.
-                    .args(["--fetch-timeout=60000", "--fetch-retries=2"])
-                    .current_dir(into),
-            )
-        })?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund"]);
+        // Give up on a stalled registry before the default of five minutes per try.
+        npm.args(["--fetch-timeout=60000", "--fetch-retries=2"]);
+        workspace.run(&name, npm.current_dir(into))?;
         stamp.set()?;
     }
     Ok(modules.join(".bin"))

@@ -1,21 +1,35 @@
 //! The standard library for other targets.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 
-use crate::progress::{Progress, Step};
+use crate::progress::Step;
+use crate::workspace::Workspace;
+
+/// Has cargo build for a target, with this C compiler for the target, which also links.
+pub fn compile_for<'c>(
+    cargo: &'c mut Command,
+    target: &str,
+    compiler: impl AsRef<OsStr>,
+) -> &'c mut Command {
+    let variable = target.replace('-', "_");
+    let linker = format!("CARGO_TARGET_{}_LINKER", variable.to_uppercase());
+    cargo.args(["--target", target]).env(linker, &compiler);
+    cargo.env(format!("CC_{variable}"), compiler)
+}
 
 /// Installs the standard library for a target, by name, as some set-ups disable installing on demand.
-pub fn add(progress: &Progress, step: &Step, target: &str) -> Result<()> {
+pub fn add(workspace: &Workspace, step: &Step, target: &str) -> Result<()> {
     let sysroot = Command::new("rustc")
         .args(["--print=target-libdir", "--target", target])
         .output()?;
     if Path::new(String::from_utf8_lossy(&sysroot.stdout).trim()).exists() {
         return Ok(());
     }
-    progress.say(&format!(
+    workspace.progress.say(&format!(
         "The target {target} is missing: rustup target add {target}"
     ));
     step.run(Command::new("rustup").args(["target", "add", target]))

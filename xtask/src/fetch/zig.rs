@@ -6,7 +6,6 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::python;
-use crate::progress::Progress;
 use crate::workspace::Workspace;
 
 /// An installed Zig.
@@ -22,9 +21,9 @@ pub fn requirements(workspace: &Workspace) -> PathBuf {
 }
 
 /// Installs Zig.
-pub fn install(workspace: &Workspace, progress: &Progress) -> Result<Zig> {
+pub fn install(workspace: &Workspace) -> Result<Zig> {
     let toolchain = workspace.target("toolchains/c");
-    let programs = python::install(workspace, progress, &requirements(workspace), &toolchain)?;
+    let programs = python::install(workspace, &requirements(workspace), &toolchain)?;
     Ok(Zig {
         python: programs.join("python"),
         cache: workspace.compiled("zig"),

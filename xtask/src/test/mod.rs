@@ -8,8 +8,7 @@ use std::process::{ExitCode, Stdio};
 use std::{env, thread};
 
 use anyhow::{Context, Result, anyhow};
-use xtask::progress::Progress;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 use crate::make::{self, BuildScope};
 use crate::peers;
@@ -25,18 +24,17 @@ const THREADS: &str = "RUST_TEST_THREADS";
 /// Builds everything, and returns the outcome of `cargo test`.
 pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     needs::check()?;
-    let progress = Progress::new(workspace);
     // Two heavy builds at once at most: ours and that of the peers.
     thread::scope(|scope| {
-        let peers = scope.spawn(|| peers::fetch_with(workspace, &progress));
-        let ours = build_ours(workspace, &progress);
+        let peers = scope.spawn(|| peers::fetch_with(workspace));
+        let ours = build_ours(workspace);
         let peers = peers
             .join()
             .map_err(|_| anyhow!("fetching the peers panicked"))?;
         ours.and(peers)
     })?;
-    test_typed(workspace, &progress)?;
-    let mut times = Times::new(progress.times());
+    test_typed(workspace)?;
+    let mut times = Times::new(workspace.progress.times());
     let mut test = |per_core, args: &[&str]| cargo_test(workspace, &mut times, per_core, args);
     let outcome = if args.is_empty() {
         // The examples in the documentation first: most crates have none, and the last lines of the output should be
@@ -73,14 +71,13 @@ fn cargo_test(
     let threads = env::var(THREADS).ok().and_then(|set| set.parse().ok());
     let threads = threads.unwrap_or(cores * per_core);
     let (output, input) = pipe()?;
-    let mut test = cargo();
-    test.args(["test", "--workspace"]).args(args);
+    let mut test = workspace.cargo("test --workspace");
+    test.args(args);
     if stdout().is_terminal() {
         test.env("CARGO_TERM_COLOR", "always");
     }
     let mut child = test
         .env(THREADS, threads.to_string())
-        .current_dir(workspace.path(""))
         .stdin(Stdio::null())
         // One pipe for both: cargo's line about a program comes before the output of its tests.
         .stdout(input.try_clone()?)
@@ -96,54 +93,30 @@ fn cargo_test(
         println!("{line}");
         times.read(&line);
     }
-    Ok(if child.wait()?.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(xtask::verdict(child.wait()?.success()))
 }
 
 /// Tests the examples of the SDK's optional feature, which only adds types: all other tests run without the feature.
 /// Nothing else in the workspace enables the feature, as that would change the features of dependencies that the host
 /// shares.
-fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    progress.step("the SDK's typed messages", |step| {
-        let mut test = cargo();
-        test.args([
-            "test",
-            "--package",
-            "acp-chain-proxy",
-            "--features",
-            "typed",
-            "--doc",
-        ]);
-        step.run(test.current_dir(workspace.path("")))
-    })
+fn test_typed(workspace: &Workspace) -> Result<()> {
+    let mut test = workspace.cargo("test --package acp-chain-proxy --features typed --doc");
+    workspace.run("the SDK's typed messages", &mut test)
 }
 
 /// Builds the components, runs the checks that need only components, and builds the workspace.
-fn build_ours(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    make::components(workspace, progress, BuildScope::Tests, &[])?;
-    make::run(workspace, progress, BuildScope::Tests, ["secrets"])?;
+fn build_ours(workspace: &Workspace) -> Result<()> {
+    make::components(workspace, BuildScope::Tests, &[])?;
+    make::run(workspace, BuildScope::Tests, ["secrets"])?;
     // `redact` has the most dependencies; `cargo xtask release-check` builds all extensions twice.
     let twice = ["reproducible", "redact"];
-    make::run(workspace, progress, BuildScope::Tests, twice)?;
-    build_workspace(workspace, progress)
+    make::run(workspace, BuildScope::Tests, twice)?;
+    build_workspace(workspace)
 }
 
 /// Builds the programs that the tests start, and the tests.
-fn build_workspace(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    progress.step("workspace and its tests", |step| {
-        let mut build = cargo();
-        // No benchmarks: the tests run none.
-        build.args([
-            "build",
-            "--workspace",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--examples",
-        ]);
-        step.run(build.current_dir(workspace.path("")))
-    })
+fn build_workspace(workspace: &Workspace) -> Result<()> {
+    // No benchmarks: the tests run none.
+    let mut build = workspace.cargo("build --workspace --lib --bins --tests --examples");
+    workspace.run("workspace and its tests", &mut build)
 }

@@ -20,7 +20,6 @@ use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 use xtask::platform::Platform;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 use self::product::Product;
@@ -58,9 +57,8 @@ pub fn pack(workspace: &Workspace, options: Options) -> Result<()> {
     let target = target.as_deref().map(Platform::of);
     let platform = target.unwrap_or_else(Platform::here)?;
     let native = native.as_ref().unwrap_or(&program);
-    let progress = Progress::new(workspace);
     let product = Product::of(workspace, platform, &program, native)?;
-    let list = progress.step("list of what is in the program", |_| {
+    let list = workspace.step("list of what is in the program", |_| {
         sbom::pack(workspace, &product, &program)
     })?;
     fs::create_dir_all(&out).with_context(|| format!("{} cannot be created", out.display()))?;
@@ -75,7 +73,7 @@ pub fn pack(workspace: &Workspace, options: Options) -> Result<()> {
         wheel::pack,
     ];
     // At once, as each takes seconds.
-    let packages = progress.step("packages", |_| {
+    let packages = workspace.step("packages", |_| {
         thread::scope(|scope| {
             let packing = packs.map(|pack| scope.spawn(move || pack(product)));
             let packed =

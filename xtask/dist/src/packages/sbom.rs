@@ -15,7 +15,7 @@ use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toml::Table;
-use xtask::workspace::{Workspace, cargo};
+use xtask::workspace::Workspace;
 
 use super::Package;
 use super::product::{DESCRIPTION, LICENCE, Product};
@@ -132,12 +132,10 @@ fn standard_library(workspace: &Workspace) -> Result<Value> {
 
 /// The crates that are compiled into a package for a target, with the features that the package needs.
 fn crates(workspace: &Workspace, package: &str, target: &str) -> Result<BTreeSet<Crate>> {
-    let mut tree = cargo();
-    tree.args(["tree", "--locked", "--package", package, "--target", target])
-        .args(["--edges", "normal,no-proc-macro", "--prefix", "none"])
-        .args(["--format", "{p}|{l}"])
-        .current_dir(workspace.path(""));
-    let tree = done(&mut tree)?;
+    let tree = done(&mut workspace.cargo(&format!(
+        "tree --locked --package {package} --target {target} \
+         --edges normal,no-proc-macro --prefix none --format {{p}}|{{l}}"
+    )))?;
     let lines = tree.lines().filter(|line| !line.is_empty());
     lines
         .map(|line| listed(line).with_context(|| format!("cargo tree lists `{line}`")))

@@ -8,15 +8,9 @@ use anyhow::Result;
 
 use super::{Example, encode, package};
 use xtask::fetch::zig;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
-pub fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    example: &Example,
-    component: &Path,
-) -> Result<()> {
+pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Result<()> {
     let Example {
         name,
         world,
@@ -37,8 +31,8 @@ pub fn build(
     if stamp.is_current() {
         return Ok(());
     }
-    let zig = zig::install(workspace, progress)?;
-    progress.step(&format!("{name} in C"), |step| {
+    let zig = zig::install(workspace)?;
+    workspace.step(&format!("{name} in C"), |step| {
         let made = workspace.target("xtask/c").join(name);
         let mut all = c::bindings(&wit, world, &made)?;
         all.splice(0..0, sources);

@@ -9,22 +9,16 @@ use anyhow::Result;
 
 use super::{Example, package};
 use xtask::fetch::npm;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 /// Installs the toolchain; returns the folder with its programs.
-pub fn toolchain(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+pub fn toolchain(workspace: &Workspace) -> Result<PathBuf> {
     let packages = workspace.path("tests/examples/javascript");
     let into = workspace.target("toolchains/javascript");
-    npm::install(workspace, progress, &packages, &into)
+    npm::install(workspace, &packages, &into)
 }
 
-pub fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    example: &Example,
-    component: &Path,
-) -> Result<()> {
+pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Result<()> {
     let Example {
         name,
         world,
@@ -48,8 +42,8 @@ pub fn build(
     if stamp.is_current() {
         return Ok(());
     }
-    let programs = toolchain(workspace, progress)?;
-    progress.step(&format!("{name} in JavaScript"), |step| {
+    let programs = toolchain(workspace)?;
+    workspace.step(&format!("{name} in JavaScript"), |step| {
         let made = workspace.target("xtask/javascript");
         fs::create_dir_all(&made)?;
         let bundle = made.join(name).with_extension("js");

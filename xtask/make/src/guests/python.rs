@@ -9,24 +9,18 @@ use anyhow::Result;
 
 use super::{Example, package};
 use xtask::fetch::python;
-use xtask::progress::Progress;
 use xtask::workspace::Workspace;
 
 const REQUIREMENTS: &str = "tests/examples/python/requirements.txt";
 
 /// Installs the toolchain; returns the folder with its programs.
-pub fn toolchain(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+pub fn toolchain(workspace: &Workspace) -> Result<PathBuf> {
     let requirements = workspace.path(REQUIREMENTS);
     let into = workspace.target("toolchains/python");
-    python::install(workspace, progress, &requirements, &into)
+    python::install(workspace, &requirements, &into)
 }
 
-pub fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    example: &Example,
-    component: &Path,
-) -> Result<()> {
+pub fn build(workspace: &Workspace, example: &Example, component: &Path) -> Result<()> {
     let Example {
         name,
         world,
@@ -47,8 +41,8 @@ pub fn build(
     if stamp.is_current() {
         return Ok(());
     }
-    let programs = toolchain(workspace, progress)?;
-    progress.step(&format!("{name} in Python"), |step| {
+    let programs = toolchain(workspace)?;
+    workspace.step(&format!("{name} in Python"), |step| {
         // From a copy, as compiled Python is left beside the source.
         let copy = workspace.target("xtask/python").join(name);
         fs::create_dir_all(copy.join("acp_chain"))?;

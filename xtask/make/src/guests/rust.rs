@@ -8,19 +8,14 @@ use acp_chain_package::Project;
 use anyhow::Result;
 
 use xtask::fetch::target;
-use xtask::progress::Progress;
 use xtask::stamp::Stamp;
-use xtask::workspace::{GuestCrate, Workspace, cargo, same_home};
+use xtask::workspace::{GuestCrate, Workspace, same_home};
 
 /// A feature of all component runtimes: text is searched sixteen bytes at a time.
 const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];
 
 /// Builds these crates, each into its component, with one cargo run for those of a target with the same features.
-pub fn build(
-    workspace: &Workspace,
-    progress: &Progress,
-    guests: &[(&GuestCrate, PathBuf)],
-) -> Result<()> {
+pub fn build(workspace: &Workspace, guests: &[(&GuestCrate, PathBuf)]) -> Result<()> {
     let mut runs = BTreeMap::<_, Vec<_>>::new();
     for (guest, file) in guests {
         runs.entry((&guest.target, &guest.features))
@@ -34,37 +29,27 @@ pub fn build(
             Imports::Channel
         };
         let named: Vec<_> = [triple].into_iter().chain(features).map(|s| &**s).collect();
-        progress.step(
-            &format!("proxies in Rust for {}", named.join(", ")),
-            |step| {
-                target::add(progress, step, triple)?;
-                let flags = FEATURES.map(str::to_owned).into_iter().chain(same_home());
-                let flags = flags.collect::<Vec<_>>().join("\u{1f}");
-                let packages = guests
-                    .iter()
-                    .flat_map(|(guest, _)| ["--package", &guest.package]);
-                step.run(
-                    cargo()
-                        .args(["build", "--lib", "--profile=guest", "--target", triple])
-                        .args(packages)
-                        .arg("--target-dir")
-                        .arg(workspace.target(""))
-                        .env("CARGO_ENCODED_RUSTFLAGS", flags)
-                        .current_dir(workspace.path("")),
-                )?;
-                let modules = workspace.target(triple).join("guest");
-                guests.iter().try_for_each(|(guest, file)| {
-                    let module = modules.join(&guest.library).with_extension("wasm");
-                    // A guest of the tests may be wrong on purpose.
-                    let project = if guest.folder.starts_with(workspace.path("tests/guests")) {
-                        None
-                    } else {
-                        Some(&*guest.folder)
-                    };
-                    encode(workspace, &module, file, project, imports)
-                })
-            },
-        )?;
+        let name = format!("proxies in Rust for {}", named.join(", "));
+        workspace.step(&name, |step| {
+            target::add(workspace, step, triple)?;
+            let flags = FEATURES.map(str::to_owned).into_iter().chain(same_home());
+            let flags = flags.collect::<Vec<_>>().join("\u{1f}");
+            let words = format!("build --lib --profile=guest --target {triple}");
+            let mut build = workspace.cargo(&words);
+            for (guest, _) in &guests {
+                build.args(["--package", &guest.package]);
+            }
+            build.arg("--target-dir").arg(workspace.target(""));
+            step.run(build.env("CARGO_ENCODED_RUSTFLAGS", flags))?;
+            let modules = workspace.target(triple).join("guest");
+            guests.iter().try_for_each(|(guest, file)| {
+                let module = modules.join(&guest.library).with_extension("wasm");
+                // A guest of the tests may be wrong on purpose.
+                let is_of_tests = guest.folder.starts_with(workspace.path("tests/guests"));
+                let project = (!is_of_tests).then_some(&*guest.folder);
+                encode(workspace, &module, file, project, imports)
+            })
+        })?;
     }
     Ok(())
 }

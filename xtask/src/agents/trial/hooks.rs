@@ -46,7 +46,7 @@ pub fn play(agent: &Agent, hooked: &Hooked, place: &mut Place) -> Result<Vec<Out
 }
 
 fn steps(agent: &Agent, hooked: &Hooked, place: &mut Place) -> Result<Vec<Outcome>> {
-    let mut launch = (agent.launch)(place)?;
+    let mut launch = agent.launch(place)?;
     (hooked.permit)(place, &mut launch)?;
     (hooked.own)(place)?;
     let files = files(&place.home)?;

@@ -68,7 +68,7 @@ pub fn play(agent: &Agent, hooked: &Hooked, add_own: Own, places: &[Place; 3]) -
 fn times(agent: &Agent, hooked: &Hooked, add_own: Own, places: &[Place; 3]) -> Result<[f64; 3]> {
     let mut launches: Vec<Launch> = Vec::new();
     for place in places {
-        let mut launch = (agent.launch)(place)?;
+        let mut launch = agent.launch(place)?;
         (hooked.permit)(place, &mut launch)?;
         launches.push(launch);
     }
