@@ -15,6 +15,7 @@ use acp_chain_rpc::{Id, Kind, Message, code, text_member};
 use serde_json::json;
 
 use crate::event::Event;
+use crate::find::Recording;
 use crate::findings::{
     Decision, DecisionKind, Findings, Place, Problem, SecretKind, Totals, Within,
 };
@@ -54,6 +55,9 @@ pub(crate) struct Player {
     sessions: HashMap<String, Session>,
     /// The name of the present session.
     session: Option<String>,
+    /// The format of the present recording, and where the present event is.
+    format: Format,
+    place: Place,
     pub(crate) findings: Findings,
 }
 
@@ -62,14 +66,6 @@ struct Session {
     id: String,
     /// A prompt that the agent has not answered: our number for it, and the agent's.
     turn: Option<(u64, Id)>,
-}
-
-/// The present event.
-#[derive(Clone, Copy)]
-struct Now<'n> {
-    place: Place,
-    /// The call; `None` of a prompt.
-    call: Option<&'n hooks::Event>,
 }
 
 /// What the chain has done with a request.
@@ -102,6 +98,8 @@ impl Player {
             last: 0,
             sessions: HashMap::new(),
             session: None,
+            format: Format::Trace,
+            place: Place::default(),
             findings: Findings::default(),
         };
         player.greet().await?;
@@ -122,21 +120,31 @@ impl Player {
         Ok(())
     }
 
-    /// Plays an event of a recording.
-    pub(crate) async fn play(
-        &mut self,
-        format: Format,
-        place: Place,
-        event: Event,
-    ) -> Result<(), StageError> {
+    /// Begins the recording with this number.
+    pub(crate) fn begin(&mut self, recording: usize, about: &Recording) {
+        self.format = about.format;
+        self.place = Place { recording, line: 0 };
+        let totals = self.totals();
+        totals.recordings += 1;
+        totals.bytes = totals.bytes.saturating_add(about.size);
+    }
+
+    /// Plays an event of a line of the recording.
+    pub(crate) async fn play(&mut self, line: u64, event: Event) -> Result<(), StageError> {
+        self.place.line = line;
         match event {
-            Event::Session { id, cwd } => self.enter(format, place, id, cwd).await?,
-            Event::Prompt(texts) => self.prompt(format, place, &texts).await?,
-            Event::Tool(run) => self.run(format, place, &run).await?,
-            Event::Used { model, tokens } => self.findings.used(format, &model, tokens),
+            Event::Session { id, cwd } => self.enter(id, cwd).await?,
+            Event::Prompt(texts) => self.prompt(&texts).await?,
+            Event::Tool(run) => self.run(&run).await?,
+            Event::Used { model, tokens } => self.findings.used(self.format, &model, tokens),
             Event::Cost { currency, amount } => self.findings.cost(&currency, amount),
         }
         Ok(())
+    }
+
+    /// Notes that a part of the recording was not played.
+    pub(crate) fn problem(&mut self, problem: Problem) {
+        self.findings.problem(problem, self.place.recording);
     }
 
     /// Ends the sessions of a recording.
@@ -153,24 +161,18 @@ impl Player {
         Ok(())
     }
 
-    pub(crate) fn totals(&mut self, format: Format) -> &mut Totals {
-        self.findings.totals.entry(format).or_default()
+    fn totals(&mut self) -> &mut Totals {
+        self.findings.totals.entry(self.format).or_default()
     }
 
     /// Begins a session, or goes on with one.
-    async fn enter(
-        &mut self,
-        format: Format,
-        place: Place,
-        mut name: String,
-        cwd: Option<String>,
-    ) -> Result<(), StageError> {
+    async fn enter(&mut self, mut name: String, cwd: Option<String>) -> Result<(), StageError> {
         name.truncate(name.floor_char_boundary(LONGEST_NAME));
         if !self.sessions.contains_key(&name) {
             if self.sessions.len() >= MOST_SESSIONS {
                 self.end().await?;
             }
-            self.totals(format).sessions += 1;
+            self.totals().sessions += 1;
             let id = format!("scan-{}", self.last + 1);
             let cwd = cwd.filter(|cwd| cwd.starts_with('/'));
             let cwd = cwd.as_deref().unwrap_or(NOWHERE);
@@ -178,7 +180,7 @@ impl Player {
             let result = json!({ "sessionId": id }).to_string();
             let answer = self.set_up(NEW, &params, &result).await?;
             if answer.kind() == Kind::Error {
-                self.findings.problem(Problem::Refused, place.recording);
+                self.problem(Problem::Refused);
             }
             self.sessions
                 .insert(name.clone(), Session { id, turn: None });
@@ -188,87 +190,68 @@ impl Player {
     }
 
     /// The name of the present session, and its id in the chain. Events before any session begin one.
-    async fn present(
-        &mut self,
-        format: Format,
-        place: Place,
-    ) -> Result<(String, String), StageError> {
+    async fn present(&mut self) -> Result<(String, String), StageError> {
         let name = self.session.clone().unwrap_or_default();
         if !self.sessions.contains_key(&name) {
-            self.enter(format, place, name.clone(), None).await?;
+            self.enter(name.clone(), None).await?;
         }
         let session = self.sessions.get(&name);
         let id = session.map(|session| session.id.clone());
         Ok((name, id.unwrap_or_default()))
     }
 
-    async fn prompt(
-        &mut self,
-        format: Format,
-        place: Place,
-        texts: &[String],
-    ) -> Result<(), StageError> {
-        self.totals(format).prompts += 1;
-        let (name, id) = self.present(format, place).await?;
+    async fn prompt(&mut self, texts: &[String]) -> Result<(), StageError> {
+        self.totals().prompts += 1;
+        let (name, id) = self.present().await?;
         self.end_turn(&name).await?;
         let blocks = texts
             .iter()
             .map(|text| json!({ "type": "text", "text": text }));
         let blocks: Vec<_> = blocks.collect();
         let params = json!({ "sessionId": id, "prompt": blocks }).to_string();
-        if !self.fits(place, &params) {
+        if !self.fits(&params) {
             return Ok(());
         }
         let done = self.send(Peer::Client, PROMPT, &params).await?;
         let number = self.last;
-        let now = Now { place, call: None };
-        self.note_question(now, done.asked);
+        self.note_question(None, done.asked);
         match done.fate {
             Fate::Arrived(message, theirs) => {
-                self.note_change(now, Within::Prompt, &params, message.body());
+                self.note_change(None, Within::Prompt, &params, message.body());
                 if let Some(session) = self.sessions.get_mut(&name) {
                     session.turn = Some((number, theirs));
                 }
             }
-            Fate::Answered(answer) => self.note_refusal(now, Decision::Denied, &answer),
+            Fate::Answered(answer) => self.note_refusal(None, Decision::Denied, &answer),
         }
         Ok(())
     }
 
-    async fn run(
-        &mut self,
-        format: Format,
-        place: Place,
-        run: &hooks::Event,
-    ) -> Result<(), StageError> {
-        let (_, id) = self.present(format, place).await?;
+    async fn run(&mut self, run: &hooks::Event) -> Result<(), StageError> {
+        let (_, id) = self.present().await?;
         let is_result = run.moment == Moment::AfterTool;
-        let changes_input = format.dialect().is_none_or(|dialect| dialect.changes_input);
+        let dialect = self.format.dialect();
+        let changes_input = dialect.is_none_or(|dialect| dialect.changes_input);
         let Ok(params) = run.params(&id, is_result || changes_input) else {
-            self.findings.problem(Problem::Damaged, place.recording);
+            self.problem(Problem::Damaged);
             return Ok(());
         };
-        if !self.fits(place, &params) {
+        if !self.fits(&params) {
             return Ok(());
         }
-        let call = Some(run);
-        let now = Now { place, call };
-        let method = if is_result { AFTER_TOOL } else { BEFORE_TOOL };
-        if !is_result {
-            self.totals(format).calls += 1;
-        }
-        let done = self.send(Peer::Agent, method, &params).await?;
-        self.note_question(now, done.asked);
-        let refused = if is_result {
-            Decision::Withheld
+        let (method, refused) = if is_result {
+            (AFTER_TOOL, Decision::Withheld)
         } else {
-            Decision::Denied
+            self.totals().calls += 1;
+            (BEFORE_TOOL, Decision::Denied)
         };
+        let done = self.send(Peer::Agent, method, &params).await?;
+        self.note_question(Some(run), done.asked);
         match done.fate {
             Fate::Answered(answer) if answer.kind() == Kind::Result => {
-                self.note_change(now, Within::Result, &params, answer.body());
+                self.note_change(Some(run), Within::Result, &params, answer.body());
             }
-            Fate::Answered(answer) => self.note_refusal(now, refused, &answer),
+            Fate::Answered(answer) => self.note_refusal(Some(run), refused, &answer),
             // No end ever gets a report.
             Fate::Arrived(..) => {}
         }
@@ -276,10 +259,10 @@ impl Player {
     }
 
     /// Whether the chain accepts a message with these parameters. A problem if not.
-    fn fits(&mut self, place: Place, params: &str) -> bool {
+    fn fits(&mut self, params: &str) -> bool {
         let fits = params.len() <= LONGEST_PARAMS;
         if !fits {
-            self.findings.problem(Problem::TooLong, place.recording);
+            self.problem(Problem::TooLong);
         }
         fits
     }
@@ -359,8 +342,8 @@ impl Player {
         Err(StageError::Stuck)
     }
 
-    /// A question to the user.
-    fn note_question(&mut self, now: Now, asked: Option<(String, String)>) {
+    /// A question to the user, about a call or a prompt.
+    fn note_question(&mut self, call: Call, asked: Option<(String, String)>) {
         let Some((proxy, question)) = asked else {
             return;
         };
@@ -372,11 +355,11 @@ impl Player {
         let naming = own.iter().rfind(|line| line.starts_with("rule "));
         let said = naming.or(own.last()).copied();
         let why = said.map_or(question, str::to_owned);
-        self.decide(now, Decision::Asked, proxy, &why);
+        self.decide(call, Decision::Asked, proxy, &why);
     }
 
     /// A refusal.
-    fn note_refusal(&mut self, now: Now, decision: Decision, answer: &Message) {
+    fn note_refusal(&mut self, call: Call, decision: Decision, answer: &Message) {
         let refuses = |outcome: &Outcome| match outcome {
             Outcome::Decided(Action::Answer(answer)) => answer.kind() == Kind::Error,
             Outcome::Refused(_) | Outcome::Broke(_) => true,
@@ -384,7 +367,7 @@ impl Player {
         };
         let proxy = self.first(refuses);
         let why = text_member(answer.body(), "message").unwrap_or_default();
-        self.decide(now, decision, proxy, &why);
+        self.decide(call, decision, proxy, &why);
     }
 
     /// The first proxy with such an outcome.
@@ -394,20 +377,19 @@ impl Player {
         found.map_or("acp-chain", |(name, _)| name).to_owned()
     }
 
-    fn decide(&mut self, now: Now, decision: Decision, proxy: String, why: &str) {
+    fn decide(&mut self, call: Call, decision: Decision, proxy: String, why: &str) {
         let shown = rule(why).unwrap_or_else(|| self.masks.shown(why));
         let kind = DecisionKind {
             decision,
             proxy,
             why: shown,
         };
-        let masks = &self.masks;
         let group = self.findings.decided(kind);
-        group.add(1, now.place, || now.shown(masks));
+        group.add(1, self.place, || shown_call(call, &self.masks));
     }
 
     /// What has passed the chain, perhaps changed.
-    fn note_change(&mut self, now: Now, within: Within, before: &str, after: &str) {
+    fn note_change(&mut self, call: Call, within: Within, before: &str, after: &str) {
         if before == after {
             return;
         }
@@ -416,20 +398,19 @@ impl Player {
             let changes =
                 |outcome: &Outcome| matches!(outcome, Outcome::Decided(Action::Replace(_)));
             let proxy = self.first(changes);
-            self.decide(now, Decision::Changed, proxy, "");
+            self.decide(call, Decision::Changed, proxy, "");
         }
-        let masks = &self.masks;
         for (name, count) in secrets {
             let group = self.findings.secret(SecretKind { name, within });
-            group.add(count, now.place, || now.shown(masks));
+            group.add(count, self.place, || shown_call(call, &self.masks));
         }
     }
 }
 
-impl Now<'_> {
-    /// What it is in a report.
-    fn shown(self, masks: &Masks) -> String {
-        self.call
-            .map_or_else(|| "a prompt".to_owned(), |call| masks.shown(&title(call)))
-    }
+/// What is decided about: a call, or else a prompt.
+type Call<'c> = Option<&'c hooks::Event>;
+
+/// A call in a report.
+fn shown_call(call: Call, masks: &Masks) -> String {
+    call.map_or_else(|| "a prompt".to_owned(), |call| masks.shown(&title(call)))
 }

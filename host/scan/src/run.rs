@@ -13,7 +13,7 @@ use acp_chain_kit::transcript::log::Log;
 
 use crate::event::Event;
 use crate::find::Recording;
-use crate::findings::{Findings, Place, Problem};
+use crate::findings::{Findings, Problem};
 use crate::lines::{LONGEST, Line};
 use crate::player::Player;
 use crate::readers::opencode::{Database, Opencode};
@@ -101,9 +101,10 @@ fn work(
             let Some(number) = order.get(next.fetch_add(1, Ordering::Relaxed)).copied() else {
                 return Ok::<_, StageError>(player.findings);
             };
-            let ended = play(&mut player, number, &recordings[number], progress).await;
+            player.begin(number, &recordings[number]);
+            let ended = play(&mut player, &recordings[number], progress).await;
             if ended.is_err() {
-                player.findings.problem(Problem::Stuck, number);
+                player.problem(Problem::Stuck);
                 player.restart().await?;
             }
         }
@@ -124,16 +125,12 @@ impl Drop for Last<'_> {
 /// Plays one recording.
 async fn play(
     player: &mut Player,
-    number: usize,
     recording: &Recording,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<(), StageError> {
-    let totals = player.totals(recording.format);
-    totals.recordings += 1;
-    totals.bytes = totals.bytes.saturating_add(recording.size);
     match readers::reader(recording.format, &recording.path) {
-        Some(reader) => lines(player, number, recording, reader, progress).await?,
-        None => rows(player, number, recording, progress).await?,
+        Some(reader) => lines(player, recording, reader, progress).await?,
+        None => rows(player, recording, progress).await?,
     }
     player.end().await
 }
@@ -141,13 +138,12 @@ async fn play(
 /// Plays a recording of lines.
 async fn lines(
     player: &mut Player,
-    number: usize,
     recording: &Recording,
     mut reader: Box<dyn Reader>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<(), StageError> {
     let Ok(file) = open(&recording.path) else {
-        player.findings.problem(Problem::Unreadable, number);
+        player.problem(Problem::Unreadable);
         return Ok(());
     };
     // What is written from now on is not read.
@@ -158,7 +154,7 @@ async fn lines(
         let problem = match lines.advance() {
             Ok(None) => return Ok(()),
             Err(_) => {
-                player.findings.problem(Problem::Unreadable, number);
+                player.problem(Problem::Unreadable);
                 return Ok(());
             }
             Ok(Some(Line::TooLong)) => Some(Problem::TooLong),
@@ -169,15 +165,11 @@ async fn lines(
             }
         };
         if let Some(problem) = problem {
-            player.findings.problem(problem, number);
+            player.problem(problem);
         }
-        let place = Place {
-            recording: number,
-            line: lines.number,
-        };
         progress(lines.size);
         for event in events.drain(..) {
-            player.play(recording.format, place, event).await?;
+            player.play(lines.number, event).await?;
         }
     }
 }
@@ -185,24 +177,23 @@ async fn lines(
 /// Plays a database.
 async fn rows(
     player: &mut Player,
-    number: usize,
     recording: &Recording,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<(), StageError> {
-    let database = match Database::open(&recording.path) {
-        Ok(Some(database)) => database,
+    let opened = Database::open(&recording.path).and_then(|database| {
+        let sessions = database.as_ref().map(Database::sessions).transpose()?;
+        Ok(database.zip(sessions))
+    });
+    let (database, sessions) = match opened {
+        Ok(Some(opened)) => opened,
         Ok(None) => {
-            player.findings.problem(Problem::NoDatabase, number);
+            player.problem(Problem::NoDatabase);
             return Ok(());
         }
         Err(_) => {
-            player.findings.problem(Problem::Unreadable, number);
+            player.problem(Problem::Unreadable);
             return Ok(());
         }
-    };
-    let Ok(sessions) = database.sessions() else {
-        player.findings.problem(Problem::Unreadable, number);
-        return Ok(());
     };
     let mut reader = Opencode::default();
     let mut line = 0;
@@ -210,35 +201,31 @@ async fn rows(
     let mut left = recording.size;
     for session in sessions {
         let Ok(parts) = database.parts(&session) else {
-            player.findings.problem(Problem::Unreadable, number);
+            player.problem(Problem::Unreadable);
             continue;
-        };
-        let place = |line| Place {
-            recording: number,
-            line,
         };
         let begins = Event::Session {
             id: session.id.clone(),
             cwd: Some(session.directory.clone()),
         };
-        player.play(recording.format, place(line), begins).await?;
+        player.play(line, begins).await?;
         for part in parts {
             line += 1;
             let mut events = Vec::new();
             match database.part(part) {
-                Err(_) => player.findings.problem(Problem::Damaged, number),
-                Ok(None) => player.findings.problem(Problem::TooLong, number),
+                Err(_) => player.problem(Problem::Damaged),
+                Ok(None) => player.problem(Problem::TooLong),
                 Ok(Some(row)) => {
                     let read = row.size().min(left);
                     left -= read;
                     progress(read);
                     if let Err(error) = reader.read(&session, &row, &mut events) {
-                        player.findings.problem(flaw(&error), number);
+                        player.problem(flaw(&error));
                     }
                 }
             }
             for event in events {
-                player.play(recording.format, place(line), event).await?;
+                player.play(line, event).await?;
             }
         }
         player.end().await?;

@@ -6,6 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use acp_chain_hooks::{self as hooks, Moment};
 
+use crate::event::Event;
+
 /// How much is kept of open items, in bytes. Past it, all are forgotten.
 const MOST: usize = 32 << 20;
 
@@ -76,13 +78,23 @@ impl OpenCalls {
         output: Vec<String>,
         failed: bool,
     ) -> Option<hooks::Event> {
-        Some(hooks::Event {
-            moment: Moment::AfterTool,
-            output,
-            failed,
-            ..self.0.take(id)?
-        })
+        Some(ended(self.0.take(id)?, output, failed))
     }
+}
+
+/// A call as it ends.
+fn ended(begun: hooks::Event, output: Vec<String>, failed: bool) -> hooks::Event {
+    hooks::Event {
+        moment: Moment::AfterTool,
+        output,
+        failed,
+        ..begun
+    }
+}
+
+/// A call that is known only once it has ended: its begin and its end.
+pub(super) fn whole_call(begun: hooks::Event, output: Vec<String>, failed: bool) -> [Event; 2] {
+    [begun.clone(), ended(begun, output, failed)].map(Event::tool)
 }
 
 /// The length of the texts of a call that begins.

@@ -5,12 +5,12 @@
 //! user's prompts are items, too, and in older versions events of their own; messages with the role `user` are also
 //! Codex' own.
 
-use acp_chain_hooks::{self as hooks, Moment, recorded};
+use acp_chain_hooks::{self as hooks, recorded};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::calls::{OpenCalls, SeenIds};
+use super::calls::{OpenCalls, SeenIds, whole_call};
 use super::{Reader, output, short, string, text_of};
 use crate::event::Event;
 use crate::tokens::Tokens;
@@ -272,13 +272,8 @@ impl Codex {
             call: Some(done.id.clone()),
             ..call
         };
-        let ended = hooks::Event {
-            moment: Moment::AfterTool,
-            output: result,
-            failed: done.exit_code.is_some_and(|code| code != 0),
-            ..call.clone()
-        };
-        events.extend([call, ended].map(Event::tool));
+        let failed = done.exit_code.is_some_and(|code| code != 0);
+        events.extend(whole_call(call, result, failed));
     }
 }
 

@@ -3,12 +3,12 @@
 //! are written again when these go on, so what has an id counts once. A chat of an older version is one object, read as
 //! a line that has all messages.
 
-use acp_chain_hooks::{self as hooks, Moment, recorded};
+use acp_chain_hooks::{self as hooks, recorded};
 use serde::Deserialize;
 use serde::de::Error;
 use serde_json::value::RawValue;
 
-use super::calls::SeenIds;
+use super::calls::{SeenIds, whole_call};
 use super::{List, MOST_ITEMS, Reader, output, short, string, text_of};
 use crate::event::Event;
 use crate::tokens::{Tokens, count};
@@ -167,15 +167,9 @@ impl Gemini {
         let responses = parts
             .iter()
             .filter_map(|part| part.function_response.as_ref());
-        let ended = hooks::Event {
-            moment: Moment::AfterTool,
-            output: responses
-                .flat_map(|response| output(response.response))
-                .collect(),
-            failed: call.status.as_deref() == Some("error"),
-            ..begun.clone()
-        };
-        events.extend([begun, ended].map(Event::tool));
+        let texts = responses.flat_map(|response| output(response.response));
+        let failed = call.status.as_deref() == Some("error");
+        events.extend(whole_call(begun, texts.collect(), failed));
         Ok(())
     }
 }

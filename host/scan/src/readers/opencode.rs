@@ -12,13 +12,13 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use acp_chain_hooks::{self as hooks, Moment, recorded};
+use acp_chain_hooks::{self as hooks, recorded};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::calls::SeenIds;
+use super::calls::{SeenIds, whole_call};
 use super::{text_of, whole};
 use crate::event::Event;
 use crate::format::ends;
@@ -324,14 +324,12 @@ impl Opencode {
                     cwd: Some(session.directory.clone()),
                     ..recorded("opencode", &tool, text_of(state.input))
                 };
-                events.push(Event::tool(begun.clone()));
-                if matches!(&*state.status, "completed" | "error") {
-                    events.push(Event::tool(hooks::Event {
-                        moment: Moment::AfterTool,
-                        failed: state.status == "error",
-                        output: state.output.into_iter().chain(state.error).collect(),
-                        ..begun
-                    }));
+                let failed = state.status == "error";
+                if failed || state.status == "completed" {
+                    let output = state.output.into_iter().chain(state.error).collect();
+                    events.extend(whole_call(begun, output, failed));
+                } else {
+                    events.push(Event::tool(begun));
                 }
             }
             _ => {}

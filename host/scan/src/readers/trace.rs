@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::calls::{Open, SeenIds, hash};
+use super::calls::{Open, SeenIds, hash, whole_call};
 use super::{LONGEST_NAME, Reader, output, short, text_of};
 use crate::event::Event;
 use crate::tokens::{Tokens, millionths};
@@ -252,14 +252,8 @@ impl Trace {
             kind: shown.kind.unwrap_or(Kind::Other),
             ..recorded("", &title, input)
         };
-        let ended = hooks::Event {
-            moment: Moment::AfterTool,
-            output: shown.output,
-            failed: status == Some("failed"),
-            ..begun.clone()
-        };
         self.begin(line, events);
-        events.extend([begun, ended].map(Event::tool));
+        events.extend(whole_call(begun, shown.output, status == Some("failed")));
     }
 
     /// The cost of a session so far.
