@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use serde_with::skip_serializing_none;
 
 /// The version of the schema. It increases if a member changes its meaning, not if members are added.
 pub const VERSION: u32 = 1;
@@ -18,6 +19,7 @@ pub const VERSION: u32 = 1;
 /// - `dropped`: the number of lines missing here.
 ///
 /// Unknown members are ignored.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Line {
@@ -29,117 +31,82 @@ pub struct Line {
     pub connection: String,
 
     /// The version of the trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
     /// The program that wrote the trace, and its version.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// The role of the chain.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// The ids of the proxies, the client's neighbour first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<Vec<String>>,
     /// The name of the agent's program, if the chain started one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The client's user, if a server authenticated one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Whether the connection has ended. No more lines of it follow.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<bool>,
 
     /// Whether secrets in the connection's lines are replaced by markers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub masked: Option<bool>,
 
     /// The bytes of the message, including its envelope.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// How long the message waited for the proxy that receives it, in microseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
     /// How long the proxy worked until it decided, in microseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub worked: Option<u64>,
     /// How long the proxy had held the message before this decision, in microseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<u64>,
 
     /// The part that last handled the message: `client`, `agent`, the id of a proxy, or `acp-chain`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The next part that receives it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// The kind of the message.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// The proxy that decided, would have done something, or exceeded its rights.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// What the proxy would have done, in a dry run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub would: Option<Would>,
     /// The number of the message within its connection, the same on all hops, however proxies change it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<u64>,
     /// The requester's id of the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Box<RawValue>>,
     /// The number of the request within the chain, the same on all hops and for its answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<u64>,
     /// The method; of a response, that of the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
     /// The session that the message belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The parameters of a request or a notification.
     #[serde(deserialize_with = "even_null")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<Box<RawValue>>,
     /// The result of a response.
     #[serde(deserialize_with = "even_null")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Box<RawValue>>,
     /// The error of a response.
     #[serde(deserialize_with = "even_null")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<RawValue>>,
     /// Why the host decided in the proxy's place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 
     /// How often the proxy made calls that its powers do not cover, since the last report.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub denied: Option<u64>,
     /// How often the proxy made invalid calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<u64>,
     /// How often the proxy exceeded a limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub full: Option<u64>,
 
     /// The state of the proxy.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
     /// How often the proxy has been restarted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u64>,
     /// The memory of the proxy, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
     /// The process id of a native proxy. It leads the process group of everything that it starts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
 
     /// The number of lines missing here, which did not fit into the writer's queue.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
 }
 

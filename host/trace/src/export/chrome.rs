@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use serde_with::skip_serializing_none;
 
 use super::Clock;
 use crate::{Decision, Kind, Line, Role};
@@ -21,20 +22,18 @@ const TRACKS: usize = 64;
 const APART: usize = 1000;
 
 /// The members of an event.
+#[skip_serializing_none]
 #[derive(Default, Serialize)]
 struct Event<'e> {
     name: &'e str,
     cat: &'static str,
     ph: &'static str,
     ts: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<u64>,
     pid: usize,
     tid: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
     /// A flow ends at the enclosing span.
-    #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
     args: Option<&'e Value>,
 }

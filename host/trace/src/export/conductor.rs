@@ -11,6 +11,7 @@ use acp_chain_rpc::text_member;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_with::skip_serializing_none;
 
 use super::{Clock, seconds};
 use crate::{Kind, Line, Role};
@@ -25,28 +26,21 @@ const MCP: &str = "mcp/message";
 const HOST: &str = "acp-chain";
 
 /// An event. Its members depend on its type.
+#[skip_serializing_none]
 #[derive(Deserialize, Serialize)]
 struct Event {
     r#type: Kind,
     /// Seconds since the trace began.
     ts: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     protocol: Option<Protocol>,
     from: String,
     to: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     method: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     params: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     is_error: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     error_domain: Option<Protocol>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     payload: Option<Box<RawValue>>,
 }
 

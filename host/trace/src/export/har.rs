@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use serde_with::skip_serializing_none;
 
 use super::{Clock, conductor, seconds};
 use crate::{Kind, Line};
@@ -29,18 +30,14 @@ struct Connection {
 }
 
 /// A message as on the wire, except for white space and the order of members.
+#[skip_serializing_none]
 #[derive(Serialize)]
 struct Message<'m> {
     jsonrpc: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'m RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<&'m str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     params: Option<&'m RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'m RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'m RawValue>,
 }
 
