@@ -141,6 +141,7 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
     let count = |given: Option<NonZeroU32>, usual: u32| given.map_or(usual, Into::into);
     let (pace, memory) = (&limits.bytes_per_second_per_user, &limits.memory);
     let (pace, memory, node) = (pace.as_ref(), memory.as_ref(), table.node.as_ref());
+    let pace = pace.map(|pace| read_limit("bytes-per-second-per-user", pace));
     Ok(ServeSettings {
         listen: address("listen", &table.listen).transpose()?,
         metrics: address("metrics", &table.metrics).transpose()?,
@@ -161,7 +162,7 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
         limits: ServeLimits {
             connections_per_user: count(limits.connections_per_user, usual.connections_per_user),
             sessions_per_user: count(limits.sessions_per_user, usual.sessions_per_user),
-            bytes_per_second_per_user: pace.map(read_pace).transpose()?,
+            bytes_per_second_per_user: pace.transpose()?,
             connections: count(limits.connections, usual.connections),
             turns: limits.turns.map(Into::into),
             resume: limits.resume_seconds.unwrap_or(usual.resume),
@@ -254,24 +255,14 @@ fn read_budgets(limits: &Limits, without_store: ClosedOrOpen) -> Result<Budgets,
     let of_user = limits.prompts_per_hour_per_user.as_ref();
     let of_groups = limits.prompts_per_hour_of_groups.iter();
     let of_groups = of_groups.flat_map(Spanned::get_ref);
-    let bytes = match &limits.bytes_per_hour_per_user {
-        None => None,
-        Some(bytes) => {
-            let key = "bytes-per-hour-per-user";
-            let read = NonZeroU64::new(read_size(key, bytes)?);
-            let none = || {
-                let what = format!("`{key}`: 0 would block all users; leave it out for no limit");
-                (bytes.span().start, what)
-            };
-            Some(read.ok_or_else(none)?)
-        }
-    };
+    let bytes = limits.bytes_per_hour_per_user.as_ref();
+    let bytes = bytes.map(|bytes| read_limit("bytes-per-hour-per-user", bytes));
     Ok(Budgets {
         prompts_of_user: of_user.map(|prompts| prompts.get_ref().get().into()),
         prompts_of_groups: of_groups
             .map(|(group, prompts)| (group.clone(), prompts.get().into()))
             .collect(),
-        bytes_of_user: bytes,
+        bytes_of_user: bytes.transpose()?,
         are_open: without_store == ClosedOrOpen::Open,
     })
 }
@@ -291,12 +282,11 @@ fn read_size(key: &str, size: &Spanned<String>) -> Result<u64, Wrong> {
     read.map_err(|what| (size.span().start, format!("`{key}`: {what}")))
 }
 
-/// Reads a rate per second.
-fn read_pace(pace: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
-    let key = "bytes-per-second-per-user";
-    NonZeroU64::new(read_size(key, pace)?).ok_or_else(|| {
+/// Reads how many bytes a user may have in a time.
+fn read_limit(key: &str, size: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
+    NonZeroU64::new(read_size(key, size)?).ok_or_else(|| {
         let what = format!("`{key}`: 0 would block all users; leave it out for no limit");
-        (pace.span().start, what)
+        (size.span().start, what)
     })
 }
 

@@ -514,11 +514,7 @@ fn report_one(name: &str, done: Result<()>) -> bool {
 
 /// The exit code of a command that has reported its failures.
 fn code_if(succeeded: bool) -> ExitCode {
-    if succeeded {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    ExitCode::from(u8::from(!succeeded))
 }
 
 /// The log settings of this command line, and the files that it names, for another process of ours, which inherits the

@@ -75,7 +75,6 @@ impl SelfUpdate {
         say!("acp-chain {old} → {new}, in place of {path}");
         say!("It is signed by {}", release.signer);
         if !agrees(self.yes, "Install it?")? {
-            say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
         let download = Progress::default().download(&format!("acp-chain {new}"));
@@ -94,7 +93,6 @@ impl SelfUpdate {
         let path = program.previous();
         let shown = Untrusted::new(path.display());
         if !agrees(self.yes, &format!("Put back {shown}?"))? {
-            say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
         let reported = staged.put(None)?;

@@ -49,13 +49,16 @@ pub struct Hooked {
 }
 
 impl Hooked {
-    /// What the manifest says of its hooks.
-    pub fn mode(&self) -> &'static str {
-        if self.only_asks {
+    /// Writes the manifest of a chain of these proxies.
+    pub fn write_chain(&self, place: &Place, proxies: &[Value]) -> Result<()> {
+        let hooks = if self.only_asks {
             "best-effort"
         } else {
             "required"
-        }
+        };
+        let manifest = json!({"agent": {"hooks": hooks}, "proxy": proxies});
+        fs::write(place.chain(), toml::to_string(&manifest)?)?;
+        Ok(())
     }
 }
 

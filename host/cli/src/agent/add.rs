@@ -90,7 +90,6 @@ impl Add {
         };
         place::show(&entry, &staged);
         if !agrees(self.yes, &format!("Install it as `{}`?", self.name))? {
-            say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
         staged.put(&changing).map_err(shown)?;

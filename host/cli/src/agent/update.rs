@@ -103,8 +103,6 @@ impl Update {
         if agrees(self.yes, "Install it?")? {
             staged.put(changing).map_err(shown)?;
             say!("`{name}` is updated; restart it where it is running.");
-        } else {
-            say!("Nothing was changed.");
         }
         Ok(())
     }

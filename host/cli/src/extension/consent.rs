@@ -43,13 +43,14 @@ impl Consent {
     }
 }
 
-/// Whether the user agrees, by `--yes` or when asked.
+/// Whether the user agrees, by `--yes` or when asked. A no is confirmed.
 pub fn agrees(yes: bool, question: &str) -> Result<bool> {
-    if yes {
-        return Ok(true);
-    }
     let unasked = "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`";
-    ask(question, Err(unasked.into()))
+    let is_agreed = yes || ask(question, Err(unasked.into()))?;
+    if !is_agreed {
+        say!("Nothing was changed.");
+    }
+    Ok(is_agreed)
 }
 
 /// Whether the user agrees when asked on the terminal; `unasked` if there is none.

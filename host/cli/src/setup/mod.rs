@@ -252,10 +252,10 @@ impl Setup {
 
     fn unchanged(&self) -> Outcome {
         if self.print {
-            return Outcome::Printed;
+            Outcome::Printed
+        } else {
+            Outcome::Declined
         }
-        say!("Nothing was changed.");
-        Outcome::Declined
     }
 }
 

@@ -97,11 +97,7 @@ impl Wipe {
     }
 
     fn is_agreed(&self) -> Result<bool> {
-        let is_agreed = agrees(self.yes, "Remove these values for good?")?;
-        if !is_agreed {
-            say!("Nothing was changed.");
-        }
-        Ok(is_agreed)
+        agrees(self.yes, "Remove these values for good?")
     }
 }
 

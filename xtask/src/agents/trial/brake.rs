@@ -28,7 +28,11 @@ const NOT_SENT: &str = "the prompt was not sent to the agent";
 
 /// Takes the steps, and adds their outcomes to the record.
 pub fn steps(hooked: &Hooked, place: &Place, launch: &Launch, record: Record) -> Result<Record> {
-    write_chain(hooked, place)?;
+    let limits = json!({
+        "repeats": {"same-call": SAME, "action": "stop"},
+        "day": {"tool-calls": DAY, "action": "stop"},
+    });
+    hooked.write_chain(place, &[json!({"use": "brake", "config": limits})])?;
     // An agent that is stopped by `session/cancel` has begun one call more.
     let more = usize::from(hooked.only_asks);
 
@@ -54,20 +58,6 @@ pub fn steps(hooked: &Hooked, place: &Place, launch: &Launch, record: Record) ->
     let works = is_kept && is_refused && later.has_no_turn()?;
     later.note(Step::KeepsBudget, works);
     later.exit()
-}
-
-/// Writes the manifest.
-fn write_chain(hooked: &Hooked, place: &Place) -> Result<()> {
-    let limits = json!({
-        "repeats": {"same-call": SAME, "action": "stop"},
-        "day": {"tool-calls": DAY, "action": "stop"},
-    });
-    let manifest = json!({
-        "agent": {"hooks": hooked.mode()},
-        "proxy": [{"use": "brake", "config": limits}],
-    });
-    fs::write(place.chain(), toml::to_string(&manifest)?)?;
-    Ok(())
 }
 
 /// The script of a model that makes the same call again and again.

@@ -123,12 +123,7 @@ fn write_chain(hooked: &Hooked, place: &Place) -> Result<()> {
     let rules = json!([{"decision": "deny", "command": "touch *forbidden*"}]);
     let permissions = json!({"use": "permissions", "config": {"rules": rules}});
     let redact = json!({"use": "redact"});
-    let manifest = json!({
-        "agent": {"hooks": hooked.mode()},
-        "proxy": [does, permissions, redact],
-    });
-    fs::write(place.chain(), toml::to_string(&manifest)?)?;
-    Ok(())
+    hooked.write_chain(place, &[does, permissions, redact])
 }
 
 impl Trial<'_> {

@@ -3,7 +3,6 @@
 //!
 //! Three agents run at once, and take turns one after the other, so that a disturbance of the machine affects all.
 
-use std::fs;
 use std::time::Instant;
 
 use acp_chain_acp::PROMPT;
@@ -74,7 +73,10 @@ fn times(agent: &Agent, hooked: &Hooked, add_own: Own, places: &[Place; 3]) -> R
     }
     let [_, with_own, with_ours] = places;
     add_own(with_own)?;
-    write_chain(hooked, with_ours)?;
+    // A guard for calls, and one for results.
+    let rules = json!([{"decision": "deny", "command": "touch *forbidden*"}]);
+    let permissions = json!({"use": "permissions", "config": {"rules": rules}});
+    hooked.write_chain(with_ours, &[permissions, json!({"use": "redact"})])?;
     let mut trials = Vec::new();
     for (place, launch) in places.iter().zip(&launches) {
         let mut trial = Trial::connect(place, launch, "timed", Record::default())?;
@@ -104,17 +106,6 @@ fn times(agent: &Agent, hooked: &Hooked, add_own: Own, places: &[Place; 3]) -> R
 fn middle(mut samples: Vec<f64>) -> Option<f64> {
     samples.sort_by(f64::total_cmp);
     samples.get(samples.len() / 2).copied()
-}
-
-/// Writes the manifest: a guard for calls, and one for results.
-fn write_chain(hooked: &Hooked, place: &Place) -> Result<()> {
-    let rules = json!([{"decision": "deny", "command": "touch *forbidden*"}]);
-    let manifest = json!({
-        "agent": {"hooks": hooked.mode()},
-        "proxy": [{"use": "permissions", "config": {"rules": rules}}, {"use": "redact"}],
-    });
-    fs::write(place.chain(), toml::to_string(&manifest)?)?;
-    Ok(())
 }
 
 /// Hooks in the form of Claude's settings.

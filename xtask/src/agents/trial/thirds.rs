@@ -42,7 +42,8 @@ struct Scene {
 /// Takes the steps, and adds their outcomes to the record.
 pub fn steps(hooked: &Hooked, place: &Place, launch: &Launch, record: Record) -> Result<Record> {
     let scene = Scene::set(place)?;
-    write_chain(hooked, place)?;
+    let config = json!({"untrusted": [format!("{}/**", place.work.display())]});
+    hooked.write_chain(place, &[json!({"use": "two-of-three", "config": config})])?;
     let mut trial = Trial::connect(place, launch, "two-of-three", record)?;
     trial.client.refuse(QUESTIONS);
     trial.greet()?;
@@ -59,17 +60,6 @@ pub fn steps(hooked: &Hooked, place: &Place, launch: &Launch, record: Record) ->
         trial.take_ways(&scene, hooked.subagent.unwrap_or("-"))?;
     }
     trial.exit()
-}
-
-/// Writes the manifest.
-fn write_chain(hooked: &Hooked, place: &Place) -> Result<()> {
-    let config = json!({"untrusted": [format!("{}/**", place.work.display())]});
-    let manifest = json!({
-        "agent": {"hooks": hooked.mode()},
-        "proxy": [{"use": "two-of-three", "config": config}],
-    });
-    fs::write(place.chain(), toml::to_string(&manifest)?)?;
-    Ok(())
 }
 
 impl Scene {
