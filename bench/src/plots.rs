@@ -89,7 +89,7 @@ impl Plot {
         let line = |family: &Family| {
             let (name, colour) = style(*family)?;
             let of = |family| {
-                let all = report.figures.iter();
+                let all = report.outcome.figures.iter();
                 let of = all.filter(move |figures| figures.subject.family == family);
                 let of = of.filter(|figures| figures.subject.proxies <= PROXIES);
                 of.filter_map(|figures| {

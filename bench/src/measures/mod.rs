@@ -177,7 +177,7 @@ pub struct Noise {
 }
 
 /// All results of a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Outcome {
     /// By subject.
     pub figures: Vec<Figures>,

@@ -15,7 +15,7 @@ pub use table::markdown;
 pub(crate) use table::{section, show};
 pub use targets::{Target, Verdict};
 
-use crate::measures::{ExportResult, Figures, GuardResult, HookResult, Noise, Outcome, ScanResult};
+use crate::measures::{Figures, Outcome};
 use crate::subjects::Family;
 
 /// If the relay's figure is less certain than this, the machine is too noisy, and ratios are not reported.
@@ -30,18 +30,9 @@ pub struct Report {
     pub quick: bool,
     /// Where it ran.
     pub machine: Machine,
-    /// How quiet the machine was.
-    pub noise: Vec<Noise>,
-    /// The measurements, by subject.
-    pub figures: Vec<Figures>,
-    /// A chain that exports, by the behaviour of its collector.
-    pub exported: Vec<ExportResult>,
-    /// The processes of an agent's hooks.
-    pub hooks: Vec<HookResult>,
-    /// Guards and receipts, each beside a chain without it.
-    pub guards: Vec<GuardResult>,
-    /// The scan of recordings.
-    pub scan: Option<ScanResult>,
+    /// What was measured.
+    #[serde(flatten)]
+    pub outcome: Outcome,
     /// The targets.
     pub targets: Vec<Target>,
 }
@@ -54,12 +45,7 @@ impl Report {
             commit,
             quick,
             machine: Machine::this(),
-            noise: outcome.noise,
-            figures: outcome.figures,
-            exported: outcome.exported,
-            hooks: outcome.hooks,
-            guards: outcome.guards,
-            scan: outcome.scan,
+            outcome,
             targets: Vec::new(),
         };
         report.targets = targets::all(&report);
@@ -72,13 +58,13 @@ impl Report {
         let is = |figures: &&Figures| {
             figures.subject.family == family && figures.subject.proxies == proxies
         };
-        self.figures.iter().find(is)
+        self.outcome.figures.iter().find(is)
     }
 
     /// Whether the machine was quiet enough during this measurement for comparisons.
     #[must_use]
     pub fn was_quiet(&self, what: &str) -> bool {
-        let mut noise = self.noise.iter();
+        let mut noise = self.outcome.noise.iter();
         noise.all(|noise| noise.what != what || noise.uncertainty <= QUIET)
     }
 }

@@ -60,7 +60,7 @@ fn targets(report: &Report, text: &mut String) {
 }
 
 fn noise(report: &Report, text: &mut String) {
-    let rows = report.noise.iter().map(|noise| {
+    let rows = report.outcome.noise.iter().map(|noise| {
         let verdict = if noise.uncertainty <= QUIET {
             ""
         } else {
@@ -89,6 +89,7 @@ fn noise(report: &Report, text: &mut String) {
 
 fn starts(report: &Report, text: &mut String) {
     let rows = report
+        .outcome
         .figures
         .iter()
         .filter(|figures| figures.start.is_some())
@@ -134,7 +135,7 @@ fn trips(report: &Report, text: &mut String) {
             .and_then(of)
             .map(|trip| trip.p50_us);
         let relay = relay.filter(|_| report.was_quiet(what));
-        let rows = report.figures.iter().filter_map(|figures| {
+        let rows = report.outcome.figures.iter().filter_map(|figures| {
             let trip = of(figures)?;
             Some(vec![
                 figures.name.clone(),
@@ -162,6 +163,7 @@ fn trips(report: &Report, text: &mut String) {
 fn updates(report: &Report, text: &mut String) {
     let relays = report.of(Family::Relay, 0).map(|relay| relay.updates);
     let rows = report
+        .outcome
         .figures
         .iter()
         .filter(|figures| figures.updates[0].is_some())
@@ -206,7 +208,7 @@ fn exported(report: &Report, text: &mut String) {
         format!("{part:.1} % ± {:.1}", known / 2.0)
     };
     let figure = |share: Option<Share>| show(share.map(|share| share.figure));
-    let rows = report.exported.iter().map(|exported| {
+    let rows = report.outcome.exported.iter().map(|exported| {
         vec![
             exported.name.clone(),
             figure(exported.turns),
@@ -228,9 +230,9 @@ fn exported(report: &Report, text: &mut String) {
 }
 
 fn hooks(report: &Report, text: &mut String) {
-    let mut all = report.hooks.iter();
+    let mut all = report.outcome.hooks.iter();
     let floor = all.find(|hook| hook.program == HookProgram::WithoutHost);
-    let rows = report.hooks.iter().map(|hook| {
+    let rows = report.outcome.hooks.iter().map(|hook| {
         vec![
             hook.name.to_owned(),
             hook.samples.to_string(),
@@ -244,7 +246,7 @@ fn hooks(report: &Report, text: &mut String) {
 }
 
 fn guards(report: &Report, text: &mut String) {
-    let rows = report.guards.iter().map(|guard| {
+    let rows = report.outcome.guards.iter().map(|guard| {
         let mut row = vec![guard.name.clone(), guard.beside.clone()];
         row.extend(guard.costs.iter().map(|cost| {
             cost.map_or(NOTHING.to_owned(), |cost| {
@@ -272,7 +274,7 @@ fn guards(report: &Report, text: &mut String) {
 }
 
 fn scan(report: &Report, text: &mut String) {
-    let rows = report.scan.iter().map(|scan| {
+    let rows = report.outcome.scan.iter().map(|scan| {
         vec![
             "permissions, redact".to_owned(),
             show(Some(scan.megabytes())),

@@ -144,7 +144,7 @@ impl Targets<'_> {
 
     /// The cost of unresponsive collectors. There is a verdict if the limit is outside the confidence interval.
     fn collectors(&mut self) {
-        for exported in &self.report.exported {
+        for exported in &self.report.outcome.exported {
             let what = match exported.collector {
                 None | Some(Behaviour::There) => continue,
                 Some(Behaviour::Slow) => "a collector that is slow",
@@ -168,7 +168,7 @@ impl Targets<'_> {
 
     /// The time of an event of the agent's hooks, with one guard.
     fn hooks(&mut self) {
-        let all = self.report.hooks.iter();
+        let all = self.report.outcome.hooks.iter();
         for event in all.filter(|hook| hook.program == HookProgram::Client) {
             for (which, took, limit) in [
                 ("the median", event.p50_ms, 2.0),
@@ -183,7 +183,7 @@ impl Targets<'_> {
     /// The cost of guards and receipts. There is a verdict if the limit is outside the confidence interval. Turns of
     /// those that wait for a disk may take so much longer as nobody notices.
     fn guards(&mut self) {
-        for guard in &self.report.guards {
+        for guard in &self.report.outcome.guards {
             let (limit, waits) = match guard.subject.family {
                 Family::Brake => (1.0, false),
                 Family::TwoOfThree => (1.1, true),
@@ -222,7 +222,7 @@ impl Targets<'_> {
 
     /// The time for 1 GB of recordings.
     fn scan(&mut self) {
-        if let Some(scan) = &self.report.scan {
+        if let Some(scan) = &self.report.outcome.scan {
             let (seconds, processors) = (scan.seconds / scan.megabytes() * 1000.0, scan.processors);
             let what = format!(
                 "1 GB of recordings through permissions and redact, on {processors} processors"
@@ -275,6 +275,7 @@ impl Targets<'_> {
         let each = minus(more[1], more[0]).map(|more| more / 15.0);
         let peaks: Vec<_> = self
             .report
+            .outcome
             .figures
             .iter()
             .filter(|figures| !matches!(figures.subject.family, Family::Relay | Family::Reference))

@@ -16,6 +16,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use xtask::progress::Step;
+use xtask::verdict;
 use xtask::workspace::{Workspace, cargo};
 
 /// The file with the allowed counts.
@@ -172,20 +173,15 @@ fn tell(counts: &[(&str, u64)], allowed: &BTreeMap<String, u64>) -> ExitCode {
             too_many.push(*name);
         }
     }
-    if too_many.is_empty() {
-        return if is_complete {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        };
+    if !too_many.is_empty() {
+        println!(
+            "\n{} need over {:.0} % more instructions. To accept that: \
+             cargo xtask bench --instructions --accept",
+            too_many.join(", "),
+            TOLERANCE * 100.0
+        );
     }
-    println!(
-        "\n{} need over {:.0} % more instructions. To accept that: \
-         cargo xtask bench --instructions --accept",
-        too_many.join(", "),
-        TOLERANCE * 100.0
-    );
-    ExitCode::FAILURE
+    verdict(is_complete && too_many.is_empty())
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]

@@ -64,14 +64,10 @@ impl Explain {
         let request = self.read()?;
         let topic = topic(&request);
         let cwd = match (&self.cwd, request.cwd) {
-            (Some(cwd), _) => {
-                let cwd = std::path::absolute(cwd)?;
-                cwd.display().to_string()
-            }
             (None, Some(cwd)) => cwd,
-            (None, None) => {
-                let here = std::env::current_dir()?;
-                here.display().to_string()
+            (cwd, _) => {
+                let cwd = cwd.as_deref().unwrap_or(Path::new("."));
+                std::path::absolute(cwd)?.display().to_string()
             }
         };
         let setup = json!({ "cwd": cwd, "mcpServers": [] });
