@@ -61,6 +61,17 @@ struct Outcome {
     says: String,
 }
 
+impl Outcome {
+    /// What a line says after this mark.
+    fn read(line: &str, mark: &str) -> Option<Self> {
+        let (about, says) = line.trim().rsplit_once(mark)?;
+        Some(Self {
+            about: about.to_owned(),
+            says: says.to_owned(),
+        })
+    }
+}
+
 /// Builds everything, runs the probes and the tests, and returns whether all tests pass.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     ensure!(
@@ -200,15 +211,8 @@ impl Wine {
     fn probe(&self, folder: &Path) -> Result<Vec<Outcome>> {
         let output = self.command(folder.join("probes.exe")).output()?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        let lines = printed
-            .lines()
-            .filter_map(|line| line.trim().rsplit_once(": "));
-        let outcomes: Vec<_> = lines
-            .map(|(about, says)| Outcome {
-                about: about.to_owned(),
-                says: says.to_owned(),
-            })
-            .collect();
+        let lines = printed.lines();
+        let outcomes: Vec<_> = lines.filter_map(|line| Outcome::read(line, ": ")).collect();
         ensure!(
             output.status.success() && !outcomes.is_empty(),
             "the probes ended with {}: {printed}{}",
@@ -255,14 +259,9 @@ impl Wine {
 
 /// The outcomes in the output of a program of tests.
 fn outcomes(printed: &str) -> impl Iterator<Item = Outcome> {
-    let lines = printed
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("test "));
-    let tests = lines.filter_map(|line| line.rsplit_once(" ... "));
-    tests.map(|(name, says)| Outcome {
-        about: name.to_owned(),
-        says: says.to_owned(),
-    })
+    let lines = printed.lines();
+    let tests = lines.filter_map(|line| line.trim().strip_prefix("test "));
+    tests.filter_map(|test| Outcome::read(test, " ... "))
 }
 
 /// The results, for the book.

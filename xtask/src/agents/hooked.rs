@@ -73,11 +73,7 @@ pub const HOOKED: [Hooked; 13] = [
     CODEX,
     Hooked {
         name: "codex-older",
-        permit: |_, launch| {
-            let never = ["-c", r#"approval_policy="never""#];
-            launch.command.extend(never.map(String::from));
-            Ok(())
-        },
+        permit: |_, launch| say(launch, ["-c", r#"approval_policy="never""#]),
         subagent: None,
         ..CODEX
     },
@@ -110,10 +106,7 @@ pub const HOOKED: [Hooked; 13] = [
         name: "opencode",
         permit: |_, launch| allow(launch),
         own: |place| own_plugin(place, ".config/opencode/opencode.json"),
-        disable: |_, launch| {
-            set(launch, "OPENCODE_PURE", "1");
-            Ok(())
-        },
+        disable: |_, launch| set(launch, "OPENCODE_PURE", "1"),
         subagent: Some("general"),
         ..ANY
     },
@@ -121,19 +114,13 @@ pub const HOOKED: [Hooked; 13] = [
         name: "kilo",
         permit: |_, launch| allow(launch),
         own: |place| own_plugin(place, ".config/kilo/kilo.json"),
-        disable: |_, launch| {
-            set(launch, "KILO_PURE", "1");
-            Ok(())
-        },
+        disable: |_, launch| set(launch, "KILO_PURE", "1"),
         subagent: Some("general"),
         ..ANY
     },
     Hooked {
         name: "copilot",
-        permit: |_, launch| {
-            launch.command.push("--yolo".into());
-            Ok(())
-        },
+        permit: |_, launch| say(launch, ["--yolo"]),
         own: |place| {
             let hook = json!({"type": "command", "bash": TOUCH});
             let settings = json!({"hooks": {"preToolUse": [hook]}});
@@ -145,11 +132,7 @@ pub const HOOKED: [Hooked; 13] = [
     },
     Hooked {
         name: "cline",
-        permit: |_, launch| {
-            let approve = ["--auto-approve", "true"];
-            launch.command.extend(approve.map(String::from));
-            Ok(())
-        },
+        permit: |_, launch| say(launch, ["--auto-approve", "true"]),
         own: |place| {
             let file = ".cline/hooks/PreToolUse";
             place.write(file, &json!(format!("#!/bin/sh\n{TOUCH}\necho '{{}}'\n")))?;
@@ -158,11 +141,10 @@ pub const HOOKED: [Hooked; 13] = [
         },
         disable: |place, launch| preload(place, launch, "delete process.env.CLINE_DIR"),
         command: "/commands/0",
-        only_asks: false,
         subagent: Some("-"),
-        takes_ways: false,
         // The first sign of life comes with the prompt, so the command has run when the turn is stopped.
         fails: &[Step::HooksOff],
+        ..ANY
     },
     Hooked {
         name: "auggie",
@@ -210,10 +192,7 @@ const ANY: Hooked = Hooked {
 const CLAUDE: Hooked = Hooked {
     name: "claude",
     // Otherwise root cannot choose its most permissive mode.
-    permit: |_, launch| {
-        set(launch, "IS_SANDBOX", "1");
-        Ok(())
-    },
+    permit: |_, launch| set(launch, "IS_SANDBOX", "1"),
     own: |place| own_hook(place, ".claude/settings.json", "*", TOUCH),
     disable: |place, _| disable_all(place, ".claude/settings.json"),
     subagent: Some("general-purpose"),
@@ -246,8 +225,23 @@ const QWEN: Hooked = Hooked {
 /// What makes the file of the user's own hook, in JavaScript.
 const MAKES: &str = r#"fs.writeFileSync(process.env.HOME + "/users-own-hook", "")"#;
 
-fn set(launch: &mut Launch, name: &'static str, value: &str) {
+/// Adds these words to the command line.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of agents has what may fail"
+)]
+fn say<const N: usize>(launch: &mut Launch, words: [&str; N]) -> Result<()> {
+    launch.command.extend(words.map(String::from));
+    Ok(())
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of agents has what may fail"
+)]
+fn set(launch: &mut Launch, name: &'static str, value: &str) -> Result<()> {
     launch.env.push((name, value.to_owned()));
+    Ok(())
 }
 
 /// Has opencode, or a fork of it, ask for nothing.
@@ -310,6 +304,5 @@ fn preload(place: &Place, launch: &mut Launch, script: &str) -> Result<()> {
     let file = "preload.cjs";
     place.write(file, &json!(script))?;
     let path = text(&place.home.join(file))?;
-    set(launch, "NODE_OPTIONS", &format!("--require={path}"));
-    Ok(())
+    set(launch, "NODE_OPTIONS", &format!("--require={path}"))
 }

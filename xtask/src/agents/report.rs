@@ -152,30 +152,28 @@ impl Pair {
     }
 }
 
-/// The first lines of a table.
-fn head(of: &str, titles: &[&str]) -> String {
-    let mut head = format!("| {of} | Version |");
-    for title in titles {
-        let _ = write!(head, " {title} |");
+/// A table: for each agent its name, its version, and a cell below each title.
+fn lines<'a>(
+    of: &str,
+    titles: &[&str],
+    rows: impl Iterator<Item = (&'a str, &'a str, Vec<String>)>,
+) -> String {
+    let (head, line) = (titles.join(" | "), "---|".repeat(titles.len()));
+    let mut table = format!("| {of} | Version | {head} |\n|---|---|{line}\n");
+    for (name, version, cells) in rows {
+        let _ = writeln!(table, "| {name} | {version} | {} |", cells.join(" | "));
     }
-    head.push_str("\n|---|---|");
-    head.push_str(&"---|".repeat(titles.len()));
-    head.push('\n');
-    head
+    table
 }
 
 /// A table, with notes on what does not work or differs.
 pub fn table(of: &str, steps: &[Step], rows: &[Row]) -> String {
     let titles: Vec<_> = steps.iter().map(|step| step.title()).collect();
-    let mut table = head(of, &titles);
-    for row in rows {
-        let _ = write!(table, "| {} | {} |", row.name, row.version);
-        for step in steps {
-            let cell = row.pair(*step).map_or_else(|| "?".into(), Pair::cell);
-            let _ = write!(table, " {cell} |");
-        }
-        table.push('\n');
-    }
+    let shown = rows.iter().map(|row| {
+        let cell = |step: &Step| row.pair(*step).map_or_else(|| "?".into(), Pair::cell);
+        (row.name, &*row.version, steps.iter().map(cell).collect())
+    });
+    let mut table = lines(of, &titles, shown);
     let notes = notes(rows);
     if !notes.is_empty() {
         let _ = write!(table, "\n{notes}");
@@ -185,15 +183,11 @@ pub fn table(of: &str, steps: &[Step], rows: &[Row]) -> String {
 
 /// The table of hooks.
 pub fn hooks_table(rows: &[HooksRow]) -> String {
-    let mut table = head("Agent", &HOOKS.map(|(title, _)| title));
-    for row in rows {
-        let _ = write!(table, "| {} | {} |", row.name, row.version);
-        for (_, steps) in HOOKS {
-            let _ = write!(table, " {} |", row.sign(steps));
-        }
-        table.push('\n');
-    }
-    table
+    let shown = rows.iter().map(|row| {
+        let signs = HOOKS.map(|(_, steps)| row.sign(steps).to_owned());
+        (row.name, &*row.version, signs.to_vec())
+    });
+    lines("Agent", &HOOKS.map(|(title, _)| title), shown)
 }
 
 /// The table of the times of tool calls.
@@ -203,20 +197,16 @@ pub fn speed_table(rows: &[SpeedRow]) -> String {
         "with two of yours that are `true`",
         "with acp-chain's",
     ];
-    let mut table = head("Agent", &titles);
-    for SpeedRow {
-        name,
-        version,
-        calls: [without, own, ours],
-    } in rows
-    {
-        let [own, ours] = [own, ours].map(|with| with - without);
-        let _ = writeln!(
-            table,
-            "| {name} | {version} | {without:.1} ms | {own:+.1} ms | {ours:+.1} ms |"
-        );
-    }
-    table
+    let shown = rows.iter().map(|row| {
+        let [without, own, ours] = row.calls;
+        let [own, ours] = [own, ours].map(|with| format!("{:+.1} ms", with - without));
+        (
+            row.name,
+            &*row.version,
+            vec![format!("{without:.1} ms"), own, ours],
+        )
+    });
+    lines("Agent", &titles, shown)
 }
 
 /// The steps that do not work but should, with the outcomes, and those that work but should not.

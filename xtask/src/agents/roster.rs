@@ -161,13 +161,10 @@ fn codex_settings(place: &Place) -> [(&'static str, Value); 4] {
 }
 
 fn codex(place: &Place, package: &str) -> Result<Launch> {
-    let settings: serde_json::Map<_, _> = codex_settings(place)
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
+    let settings = Value::from_iter(codex_settings(place));
     let launch = Launch::npm(place, package, "codex-acp", &[])?;
     Ok(launch.with(&[
-        ("CODEX_CONFIG", &Value::Object(settings).to_string()),
+        ("CODEX_CONFIG", &settings.to_string()),
         // Otherwise another model decides whether a call may run.
         ("INITIAL_AGENT_MODE", "workspace-write"),
         ("MODEL_PROVIDER", "mock"),
