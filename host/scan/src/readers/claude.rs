@@ -27,16 +27,14 @@ pub(super) struct Claude {
 /// The usage of how many messages is remembered. Past it, that of all is forgotten.
 const MOST: usize = 65_536;
 
+#[serde_with::apply(Option<String> => #[serde(default, deserialize_with = "short")])]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'l> {
     #[serde(rename = "type", default)]
     kind: String,
-    #[serde(default, deserialize_with = "short")]
     session_id: Option<String>,
-    #[serde(default, deserialize_with = "short")]
     cwd: Option<String>,
-    #[serde(default, deserialize_with = "short")]
     agent_id: Option<String>,
     #[serde(default)]
     is_meta: bool,

@@ -35,13 +35,11 @@ struct Line<'l> {
 }
 
 /// `session_meta` and `turn_context`.
+#[serde_with::apply(Option<String> => #[serde(default, deserialize_with = "short")])]
 #[derive(Deserialize)]
 struct Context {
-    #[serde(default, deserialize_with = "short")]
     id: Option<String>,
-    #[serde(default, deserialize_with = "short")]
     cwd: Option<String>,
-    #[serde(default, deserialize_with = "short")]
     model: Option<String>,
 }
 

@@ -78,17 +78,13 @@ struct FunctionResponse<'f> {
 }
 
 /// Tokens of the cache are among those of the input, and those of thoughts are not among those of the output.
+#[serde_with::apply(u64 => #[serde(default, deserialize_with = "count")])]
 #[derive(Deserialize)]
 struct Used {
-    #[serde(default, deserialize_with = "count")]
     input: u64,
-    #[serde(default, deserialize_with = "count")]
     output: u64,
-    #[serde(default, deserialize_with = "count")]
     cached: u64,
-    #[serde(default, deserialize_with = "count")]
     thoughts: u64,
-    #[serde(default, deserialize_with = "count")]
     tool: u64,
 }
 

@@ -104,24 +104,20 @@ struct Message {
 }
 
 /// Tokens of the cache are not among those of the input.
+#[serde_with::apply(u64 => #[serde(default, deserialize_with = "count")])]
 #[derive(Deserialize)]
 struct Used {
-    #[serde(default, deserialize_with = "count")]
     total: u64,
-    #[serde(default, deserialize_with = "count")]
     input: u64,
-    #[serde(default, deserialize_with = "count")]
     output: u64,
-    #[serde(default, deserialize_with = "count")]
     reasoning: u64,
     cache: Option<Cache>,
 }
 
+#[serde_with::apply(u64 => #[serde(default, deserialize_with = "count")])]
 #[derive(Deserialize)]
 struct Cache {
-    #[serde(default, deserialize_with = "count")]
     read: u64,
-    #[serde(default, deserialize_with = "count")]
     write: u64,
 }
 
