@@ -15,7 +15,7 @@ pub mod workspace;
 
 use std::process::{Command, ExitCode, Termination};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use self::workspace::Workspace;
 
@@ -30,6 +30,19 @@ pub fn follow(command: &mut Command) -> Result<ExitCode> {
     let status = command.status();
     let status = status.with_context(|| format!("{program} cannot be started"))?;
     Ok(verdict(status.success()))
+}
+
+/// What a program prints, which must succeed.
+pub fn printed(command: &mut Command) -> Result<String> {
+    let output = command.output();
+    let output = output.with_context(|| format!("{command:?} cannot be started"))?;
+    ensure!(
+        output.status.success(),
+        "{command:?} ended with {}:\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Runs a command in the checkout. An error is printed in one line.

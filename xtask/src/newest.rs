@@ -21,15 +21,12 @@ pub fn check(workspace: &Workspace) -> Result<()> {
         install.args(["toolchain", "install", "stable", "--no-self-update"]);
         step.run(install.args(["--profile", "minimal", "--component", "clippy"]))
     })?;
-    let version = rustup()
-        .args(["run", "stable", "rustc", "--version"])
-        .output()?;
-    let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+    let version = xtask::printed(rustup().args(["run", "stable", "rustc", "--version"]))?;
     let mut clippy = rustup();
     clippy.args(["run", "stable", "cargo", "clippy"]);
     clippy.args(["--workspace", "--all-targets", "--locked", "--target-dir"]);
     clippy.arg(workspace.target("newest/build"));
     clippy.args(["--", "-D", "warnings"]);
     clippy.current_dir(workspace.path(""));
-    workspace.run(&format!("Clippy of {version}"), &mut clippy)
+    workspace.run(&format!("Clippy of {}", version.trim()), &mut clippy)
 }

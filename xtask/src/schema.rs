@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -65,9 +66,7 @@ fn build(workspace: &Workspace, folder: &Path, args: &[&str]) -> Result<PathBuf>
 }
 
 fn print(program: &Path, version: &str) -> Result<String> {
-    let output = std::process::Command::new(program).arg(version).output()?;
-    ensure!(output.status.success(), "acp-schema {version} failed");
-    Ok(String::from_utf8(output.stdout)?)
+    xtask::printed(Command::new(program).arg(version))
 }
 
 /// The methods, updates and members of a schema, in words.

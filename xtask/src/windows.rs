@@ -195,8 +195,8 @@ impl Wine {
     }
 
     fn version(&self) -> Result<String> {
-        let output = Command::new(&self.program).arg("--version").output()?;
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        let version = xtask::printed(Command::new(&self.program).arg("--version"))?;
+        Ok(version.trim().to_owned())
     }
 
     /// Makes the folder of a new machine, with an empty profile.

@@ -5,9 +5,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::printed;
 use crate::progress::{Progress, Step};
 
 /// The checkout that this program was started in.
@@ -49,16 +50,8 @@ impl Workspace {
     }
 
     fn of(mut cargo: Command) -> Result<Self> {
-        let output = cargo
-            .args(["metadata", "--format-version=1", "--no-deps"])
-            .output()
-            .context("cargo metadata could not be started")?;
-        ensure!(
-            output.status.success(),
-            "cargo metadata failed:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let metadata: Value = serde_json::from_slice(&output.stdout)?;
+        let metadata = printed(cargo.args(["metadata", "--format-version=1", "--no-deps"]))?;
+        let metadata: Value = serde_json::from_str(&metadata)?;
         let path = |key: &str| -> Result<PathBuf> {
             let path = metadata[key].as_str();
             Ok(path

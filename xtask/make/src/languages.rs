@@ -183,14 +183,11 @@ fn measure(workspace: &Workspace, all: &[BuiltProject]) -> Result<Vec<BenchOutpu
     let bench = || workspace.cargo("bench --locked --package acp-chain --bench languages");
     workspace.run("the host, optimised", bench().arg("--no-run"))?;
     let components = all.iter().map(|built| &built.component);
-    let output = bench()
-        .arg("--")
-        .args(components)
-        .stderr(Stdio::inherit())
-        .output()?;
-    ensure!(output.status.success(), "nothing was measured");
-    let lines = str::from_utf8(&output.stdout)?.lines();
-    let measured: Vec<BenchOutput> = lines
+    let mut bench = bench();
+    bench.arg("--").args(components).stderr(Stdio::inherit());
+    let printed = xtask::printed(&mut bench)?;
+    let measured: Vec<BenchOutput> = printed
+        .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     ensure!(measured.len() == all.len(), "not all were measured");

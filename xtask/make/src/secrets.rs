@@ -168,11 +168,8 @@ fn ordinary(workspace: &Workspace) -> Result<Vec<String>> {
         vec![peers.join("npm/node_modules")],
         vec![peers.join("python/lib")],
     ];
-    let metadata = workspace
-        .cargo("metadata --format-version=1 --locked")
-        .output()?;
-    let metadata: Value = serde_json::from_slice(&metadata.stdout)
-        .with_context(|| String::from_utf8_lossy(&metadata.stderr).into_owned())?;
+    let mut metadata = workspace.cargo("metadata --format-version=1 --locked");
+    let metadata: Value = serde_json::from_str(&xtask::printed(&mut metadata)?)?;
     let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
     let of_others = packages
         .iter()

@@ -137,14 +137,10 @@ impl Installation {
 
     /// The version of an installed Python package.
     pub fn python_version(&self, package: &str) -> Result<String> {
-        let output = Command::new(self.python_program("python")?)
-            .args([
-                "-c",
-                "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))",
-            ])
-            .arg(package)
-            .output()?;
-        Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+        let script = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))";
+        let mut python = Command::new(self.python_program("python")?);
+        let version = xtask::printed(python.args(["-c", script, package]))?;
+        Ok(version.trim().to_owned())
     }
 
     fn description(&self, package: &str) -> Result<Value> {

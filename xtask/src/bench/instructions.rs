@@ -16,8 +16,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use xtask::progress::Step;
-use xtask::verdict;
 use xtask::workspace::{Workspace, cargo};
+use xtask::{printed, verdict};
 
 /// The file with the allowed counts.
 const ALLOWED: &str = "bench/instructions.toml";
@@ -100,17 +100,9 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
             build.arg(format!("--config=profile.dev.package.{package}.{option}"));
         }
     }
-    let output = build
-        .env("CARGO_INCREMENTAL", "0")
-        .current_dir(workspace.path(""))
-        .stderr(Stdio::inherit())
-        .output()?;
-    ensure!(
-        output.status.success(),
-        "cargo build ended with {}",
-        output.status
-    );
-    let output = String::from_utf8(output.stdout)?;
+    build.env("CARGO_INCREMENTAL", "0");
+    build.current_dir(workspace.path(""));
+    let output = printed(build.stderr(Stdio::inherit()))?;
     let messages = output.lines().map(serde_json::from_str::<Value>);
     let messages = messages.collect::<Result<Vec<_>, _>>()?;
     let program = messages.iter().find_map(|message| {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::printed;
 use crate::stamp::Stamp;
 use crate::workspace::{Workspace, cargo};
 
@@ -73,11 +74,9 @@ pub fn source(workspace: &Workspace, name: &str, version: &str) -> Result<PathBu
     fs::write(folder.join("lib.rs"), "")?;
     let step = format!("source of {name}");
     workspace.run(&step, cargo().arg("fetch").current_dir(&folder))?;
-    let metadata = cargo()
-        .args(["metadata", "--format-version=1", "--offline"])
-        .current_dir(&folder)
-        .output()?;
-    let metadata: Value = serde_json::from_slice(&metadata.stdout)?;
+    let mut metadata = cargo();
+    metadata.args(["metadata", "--format-version=1", "--offline"]);
+    let metadata: Value = serde_json::from_str(&printed(metadata.current_dir(&folder))?)?;
     let packages = metadata["packages"].as_array();
     let package = packages.and_then(|all| all.iter().find(|package| package["name"] == name));
     let manifest = package.and_then(|package| package["manifest_path"].as_str());

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::printed;
 use crate::progress::Step;
 use crate::workspace::Workspace;
 
@@ -23,10 +24,9 @@ pub fn compile_for<'c>(
 
 /// Installs the standard library for a target, by name, as some set-ups disable installing on demand.
 pub fn add(workspace: &Workspace, step: &Step, target: &str) -> Result<()> {
-    let sysroot = Command::new("rustc")
-        .args(["--print=target-libdir", "--target", target])
-        .output()?;
-    if Path::new(String::from_utf8_lossy(&sysroot.stdout).trim()).exists() {
+    let mut rustc = Command::new("rustc");
+    let library = printed(rustc.args(["--print=target-libdir", "--target", target]))?;
+    if Path::new(library.trim()).exists() {
         return Ok(());
     }
     workspace.progress.say(&format!(

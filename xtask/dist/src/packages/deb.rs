@@ -8,15 +8,8 @@ use super::Package;
 use super::product::{DESCRIPTION, LICENCE, Product};
 use super::tree::{File, tar_gz};
 
-/// Where each completion script belongs, by its name.
-const COMPLETIONS: [(&str, &str); 3] = [
-    ("acp-chain", "usr/share/bash-completion/completions"),
-    ("_acp-chain", "usr/share/zsh/vendor-completions"),
-    ("acp-chain.fish", "usr/share/fish/vendor_completions.d"),
-];
-
 pub fn pack(product: &Product) -> Result<Package> {
-    let mut files = product.installed("deb", &COMPLETIONS)?;
+    let mut files = product.installed("deb", "usr/share/zsh/vendor-completions")?;
     files.push(copyright(product)?);
     let about = [File::new("control", control(product, &files))];
     let (about, files) = (tar_gz(&about, "")?, tar_gz(&files, "")?);

@@ -102,8 +102,8 @@ fn archive(product: &Product) -> Result<Package> {
     );
     let mut files = vec![product.program("acp-chain")];
     files.extend(product.texts.iter().cloned());
-    for (file, script) in &product.completions {
-        files.push(script.at(&format!("completions/{file}")));
+    for script in &product.completions {
+        files.push(script.at(&format!("completions/{}", script.path)));
     }
     for page in &product.pages {
         files.push(page.at(&format!("man/man1/{}", page.path)));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use xtask::platform::Platform;
+use xtask::printed;
 use xtask::workspace::Workspace;
 
 use super::glibc;
@@ -33,8 +34,7 @@ pub struct Product {
     program: Arc<[u8]>,
     /// The licences, and last the README.
     pub texts: Vec<File>,
-    /// By the name of the file.
-    pub completions: Vec<(&'static str, File)>,
+    pub completions: Vec<File>,
     /// The manual pages.
     pub pages: Vec<File>,
 }
@@ -52,19 +52,19 @@ impl Product {
         let bytes = fs::read(program).with_context(|| format!("{shown} cannot be read"))?;
         let glibc = glibc::oldest(&bytes).with_context(|| format!("{shown} cannot be packed"))?;
         let version = env!("CARGO_PKG_VERSION");
-        let said = run(native, &["--version"])?;
+        let said = printed(Command::new(native).arg("--version"))?;
         ensure!(
-            said == format!("acp-chain {version}\n").as_bytes(),
+            said == format!("acp-chain {version}\n"),
             "{} reports {}, but the checkout is {version}; rebuild it",
             native.display(),
-            String::from_utf8_lossy(&said).trim()
+            said.trim()
         );
         let text =
             |name: &str| -> Result<File> { Ok(File::new(name, fs::read(workspace.path(name))?)) };
         let texts = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"].map(text);
         let completions = SHELLS.map(|(shell, file)| {
-            let script = run(native, &["completions", shell])?;
-            Ok((file, File::new(file, script)))
+            let script = printed(Command::new(native).args(["completions", shell]))?;
+            Ok(File::new(file, script))
         });
         Ok(Self {
             version,
@@ -87,14 +87,20 @@ impl Product {
     }
 
     /// The files of a package for a distribution of Linux: the program, its manual pages, what has installed it, and
-    /// the completions in these folders, by the names of their files.
-    pub fn installed(&self, by: &str, completions: &[(&str, &str)]) -> Result<Vec<File>> {
+    /// the completions, those of zsh in this folder.
+    pub fn installed(&self, by: &str, zsh: &str) -> Result<Vec<File>> {
+        let folders = [
+            ("acp-chain", "usr/share/bash-completion/completions"),
+            ("_acp-chain", zsh),
+            ("acp-chain.fish", "usr/share/fish/vendor_completions.d"),
+        ];
         let mut files = vec![
             self.program("usr/bin/acp-chain"),
             installed_by(by, "usr/lib/acp-chain/"),
         ];
-        for (name, script) in &self.completions {
-            let folder = completions.iter().find(|(known, _)| known == name);
+        for script in &self.completions {
+            let name = &script.path;
+            let folder = folders.iter().find(|(known, _)| known == name);
             files.extend(folder.map(|(_, folder)| script.at(&format!("{folder}/{name}"))));
         }
         for page in &self.pages {
@@ -120,11 +126,7 @@ pub fn installed_by(kind: &str, folder: &str) -> File {
 /// The manual pages, in the order of their names.
 fn pages(program: &Path) -> Result<Vec<File>> {
     let folder = tempfile::tempdir()?;
-    let name = folder
-        .path()
-        .to_str()
-        .context("the folder for temporary files is not UTF-8")?;
-    run(program, &["man", name])?;
+    printed(Command::new(program).arg("man").arg(folder.path()))?;
     let mut pages = Vec::new();
     for entry in fs::read_dir(folder.path())? {
         let entry = entry?;
@@ -133,19 +135,4 @@ fn pages(program: &Path) -> Result<Vec<File>> {
     }
     pages.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(pages)
-}
-
-/// The output of the program.
-fn run(program: &Path, args: &[&str]) -> Result<Vec<u8>> {
-    let output = Command::new(program).args(args).output();
-    let output = output.with_context(|| format!("{} cannot be started", program.display()))?;
-    ensure!(
-        output.status.success(),
-        "{} {} ended with {}:\n{}",
-        program.display(),
-        args.join(" "),
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(output.stdout)
 }

@@ -9,15 +9,8 @@ use super::Package;
 use super::product::{DESCRIPTION, LICENCE, Product};
 use super::tree::{File, TIME};
 
-/// Where each completion script belongs, by its name.
-const COMPLETIONS: [(&str, &str); 3] = [
-    ("acp-chain", "usr/share/bash-completion/completions"),
-    ("_acp-chain", "usr/share/zsh/site-functions"),
-    ("acp-chain.fish", "usr/share/fish/vendor_completions.d"),
-];
-
 pub fn pack(product: &Product) -> Result<Package> {
-    let mut files = product.installed("rpm", &COMPLETIONS)?;
+    let mut files = product.installed("rpm", "usr/share/zsh/site-functions")?;
     for licence in product.licences() {
         files.push(licence.at(&format!("usr/share/licenses/acp-chain/{}", licence.path)));
     }

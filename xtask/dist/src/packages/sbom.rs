@@ -10,11 +10,12 @@ use std::path::Path;
 use std::process::Command;
 
 use acp_chain_extension::Carried;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toml::Table;
+use xtask::printed;
 use xtask::workspace::Workspace;
 
 use super::Package;
@@ -116,7 +117,7 @@ fn component(listed: &Crate, within: &str, digests: &Digests) -> Value {
 fn standard_library(workspace: &Workspace) -> Result<Value> {
     let mut rustc = Command::new("rustc");
     rustc.arg("--version").current_dir(workspace.path(""));
-    let version = done(&mut rustc)?;
+    let version = printed(&mut rustc)?;
     // `rustc 1.95.0 (…)`
     let version = version.split(' ').nth(1);
     let version = version.context("rustc does not report its version")?;
@@ -132,7 +133,7 @@ fn standard_library(workspace: &Workspace) -> Result<Value> {
 
 /// The crates that are compiled into a package for a target, with the features that the package needs.
 fn crates(workspace: &Workspace, package: &str, target: &str) -> Result<BTreeSet<Crate>> {
-    let tree = done(&mut workspace.cargo(&format!(
+    let tree = printed(&mut workspace.cargo(&format!(
         "tree --locked --package {package} --target {target} \
          --edges normal,no-proc-macro --prefix none --format {{p}}|{{l}}"
     )))?;
@@ -174,19 +175,6 @@ fn digests(workspace: &Workspace) -> Result<Digests> {
         Some((known, text(package, "checksum")?))
     });
     Ok(digests.collect())
-}
-
-/// The output of a command, which must succeed.
-fn done(command: &mut Command) -> Result<String> {
-    let output = command.output();
-    let output = output.with_context(|| format!("{command:?} cannot be started"))?;
-    ensure!(
-        output.status.success(),
-        "{command:?} ended with {}:\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 #[cfg(test)]
