@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use console::strip_ansi_codes;
+
 /// How many rooms, and how many tests, are shown.
 const SHOWN: usize = 15;
 
@@ -57,7 +59,7 @@ impl Times {
 
     /// Reads a line as it arrives.
     pub fn read(&mut self, line: &str) {
-        let line = plain(line);
+        let line = strip_ansi_codes(line);
         let line = line.trim();
         if let Some(program) = line.strip_prefix("Running ") {
             program.clone_into(&mut self.next);
@@ -135,17 +137,6 @@ fn called(running: &str) -> String {
         Some((name, _)) if running.ends_with(')') => format!("{name}{kind}"),
         _ => running.to_owned(),
     }
-}
-
-/// A line without the colours of a terminal.
-fn plain(line: &str) -> String {
-    let mut text = String::new();
-    let mut parts = line.split('\u{1b}');
-    text.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        text.push_str(part.split_once('m').map_or("", |(_, rest)| rest));
-    }
-    text
 }
 
 impl fmt::Display for Times {
