@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use crate::format::{DATABASE, Format, Home, Place, ends};
 
 /// How many files and folders are looked at in the folder of an agent.
@@ -62,33 +64,17 @@ fn without_copies(found: Vec<Recording>) -> Vec<Recording> {
 }
 
 fn in_place(format: Format, place: &Place) -> Vec<Recording> {
-    let mut found = Vec::new();
-    let mut folders = vec![(place.folder.clone(), 0)];
-    let mut seen = 0;
-    while let Some((folder, depth)) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            seen += 1;
-            if seen > MOST {
-                return found;
-            }
-            // Of the entry itself, not of what a link leads to.
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            let path = entry.path();
-            if kind.is_dir() && depth < place.depth {
-                folders.push((path, depth + 1));
-            } else if kind.is_file()
-                && path.strip_prefix(&place.folder).is_ok_and(place.is_one)
-                && let Ok(about) = entry.metadata()
-            {
-                let size = about.len();
-                found.push(Recording { format, path, size });
-            }
-        }
-    }
-    found
+    // Links are not followed.
+    let walk = WalkDir::new(&place.folder).min_depth(1);
+    let entries = walk.max_depth(place.depth + 1).into_iter().take(MOST);
+    let files = entries.flatten().filter(|entry| {
+        let within = entry.path().strip_prefix(&place.folder);
+        entry.file_type().is_file() && within.is_ok_and(place.is_one)
+    });
+    let found = files.filter_map(|file| {
+        let size = file.metadata().ok()?.len();
+        let path = file.into_path();
+        Some(Recording { format, path, size })
+    });
+    found.collect()
 }

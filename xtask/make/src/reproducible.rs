@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use walkdir::{DirEntry, WalkDir};
 
 use crate::guests;
 use xtask::program::{EXTENSIONS, build_to_distribute};
@@ -60,18 +61,15 @@ fn compare(own: &Path, copy: &Path) -> Result<()> {
 /// Copies a folder. Files that are the same keep their time, so that cargo sees no change.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
+    let is_left_out = |entry: &DirEntry| LEFT_OUT.iter().any(|name| entry.file_name() == *name);
+    let walk = WalkDir::new(from).follow_links(true).min_depth(1);
+    for entry in walk.into_iter().filter_entry(|entry| !is_left_out(entry)) {
         let entry = entry?;
-        let (name, path) = (entry.file_name(), entry.path());
-        let beside = to.join(&name);
-        if LEFT_OUT.iter().any(|left_out| name == *left_out) {
-            continue;
-        }
-        // Links are followed.
-        if path.is_dir() {
-            copy(&path, &beside)?;
+        let beside = to.join(entry.path().strip_prefix(from)?);
+        if entry.file_type().is_dir() {
+            fs::create_dir_all(beside)?;
         } else {
-            let content = fs::read(&path)?;
+            let content = fs::read(entry.path())?;
             if fs::read(&beside).ok().as_ref() != Some(&content) {
                 fs::write(&beside, content)?;
             }

@@ -6,6 +6,7 @@
 //! workspace's dependencies.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::rules;
 use xtask::fetch::{crates, python};
@@ -206,16 +208,13 @@ fn ordinary(workspace: &Workspace) -> Result<Vec<String>> {
 }
 
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(folder).with_context(|| format!("{} is missing", folder.display()))? {
+    let is_of_tests = |entry: &DirEntry| OF_TESTS.iter().any(|name| entry.file_name() == *name);
+    let walk = WalkDir::new(folder).min_depth(1).into_iter();
+    for entry in walk.filter_entry(|entry| !is_of_tests(entry)) {
         let entry = entry?;
-        let path = entry.path();
-        let kind = path.extension().and_then(|extension| extension.to_str());
-        if entry.file_type()?.is_dir() {
-            if !OF_TESTS.iter().any(|name| entry.file_name() == *name) {
-                list(&path, files)?;
-            }
-        } else if kind.is_some_and(|kind| KINDS.contains(&kind)) {
-            files.push(path);
+        let kind = entry.path().extension().and_then(OsStr::to_str);
+        if kind.is_some_and(|kind| KINDS.contains(&kind)) && !entry.file_type().is_dir() {
+            files.push(entry.into_path());
         }
     }
     Ok(())

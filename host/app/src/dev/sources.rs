@@ -12,6 +12,7 @@ use std::time::Duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use walkdir::{DirEntry, WalkDir};
 
 use super::tell;
 use crate::{Error, Report};
@@ -189,19 +190,13 @@ impl Tree {
 
 /// The targets of links that lead out of a project: they are sources, too.
 pub fn elsewhere(project: &Path) -> Vec<PathBuf> {
-    let (mut folders, mut targets) = (vec![project.to_owned()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| is_source(&entry.file_name())) {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_symlink() => targets.extend(real(&entry.path())),
-                _ => {}
-            }
-        }
-    }
-    targets.retain(|target| !target.starts_with(project));
+    let walk = WalkDir::new(project).min_depth(1).into_iter();
+    let sources = walk.filter_entry(|entry| is_source(entry.file_name()));
+    let links = sources.flatten().filter(DirEntry::path_is_symlink);
+    let targets = links.filter_map(|link| real(link.path()).ok());
     targets
+        .filter(|target| !target.starts_with(project))
+        .collect()
 }
 
 /// Whether a file of this name can be a source: not another program's files, nor build results.

@@ -1,7 +1,6 @@
 //! An opened project: its manifest, and the directories of its proxies.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 
@@ -13,6 +12,7 @@ use acp_chain_manifest::{Manifest, ProxyKind, User};
 use acp_chain_project::{Agreed, Content, MANIFEST};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_sandbox::Opened;
+use walkdir::WalkDir;
 
 /// A project that has been read, and checked as far as possible without running it.
 pub struct OpenProject {
@@ -148,21 +148,13 @@ fn is_git(name: &OsStr) -> bool {
 /// Finds a `.git` in a directory or below it. Does not follow links: they lead out of the directory, or to another
 /// place in it. Fails after `most` names.
 fn git_in(directory: &Path, most: usize) -> io::Result<Option<PathBuf>> {
-    let mut seen = 0;
-    let mut directories = vec![directory.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory)? {
-            let entry = entry?;
-            seen += 1;
-            if seen > most {
-                return Err(io::Error::other("it has too many files"));
-            }
-            if is_git(&entry.file_name()) {
-                return Ok(Some(entry.path()));
-            }
-            if entry.file_type()?.is_dir() {
-                directories.push(entry.path());
-            }
+    for (seen, entry) in WalkDir::new(directory).min_depth(1).into_iter().enumerate() {
+        let entry = entry?;
+        if seen >= most {
+            return Err(io::Error::other("it has too many files"));
+        }
+        if is_git(entry.file_name()) {
+            return Ok(Some(entry.into_path()));
         }
     }
     Ok(None)
@@ -170,6 +162,8 @@ fn git_in(directory: &Path, most: usize) -> io::Result<Option<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

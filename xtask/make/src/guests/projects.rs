@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use acp_chain_author::{Purpose, Toolchains};
 use acp_chain_package::Project;
 use anyhow::{Context, Result};
+use walkdir::WalkDir;
 
 use xtask::fetch::{npm, python, zig};
 use xtask::stamp::Stamp;
@@ -121,20 +122,12 @@ pub fn toolchains(workspace: &Workspace) -> Result<OsString> {
 
 /// The handwritten files of a folder, by their paths in it.
 fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let (mut all, mut open) = (Vec::new(), vec![PathBuf::new()]);
-    while let Some(within) = open.pop() {
-        for entry in fs::read_dir(folder.join(&within))? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let path = within.join(&name);
-            if MADE.iter().any(|made| name == *made) {
-                continue;
-            }
-            if entry.file_type()?.is_dir() {
-                open.push(path);
-            } else {
-                all.push(path);
-            }
+    let mut all = Vec::new();
+    let walk = WalkDir::new(folder).min_depth(1).into_iter();
+    for entry in walk.filter_entry(|entry| !MADE.iter().any(|made| entry.file_name() == *made)) {
+        let entry = entry?;
+        if !entry.file_type().is_dir() {
+            all.push(entry.path().strip_prefix(folder)?.to_owned());
         }
     }
     all.sort();
