@@ -68,10 +68,7 @@ impl ChainOptions {
         } else {
             Installed::default()
         };
-        let mut manifest = match &self.manifest {
-            Some(path) => Manifest::read(path, &user, &installed)?,
-            None => Manifest::of_user(&user, &installed)?,
-        };
+        let mut manifest = Manifest::of(self.manifest.as_deref(), &user, &installed)?;
         let present = manifest.add(&self.with, &user, &installed);
         for name in present.map_err(ChainError::new)? {
             tracing::info!("`--with {name}` adds nothing: the chain has `{name}` already");

@@ -247,11 +247,8 @@ impl Chain<'_> {
 
     /// Checks the chain as a whole: its directories, and whether proxies could write to relied-on files.
     fn whole(&self) -> Result<(), Error> {
-        let manifest = match &self.doctor.manifest {
-            Some(path) => Manifest::read(path, &self.user, &self.installed)?,
-            None => Manifest::of_user(&self.user, &self.installed)?,
-        };
-        protected::check_chain(&manifest)
+        let path = self.doctor.manifest.as_deref();
+        protected::check_chain(&Manifest::of(path, &self.user, &self.installed)?)
     }
 }
 

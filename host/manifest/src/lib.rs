@@ -122,6 +122,18 @@ struct Context<'a> {
 type Environment = BTreeMap<Spanned<String>, String>;
 
 impl Manifest {
+    /// The chain of a manifest file, or without one the user's own.
+    pub fn of(
+        path: Option<&Path>,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Self, ManifestError> {
+        match path {
+            Some(path) => Self::read(path, user, installed),
+            None => Self::of_user(user, installed),
+        }
+    }
+
     /// Reads a manifest file. Its paths are relative to its folder.
     pub fn read(path: &Path, user: &User, installed: &Installed) -> Result<Self, ManifestError> {
         let (path, text) = named(path)?;

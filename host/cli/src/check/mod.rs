@@ -53,10 +53,7 @@ impl Check {
     pub fn main(self, log: Option<PathBuf>) -> Result<bool> {
         home::check_owners()?;
         let (user, installed) = home::settings()?;
-        let mut manifest = match &self.manifest {
-            Some(path) => Manifest::read(path, &user, &installed)?,
-            None => Manifest::of_user(&user, &installed)?,
-        };
+        let mut manifest = Manifest::of(self.manifest.as_deref(), &user, &installed)?;
         for name in manifest.add(&self.with, &user, &installed)? {
             say!("`--with {name}` adds nothing: the chain has `{name}` already.");
         }

@@ -69,11 +69,7 @@ impl Stage {
         script: &Script,
         manifest: Option<&Path>,
     ) -> Result<Option<Played>> {
-        let manifest = match manifest {
-            Some(path) => Manifest::read(path, &self.user, &self.installed),
-            None => Manifest::of_user(&self.user, &self.installed),
-        };
-        let mut manifest = manifest?;
+        let mut manifest = Manifest::of(manifest, &self.user, &self.installed)?;
         manifest.proxies.retain(|entry| match &entry.kind {
             ProxyKind::Component(component) => component.grant.has(power),
             ProxyKind::Native(_) => false,
