@@ -46,8 +46,7 @@ impl Machine {
             memory_gib,
             system,
         } = self;
-        let commit = commit.map(|commit| format!(", commit {commit}"));
-        let commit = commit.unwrap_or_default();
-        format!("Measured on {processors} × {processor}, {memory_gib} GiB, {system}{commit}")
+        let version = commit.map_or_else(String::new, |commit| format!(", commit {commit}"));
+        format!("Measured on {processors} × {processor}, {memory_gib} GiB, {system}{version}")
     }
 }

@@ -141,7 +141,7 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
     let count = |given: Option<NonZeroU32>, usual: u32| given.map_or(usual, Into::into);
     let (pace, memory) = (&limits.bytes_per_second_per_user, &limits.memory);
     let (pace, memory, node) = (pace.as_ref(), memory.as_ref(), table.node.as_ref());
-    let pace = pace.map(|pace| read_limit("bytes-per-second-per-user", pace));
+    let read_pace = |size| read_limit("bytes-per-second-per-user", size);
     Ok(ServeSettings {
         listen: address("listen", &table.listen).transpose()?,
         metrics: address("metrics", &table.metrics).transpose()?,
@@ -162,7 +162,7 @@ fn read(table: &ServeTable, path: &Path) -> Result<ServeSettings, Wrong> {
         limits: ServeLimits {
             connections_per_user: count(limits.connections_per_user, usual.connections_per_user),
             sessions_per_user: count(limits.sessions_per_user, usual.sessions_per_user),
-            bytes_per_second_per_user: pace.transpose()?,
+            bytes_per_second_per_user: pace.map(read_pace).transpose()?,
             connections: count(limits.connections, usual.connections),
             turns: limits.turns.map(Into::into),
             resume: limits.resume_seconds.unwrap_or(usual.resume),
@@ -256,13 +256,13 @@ fn read_budgets(limits: &Limits, without_store: ClosedOrOpen) -> Result<Budgets,
     let of_groups = limits.prompts_per_hour_of_groups.iter();
     let of_groups = of_groups.flat_map(Spanned::get_ref);
     let bytes = limits.bytes_per_hour_per_user.as_ref();
-    let bytes = bytes.map(|bytes| read_limit("bytes-per-hour-per-user", bytes));
+    let read_bytes = |size| read_limit("bytes-per-hour-per-user", size);
     Ok(Budgets {
         prompts_of_user: of_user.map(|prompts| prompts.get_ref().get().into()),
         prompts_of_groups: of_groups
             .map(|(group, prompts)| (group.clone(), prompts.get().into()))
             .collect(),
-        bytes_of_user: bytes.transpose()?,
+        bytes_of_user: bytes.map(read_bytes).transpose()?,
         are_open: without_store == ClosedOrOpen::Open,
     })
 }

@@ -183,9 +183,9 @@ fn measure(workspace: &Workspace, all: &[BuiltProject]) -> Result<Vec<BenchOutpu
     let bench = || workspace.cargo("bench --locked --package acp-chain --bench languages");
     workspace.run("the host, optimised", bench().arg("--no-run"))?;
     let components = all.iter().map(|built| &built.component);
-    let mut bench = bench();
-    bench.arg("--").args(components).stderr(Stdio::inherit());
-    let printed = xtask::printed(&mut bench)?;
+    let mut all_once = bench();
+    all_once.arg("--").args(components).stderr(Stdio::inherit());
+    let printed = xtask::printed(&mut all_once)?;
     let measured: Vec<BenchOutput> = printed
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())

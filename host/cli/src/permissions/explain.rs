@@ -65,9 +65,9 @@ impl Explain {
         let topic = topic(&request);
         let cwd = match (&self.cwd, request.cwd) {
             (None, Some(cwd)) => cwd,
-            (cwd, _) => {
-                let cwd = cwd.as_deref().unwrap_or(Path::new("."));
-                std::path::absolute(cwd)?.display().to_string()
+            (named, _) => {
+                let folder = named.as_deref().unwrap_or(Path::new("."));
+                std::path::absolute(folder)?.display().to_string()
             }
         };
         let setup = json!({ "cwd": cwd, "mcpServers": [] });
