@@ -110,10 +110,17 @@ pub fn component(name: &str) -> PathBuf {
     )
 }
 
-/// The folder in which the program caches compiled components.
+/// The folder for what the program caches.
 #[must_use]
 pub fn cache() -> PathBuf {
     target().join("test-cache")
+}
+
+/// The folder within [`cache`] in which the program keeps compiled components. Engines in the tests' own processes keep
+/// theirs there, too: what one has compiled, the other finds.
+#[must_use]
+pub fn code_cache() -> PathBuf {
+    cache().join("acp-chain/compiled")
 }
 
 /// The folder in which a toolchain caches its builds for tests.
@@ -324,7 +331,7 @@ pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<Pa
 
 /// The engine of all chains in this process, with a cache of compiled components.
 static ENGINE: LazyLock<Engine> =
-    LazyLock::new(|| Engine::new(Some(&cache())).unwrap_or_else(|error| panic!("{error}")));
+    LazyLock::new(|| Engine::new(Some(&code_cache())).unwrap_or_else(|error| panic!("{error}")));
 
 /// A chain in this process: the test plays its client and its agent.
 pub struct InProcess {
@@ -567,10 +574,19 @@ pub async fn extension(id: &str, component: &Path) -> Proxy {
     start(id, component, asked(id, component), "{}", limits()).await
 }
 
+/// Compiles a component, so that neither this process nor the program has to. For large ones that several tests need
+/// at the same time: each would compile it.
+///
+/// # Panics
+/// If it is not a proxy.
+pub fn compile(component: &Path) -> Component {
+    let compiled = Component::load(&ENGINE, component);
+    compiled.unwrap_or_else(|error| panic!("{}: {error}", component.display()))
+}
+
 async fn start(id: &str, component: &Path, grant: Grant, config: &str, limits: Limits) -> Proxy {
     let name = component.display();
-    let file = Component::load(&ENGINE, component);
-    let file = file.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let file = compile(component);
     let terms = Terms {
         limits: limits.into(),
         grant: grant.into(),

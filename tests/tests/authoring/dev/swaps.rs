@@ -65,7 +65,7 @@ impl World {
     /// A chain of this component.
     async fn new(component: &Path) -> (Self, InProcess) {
         let (swaps, newer) = mpsc::channel(1);
-        let engine = Engine::new(Some(&host::cache())).unwrap();
+        let engine = Engine::new(Some(&host::code_cache())).unwrap();
         let world = Self { engine, swaps };
         let guest = world.guest(component);
         let proxy = Proxy::start(NAME, guest, terms()).await.unwrap();

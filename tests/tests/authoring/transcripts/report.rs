@@ -82,7 +82,7 @@ fn echo(engine: &Engine, name: &str, hears: &str, says: &str, to: &str) -> Teste
 
 #[test]
 fn proxies_that_keep_each_other_busy_for_ever_end_a_transcript() {
-    let engine = Engine::new(Some(&host::cache())).unwrap();
+    let engine = Engine::new(Some(&host::code_cache())).unwrap();
     let script = Script::read("client: test/ping\nclient: session/cancel\n").unwrap();
     let setup = Setup {
         proxies: vec![
@@ -103,7 +103,7 @@ fn proxies_that_keep_each_other_busy_for_ever_end_a_transcript() {
 
 #[test]
 fn the_same_comes_of_a_transcript_each_time() {
-    let engine = Engine::new(Some(&host::cache())).unwrap();
+    let engine = Engine::new(Some(&host::code_cache())).unwrap();
     let said = r#"
 client: p1 session/prompt {"prompt": [{"type": "text", "text": "my key is AKIAIOSFODNN7EXAMPLQ"}]}
 session b
