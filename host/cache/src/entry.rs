@@ -74,8 +74,20 @@ impl Entry {
         let mut hasher = digest.hash(key);
         // Files are never changed, so none is truncated while it is mapped.
         hasher.update_mmap(&self.path)?;
+        Ok(self.has_hash(&hasher))
+    }
+
+    /// Its content, if that matches its name.
+    pub fn content(&self, key: &Key, digest: &Digest) -> io::Result<Option<Vec<u8>>> {
+        let content = fs::read(&self.path)?;
+        let mut hasher = digest.hash(key);
+        hasher.update(&content);
+        Ok(self.has_hash(&hasher).then_some(content))
+    }
+
+    fn has_hash(&self, hasher: &blake3::Hasher) -> bool {
         let hash = blake3::Hash::from_hex(&self.hash);
-        Ok(hash.is_ok_and(|hash| hash == hasher.finalize()))
+        hash.is_ok_and(|hash| hash == hasher.finalize())
     }
 }
 

@@ -65,6 +65,14 @@ impl CodeCache {
         Ok(self.lookup(engine, &digest))
     }
 
+    /// The code of a component that was compiled under this name, to be kept under another.
+    pub fn code(&self, engine: &Engine, name: &[u8]) -> Option<Vec<u8>> {
+        let digest = Digest::new(&self.key, engine, name).ok()?;
+        let entries = entries(&self.folder).ok()?;
+        let mut own = entries.filter(|entry| entry.is_of(&digest));
+        own.find_map(|entry| entry.content(&self.key, &digest).ok().flatten())
+    }
+
     /// Finds the code of a component by a unique name, such as its bytes or their digest, or compiles it. The code must
     /// be from an engine with the same settings.
     ///

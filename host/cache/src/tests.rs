@@ -261,3 +261,25 @@ fn code_is_found_only_by_its_own_name() {
     assert!(cache.find(engine, &b"sha256:2"[..]).unwrap().is_none());
     assert!(cache.find(engine, &wasm[..]).unwrap().is_none());
 }
+
+#[test]
+fn code_can_be_kept_under_another_name() {
+    let fixture = Fixture::new();
+    let (cache, engine, wasm) = (fixture.cache(), &fixture.engine, component(1));
+    assert!(cache.code(engine, &wasm).is_none());
+    assert!(fixture.is_new(1));
+    let code = cache.code(engine, &wasm).unwrap();
+    let other = Engine::new(Config::new().epoch_interruption(true)).unwrap();
+    assert!(cache.code(&other, &wasm).is_none());
+    let kept = cache.load(engine, b"sha256:1", || -> wasmtime::Result<_> { Ok(code) });
+    assert!(kept.unwrap().is_new);
+    assert!(cache.find(engine, &b"sha256:1"[..]).unwrap().is_some());
+
+    // Damaged code is not handed out.
+    for file in fixture.compiled() {
+        let mut content = fs::read(&file).unwrap();
+        content[0] ^= 1;
+        fs::write(&file, content).unwrap();
+    }
+    assert!(cache.code(engine, &wasm).is_none());
+}

@@ -119,13 +119,19 @@ impl Engine {
 
     /// Compiles a component, or finds it compiled under this name.
     pub(super) fn compile(&self, name: &[u8], wasm: &[u8]) -> Result<Component, ComponentError> {
-        let code = || match &self.compiler {
+        let compile = || match &self.compiler {
             Some(compiler) => compiler(wasm),
             None => self.code(wasm),
         };
         match &self.cache {
-            Some(cache) => Ok(cache.load(&self.wasmtime, name, code)?.component),
-            None => Ok(acp_chain_cache::compiled(&self.wasmtime, &code()?)?),
+            Some(cache) => {
+                // What is installed has often been tried before, from its file.
+                let other = (name != wasm).then_some(wasm);
+                let known = || other.and_then(|other| cache.code(&self.wasmtime, other));
+                let code = || known().map_or_else(compile, Ok);
+                Ok(cache.load(&self.wasmtime, name, code)?.component)
+            }
+            None => Ok(acp_chain_cache::compiled(&self.wasmtime, &compile()?)?),
         }
     }
 

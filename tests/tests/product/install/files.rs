@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Cursor;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use acp_chain::extension::Lock;
+use acp_chain::sandbox::{Component, ComponentError, Engine};
 use acp_chain_package::Package;
 use acp_chain_powers::FailurePolicy;
 use acp_chain_tests::host;
@@ -187,6 +188,31 @@ fn whatever_is_installed_is_compiled_already() {
     fs::remove_dir_all(&cache).unwrap();
     world.do_run(&["install"]);
     assert_eq!(compiled().len(), 1);
+}
+
+/// A compiler that compiles nothing.
+fn refuses(_wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
+    Err(ComponentError::Uncompiled("it was called".to_owned()))
+}
+
+#[test]
+fn what_was_tried_from_its_file_is_not_compiled_again_when_it_is_installed() {
+    let world = World::new();
+    let cache = world.path("compiled");
+    let engine = || Engine::new(Some(&cache)).unwrap();
+    let file = it(&world);
+    Component::load(&engine(), &file).unwrap();
+    let installs = |file: &Path| {
+        let name = digest(file).to_string();
+        Component::compile_kept(
+            &engine().compiling_by(refuses),
+            &name,
+            &fs::read(file).unwrap(),
+        )
+    };
+    installs(&file).unwrap();
+    let never_tried = world.package("other.wasm", "other", "1.0.0", &[]);
+    installs(&never_tried).unwrap_err();
 }
 
 #[test]
