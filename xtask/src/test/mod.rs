@@ -35,37 +35,74 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     })?;
     test_typed(workspace)?;
     let mut times = Times::new(workspace.progress.times());
-    let mut test = |per_core, args: &[&str]| cargo_test(workspace, &mut times, per_core, args);
     let outcome = if args.is_empty() {
-        // The examples in the documentation first: most crates have none, and the last lines of the output should be
-        // about tests.
-        let parts: [(_, &[&str]); 3] = [
-            (BY_THEMSELVES, &["--doc"]),
-            (BY_THEMSELVES, &["--lib", "--bins"]),
-            (WITH_PROGRAMS, &["--test", "*"]),
-        ];
-        let mut outcome = ExitCode::SUCCESS;
-        for (per_core, args) in parts {
-            outcome = test(per_core, args)?;
-            if outcome != ExitCode::SUCCESS {
-                break;
-            }
-        }
-        outcome
+        test_all(workspace, &mut times)?
     } else {
         let args: Vec<_> = args.iter().map(String::as_str).collect();
-        test(WITH_PROGRAMS, &args)?
+        cargo_test(workspace, &mut times, WITH_PROGRAMS, &args, print_line)?
     };
     eprint!("{times}");
     Ok(outcome)
 }
 
-/// Runs `cargo test`, prints its output, and records the times.
+/// Runs all tests. The examples in the documentation come first: most crates have none, and the last lines of the output
+/// should be about tests.
+///
+/// Cargo runs one program after the other, and a third of the time of the unit tests, which are many small programs, is
+/// spent waiting. So they run beside the other tests, and are printed at once when they have ended.
+fn test_all(workspace: &Workspace, times: &mut Times) -> Result<ExitCode> {
+    let examples = cargo_test(workspace, times, BY_THEMSELVES, &["--doc"], print_line)?;
+    if examples != ExitCode::SUCCESS {
+        return Ok(examples);
+    }
+    let mut times_of_units = Times::new(Vec::new());
+    let (units, others) = thread::scope(|scope| {
+        let units = scope.spawn(|| {
+            let mut printed = String::new();
+            let keep = |line: &str| {
+                printed.push_str(line);
+                printed.push('\n');
+            };
+            let outcome = cargo_test(
+                workspace,
+                &mut times_of_units,
+                BY_THEMSELVES,
+                &["--lib", "--bins"],
+                keep,
+            );
+            print!("{printed}");
+            outcome
+        });
+        let others = cargo_test(
+            workspace,
+            times,
+            WITH_PROGRAMS,
+            &["--test", "*"],
+            print_line,
+        );
+        (units.join(), others)
+    });
+    times.add(times_of_units);
+    let units = units.map_err(|_| anyhow!("running the unit tests panicked"))??;
+    let others = others?;
+    if units == ExitCode::SUCCESS {
+        return Ok(others);
+    }
+    eprintln!("unit tests failed: their output is above, before that of the last programs");
+    Ok(units)
+}
+
+fn print_line(line: &str) {
+    println!("{line}");
+}
+
+/// Runs `cargo test`, prints its output line by line, and records the times.
 fn cargo_test(
     workspace: &Workspace,
     times: &mut Times,
     per_core: usize,
     args: &[&str],
+    mut print: impl FnMut(&str),
 ) -> Result<ExitCode> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = env::var(THREADS).ok().and_then(|set| set.parse().ok());
@@ -90,7 +127,7 @@ fn cargo_test(
     for line in BufReader::new(output).split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
-        println!("{line}");
+        print(&line);
         times.read(&line);
     }
     Ok(xtask::verdict(child.wait()?.success()))

@@ -51,6 +51,11 @@ impl Times {
         }
     }
 
+    /// Adds the programs of another run.
+    pub fn add(&mut self, other: Self) {
+        self.programs.extend(other.programs);
+    }
+
     /// The next lines come from programs that run this many tests at once.
     pub fn begin(&mut self, threads: usize) {
         self.threads = threads;
@@ -181,7 +186,7 @@ impl fmt::Display for Times {
         }
         writeln!(
             f,
-            "\n{count} tests in {} programs, {ignored} of them ignored, in {:.1} s",
+            "\n{count} tests in {} programs, {ignored} of them ignored; the times of the programs add up to {:.1} s",
             self.programs.len(),
             time.as_secs_f64()
         )
