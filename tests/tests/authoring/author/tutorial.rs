@@ -13,7 +13,7 @@ use std::time::Instant;
 use acp_chain_tests::host;
 use tokio::process::Command;
 
-use crate::author::project::{Project, lock};
+use crate::author::project::{Project, share};
 
 /// Separates the commands' output from their last working directory.
 const END: &str = "-- the end --";
@@ -157,7 +157,7 @@ async fn is_walked(language: &str) {
             Role::Run => {
                 printed = author.run(&text).await;
                 if !is_bare() && author.file("house-rules/Cargo.toml").exists() {
-                    lock(&author.file("house-rules"));
+                    share(&author.file("house-rules"));
                 }
             }
             Role::Shown => {
