@@ -45,51 +45,45 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     Ok(outcome)
 }
 
-/// Runs all tests. The examples in the documentation come first: most crates have none, and the last lines of the output
-/// should be about tests.
+/// Runs all tests.
 ///
-/// Cargo runs one program after the other, and a third of the time of the unit tests, which are many small programs, is
-/// spent waiting. So they run beside the other tests, and are printed at once when they have ended.
+/// Cargo runs one program after the other. The examples in the documentation and the unit tests, which are many small
+/// programs, would leave a third of two cores idle: so they run beside the test programs, and are printed when they have
+/// ended. The last lines are those of the test programs.
 fn test_all(workspace: &Workspace, times: &mut Times) -> Result<ExitCode> {
-    let examples = cargo_test(workspace, times, BY_THEMSELVES, &["--doc"], print_line)?;
-    if examples != ExitCode::SUCCESS {
-        return Ok(examples);
-    }
-    let mut times_of_units = Times::new(Vec::new());
-    let (units, others) = thread::scope(|scope| {
-        let units = scope.spawn(|| {
-            let mut printed = String::new();
-            let keep = |line: &str| {
-                printed.push_str(line);
-                printed.push('\n');
-            };
-            let outcome = cargo_test(
-                workspace,
-                &mut times_of_units,
-                BY_THEMSELVES,
-                &["--lib", "--bins"],
-                keep,
-            );
-            print!("{printed}");
-            outcome
-        });
-        let others = cargo_test(
-            workspace,
-            times,
-            WITH_PROGRAMS,
-            &["--test", "*"],
-            print_line,
-        );
-        (units.join(), others)
+    let mut times_of_small = Times::new(Vec::new());
+    let (small, programs) = thread::scope(|scope| {
+        let small = scope.spawn(|| test_small(workspace, &mut times_of_small));
+        let args = ["--test", "*"];
+        let programs = cargo_test(workspace, times, WITH_PROGRAMS, &args, print_line);
+        (small.join(), programs)
     });
-    times.add(times_of_units);
-    let units = units.map_err(|_| anyhow!("running the unit tests panicked"))??;
-    let others = others?;
-    if units == ExitCode::SUCCESS {
-        return Ok(others);
+    times.add(times_of_small);
+    let outcome = small.map_err(|_| anyhow!("running the unit tests panicked"))??;
+    if outcome == ExitCode::SUCCESS {
+        return programs;
     }
-    eprintln!("unit tests failed: their output is above, before that of the last programs");
-    Ok(units)
+    eprintln!("examples or unit tests failed; their output is above, in that of the test programs");
+    programs.and(Ok(outcome))
+}
+
+/// Runs the examples in the documentation, and the unit tests. Each output is printed at once.
+fn test_small(workspace: &Workspace, times: &mut Times) -> Result<ExitCode> {
+    let parts: [&[&str]; 2] = [&["--doc"], &["--lib", "--bins"]];
+    for args in parts {
+        let mut printed = String::new();
+        let keep = |line: &str| {
+            printed.push_str(line);
+            printed.push('\n');
+        };
+        let tested = cargo_test(workspace, times, BY_THEMSELVES, args, keep);
+        print!("{printed}");
+        let outcome = tested?;
+        if outcome != ExitCode::SUCCESS {
+            return Ok(outcome);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn print_line(line: &str) {
