@@ -26,9 +26,9 @@ pub struct Project {
 /// this Node has no such option.
 static ASC: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
     const OPTION: &str = "--liftoff-only";
-    let mut asked = std::process::Command::new("node");
-    let asked = asked.args([OPTION, "--version"]).output().unwrap();
-    if !asked.status.success() {
+    let mut node = std::process::Command::new("node");
+    let asked = node.args([OPTION, "--version"]).output();
+    if !asked.is_ok_and(|asked| asked.status.success()) {
         return None;
     }
     let folder = host::compiled("assemblyscript");
