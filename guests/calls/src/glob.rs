@@ -107,20 +107,23 @@ impl Glob {
         start.is_some_and(|start| lead(&self.segments, count, start..=start, least, fits))
     }
 
-    /// Whether a rule that denies or asks matches a possible meaning of a path.
+    /// Whether a rule that denies or asks matches a possible meaning of a path. What a variable names is taken for a
+    /// home directory.
     pub fn meets(&self, reading: &Reading, directory: Option<&Directory>) -> bool {
-        self.meets_by(Segment::meets, reading, directory)
+        self.meets_by(Segment::meets, false, reading, directory)
     }
 
     /// Whether it may match what a shell makes of wildcards in a path. A name of wildcards only stands for the contents
     /// of a directory, which are not judged.
     pub fn may_meet(&self, reading: &Reading, directory: Option<&Directory>) -> bool {
-        self.meets_by(Segment::may_meet, reading, directory)
+        self.meets_by(Segment::may_meet, true, reading, directory)
     }
 
+    /// `expands` says whether a variable may name any directory.
     fn meets_by(
         &self,
         meets: fn(&Segment, &Name) -> bool,
+        expands: bool,
         reading: &Reading,
         directory: Option<&Directory>,
     ) -> bool {
@@ -137,8 +140,14 @@ impl Glob {
             // The session's directory may be any directory.
             _ if self.root == Root::Project && own.is_none() && from_any() => true,
             // Unknown names before these may match the first ones of the glob.
-            Start::Below => {
-                let mut ends = 0..=self.segments.len();
+            start @ (Start::Below | Start::Home | Start::Variable) => {
+                let is_any = match start {
+                    Start::Below => true,
+                    Start::Variable => expands,
+                    _ => false,
+                };
+                let ends = 0..=self.segments.len();
+                let mut ends = ends.filter(|end| is_any || self.may_lead_home(*end));
                 let own = own.map_or(&[][..], |own| &own.names);
                 let mut own_ends = (1..=own.len().min(count)).filter(|end| {
                     let own = &own[own.len() - end..];
@@ -165,7 +174,29 @@ impl Glob {
             },
         }
     }
+
+    /// Whether so many of its first segments may lead to a home directory. It is none that they name behind a `**`, hide,
+    /// or have in the session's directory: `~/a` is not in `**/.ssh/**`.
+    fn may_lead_home(&self, end: usize) -> bool {
+        let segments = &self.segments[..end];
+        let is_any = |segment: &Segment| matches!(segment, Segment::Any);
+        let mut behind = segments.iter().skip_while(|segment| !is_any(segment));
+        let is_system = |segment: &Segment| match segment {
+            Segment::Name(name) => SYSTEM.contains(&&*name.folded),
+            Segment::Any | Segment::Pattern(_) => false,
+        };
+        end == 0
+            || (self.root != Root::Project
+                && behind.all(is_any)
+                && !segments.iter().any(Segment::is_hidden)
+                && !segments.first().is_some_and(is_system))
+    }
 }
+
+/// Directories in a root that have no homes.
+const SYSTEM: &[&str] = &[
+    "bin", "boot", "dev", "etc", "lib", "proc", "sbin", "sys", "windows",
+];
 
 impl Root {
     /// The root of a glob, and the rest.
@@ -211,6 +242,15 @@ impl Segment {
             Some(name) => Self::Name(Name::of(&name)),
             None => Self::Pattern(pattern),
         })
+    }
+
+    /// Whether what it matches begins with a dot.
+    fn is_hidden(&self) -> bool {
+        match self {
+            Self::Any => false,
+            Self::Name(name) => name.given.starts_with('.'),
+            Self::Pattern(pattern) => pattern.begins_with('.'),
+        }
     }
 
     fn meets(&self, name: &Name) -> bool {

@@ -40,7 +40,8 @@ pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
 /// as begin with a variable. They can cause a question.
 pub fn expansions(commands: &Commands) -> BTreeSet<String> {
     let parts = commands.expanded.iter().flat_map(|word| pieces(word));
-    let may_be_more = |part: &&str| part.contains(['*', '?', '[']) || !is_named(part);
+    let may_be_more =
+        |part: &&str| part.starts_with('$') || part.contains(['*', '?', '[']) || !is_named(part);
     let parts = parts.filter(is_path).filter(may_be_more);
     let known = parts.map(|part| match part.find(['$', '`']) {
         Some(at) if at > 0 => format!("{}*", &part[..at]),
@@ -74,20 +75,18 @@ fn joined(text: &str) -> impl Iterator<Item = &str> {
     (1..=count.min(MOST_LETTERS)).map(move |at| &letters[at..])
 }
 
-/// What the whole texts of commands name, whatever the language: `open('.env')`, also in a here-document. Like
-/// mentions, these can cause a denial or a question.
-pub fn fragments(call: &Call) -> BTreeSet<&str> {
+/// What the whole texts of commands with code name, whatever the language: `open('.env')`, also in a here-document; but
+/// not what names nothing: `$1`, `%s`, `~x`. Code is full of those. Like mentions, these can cause a denial or a question.
+pub fn named_in_code<'c>(call: &'c Call, commands: Option<&Commands>) -> BTreeSet<&'c str> {
+    if !commands.is_some_and(|commands| commands.has_code) {
+        return BTreeSet::new();
+    }
     let lines = call.input.lines.iter().flat_map(Line::texts);
     // Of an input without a command in a known form, any text may be one.
     let is_unread = call.input.lines.is_empty() && call.kinds.contains("execute");
     let others = call.input.texts.iter().filter(|_| is_unread);
     let texts = lines.chain(&call.titles).chain(others);
-    texts.flat_map(|text| parts(text)).filter(is_path).collect()
-}
-
-/// As [`fragments`], without those that name nothing: `$1`, `%s`, `~x`. Code is full of them.
-pub fn named_in_code(call: &Call) -> BTreeSet<&str> {
-    let parts = fragments(call).into_iter();
+    let parts = texts.flat_map(|text| parts(text)).filter(is_path);
     parts.filter(|part| is_named(part)).collect()
 }
 

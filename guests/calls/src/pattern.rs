@@ -57,6 +57,10 @@ impl Pattern {
         matches!(self.given.first(), Some(Token::One(_)))
     }
 
+    pub fn begins_with(&self, sign: char) -> bool {
+        matches!(self.given.first(), Some(Token::One(own)) if *own == sign)
+    }
+
     /// Whether it has characters other than wildcards.
     pub fn names_something(&self) -> bool {
         let is_named = |token: &Token| matches!(token, Token::One(_) | Token::Class(_));

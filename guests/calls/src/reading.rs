@@ -22,6 +22,27 @@ pub enum Start {
     Somewhere,
     /// In an unknown directory.
     Below,
+    /// In the user's home directory, or the working directory of a shell, which is unknown here.
+    Home,
+    /// In a directory that another variable names.
+    Variable,
+}
+
+/// What stands for a home directory, or that of a shell, in lower case; beside `~` and what follows it.
+const HOMES: &[&str] = &[
+    "$home",
+    "${home}",
+    "$pwd",
+    "${pwd}",
+    "%homepath%",
+    "%userprofile%",
+    "$env:userprofile",
+];
+
+/// Whether a variable has this name of a home directory, or that of a shell.
+pub fn is_home(name: &str) -> bool {
+    let sign = format!("${}", name.to_ascii_lowercase());
+    HOMES.contains(&&*sign)
 }
 
 /// All possible meanings of an ambiguous path.
@@ -100,7 +121,10 @@ impl Splitting {
             }
             (0, Some((drive, _))) if windows != Some(false) => vec![(Start::Root(drive), behind)],
             // Expanded by shells: `~`, `$HOME`, `%USERPROFILE%`.
-            (0, None) if first.starts_with(['~', '$', '%']) => vec![(Start::Below, behind)],
+            (0, None) if first.starts_with('~') || HOMES.contains(&first) => {
+                vec![(Start::Home, behind)]
+            }
+            (0, None) if first.starts_with(['$', '%']) => vec![(Start::Variable, behind)],
             // It begins with a name, other than `file:`, `vscode-remote:`.
             (0, None) if !first.ends_with(':') => Vec::new(),
             // Two slashes begin a share, and POSIX leaves them to each system.

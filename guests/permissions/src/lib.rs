@@ -283,8 +283,7 @@ impl Permissions {
         let commands = Commands::of(&call, directory.as_ref());
         let mut mentioned = mentions(&call, commands.as_ref());
         mentioned.retain(|word| is_named(word));
-        let code = commands.as_ref().filter(|commands| commands.has_code);
-        let in_code = code.map(|_| named_in_code(&call)).unwrap_or_default();
+        let in_code = named_in_code(&call, commands.as_ref());
         let expanded = commands.as_ref().map(expansions).unwrap_or_default();
         let is_cut = call.input.is_odd && call.input.has_more;
         let most = mentioned.len().max(in_code.len()).max(expanded.len());

@@ -6,7 +6,7 @@ use acp_chain_calls::call::Call;
 use acp_chain_calls::command::Commands;
 use acp_chain_calls::directory::Directory;
 use acp_chain_calls::glob::Glob;
-use acp_chain_calls::mention::{MOST_MENTIONS, fragments, mentions};
+use acp_chain_calls::mention::{MOST_MENTIONS, is_named, mentions, named_in_code};
 use acp_chain_calls::title::LogTitle;
 use acp_chain_calls::uri;
 use acp_chain_proxy::path;
@@ -37,7 +37,7 @@ impl Judge {
             return;
         }
         let mentioned = mentions(call, commands);
-        let parts = fragments(call);
+        let parts = named_in_code(call, commands);
         let words = || mentioned.iter().take(MOST_MENTIONS);
         let is_word = |word: &str| {
             let globs = self.private.iter().filter(|glob| glob.is_meant_by(word));
@@ -50,7 +50,7 @@ impl Judge {
                 .filter(|glob| glob.is_spelt_out_by(part));
             meets_below(globs, part, &bases, directory)
         };
-        let mut spelt = words().map(String::as_str).filter(|word| has_text(word));
+        let mut spelt = words().map(String::as_str).filter(|word| is_named(word));
         let named = spelt.find(|word| is_word(word));
         let mut parts_of_texts = parts.iter().copied().take(MOST_MENTIONS);
         if let Some(path) = named.or_else(|| parts_of_texts.find(|part| is_part(part))) {
@@ -146,12 +146,6 @@ fn reads(call: &Call) -> bool {
     kinds.peek().is_none()
         || kinds.any(|kind| !reads_nothing(kind))
         || (changes(call) && call.input.texts.contains("view"))
-}
-
-/// Whether a part of a path is more than an expansion of the shell, which may be any name.
-fn has_text(word: &str) -> bool {
-    let mut parts = word.split(['/', '\\']).filter(|part| !part.is_empty());
-    parts.any(|part| !part.contains(['$', '`']))
 }
 
 fn changes(call: &Call) -> bool {

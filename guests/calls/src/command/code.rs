@@ -91,8 +91,8 @@ const SCHEDULERS: &[&str] = &["at", "batch"];
 /// Options with which an interpreter says something about itself.
 const ABOUT: &[&str] = &["--help", "--version", "--versions", "-V", "-VV", "-h", "-v"];
 
-/// Programs that only pass on, or keep, what they are given.
-const COPIERS: &[&str] = &["cat", "gh", "git", "glab", "tee"];
+/// Programs that only pass on, keep or ignore what they are given.
+const COPIERS: &[&str] = &["cat", "cd", "echo", "gh", "git", "glab", "printf", "tee"];
 
 /// Characters that end a name in scripts of other languages, and that names of files seldom have.
 const SELDOM: &[char] = &[

@@ -20,6 +20,7 @@ use crate::call::Call;
 use crate::directory::Directory;
 use crate::line::Line;
 use crate::place::Place;
+use crate::reading::is_home;
 use crate::verdict::Match;
 
 use pattern::DEEPEST;
@@ -221,9 +222,11 @@ impl Seen {
             walk(command, DEEPEST, &mut |inner, runs| {
                 self.has_code |= runs.has_code || runs.perhaps.iter().any(takes_code);
                 self.add_expanded(&inner.words);
-                // What a variable has from another one is asked about where it is used.
-                let values = inner.assignments.iter().map(|(_, value)| value);
-                self.add_expanded(values.filter(|value| !value.text.contains(['$', '`'])));
+                // What a variable has from another one is asked about where it is used, unless that looks like a home.
+                let values = inner.assignments.iter();
+                let values = values
+                    .filter(|(name, value)| is_home(name) || !value.text.contains(['$', '`']));
+                self.add_expanded(values.map(|(_, value)| value));
                 self.add_expanded(&runs.likely.files);
             });
         }

@@ -105,7 +105,7 @@ impl Script {
                 redirects,
             } => {
                 let parts = [&**condition, &**then_body].into_iter();
-                self.add_all(parts.chain(else_body.as_deref()).chain(redirects));
+                self.add_group(parts.chain(else_body.as_deref()), redirects);
             }
             NodeKind::While {
                 condition,
@@ -116,7 +116,7 @@ impl Script {
                 condition,
                 body,
                 redirects,
-            } => self.add_all([&**condition, &**body].into_iter().chain(redirects)),
+            } => self.add_group([&**condition, &**body], redirects),
             NodeKind::For {
                 var,
                 words,
@@ -130,7 +130,7 @@ impl Script {
                     assignments,
                     ..SimpleCommand::default()
                 });
-                self.add_all([&**body].into_iter().chain(redirects));
+                self.add_group([&**body], redirects);
             }
             NodeKind::Case {
                 word,
@@ -141,11 +141,11 @@ impl Script {
                 for word in [&**word].into_iter().chain(cases) {
                     self.word(word);
                 }
-                self.add_all(patterns.iter().flat_map(|case| &case.body));
-                self.add_all(redirects);
+                let bodies = patterns.iter().flat_map(|case| &case.body);
+                self.add_group(bodies, redirects);
             }
             NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
-                self.add_all([&**body].into_iter().chain(redirects));
+                self.add_group([&**body], redirects);
             }
             NodeKind::Redirect {
                 op,
@@ -176,6 +176,18 @@ impl Script {
             }
             _ => self.unclear = true,
         }
+    }
+
+    /// Adds the commands of a group, each of which may read the input of the group: `{ python3; } <<EOF`.
+    fn add_group<'n>(&mut self, parts: impl IntoIterator<Item = &'n Node>, redirects: &[Node]) {
+        let from = self.commands.len();
+        self.add_all(parts);
+        let given: Vec<_> = redirects.iter().filter_map(input).collect();
+        let inner = self.commands[from..].iter_mut();
+        for command in inner.filter(|command| command.input.is_empty()) {
+            command.input.clone_from(&given);
+        }
+        self.add_all(redirects);
     }
 
     fn add_command(&mut self, assignments: &[Node], words: &[Node], redirects: &[Node]) {

@@ -108,6 +108,30 @@ fn an_unknown_directory_may_be_below_that_of_the_session() {
 }
 
 #[test]
+fn a_home_directory_is_none_that_a_glob_hides_or_names_anywhere() {
+    for (glob, path, expected) in [
+        ("**/.ssh/**", "~/project", "ask"),
+        ("**/.ssh/**", "~", "ask"),
+        ("**/.ssh/**", "$HOME/x", "ask"),
+        ("**/.ssh/**", "%USERPROFILE%\\x", "ask"),
+        ("**/secret/**", "~/project", "ask"),
+        ("**/.config/gh/**", "~/gh/x", "ask"),
+        ("/home/me/.ssh/**", "~/project", "ask"),
+        ("/etc/**", "~/project", "ask"),
+        ("./secret/**", "~/project", "ask"),
+        ("**/.ssh/**", "~/.ssh/id", "reject_once"),
+        ("**/.config/gh/**", "$HOME/.config/gh/x", "reject_once"),
+        ("/home/me/**", "~/project", "reject_once"),
+        ("/home/me/.ssh/**", "~/.ssh", "reject_once"),
+        ("./secret/**", "~/secret/x", "reject_once"),
+    ] {
+        let mut host = host(json!([{ "decision": "deny", "path": glob }]));
+        let decided = ask(&mut host, call("read", "", &[path]));
+        assert_eq!(decided, expected, "{glob} {path}");
+    }
+}
+
+#[test]
 fn a_spelling_is_not_allowed_by_a_rule_without_paths_either() {
     let mut host = host(json!([{ "decision": "allow" }]));
     for spelling in SPELLINGS {

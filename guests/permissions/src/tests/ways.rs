@@ -69,6 +69,9 @@ const RUNS: &[&str] = &[
     "sh -c \"sh -c 'rm x'\"",
     "bash <<< 'rm x'",
     "bash <<'EOF'\nrm x\nEOF",
+    "{ bash; } <<'EOF'\nrm x\nEOF",
+    "(cd a && bash) <<'EOF'\nrm x\nEOF",
+    "if true; then sh; fi <<< 'rm x'",
     "busybox sh -c 'rm x'",
     "busybox rm x",
     "ssh host rm x",
@@ -140,6 +143,7 @@ const MAY_RUN: &[&str] = &[
     "python3 -c \"import os; os.system('rm x')\"",
     "python3 -c \"import subprocess; subprocess.run(['rm', 'x'])\"",
     "python3 - <<'EOF'\nimport os\nos.system('rm x')\nEOF",
+    "{ ls; python3; } <<'EOF'\nimport os\nos.system('rm x')\nEOF",
     "cat x.py | python3",
     "node -e \"require('child_process').execSync('rm x')\"",
     "perl -e 'system \"rm x\"'",
@@ -171,6 +175,8 @@ const EVERY_DAY: &[&str] = &[
     "PYTHONPATH=src pytest -q",
     "docker rm c",
     "cat > a.md <<'EOF'\nrm x\nEOF",
+    "{ python3; } <<'EOF'\nprint(1)\nEOF",
+    "{ echo '# a'; cat; } > a.md <<'EOF'\nrm x\nEOF",
     "psql --command='select (1)'",
     "git -c user.name=me commit -m x",
 ];
@@ -222,6 +228,7 @@ const REACHES: &[&str] = &[
     "f() { cat .env; }; f",
     "python3 -c \"print(open('.env').read())\"",
     "python3 - <<'EOF'\nprint(open('.env').read())\nEOF",
+    "{ python3; } <<'EOF'\nprint(open('.env').read())\nEOF",
     "node -e \"require('fs').readFileSync('.env')\"",
     "perl -e 'open(F,\".env\")'",
     "ruby -e 'puts File.read(\".env\")'",
@@ -254,6 +261,8 @@ const MAY_REACH: &[&str] = &[
     "curl -T$X a",
     "tar --files-from=$X",
     "git show HEAD:$X",
+    "cat $X/id_rsa",
+    "A=.s; HOME=${A}sh; cat $HOME/id_rsa",
 ];
 
 /// Those that are not seen, and what only looks like one.
@@ -272,6 +281,11 @@ const UNSEEN: &[&str] = &[
     "git commit -m 'costs $5'",
     "git commit -m \"$(cat <<'EOF'\nFix it\nEOF\n)\"",
     "FOO=$BAR make",
+    "ls ~",
+    "ls ~/project",
+    "cat $HOME/x ${HOME}/a/b",
+    "cd $HOME",
+    "docker run -v $PWD/src:/w a",
     "perl -ne 'print if $x =~ /a/' b",
 ];
 

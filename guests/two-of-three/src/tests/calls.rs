@@ -291,6 +291,22 @@ fn a_private_place_is_named_from_wherever_a_command_goes() {
 }
 
 #[test]
+fn what_only_stands_for_something_names_no_private_place() {
+    for command in [
+        "awk '{print $1}' a.txt",
+        "printf '%s' a",
+        "perl -ne 'print if $x =~ /a/' b",
+        "ls ~/project",
+        "cat $HOME/a.txt",
+    ] {
+        let mut host = host(json!({}));
+        begin(&mut host);
+        let told = pass(&mut host, &[bash(command)]);
+        assert!(!told.contains("private place"), "{command}: {told}");
+    }
+}
+
+#[test]
 fn what_is_written_or_noted_names_no_private_place() {
     let mut host = host(json!({}));
     begin(&mut host);
@@ -545,8 +561,8 @@ fn a_file_that_a_prompt_names_is_read_by_the_agent_itself() {
         ("see @https://example.com", ""),
         ("look at @/home/other/notes.md.", "[A]"),
         ("look at\n@../notes.md", "[A]"),
-        // What a home folder is cannot be known here.
-        ("@~/notes.md", "[A·B]"),
+        ("@~/notes.md", "[A]"),
+        ("@~/.ssh/config", "[A·B]"),
         ("what is in @.env?", "[B]"),
         ("what is in @\"my files/.env\"", "[B]"),
         ("compare @src/main.rs and @/home/other/.env", "[A·B]"),

@@ -111,7 +111,7 @@ fn elsewhere(text: &str, own: Option<&Path>, glob: &Glob, up: bool) -> Vec<Path>
                 });
             }
         }
-        ['~' | '$' | '%', ..] => all.extend(below_any(&names, glob)),
+        ['~' | '$' | '%', ..] => all.extend(below_home(&names, glob, own)),
         [.., ':'] => all.extend(anywhere(&names, glob, own)),
         _ => {}
     }
@@ -148,9 +148,38 @@ fn anywhere(names: &[String], glob: &Glob, own: Option<&Path>) -> Vec<Path> {
 
 /// The names in each directory that could be on the glob's way.
 fn below_any(names: &[String], glob: &Glob) -> Vec<Path> {
+    below(names, glob, glob.segments.len())
+}
+
+/// Those of them that could be a home directory.
+fn below_home(names: &[String], glob: &Glob, own: Option<&Path>) -> Vec<Path> {
+    let segments = &glob.segments;
+    let most = if glob.pattern_root == "project" {
+        own.map_or(0, |own| own.names.len())
+    } else {
+        let no_homes = ["etc", "proc"];
+        let is_home = |count: &usize| {
+            let before = &segments[..*count];
+            let named_behind = before
+                .iter()
+                .skip_while(|name| *name != "**")
+                .any(|name| name != "**");
+            let hidden = before.iter().any(|name| name.starts_with('.'));
+            let system = before
+                .first()
+                .is_some_and(|name| no_homes.contains(&&**name));
+            !(named_behind || hidden || system)
+        };
+        (0..=segments.len()).take_while(is_home).last().unwrap_or(0)
+    };
+    below(names, glob, most)
+}
+
+/// The names in each directory of at most so many segments of the glob.
+fn below(names: &[String], glob: &Glob, most: usize) -> Vec<Path> {
     let mut directories: Vec<Vec<String>> = vec![Vec::new()];
     let mut open: Vec<Vec<String>> = vec![Vec::new()];
-    for segment in &glob.segments {
+    for segment in &glob.segments[..most] {
         let names: &[&[&str]] = match &**segment {
             "**" => &[&[], &["x"]],
             segment if has_wildcard(segment) => &[&["\u{1}"]],
