@@ -1,6 +1,6 @@
 //! Globs, matched name by name, to distinguish names that a rule spells out from those that its wildcards match.
 
-use crate::directory::Directory;
+use crate::directory::{Directory, is_linked};
 use crate::name::Name;
 use crate::pattern::{Pattern, choices};
 use crate::place::ExactPath;
@@ -58,6 +58,15 @@ impl Glob {
     /// Whether no path is unambiguous enough for a rule that allows.
     pub fn is_share(&self) -> bool {
         self.root == Root::Share
+    }
+
+    /// Whether links lead from what it matches to anywhere, so that no rule allows that.
+    pub fn is_linked(&self) -> bool {
+        let is_link = |segment: &Segment| match segment {
+            Segment::Name(name) => is_linked(&name.folded),
+            Segment::Any | Segment::Pattern(_) => false,
+        };
+        self.root == Root::Slash && self.segments.first().is_some_and(is_link)
     }
 
     /// Whether it may be meant by a word that is perhaps no path: by one name, if its own last name is more than a

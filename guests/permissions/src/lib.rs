@@ -111,6 +111,13 @@ fn warn_about(rules: &[Rule]) {
         let mut earlier = (1..number).zip(rules);
         if let Some((earlier, _)) = earlier.find(|(_, earlier)| earlier.shadows(rule)) {
             warn!("rule {number} never decides, since rule {earlier} matches all that it does");
+            continue;
+        }
+        let mut earlier = (1..number).zip(rules);
+        if let Some((earlier, _)) = earlier.find(|(_, earlier)| earlier.precedes(rule)) {
+            warn!(
+                "rule {number} hardly ever decides, since rule {earlier} allows before what it is about; put it in front"
+            );
         }
     }
 }

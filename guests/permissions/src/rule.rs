@@ -77,7 +77,6 @@ pub(crate) struct Rule {
 }
 
 /// Conditions as they are written.
-#[derive(PartialEq)]
 struct Texts {
     paths: Option<Vec<String>>,
     commands: Option<Vec<String>>,
@@ -338,9 +337,10 @@ impl Rule {
         match (met, doubt) {
             (Match::Yes, None) => Verdict::Yes,
             (Match::Yes, Some(doubt)) => Verdict::Maybe(doubt),
-            (Match::Maybe, _) => {
-                Verdict::Maybe("the text does not tell whether `command` matches".into())
-            }
+            (Match::Maybe, _) => Verdict::Maybe(
+                "the text does not tell whether `command` matches, or a program that does the same"
+                    .into(),
+            ),
             (Match::No, _) => Verdict::No("no `command` matches".into()),
         }
     }
@@ -371,14 +371,25 @@ impl Rule {
 
     /// Warnings about the rule for the user.
     pub(crate) fn warnings(&self) -> Vec<&'static str> {
-        let mut warnings = Vec::new();
-        if self.decision != Decision::Allow {
-            return warnings;
+        let mut warnings = match self.decision {
+            Decision::Allow => self.warnings_of_allowing(),
+            Decision::Deny | Decision::Ask => self.warnings_of_denying(),
+        };
+        let mut commands = self.commands.iter().flatten();
+        if commands.any(Pattern::has_no_program) {
+            warnings.push(
+                "a pattern of `command` never matches: it begins with an option or a word of the shell, where the program \
+                 has to stand",
+            );
         }
+        warnings
+    }
+
+    fn warnings_of_allowing(&self) -> Vec<&'static str> {
+        let mut warnings = Vec::new();
         let titles = self.titles.as_deref();
         let commands = self.commands.as_deref();
         let is_any = |patterns: &[Pattern]| patterns.iter().any(Pattern::is_any);
-        let is_open = |titles: &[String]| titles.iter().any(|title| title.contains('*'));
         let is_hidden = |titles: &[String]| titles.iter().all(|title| !is_plain(title));
         let is_free = titles.is_none() && self.paths.is_none();
         if self.executes() && is_free && commands.is_none_or(is_any) {
@@ -389,18 +400,67 @@ impl Rule {
                 "it allows every command; name those that you mean in `command`, or give a `kind`"
             });
         }
-        if self.executes() && commands.is_none() && titles.is_some_and(is_open) {
+        if titles.is_some_and(is_hidden) {
             warnings.push(
-                "`*` in `title` does not stand for `;`, `&`, `|`, `$`, `<`, `>`, a backquote or a line break; to allow commands, \
-                 write them in `command`",
+                "it never matches: a title with a line break or hidden characters is never allowed",
+            );
+        } else if titles.is_some() && commands.is_none() && self.paths.is_none() {
+            warnings.push(
+                "it allows by `title` alone, which is the agent's own text: a call whose input has a command is allowed \
+                 only if that matches `title`, too, and one whose input has a path is not; name them in `command` or \
+                 `path` (`*` in `title` does not stand for `;`, `&`, `|`, `$`, `<`, `>`, a backquote or a line break)",
             );
         }
         if !self.executes() && commands.is_some() {
             warnings.push("it never matches: `command` is for calls of the kind `execute`");
         }
-        if titles.is_some_and(is_hidden) {
+        let only_executes = |kinds: &Vec<String>| kinds.iter().all(|kind| kind == "execute");
+        if self.paths.is_some()
+            && commands.is_none()
+            && self.kinds.as_ref().is_some_and(only_executes)
+        {
             warnings.push(
-                "it never matches: a title with a line break or hidden characters is never allowed",
+                "it never matches: a command may reach paths that the call does not name; name the commands in `command`",
+            );
+        }
+        let are_linked = |globs: &Vec<Glob>| globs.iter().all(Glob::is_linked);
+        if self.paths.as_ref().is_some_and(are_linked) {
+            warnings.push(
+                "it never matches: paths below `/proc` and `/dev`, where links lead anywhere, are never allowed",
+            );
+        }
+        if self.commands.iter().flatten().any(Pattern::has_home) {
+            warnings.push(
+                "`~` in `command` matches only a quoted one: what a shell expands is never allowed",
+            );
+        }
+        warnings
+    }
+
+    fn warnings_of_denying(&self) -> Vec<&'static str> {
+        let mut warnings = Vec::new();
+        let names_commands = |kind: &String| {
+            let has_none = [
+                "delete",
+                "edit",
+                "fetch",
+                "move",
+                "read",
+                "search",
+                "switch_mode",
+                "think",
+            ];
+            !has_none.contains(&&**kind)
+        };
+        let has_no_commands = |kinds: &Vec<String>| !kinds.iter().any(names_commands);
+        if self.commands.is_some() && self.kinds.as_ref().is_some_and(has_no_commands) {
+            warnings.push("it hardly ever matches: `command` is for calls of the kind `execute`");
+        }
+        let mut commands = self.commands.iter().flatten();
+        if commands.any(|command| command.has_options() && !command.has_no_program()) {
+            warnings.push(
+                "it matches options of `command` only where, and as, they are written: `rm -rf *` is not `rm -fr x`, nor \
+                 `rm -r -f x`; to match all, write only the program: `rm *`",
             );
         }
         warnings
@@ -425,9 +485,10 @@ impl Rule {
         match (self.decision, later.decision) {
             // What allows matches by its exact spelling, and wildcards do not match all words.
             (Decision::Allow, Decision::Allow) => {
-                self.texts == later.texts
-                    && self.titles == later.titles
-                    && self.kinds == later.kinds
+                has_all(paths.as_ref(), later_paths.as_ref())
+                    && has_all(self.titles.as_ref(), later.titles.as_ref())
+                    && has_all(self.kinds.as_ref(), later.kinds.as_ref())
+                    && has_all(self.texts.commands.as_ref(), later.texts.commands.as_ref())
                     && (self.redirections || !later.redirections)
             }
             (Decision::Allow, Decision::Deny | Decision::Ask) => false,
@@ -444,6 +505,25 @@ impl Rule {
                     )
             }
         }
+    }
+
+    /// Whether it allows by simple patterns what a later rule denies or asks about, so that this one hardly ever decides.
+    pub(crate) fn precedes(&self, later: &Self) -> bool {
+        let is_by_command = |rule: &Self| rule.titles.is_none() && rule.paths.is_none();
+        let (Some(own), Some(narrower)) = (&self.commands, &later.commands) else {
+            return false;
+        };
+        let is_covered = |pattern: &Pattern| {
+            let mut covering = own.iter();
+            covering.any(|own| own.covers(pattern) && !pattern.covers(own))
+        };
+        self.decision == Decision::Allow
+            && later.decision != Decision::Allow
+            && is_by_command(self)
+            && is_by_command(later)
+            && self.executes()
+            && later.executes()
+            && narrower.iter().all(is_covered)
     }
 
     /// The kinds of option that this rule chooses, the best first; empty if the user is asked.
@@ -469,6 +549,14 @@ fn covers<T>(own: Option<&Vec<T>>, later: Option<&Vec<T>>, fits: impl Fn(&T, &T)
         let is_covered = |later: &T| own.iter().any(|own| fits(own, later));
         later.iter().all(is_covered)
     })
+}
+
+/// Whether a condition has all values of a later rule's.
+fn has_all(own: Option<&Vec<String>>, later: Option<&Vec<String>>) -> bool {
+    match (own, later) {
+        (Some(own), Some(later)) => later.iter().all(|value| own.contains(value)),
+        (own, later) => own == later,
+    }
 }
 
 fn meets<'g>(globs: impl IntoIterator<Item = &'g Glob>, place: &Place, case: &Case) -> bool {

@@ -1,14 +1,21 @@
 //! A pattern for simple commands, word by word: `git log *`.
 
-use super::runs::{Runs, base};
+use super::runs::{Runs, base, removes};
 use super::script::{Script, SimpleCommand, is_name};
 use super::settings::{Use, use_of};
 use super::word::Word;
+use crate::fold::fold;
 use crate::pattern::{Pattern as Glob, Token};
 use crate::verdict::Match;
 
 /// How deep programs that run others are followed.
 pub(super) const DEEPEST: usize = 8;
+
+/// Words of a shell's grammar in the place of a program.
+const KEYWORDS: &[&str] = &[
+    "!", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "select",
+    "then", "until", "while", "{", "}",
+];
 
 pub struct Pattern {
     assignments: Vec<(String, Glob)>,
@@ -43,6 +50,34 @@ impl Pattern {
     /// Whether it matches every command.
     pub fn is_any(&self) -> bool {
         self.rest && self.words.is_empty()
+    }
+
+    /// Whether it matches every `rm`.
+    fn is_any_rm(&self) -> bool {
+        let program = self.words.first().and_then(Glob::literal);
+        self.rest
+            && self.words.len() == 1
+            && self.assignments.is_empty()
+            && program.is_some_and(|program| fold(base(&program)) == "rm")
+    }
+
+    /// Whether it begins with what is no program: with an option, or a word of the grammar.
+    pub fn has_no_program(&self) -> bool {
+        self.words.first().is_some_and(|word| {
+            let is_keyword = |word: String| KEYWORDS.contains(&&*word);
+            word.begins_with('-') || word.literal().is_some_and(is_keyword)
+        })
+    }
+
+    /// Whether it has options, which a command may have in another order or spelling.
+    pub fn has_options(&self) -> bool {
+        let mut words = self.words.iter().skip(1);
+        words.any(|word| word.begins_with('-'))
+    }
+
+    /// Whether a word of it begins with `~`, which a shell expands unless it is quoted.
+    pub fn has_home(&self) -> bool {
+        self.words.iter().any(|word| word.begins_with('~'))
     }
 
     /// Whether a rule that denies or asks meets by it all commands that another one matches. Not every such pair is
@@ -168,7 +203,8 @@ pub(super) fn means(patterns: &[Pattern], command: &SimpleCommand, depth: usize)
 /// Whether one of these patterns matches something that a simple command runs.
 pub(super) fn meet(patterns: &[Pattern], command: &SimpleCommand, depth: usize) -> Match {
     let own = patterns.iter().map(|pattern| pattern.meets(command)).max();
-    let own = own.unwrap_or(Match::No);
+    let is_alike = removes(command) && patterns.iter().any(Pattern::is_any_rm);
+    let own = own.unwrap_or(Match::No).max(Match::perhaps(is_alike));
     if own == Match::Yes {
         return own;
     }

@@ -110,6 +110,17 @@ pub(super) const SETTERS: &[&str] = &[
 pub(super) const EVALUATORS: &str = "\
     [ declare export getopts let local mapfile printf read readarray readonly test typeset unset wait";
 
+/// Remove files, or what is in them, as `rm` does.
+pub(super) const REMOVERS: &[&str] = &[
+    "del",
+    "erase",
+    "rd",
+    "remove-item",
+    "shred",
+    "truncate",
+    "unlink",
+];
+
 /// Change the working directory.
 pub(super) const MOVERS: &[&str] = &["cd", "popd", "pushd"];
 

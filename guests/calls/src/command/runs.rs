@@ -2,8 +2,8 @@
 
 use super::code;
 use super::programs::{
-    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PREFIXES, RUNNING, SETTERS, SHELLS,
-    TAKING, TRANSPARENT, WRITING,
+    CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PREFIXES, REMOVERS, RUNNING, SETTERS,
+    SHELLS, TAKING, TRANSPARENT, WRITING,
 };
 use super::script::{Script, SimpleCommand, assigned};
 use super::settings::{Use, script, settings, use_of};
@@ -423,6 +423,25 @@ pub(super) fn takes_code(command: &SimpleCommand) -> bool {
         let name = fold(base(&program.text));
         is_shell(&name) || code::is_interpreter(&name)
     })
+}
+
+/// Whether it removes files, or what is in them, without `rm`.
+pub(super) fn removes(command: &SimpleCommand) -> bool {
+    let words = &command.words;
+    let Some(program) = words.first() else {
+        return false;
+    };
+    match &*fold(base(&program.text)) {
+        "find" => words.iter().any(|word| word.text == "-delete"),
+        "git" => {
+            let mut words = words.iter().map(|word| &*word.text).skip(git_action(words));
+            let is_forced = |word: &str| {
+                is_option(word, "-f") || is_joined(word, "-f", "e") || is_option(word, "--force")
+            };
+            words.next() == Some("clean") && words.any(is_forced)
+        }
+        name => REMOVERS.contains(&name),
+    }
 }
 
 fn is_shell(name: &str) -> bool {

@@ -402,15 +402,25 @@ fn a_path_in_a_command_a_title_or_the_input_is_enough_to_deny_or_ask() {
     );
 }
 
+/// The warnings about a policy at the start.
+fn warnings(rules: &Value) -> Vec<String> {
+    let mut host = Host::start::<Permissions>(json!({ "rules": rules })).expect("right");
+    let log = host.log().into_iter();
+    log.filter(|(level, _)| *level == acp_chain_proxy::Level::Warn)
+        .map(|(_, line)| line)
+        .collect()
+}
+
+fn assert_warning(rules: &Value, expected: &str) {
+    let all = warnings(rules);
+    assert!(
+        all.len() == 1 && all[0].contains(expected),
+        "{rules}: {all:?}"
+    );
+}
+
 #[test]
-fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
-    let warnings = |rules: Value| {
-        let mut host = Host::start::<Permissions>(json!({ "rules": rules })).expect("right");
-        let log = host.log().into_iter();
-        log.filter(|(level, _)| *level == acp_chain_proxy::Level::Warn)
-            .map(|(_, line)| line)
-            .collect::<Vec<_>>()
-    };
+fn a_policy_that_does_more_than_it_seems_gets_a_warning_at_the_start() {
     for (rules, expected) in [
         (json!([]), "there are no `rules`"),
         (
@@ -427,8 +437,16 @@ fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
         ),
         (
             json!([{ "decision": "allow", "title": "git *" }]),
-            "rule 1: `*` in `title` does not stand for",
+            "rule 1: it allows by `title` alone",
         ),
+    ] {
+        assert_warning(&rules, expected);
+    }
+}
+
+#[test]
+fn a_policy_that_does_less_than_it_seems_gets_a_warning_at_the_start() {
+    for (rules, expected) in [
         (
             json!([{ "decision": "allow", "kind": "read", "command": "git" }]),
             "rule 1: it never matches",
@@ -453,15 +471,51 @@ fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
             json!([{ "decision": "allow", "command": "git *" }, { "decision": "allow", "command": "git *" }]),
             "rule 2 never decides, since rule 1 ",
         ),
+        (
+            json!([{ "decision": "allow", "command": ["git *", "ls"] }, { "decision": "allow", "command": "ls" }]),
+            "rule 2 never decides, since rule 1 ",
+        ),
+        (
+            json!([{ "decision": "allow", "command": "git *" }, { "decision": "deny", "command": "git push *" }]),
+            "rule 2 hardly ever decides, since rule 1 allows before",
+        ),
+        (
+            json!([{ "decision": "allow", "kind": "execute", "path": "./**" }]),
+            "rule 1: it never matches: a command may reach",
+        ),
+        (
+            json!([{ "decision": "allow", "kind": "read", "path": ["/proc/**", "/dev/x"] }]),
+            "rule 1: it never matches: paths below",
+        ),
+        (
+            json!([{ "decision": "allow", "command": "cat ~/notes/*" }]),
+            "rule 1: `~` in `command` matches only a quoted one",
+        ),
+        (
+            json!([{ "decision": "deny", "kind": ["edit", "delete"], "command": "rm *" }]),
+            "rule 1: it hardly ever matches",
+        ),
+        (
+            json!([{ "decision": "deny", "command": "--force git push" }]),
+            "rule 1: a pattern of `command` never matches",
+        ),
+        (
+            json!([{ "decision": "ask", "command": ["rm *", "if *"] }]),
+            "rule 1: a pattern of `command` never matches",
+        ),
+        (
+            json!([{ "decision": "deny", "command": "rm -rf *" }]),
+            "rule 1: it matches options of `command` only where",
+        ),
     ] {
-        let warnings = warnings(rules.clone());
-        assert!(
-            warnings.len() == 1 && warnings[0].contains(expected),
-            "{rules}: {warnings:?}"
-        );
+        assert_warning(&rules, expected);
     }
-    let fine = json!([{ "decision": "allow", "command": "git *" }, { "decision": "allow", "kind": "read", "title": "Read *" }, { "decision": "deny" }]);
-    assert_eq!(warnings(fine), [""; 0]);
+}
+
+#[test]
+fn a_policy_that_does_what_it_seems_gets_no_warning() {
+    let fine = json!([{ "decision": "allow", "command": "git *" }, { "decision": "allow", "kind": "read", "title": "Read *", "path": "./**" }, { "decision": "deny" }]);
+    assert_eq!(warnings(&fine), [""; 0]);
     // What seems to be covered, and is not.
     let deny = |command: &str| json!({ "decision": "deny", "command": command });
     for rules in [
@@ -473,6 +527,6 @@ fn a_policy_that_does_less_or_more_than_it_seems_gets_a_warning_at_the_start() {
         json!([{ "decision": "deny", "kind": "read" }, { "decision": "deny", "kind": "read", "title": "Sign in" }]),
         json!([{ "decision": "allow", "command": "git *", "redirections": false }, { "decision": "allow", "command": "git *" }]),
     ] {
-        assert_eq!(warnings(rules.clone()), [""; 0], "{rules}");
+        assert_eq!(warnings(&rules), [""; 0], "{rules}");
     }
 }

@@ -155,6 +155,17 @@ const MAY_RUN: &[&str] = &[
     r"psql -c '\! rm x'",
     "pwsh -EncodedCommand cgBtACAAeAA=",
     "cmd /c rm x",
+    // What does the same.
+    "unlink x",
+    "sudo unlink x",
+    "shred -u x",
+    "truncate -s 0 x",
+    "find . -name a -delete",
+    "find . -exec unlink {} +",
+    "git clean -xdf",
+    "git -C a clean --force",
+    "Remove-Item x",
+    "del x",
 ];
 
 /// What people run each day.
@@ -179,6 +190,9 @@ const EVERY_DAY: &[&str] = &[
     "{ echo '# a'; cat; } > a.md <<'EOF'\nrm x\nEOF",
     "psql --command='select (1)'",
     "git -c user.name=me commit -m x",
+    "find . -name a",
+    "git clean -n",
+    "git clean -n -e f",
 ];
 
 #[test]
@@ -189,6 +203,18 @@ fn a_rule_for_a_command_sees_each_way_to_run_it() {
     check(&rule, "allow_once", EVERY_DAY);
     let long = format!(": {}; rm x", "x".repeat(70_000));
     assert_eq!(decide(&rule, &long), "ask");
+}
+
+#[test]
+fn a_rule_for_some_ways_to_call_rm_is_about_no_other_program() {
+    for command in ["rm -rf *", "rm x", "rmdir *"] {
+        let rule = json!({ "decision": "deny", "command": command });
+        check(
+            &rule,
+            "allow_once",
+            &["unlink x", "find . -delete", "git clean -f"],
+        );
+    }
 }
 
 /// Ways to reach `.env` or `.ssh` that are denied.
