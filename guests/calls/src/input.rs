@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use acp_chain_proxy::{Step, Strings};
+
+use crate::directory::drive;
 use crate::line::Line;
 use crate::object::{Object, Reader};
 
@@ -32,6 +35,22 @@ const DIRECTORIES: &[&str] = &[
     "directory",
     "dir_path",
 ];
+/// Members with the path of a file or folder, or several; at any depth.
+const PATHS: &[&str] = &[
+    "absolute_path",
+    "file",
+    "file_path",
+    "filename",
+    "filepath",
+    "files",
+    "notebook_path",
+    "path",
+    "paths",
+];
+/// How other texts begin that are paths.
+const BEGINNINGS: &[&str] = &[
+    "/", "\\\\", "~/", "~\\", "./", ".\\", "../", "..\\", "file:",
+];
 /// Members with additions to its environment.
 const ENVIRONMENTS: &[&str] = &["env", "environment"];
 
@@ -41,6 +60,8 @@ pub struct Input {
     pub directories: BTreeSet<String>,
     /// The texts that are one line.
     pub texts: BTreeSet<String>,
+    /// The texts that are certainly paths, or begin like one.
+    paths: BTreeSet<String>,
     /// Whether commands may have been missed.
     pub is_odd: bool,
     /// Whether it has anything.
@@ -68,12 +89,14 @@ impl Input {
                 Some(text) if text.starts_with('{') => self.merge_members(&text, &mut reader),
                 text => self.add_lines(text.map(Line::Text)),
             },
+            Some(b'[') => self.merge_paths(json),
             _ => {}
         }
         self.is_odd |= reader.unclear;
     }
 
     fn merge_members(&mut self, json: &str, reader: &mut Reader) {
+        self.merge_paths(json);
         let input = reader.object(json);
         for name in DIRECTORIES {
             self.directories.extend(reader.texts(&input, name));
@@ -108,10 +131,47 @@ impl Input {
             .any(is_set);
     }
 
+    fn merge_paths(&mut self, json: &str) {
+        let mut strings = Strings::of(json);
+        loop {
+            let string = match strings.next() {
+                Ok(Some(string)) => string,
+                Ok(None) => return,
+                Err(_) => {
+                    self.is_odd = true;
+                    return;
+                }
+            };
+            let text = string.decoded();
+            let name = strings.path().iter().rev().find_map(|step| match step {
+                Step::Member(name) => Some(name.decoded()),
+                Step::Item(_) => None,
+            });
+            let is_named = name.is_some_and(|name| {
+                let mut names = PATHS.iter();
+                names.any(|own| name.eq_ignore_ascii_case(own))
+            });
+            let begins = BEGINNINGS.iter().any(|start| text.starts_with(start));
+            let is_shaped = (begins || drive(&text).is_some()) && !text.contains('\n');
+            if (is_named || is_shaped) && !text.is_empty() {
+                self.paths.insert(text.into_owned());
+            }
+        }
+    }
+
+    /// The paths that it names, beside working directories and what commands name.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        self.paths.iter().filter(|path| {
+            let mut lines = self.lines.iter();
+            !self.directories.contains(*path) && !lines.any(|line| line.texts().contains(path))
+        })
+    }
+
     /// Merges the earlier input of the same call.
     pub fn add(&mut self, known: &Self) {
         self.add_lines(known.lines.iter().cloned());
         self.directories.extend(known.directories.iter().cloned());
+        self.paths.extend(known.paths.iter().cloned());
         for text in &known.texts {
             self.add_text(text.clone());
         }
@@ -144,6 +204,7 @@ impl Input {
     /// Its approximate size, in bytes.
     pub fn size(&self) -> usize {
         let texts = self.texts.iter().chain(&self.directories);
+        let texts = texts.chain(&self.paths);
         let lines = self.lines.iter().map(Line::size);
         texts.map(String::len).chain(lines).sum()
     }

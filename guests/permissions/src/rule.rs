@@ -4,7 +4,7 @@
 //! rule matches if any part of the call does, in any possible meaning for a file system.
 
 use acp_chain_calls::call::{Call, KINDS};
-use acp_chain_calls::command::{Commands, Pattern};
+use acp_chain_calls::command::{self, Commands, Pattern};
 use acp_chain_calls::directory::Directory;
 use acp_chain_calls::fold::{fold, is_ignorable};
 use acp_chain_calls::glob::Glob;
@@ -186,7 +186,7 @@ impl Rule {
             return Some("a part of the call is unreadable or unknown".into());
         }
         self.kind_is_other(call)
-            .or_else(|| self.title_is_other(call))
+            .or_else(|| self.title_is_other(case))
             .or_else(|| self.place_is_other(case))
             .or_else(|| self.command_is_other(case, covered))
     }
@@ -210,20 +210,56 @@ impl Rule {
         Some(format!("the call is of the kind {other:?}"))
     }
 
-    fn title_is_other(&self, call: &Call) -> Option<String> {
+    fn title_is_other(&self, case: &Case) -> Option<String> {
+        let titles = &case.call.titles;
         let patterns = self.titles.as_ref()?;
-        if call.titles.is_empty() {
+        if titles.is_empty() {
             return Some("the call has no title".into());
         }
-        let fits = |title: &&String| {
+        let fits = |title: &str, is_run: bool| {
             let fits = |pattern: &String| {
                 WildMatch::new(pattern).matches(title)
-                    && !(self.executes() && spans_commands(pattern, title))
+                    && !(is_run && spans_commands(pattern, title))
             };
             is_plain(title) && patterns.iter().any(fits)
         };
-        let other = call.titles.iter().find(|title| !fits(title))?;
-        Some(format!("no `title` matches {other:?}"))
+        let other = titles.iter().find(|title| !fits(title, self.executes()));
+        if let Some(other) = other {
+            return Some(format!("no `title` matches {other:?}"));
+        }
+        if self.commands.is_some() {
+            return None;
+        }
+        self.input_is_other(case, |command| fits(command, true))
+    }
+
+    /// Why the input has more than a rule by titles covers: a title is the agent's own text, and may be of its model. A
+    /// command in the input has to be one that the titles allow, and a path one that `path` does.
+    fn input_is_other(&self, case: &Case, fits: impl Fn(&str) -> bool) -> Option<String> {
+        let call = case.call;
+        let input = &call.input;
+        let only_executes = call.kinds.len() == 1 && call.kinds.contains("execute");
+        if input.is_odd || (only_executes && input.is_given && input.lines.is_empty()) {
+            return Some("its input has no command in a known form, and may say anything".into());
+        }
+        if let Some(command) = command::texts(call).find(|command| !fits(command)) {
+            return Some(format!("no `title` matches the command {command:?}"));
+        }
+        let own = case.directory.as_ref();
+        let is_here = |given: &&String| own.is_some_and(|own| own.holds(given));
+        let elsewhere = input.directories.iter().filter(|given| !is_here(given));
+        let freely = call.only_reads();
+        let is_allowed = |path: &&String| {
+            let whole = own.map_or_else(|| (*path).clone(), |own| own.join(path));
+            let exact = Place::of(&whole, own).exact;
+            exact.is_some_and(|exact| {
+                let mut globs = self.paths.iter().flatten();
+                globs.any(|glob| glob.allows(&exact, own, freely))
+            })
+        };
+        let mut paths = input.paths().chain(elsewhere);
+        let path = paths.find(|path| !is_allowed(path))?;
+        Some(format!("no `path` allows {path:?}, which its input names"))
     }
 
     fn place_is_other(&self, case: &Case) -> Option<String> {

@@ -14,6 +14,7 @@ mod word;
 
 pub use pattern::Pattern;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::call::Call;
@@ -374,6 +375,21 @@ fn other_title(call: &Call) -> Option<&str> {
         .iter()
         .map(String::as_str)
         .find(|title| !fits(title))
+}
+
+/// The commands of a call's input, in the words that a title has to have to be certainly the same.
+pub fn texts(call: &Call) -> impl Iterator<Item = Cow<'_, str>> {
+    call.input.lines.iter().map(|line| match line {
+        Line::Text(text) => Cow::Borrowed(text.trim()),
+        Line::List(words) => match &words[..] {
+            [shell, option, script]
+                if SHELLS.contains(&base(shell)) && matches!(&**option, "-c" | "-lc") =>
+            {
+                Cow::Borrowed(script.trim())
+            }
+            words => Cow::Owned(words.join(" ")),
+        },
+    })
 }
 
 impl Line {

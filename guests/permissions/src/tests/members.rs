@@ -284,6 +284,82 @@ fn a_title_is_allowed_only_if_all_of_it_is_visible() {
 }
 
 #[test]
+fn a_title_allows_no_command_in_the_input_that_is_not_the_title() {
+    let rules = json!([{ "decision": "allow", "title": "git status*" }]);
+    for (input, expected) in [
+        (json!(null), "allow_once"),
+        (json!({}), "allow_once"),
+        (json!({ "command": "git status" }), "allow_once"),
+        (json!({ "command": "git status --short" }), "allow_once"),
+        (
+            json!({ "command": ["bash", "-lc", "git status"] }),
+            "allow_once",
+        ),
+        (
+            json!({ "command": "git status", "cwd": "/proj/a" }),
+            "allow_once",
+        ),
+        (json!({ "command": "git status", "cwd": "/etc" }), "ask"),
+        (json!({ "command": "git status", "script": "rm x" }), "ask"),
+        (json!({ "command": "git status; rm x" }), "ask"),
+        (json!({ "command": "git status\nrm x" }), "ask"),
+        (
+            json!({ "command": ["bash", "-c", "rm x", "git status"] }),
+            "ask",
+        ),
+        (json!({ "command": "rm -rf ." }), "ask"),
+        (json!({ "code": "rm x" }), "ask"),
+        (json!("rm x"), "ask"),
+    ] {
+        let mut asked = call("execute", "git status", &[]);
+        asked["rawInput"] = input.clone();
+        assert_eq!(ask(&mut host(rules.clone()), asked), expected, "{input}");
+    }
+    let mut read = call("read", "git status", &[]);
+    read["rawInput"] = json!({ "command": "rm x" });
+    assert_eq!(ask(&mut host(rules), read), "ask");
+}
+
+#[test]
+fn a_title_allows_no_path_in_the_input_that_the_rule_does_not() {
+    let rule = json!({ "decision": "allow", "title": "Read *" });
+    let mut with_path = rule.clone();
+    with_path["path"] = "./**".into();
+    for (input, by_title, by_path) in [
+        (json!({}), "allow_once", "allow_once"),
+        (
+            json!({ "issue": 7, "in": "a/b" }),
+            "allow_once",
+            "allow_once",
+        ),
+        (
+            json!({ "url": "https://x.example/a" }),
+            "allow_once",
+            "allow_once",
+        ),
+        (json!({ "file_path": "/proj/b" }), "ask", "allow_once"),
+        (json!({ "file_path": "b/c" }), "ask", "allow_once"),
+        (json!({ "of": { "paths": ["b"] } }), "ask", "allow_once"),
+        (json!([{ "path": "b" }]), "ask", "allow_once"),
+        (json!({ "file_path": "../b" }), "ask", "ask"),
+        (json!({ "file_path": "/etc/passwd" }), "ask", "ask"),
+        (json!({ "what": "/etc/passwd" }), "ask", "ask"),
+        (json!({ "what": "~/.netrc" }), "ask", "ask"),
+        (json!({ "what": "C:\\a" }), "ask", "ask"),
+    ] {
+        for (rule, paths, expected) in [
+            (&rule, &[][..], by_title),
+            (&with_path, &["/proj/a"][..], by_path),
+        ] {
+            let mut asked = call("read", "Read it", paths);
+            asked["rawInput"] = input.clone();
+            let decided = ask(&mut host(json!([rule])), asked);
+            assert_eq!(decided, expected, "{rule} {input}");
+        }
+    }
+}
+
+#[test]
 fn switching_the_mode_needs_a_rule_that_names_it() {
     let asked = json!({ "toolCallId": "t", "kind": "switch_mode", "title": "Leave plan mode" });
     for (rule, expected) in [
