@@ -24,7 +24,18 @@ pub fn path(uri: &str) -> Option<String> {
     Some(decoded[usize::from(has_drive)..].to_owned())
 }
 
-/// Whether a URI has an authority, as those of the network have, and those that editors use for their own do not.
+/// Schemes of editors for what is their own: a thread, a selection.
+const EDITORS: &[&str] = &["zed"];
+
+/// Whether an editor names something of its own by this URI, which then has no authority: `zed:///agent/thread/1`.
+pub fn is_of_editor(uri: &str) -> bool {
+    uri.split_once(":///").is_some_and(|(scheme, _)| {
+        let mut editors = EDITORS.iter();
+        editors.any(|own| scheme.eq_ignore_ascii_case(own))
+    })
+}
+
+/// Whether a URI has an authority, as those of the network have.
 pub fn is_on_network(uri: &str) -> bool {
     let behind = uri.split_once("://").map(|(_, rest)| rest);
     behind.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))

@@ -62,7 +62,9 @@ impl Prompt {
             if let Some(text) = &block.text {
                 prompt.add_mentions(text, judge, directory);
             }
-            let uris = [block.uri, block.resource.and_then(|resource| resource.uri)];
+            let embedded = block.resource.map(|resource| resource.uri);
+            // What is embedded without a URI may be of any server.
+            let uris = [block.uri, embedded.map(Option::unwrap_or_default)];
             for uri in uris.into_iter().flatten() {
                 prompt.add_uri(&uri, judge, directory);
             }
@@ -85,14 +87,16 @@ impl Prompt {
         }
     }
 
+    /// A prompt does not say which server a resource is of, so none is trusted.
     fn add_uri(&mut self, uri: &str, judge: &Judge, directory: Option<&Directory>) {
-        let path = uri::path(uri);
+        let path = uri::path(uri).filter(|path| !path.is_empty());
         let leads_out = match &path {
             Some(path) => !holds(directory, path),
-            None => uri::is_on_network(uri),
+            None => !uri::is_of_editor(uri),
         };
         if leads_out {
-            let source = "what a prompt embeds or links from outside of the project";
+            let source =
+                "what a prompt embeds or links from outside of the project, or from a server";
             self.effects.brings.add(&[Label::A], source);
         }
         if let Some(path) = path {

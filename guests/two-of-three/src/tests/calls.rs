@@ -538,6 +538,14 @@ fn a_link_in_a_prompt_brings_what_its_path_or_host_says() {
         ("file://server/share/notes.md", "[A]"),
         ("HTTPS://example.com", "[A]"),
         ("issue://42", "[A]"),
+        ("ticket:123", "[A]"),
+        ("ticket:///123", "[A]"),
+        ("mailto:me@example.com", "[A]"),
+        ("urn:isbn:1", "[A]"),
+        ("notes:/index", "[A]"),
+        ("zed://host/thread", "[A]"),
+        ("", "[A]"),
+        ("file:/proj/src/main.rs", ""),
         ("file:///proj/.env", "[B]"),
     ] {
         let mut host = host(json!({}));
