@@ -4,8 +4,18 @@
 use acp_chain_rpc::{edit_at_once, well_formed};
 use serde_json::Value;
 
-/// Members whose texts are not what a tool printed or read, but say what the rest is.
+/// Members whose words are not what a tool printed or read, but say what the rest is. The plugins have the same.
 const STRUCTURE: &[&str] = &["type", "mimeType", "mime_type", "mediaType", "media_type"];
+
+/// The longest of these words, in bytes.
+const LONGEST_WORD: usize = 32;
+
+/// Whether a text can be such a word: `text`, `image/png`. Any other reaches the model as a text like all, and may have
+/// a secret.
+fn is_word(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || b"/_.+-".contains(&byte);
+    text.len() <= LONGEST_WORD && text.bytes().all(fits)
+}
 
 /// The texts in a JSON text, in order, without those of images, which no proxy reads.
 #[derive(Default)]
@@ -43,7 +53,8 @@ impl Texts {
                 self.has_images |= is_image;
                 for (name, value) in members {
                     let is_data = is_image && matches!(&*name, "data" | "base64" | "source");
-                    let is_structure = value.is_string() && STRUCTURE.contains(&&*name);
+                    let is_structure =
+                        STRUCTURE.contains(&&*name) && value.as_str().is_some_and(is_word);
                     if !is_data && !is_structure {
                         let token = name.replace('~', "~0").replace('/', "~1");
                         below(pointer, &token, |pointer| self.collect(value, pointer));
@@ -126,9 +137,28 @@ mod tests {
     }
 
     #[test]
-    fn only_texts_say_what_the_rest_is() {
-        let json = r#"{"type":"text","mimeType":{"token":"a"},"text":"b"}"#;
-        assert_eq!(contents(json), Some(vec!["a".to_owned(), "b".to_owned()]));
+    fn only_words_say_what_the_rest_is() {
+        for (json, expected) in [
+            (
+                r#"{"type":"text","mimeType":"image/svg+xml","text":"b"}"#,
+                &["b"][..],
+            ),
+            (r#"{"type":"","media_type":"x-y_z.a"}"#, &[]),
+            (r#"{"mimeType":{"token":"a"},"text":"b"}"#, &["a", "b"]),
+            (
+                r#"{"mimeType":"AKIAIOSFODNN","text":"b"}"#,
+                &["AKIAIOSFODNN", "b"],
+            ),
+            (r#"{"mime_type":"a/b; key=c"}"#, &["a/b; key=c"]),
+            (r#"{"mediaType":"a1"}"#, &["a1"]),
+            (
+                r#"{"type":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#,
+                &["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
+            ),
+        ] {
+            let expected: Vec<_> = expected.iter().map(|text| (*text).to_owned()).collect();
+            assert_eq!(contents(json), Some(expected), "{json}");
+        }
     }
 
     #[test]

@@ -44,7 +44,9 @@ function withTexts(value, changed) {
   return visit(value, () => changed[next++])
 }
 
+// Members whose words, and nothing else, say what the rest is.
 const STRUCTURE = ["type", "mimeType", "mime_type", "mediaType", "media_type"]
+const WORD = /^[a-z/_.+-]{0,32}$/
 
 function visit(value, text) {
   if (typeof value === "string") return text(value)
@@ -52,7 +54,7 @@ function visit(value, text) {
   if (value === null || typeof value !== "object") return value
   const members = Object.keys(value).map((name) => {
     const isData = value.type === "image" && ["data", "base64", "source"].includes(name)
-    const isStructure = typeof value[name] === "string" && STRUCTURE.includes(name)
+    const isStructure = typeof value[name] === "string" && STRUCTURE.includes(name) && WORD.test(value[name])
     return [name, isData || isStructure ? value[name] : visit(value[name], text)]
   })
   return Object.fromEntries(members)
