@@ -1,8 +1,6 @@
 //! A path that is denied stays denied, however it is spelt.
 
-use icu_normalizer::{
-    ComposingNormalizerBorrowed as Composing, DecomposingNormalizerBorrowed as Decomposing,
-};
+use acp_chain_unicode::{nfc, nfd, nfkd};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -26,10 +24,10 @@ fn respell(name: &str, way: u8, at: Index) -> String {
     match way {
         0 => name.to_uppercase(),
         1 => format!("{before}{}", behind.to_lowercase()),
-        2 => Decomposing::new_nfd().normalize(name).into_owned(),
+        2 => nfd(name),
         3 => {
-            let decomposed = Decomposing::new_nfkd().normalize(name);
-            Composing::new_nfc().normalize(&decomposed).into_owned()
+            let decomposed = nfkd(name);
+            nfc(&decomposed)
         }
         4 => format!("{before}\u{200c}{behind}"),
         5 => format!("{before}\u{feff}{behind}"),
@@ -56,7 +54,7 @@ proptest! {
         way in (0..6u8, any::<Index>()),
         place in select(&[("NAME*", "NAMEx"), ("*NAME", "xNAME"), ("NAME?", "NAMEx"), ("[w-y]NAME", "xNAME")][..]),
     ) {
-        let own: String = if decomposed { Decomposing::new_nfd().normalize(name).into_owned() } else { name.to_owned() };
+        let own: String = if decomposed { nfd(name) } else { name.to_owned() };
         let (glob, path) = place;
         let glob = format!("**/{}", glob.replace("NAME", &own));
         let path = format!("/proj/{}", path.replace("NAME", &respell(name, way.0, way.1)));

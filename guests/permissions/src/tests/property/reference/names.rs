@@ -1,9 +1,7 @@
 //! Names, and the wildcards for them.
 
+use acp_chain_unicode::{nfkc, nfkd};
 use caseless::default_case_fold_str;
-use icu_normalizer::{
-    ComposingNormalizerBorrowed as Composing, DecomposingNormalizerBorrowed as Decomposing,
-};
 
 pub fn has_wildcard(segment: &str) -> bool {
     segment.contains(['*', '?', '['])
@@ -47,14 +45,14 @@ pub fn same(name: &str) -> String {
             code @ 0xf001..=0xf07f => char::from_u32(code - 0xf000).unwrap(),
             _ => c,
         };
-        let decomposed = Decomposing::new_nfkd().normalize(&name);
+        let decomposed = nfkd(&name);
         let seen: String = decomposed
             .chars()
             .filter(|c| !unseen(*c))
             .map(plain)
             .collect();
         let folded = default_case_fold_str(&seen.to_uppercase());
-        let next = Composing::new_nfkc().normalize(&folded).into_owned();
+        let next = nfkc(&folded);
         if next == name {
             return name;
         }
