@@ -142,10 +142,11 @@ impl Changing<'_> {
     /// A new folder for a version of an agent. It is removed again unless a record that names it is [put](Self::put).
     pub(crate) fn room(&self, name: &str, version: &str) -> Result<TempDir, Error> {
         let folder = self.folder(name)?;
-        tempfile::Builder::new()
+        let made = tempfile::Builder::new()
             .prefix(&format!("{version}-"))
-            .tempdir_in(&folder)
-            .map_err(Error::disk(&folder))
+            .tempdir_in(&folder);
+        // `tempfile` adds the temporary name to its error, which names the folder.
+        made.map_err(|error| Error::disk(&folder)(error.kind().into()))
     }
 
     /// Writes the record of an agent, and removes its previous version.
@@ -223,5 +224,26 @@ impl Changing<'_> {
                 (false, false) => drop(fs::remove_file(path)),
             }
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_folder_of_the_agent_and_no_temporary_one() {
+        let top = tempfile::tempdir().unwrap();
+        let store = Store::new(top.path().to_owned(), |path, bytes| fs::write(path, bytes));
+        let changing = store.change().unwrap();
+        // Longer than names may be.
+        let version = "1".repeat(300);
+        let error = changing.room("it", &version).unwrap_err().to_string();
+        let folder = top.path().join("it");
+        assert!(
+            error.starts_with(&format!("{}: ", folder.display())),
+            "{error}"
+        );
+        assert!(!error.contains(&version), "{error}");
     }
 }

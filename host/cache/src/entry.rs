@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use tempfile::NamedTempFile;
 use wasmtime::Engine;
 
 use super::key::{Key, NAME};
@@ -97,13 +98,19 @@ pub fn entries(folder: &Path) -> io::Result<impl Iterator<Item = Entry>> {
     Ok(files.filter_map(|file| Entry::named(file.ok()?.path())))
 }
 
+/// A new file of this user alone, to be renamed. `tempfile` would add the temporary name to its errors, which are about
+/// the folder; so it is written by `as_file_mut`, too.
+pub fn unfinished(folder: &Path) -> io::Result<NamedTempFile> {
+    NamedTempFile::new_in(folder).map_err(|error| error.kind().into())
+}
+
 /// Writes a file. If two processes write the same one, either may win.
 pub fn write(folder: &Path, key: &Key, digest: &Digest, code: &[u8]) -> io::Result<()> {
     let mut hasher = digest.hash(key);
     hasher.update(code);
     let hash = hasher.finalize().to_hex();
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(code)?;
+    let mut file = unfinished(folder)?;
+    file.as_file_mut().write_all(code)?;
     let name = format!("{}-{hash}.{EXTENSION}", digest.0);
     file.persist(folder.join(name))
         .map_err(|error| error.error)?;

@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::entry::unfinished;
+
 /// The file's name.
 pub const NAME: &str = "key";
 
@@ -22,8 +24,8 @@ impl Key {
         // The key is missing, or incomplete.
         let mut bytes = [0; blake3::KEY_LEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&bytes)?;
+        let mut file = unfinished(folder)?;
+        file.as_file_mut().write_all(&bytes)?;
         let _ = fs::remove_file(&path);
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(Self(bytes)),

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use wasmtime::{Config, Engine};
 
+use super::entry::unfinished;
 use super::{CodeCache, LoadedComponent};
 
 const GIB: u64 = 1 << 30;
@@ -282,4 +283,12 @@ fn code_can_be_kept_under_another_name() {
         fs::write(&file, content).unwrap();
     }
     assert!(cache.code(engine, &wasm).is_none());
+}
+
+#[test]
+fn an_error_names_no_temporary_file() {
+    let fixture = Fixture::new();
+    let missing = fixture.folder.path().join("missing");
+    let error = unfinished(&missing).unwrap_err().to_string();
+    assert!(!error.contains("missing"), "{error}");
 }

@@ -16,8 +16,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use acp_chain_package::Package;
+use acp_chain_system::files;
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
+use tempfile::Builder;
 
 use super::Digest;
 
@@ -153,7 +154,9 @@ pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     // A signature that is made later would not cover what follows the last segment.
     let unsigned = layout.filter(|layout| !layout.is_signed());
     let folder = to.parent().filter(|folder| *folder != Path::new(""));
-    let mut beside = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    // `tempfile` would add the temporary name to its error, and callers name the file.
+    let mut beside =
+        Builder::new().make_in(folder.unwrap_or(Path::new(".")), files::create_private)?;
     let file = beside.as_file_mut();
     from.rewind()?;
     io::copy(&mut from.take(end), file)?;
@@ -291,6 +294,16 @@ mod tests {
         assert_eq!(Carried::by(&path("two")).unwrap().iter().count(), 0);
         assert_eq!(fs::read_to_string(path("two.new")).unwrap(), "somebody's");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn an_error_names_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        fs::write(&program, "the program").unwrap();
+        let error = write(&program, &[], &folder.path().join("missing/two"));
+        let error = error.unwrap_err().to_string();
+        assert!(!error.contains("missing"), "{error}");
     }
 
     #[test]
