@@ -80,6 +80,7 @@ impl AgentHooks {
             },
             judges_failures: dialect.knows_rejected,
             names_calls: dialect.names_calls(),
+            tool_at: dialect.tool_at,
             runs_no_hook: Box::new(move |update: &str| dialect.runs_no_hook(update)),
             cleaned: Box::new(move |line: &str| dialect.without_prefix(line)),
             unlike: Box::new(move |answer: &str| agent.unlike(answer)),
@@ -104,6 +105,7 @@ impl AgentHooks {
             Arrival::Withdrawn(number) => {
                 if self.open.remove(&number).is_some() {
                     router.cancel_of_hook(number);
+                    router.note_refused_report(number);
                 }
             }
         }
@@ -116,7 +118,7 @@ impl AgentHooks {
             .as_ref()
             .ok()
             .filter(|event| event.moment == Moment::BeforeTool);
-        let call = before.map(|event| event.call.clone());
+        let call = before.and_then(|event| event.call.clone());
         let request = match read {
             Ok(event) => self.request(event, router),
             Err(error) => Err(error.to_string()),
@@ -140,7 +142,7 @@ impl AgentHooks {
                     Untrusted::new(&why)
                 );
                 if let Some(call) = call {
-                    router.note_refused_report(call.as_deref());
+                    router.note_refused_call(&call);
                 }
                 self.reports.answer(number, self.refusal(&report, &why));
             }
@@ -219,8 +221,10 @@ impl AgentHooks {
             }
             let dialect = self.reports.dialect();
             let whole = dialect.with_prefix(&event, decision);
+            let mut is_refused = matches!(whole, Decision::Refuse(_));
             let answer = dialect.answer(&report.event, &report.text, &whole);
             let answer = answer.unwrap_or_else(|error| {
+                is_refused = true;
                 let tool = quote(&event.tool, MAX_QUOTE);
                 let notice = format!(
                     "a proxy decided about the tool `{tool}` what cannot be carried out: {error}"
@@ -231,6 +235,9 @@ impl AgentHooks {
                 }
                 self.refusal(&report, &error.to_string())
             });
+            if is_refused {
+                router.note_refused_report(number);
+            }
             self.reports.answer(number, answer);
         }
     }

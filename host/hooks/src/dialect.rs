@@ -43,6 +43,8 @@ pub struct Dialect {
     /// one of these.
     pub knows_rejected: bool,
     tools: &'static [(&'static str, Kind)],
+    /// Where updates of ACP have the name of a tool (JSON Pointer), as reports have it.
+    pub tool_at: Option<&'static str>,
     places: Places,
     prefix: Option<Prefix>,
     answer: fn(&Report<'_>, &str, Moment, &Decision) -> Option<Answer>,
@@ -75,6 +77,7 @@ const NONE: Dialect = Dialect {
     unhooked: &[],
     knows_rejected: false,
     tools: &[],
+    tool_at: None,
     places: Places {
         session: &[],
         parents: &[],

@@ -15,6 +15,7 @@ pub(super) static QWEN: Dialect = Dialect {
     changes_output: true,
     events: claude::EVENTS,
     tools: TOOLS,
+    tool_at: Some("/_meta/toolName"),
     places: Places {
         // Its `tool_use_id` is not ACP's.
         call: &[],

@@ -15,9 +15,9 @@ use super::proof::FirstSign;
 use super::signs;
 use acp_chain_acp::{BEFORE_TOOL, CANCEL, Life, PERMISSION, UPDATE};
 use acp_chain_channel::Peer;
-use acp_chain_hops::exchange::{Origin, PromptState};
+use acp_chain_hops::exchange::{ExchangeId, Origin, PromptState};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Message, member, text_member, value_at};
+use acp_chain_rpc::{Message, member, resolve, text_member, value_at};
 
 /// The cost of a broken session, besides its name.
 const ENTRY: usize = 128;
@@ -39,13 +39,26 @@ pub(super) fn reported(
     report: ReportNumber,
     request: &Message,
 ) -> Result<(), String> {
+    let session = request.session();
+    let root = session.map(|session| core.sessions.root(session).clone());
     let Some(proof) = &mut core.proof else {
         return Ok(());
     };
-    if &**request.method() == BEFORE_TOOL && proof.is_new(report) {
-        proof.note_call(call_of(request).as_deref());
+    if &**request.method() == BEFORE_TOOL {
+        let is_new = proof.is_new(report);
+        match call_of(request) {
+            Some(call) if is_new => proof.note_call(&call),
+            Some(_) => {}
+            None => {
+                let tool: Option<String> = value_at(request.body(), "/toolCall/title");
+                let input = resolve(request.body(), "/toolCall/rawInput");
+                let input = input.ok().flatten().unwrap_or_default();
+                let session = root.as_deref().unwrap_or_default();
+                proof.note_unnamed(report, session, &tool.unwrap_or_default(), input);
+            }
+        }
     }
-    let session = request.session().map(|session| &**session);
+    let session = session.map(|session| &**session);
     let is_broken = session.is_some_and(|session| proof.is_broken(session));
     signs::came(core, session);
     if is_broken {
@@ -87,11 +100,38 @@ pub(super) fn updated(core: &mut Core, mcp: &Mcp, message: &Message) {
 /// Looks at a request that arrives from the agent.
 #[cold]
 pub(super) fn asked(core: &mut Core, message: &Message) {
+    let session = message.session();
+    let root = session.map(|session| core.sessions.root(session).clone());
     if &**message.method() == PERMISSION
         && let Some(proof) = &mut core.proof
         && let Some(call) = call_of(message)
     {
-        proof.note_question(&call);
+        let about = member(message.body(), "toolCall").unwrap_or("{}");
+        proof.note_question(root.as_deref().unwrap_or_default(), &call, about);
+    }
+}
+
+/// Looks at an answer of the agent, before it arrives: the turns of version 1 end with it. While a session has another
+/// prompt, its turn goes on.
+#[cold]
+pub(super) fn answered(core: &mut Core, mcp: &Mcp, number: ExchangeId) {
+    let Some(prompt) = core.exchanges.get(number) else {
+        return;
+    };
+    let (life, session) = (prompt.life, prompt.far_session().cloned());
+    let Some(session) = session.filter(|_| life == Life::Prompts) else {
+        return;
+    };
+    let mut open = core.exchanges.iter();
+    let has_another = open.any(|(other, asked)| {
+        let is_prompt = asked.life == Life::Prompts && asked.far_session() == Some(&session);
+        is_prompt && other != number
+    });
+    if let Some(proof) = &mut core.proof
+        && !has_another
+        && !mcp.turns.has(&session)
+    {
+        proof.note_end(&session);
     }
 }
 
@@ -106,7 +146,7 @@ fn judge(core: &mut Core, mcp: &Mcp, session: &Arc<str>, update: &str) {
     let Some(turn) = turn else {
         return proof.excuse(call.as_deref());
     };
-    if proof.is_broken(&turn) || !proof.lacks_report(call.as_deref(), update, is_stopped) {
+    if proof.is_broken(&turn) || !proof.lacks_report(&turn, call.as_deref(), update, is_stopped) {
         return;
     }
     let name = text_member(update, "title").or(call).unwrap_or_default();

@@ -236,6 +236,9 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
         let is_given_up = prompt.stopped || prompt.cancel.is_some();
         mcp.note_answered(core, session, ends, is_given_up);
     }
+    if asked == Peer::Agent && core.proof.is_some() {
+        calls::answered(core, mcp, number);
+    }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message),
         Peer::Client => message,

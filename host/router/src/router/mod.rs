@@ -43,6 +43,7 @@
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
 //! proof      the proof that the agent's hooks work
+//! unnamed    reports that do not name their calls
 //! hooks      tool runs that the agent's hooks report
 //! setups     sessions that are being set up
 //! busy       the work of proxies, as futures
@@ -86,6 +87,7 @@ mod steps;
 mod swaps;
 mod trace;
 mod turns;
+mod unnamed;
 mod user;
 mod values;
 mod verdict;
@@ -334,10 +336,18 @@ impl Router {
         calls::session_of(&self.core, &self.mcp, names)
     }
 
-    /// Notes that a report was refused before it became a request: the hook works, and its call fails.
-    pub fn note_refused_report(&mut self, call: Option<&str>) {
+    /// Notes that a report about the call with this id was refused before it became a request: the hook works, and the
+    /// call fails.
+    pub fn note_refused_call(&mut self, call: &str) {
         if let Some(proof) = &mut self.core.proof {
             proof.note_call(call);
+        }
+    }
+
+    /// Notes that a report is refused, whoever has decided that: if it names no call, it accounts for none any more.
+    pub fn note_refused_report(&mut self, report: ReportNumber) {
+        if let Some(proof) = &mut self.core.proof {
+            proof.note_refusal(report);
         }
     }
 

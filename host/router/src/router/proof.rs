@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::hooks::ReportNumber;
+use super::unnamed::Unnamed;
 use acp_chain_channel::limits::{Charge, HOOK_NAMES};
 use acp_chain_hops::exchange::ExchangeId;
 use acp_chain_hops::routed::Routed;
@@ -32,6 +33,8 @@ pub struct HookTerms {
     pub judges_failures: bool,
     /// Whether reports name their calls as ACP does. One that does not accounts for none then.
     pub names_calls: bool,
+    /// Where updates of ACP have the name of the tool (JSON Pointer), as reports have it; none if they do not.
+    pub tool_at: Option<&'static str>,
     /// Whether an update of ACP (JSON text) is of a call for which the agent runs no hook.
     pub runs_no_hook: Test,
     /// A line of the agent without what the hooks have put into the commands that it shows; `None` if there is nothing
@@ -52,6 +55,7 @@ impl std::fmt::Debug for HookTerms {
             .field("first_sign", &self.first_sign)
             .field("judges_failures", &self.judges_failures)
             .field("names_calls", &self.names_calls)
+            .field("tool_at", &self.tool_at)
             .field("if_unlike", &self.if_unlike)
             .field("stops", &self.stops)
             .finish_non_exhaustive()
@@ -135,8 +139,8 @@ pub(super) struct Proof {
     calls: Names<Calls>,
     /// The number of the last report. Proxies may be asked about one several times.
     last: ReportNumber,
-    /// How many reports name no call, and are not matched by one.
-    unnamed: u64,
+    /// The reports that name no call.
+    unnamed: Unnamed,
     /// The sessions in which the hooks turned out not to work, by the agent's names.
     pub broken: HashMap<Arc<str>, Charge, foldhash::quality::RandomState>,
     /// The prompts that wait for a sign of life.
@@ -152,7 +156,7 @@ impl Proof {
             needs_no_sign: false,
             calls: Names::default(),
             last: 0,
-            unnamed: 0,
+            unnamed: Unnamed::default(),
             broken: HashMap::default(),
             waiting: BTreeMap::new(),
         }
@@ -226,15 +230,29 @@ impl Proof {
         is_new
     }
 
-    /// Notes that the call with this id is about to run, or one without an id in its report.
-    pub fn note_call(&mut self, call: Option<&str>) {
-        match call {
-            Some(call) => self.calls.change(call, |known| {
-                known.reported = known.reported.saturating_add(1);
-            }),
-            None if self.terms.names_calls => {}
-            None => self.unnamed = self.unnamed.saturating_add(1),
+    /// Notes that the call with this id is about to run.
+    pub fn note_call(&mut self, call: &str) {
+        self.calls.change(call, |known| {
+            known.reported = known.reported.saturating_add(1);
+        });
+    }
+
+    /// Notes a report that names no call: a tool is about to run with this input (JSON text), or with another one than
+    /// the report said before.
+    pub fn note_unnamed(&mut self, report: ReportNumber, session: &str, tool: &str, input: &str) {
+        if !self.terms.names_calls {
+            self.unnamed.report(report, session, tool, input);
         }
+    }
+
+    /// Notes that a report that names no call is refused, so that its call does not run.
+    pub fn note_refusal(&mut self, report: ReportNumber) {
+        self.unnamed.refuse(report);
+    }
+
+    /// Notes that a turn of a session has ended.
+    pub fn note_end(&mut self, session: &str) {
+        self.unnamed.end_turn(session);
     }
 
     /// Notes that a call needs no report.
@@ -244,17 +262,25 @@ impl Proof {
         }
     }
 
-    /// Notes that the agent asks about the call with this id. What it asks about without having shown a call is no
-    /// call: a question of a server, for example.
-    pub fn note_question(&mut self, call: &str) {
+    /// Notes that the agent asks about the call with this id, of which it tells this (JSON text). What it asks about
+    /// without having shown a call is no call: a question of a server, for example.
+    pub fn note_question(&mut self, session: &str, call: &str, about: &str) {
         if self.calls.get(call).is_none() {
-            self.note_call(Some(call));
+            self.note_call(call);
+        } else if !self.terms.names_calls {
+            self.unnamed.show(session, call, about, self.terms.tool_at);
         }
     }
 
-    /// Whether an update (JSON text) shows the end of a call that should have been reported before, and was not.
-    /// `is_stopped` says whether the client has stopped the turn: calls that have not run yet fail with it.
-    pub fn lacks_report(&mut self, call: Option<&str>, update: &str, is_stopped: bool) -> bool {
+    /// Whether an update (JSON text) shows the end of a call of this session that should have been reported before, and
+    /// was not. `is_stopped` says whether the client has stopped the turn: calls that have not run yet fail with it.
+    pub fn lacks_report(
+        &mut self,
+        session: &str,
+        call: Option<&str>,
+        update: &str,
+        is_stopped: bool,
+    ) -> bool {
         let mut known = call
             .and_then(|call| self.calls.get(call))
             .unwrap_or_default();
@@ -270,32 +296,33 @@ impl Proof {
         if known.are_settled {
             return false;
         }
+        let (name, tool_at) = (call.unwrap_or_default(), self.terms.tool_at);
         let lacks = match has_failed {
             _ if (self.terms.runs_no_hook)(update) => {
                 known.are_settled = true;
                 false
             }
-            None => false,
+            None => {
+                if !self.terms.names_calls {
+                    self.unnamed.show(session, name, update, tool_at);
+                }
+                false
+            }
             Some(has_failed) => {
-                let was_reported = known.reported > 0;
+                let was_named = known.reported > 0;
+                let unnamed = &mut self.unnamed;
+                let was_reported =
+                    was_named || unnamed.end(session, name, update, tool_at, has_failed);
                 let is_judged = !has_failed || self.terms.judges_failures;
                 known.reported = known.reported.saturating_sub(1);
-                known.are_settled = was_reported || is_judged;
-                let is_unreported = !was_reported && is_judged && !self.take_unnamed();
-                is_unreported && !(has_failed && is_stopped)
+                known.are_settled = was_named || is_judged;
+                is_judged && !was_reported && !(has_failed && is_stopped)
             }
         };
         if let Some(call) = call {
             self.calls.set(call, known);
         }
         lacks
-    }
-
-    /// Whether there is a report that names no call and is not matched by one, which is matched from now on.
-    fn take_unnamed(&mut self) -> bool {
-        let rest = self.unnamed.checked_sub(1);
-        self.unnamed = rest.unwrap_or_default();
-        rest.is_some()
     }
 
     pub fn is_broken(&self, session: &str) -> bool {

@@ -24,7 +24,8 @@ fn terms() -> HookTerms {
         meta: None,
         first_sign: FirstSign::Session,
         judges_failures: true,
-        names_calls: false,
+        names_calls: true,
+        tool_at: None,
         runs_no_hook: Box::new(|update| update.contains("hosted")),
         cleaned: Box::new(|line| line.contains("OURS ").then(|| line.replace("OURS ", ""))),
         unlike: Box::new(|answer| answer.contains("9.9.9").then(|| "it is 9.9.9".to_owned())),
@@ -416,28 +417,139 @@ fn history_and_calls_without_a_hook_need_no_report() {
     assert!(is_stopped(&mut router));
 }
 
-#[test]
-fn where_reports_do_not_name_calls_they_are_counted() {
-    let mut router = prompted(HookTerms {
+/// A router whose agent has a prompt, and whose hooks do not name calls.
+fn prompted_without_names() -> Router {
+    prompted(HookTerms {
         judges_failures: false,
+        names_calls: false,
+        tool_at: Some("/_meta/tool"),
         ..terms()
-    });
-    report(&mut router, 1, None);
-    shows(&mut router, "s", "a", FAILED);
-    for _ in 0..2 {
-        shows(&mut router, "s", "b", COMPLETED);
+    })
+}
+
+/// A report of a tool that runs a command.
+fn reports(router: &mut Router, number: u64, tool: &str, command: &str) {
+    let params = format!(
+        r#"{{"sessionId":"s","toolCall":{{"title":"{tool}","rawInput":{{"command":"{command}"}}}}}}"#
+    );
+    router.receive_from_hook(number, Message::request(BEFORE_TOOL, &params));
+    router.pump(1000);
+}
+
+/// The first update about a call that runs a command.
+fn begins_command(router: &mut Router, call: &str, command: &str) {
+    agent(
+        router,
+        &format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"tool_call","toolCallId":"{call}","rawInput":{{"command":"{command}"}}}}}}}}"#
+        ),
+    );
+}
+
+#[test]
+fn where_reports_do_not_name_calls_a_call_needs_one_with_its_input() {
+    let mut router = prompted_without_names();
+    for (number, call) in [(1, "a"), (2, "b")] {
+        begins_command(&mut router, call, "make");
+        reports(&mut router, number, "Bash", "make");
     }
+    shows(&mut router, "s", "b", COMPLETED);
+    shows(&mut router, "s", "a", COMPLETED);
+    shows(&mut router, "s", "a", COMPLETED);
+    // It may be reported before it is shown.
+    reports(&mut router, 3, "Bash", "make");
+    begins_command(&mut router, "c", "make");
+    shows(&mut router, "s", "c", COMPLETED);
+    assert!(!is_stopped(&mut router));
+    reports(&mut router, 4, "Bash", "make");
+    begins_command(&mut router, "d", "rm");
+    shows(&mut router, "s", "d", COMPLETED);
+    assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn a_report_whose_input_a_proxy_has_changed_is_of_a_call_with_either() {
+    for command in ["make", "make all"] {
+        let mut router = prompted_without_names();
+        reports(&mut router, 1, "Bash", "make");
+        reports(&mut router, 1, "Bash", "make all");
+        for call in ["a", "b"] {
+            assert!(!is_stopped(&mut router));
+            begins_command(&mut router, call, command);
+            shows(&mut router, "s", call, COMPLETED);
+        }
+        assert!(is_stopped(&mut router), "{command}");
+    }
+}
+
+#[test]
+fn a_report_of_another_tool_accounts_for_no_call() {
+    let mut router = prompted_without_names();
+    reports(&mut router, 1, "Bash", "make");
+    begins_command(&mut router, "a", "make");
+    shows(
+        &mut router,
+        "s",
+        "a",
+        r#""status":"completed","_meta":{"tool":"Fish"}"#,
+    );
+    assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn a_call_that_is_refused_or_fails_leaves_no_report_for_another_one() {
+    let mut router = prompted_without_names();
+    reports(&mut router, 1, "Bash", "make");
+    router.note_refused_report(1);
+    begins_command(&mut router, "a", "make");
+    shows(&mut router, "s", "a", FAILED);
+    reports(&mut router, 2, "Bash", "make");
+    begins_command(&mut router, "b", "make");
+    shows(&mut router, "s", "b", FAILED);
+    assert!(!is_stopped(&mut router));
+    begins_command(&mut router, "c", "make");
+    shows(&mut router, "s", "c", COMPLETED);
+    assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn a_call_whose_input_is_not_shown_needs_a_report_that_no_other_one_needs() {
+    let mut router = prompted_without_names();
+    reports(&mut router, 1, "Bash", "make");
+    shows(&mut router, "s", "a", r#""rawInput":{}"#);
+    shows(&mut router, "s", "a", COMPLETED);
+    reports(&mut router, 2, "Bash", "make");
+    begins_command(&mut router, "b", "make");
     assert!(!is_stopped(&mut router));
     shows(&mut router, "s", "c", COMPLETED);
     assert!(is_stopped(&mut router));
 }
 
 #[test]
+fn a_report_of_a_turn_that_has_ended_is_only_of_a_call_that_was_shown_in_it() {
+    for (is_shown_before, is_stopped_after) in [(true, false), (false, true)] {
+        let mut router = prompted_without_names();
+        reports(&mut router, 1, "Bash", "make");
+        if is_shown_before {
+            begins_command(&mut router, "a", "make");
+        }
+        agent(
+            &mut router,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}"#,
+        );
+        client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
+        received(&mut router, Peer::Agent);
+        if !is_shown_before {
+            begins_command(&mut router, "a", "make");
+        }
+        shows(&mut router, "s", "a", COMPLETED);
+        assert_eq!(is_stopped(&mut router), is_stopped_after);
+    }
+}
+
+#[test]
 fn where_reports_name_calls_one_that_does_not_accounts_for_none() {
-    let mut router = prompted(HookTerms {
-        names_calls: true,
-        ..terms()
-    });
+    let mut router = prompted(terms());
     report(&mut router, 1, None);
     report(&mut router, 2, Some("a"));
     shows(&mut router, "s", "a", COMPLETED);
@@ -449,7 +561,7 @@ fn where_reports_name_calls_one_that_does_not_accounts_for_none() {
 #[test]
 fn a_report_that_was_refused_unread_accounts_for_a_call() {
     let mut router = prompted(terms());
-    router.note_refused_report(None);
+    router.note_refused_call("a");
     shows(&mut router, "s", "a", FAILED);
     assert!(!is_stopped(&mut router));
     shows(&mut router, "s", "b", FAILED);
