@@ -103,9 +103,9 @@ impl AgentHooks {
         match arrival {
             Arrival::Report(report) => self.receive(report, router),
             Arrival::Withdrawn(number) => {
-                if self.open.remove(&number).is_some() {
+                if let Some(open) = self.open.remove(&number) {
                     router.cancel_of_hook(number);
-                    router.note_refused_report(number);
+                    note_refusal(router, number, &open.event);
                 }
             }
         }
@@ -236,7 +236,7 @@ impl AgentHooks {
                 self.refusal(&report, &error.to_string())
             });
             if is_refused {
-                router.note_refused_report(number);
+                note_refusal(router, number, &event);
             }
             self.reports.answer(number, answer);
         }
@@ -261,5 +261,12 @@ impl AgentHooks {
         let refused = Decision::Refuse(reason.clone());
         let answer = dialect.answer(&report.event, &report.text, &refused);
         answer.unwrap_or_else(|_| dialect.closed(&report.event, &reason))
+    }
+}
+
+/// Notes that a report of a call is refused.
+fn note_refusal(router: &mut Router, number: u64, event: &Event) {
+    if event.moment == Moment::BeforeTool {
+        router.note_refused_report(number, event.call.as_deref());
     }
 }

@@ -340,14 +340,15 @@ impl Router {
     /// call fails.
     pub fn note_refused_call(&mut self, call: &str) {
         if let Some(proof) = &mut self.core.proof {
-            proof.note_call(call);
+            proof.note_refused_call(call);
         }
     }
 
-    /// Notes that a report is refused, whoever has decided that: if it names no call, it accounts for none any more.
-    pub fn note_refused_report(&mut self, report: ReportNumber) {
+    /// Notes that a report is refused that has been a request, of the call with this id if it names one: the call does
+    /// not run.
+    pub fn note_refused_report(&mut self, report: ReportNumber, call: Option<&str>) {
         if let Some(proof) = &mut self.core.proof {
-            proof.note_refusal(report);
+            proof.note_refusal(report, call);
         }
     }
 

@@ -123,9 +123,26 @@ impl<S: Copy> Names<S> {
 struct Calls {
     /// How many were reported before they ran, and have not ended.
     reported: u32,
+    /// How many were refused, and have not ended. They fail.
+    refused: u32,
     /// Whether the last one that the agent has shown has ended, or needs no report: it is of the history, or has no
     /// hook.
     are_settled: bool,
+}
+
+impl Calls {
+    /// Takes a report for a call that has ended, if there is one. One that was refused accounts only for a call that
+    /// need not have run.
+    fn take_report(&mut self, need_not_have_run: bool) -> bool {
+        let left = if need_not_have_run && self.refused > 0 {
+            &mut self.refused
+        } else {
+            &mut self.reported
+        };
+        let is_there = *left > 0;
+        *left = left.saturating_sub(1);
+        is_there
+    }
 }
 
 pub(super) struct Proof {
@@ -245,9 +262,22 @@ impl Proof {
         }
     }
 
-    /// Notes that a report that names no call is refused, so that its call does not run.
-    pub fn note_refusal(&mut self, report: ReportNumber) {
-        self.unnamed.refuse(report);
+    /// Notes that a report is refused, of the call with this id if it names one: the call does not run.
+    pub fn note_refusal(&mut self, report: ReportNumber, call: Option<&str>) {
+        let Some(call) = call else {
+            return self.unnamed.refuse(report);
+        };
+        self.calls.change(call, |known| {
+            known.reported = known.reported.saturating_sub(1);
+        });
+        self.note_refused_call(call);
+    }
+
+    /// Notes that the call with this id is refused, of whose report nothing else is known.
+    pub fn note_refused_call(&mut self, call: &str) {
+        self.calls.change(call, |known| {
+            known.refused = known.refused.saturating_add(1);
+        });
     }
 
     /// Notes that a turn of a session has ended.
@@ -309,12 +339,11 @@ impl Proof {
                 false
             }
             Some(has_failed) => {
-                let was_named = known.reported > 0;
+                let was_named = known.take_report(has_failed || is_stopped);
                 let unnamed = &mut self.unnamed;
                 let was_reported =
                     was_named || unnamed.end(session, name, update, tool_at, has_failed);
                 let is_judged = !has_failed || self.terms.judges_failures;
-                known.reported = known.reported.saturating_sub(1);
                 known.are_settled = was_named || is_judged;
                 is_judged && !was_reported && !(has_failed && is_stopped)
             }

@@ -500,7 +500,7 @@ fn a_report_of_another_tool_accounts_for_no_call() {
 fn a_call_that_is_refused_or_fails_leaves_no_report_for_another_one() {
     let mut router = prompted_without_names();
     reports(&mut router, 1, "Bash", "make");
-    router.note_refused_report(1);
+    router.note_refused_report(1, None);
     begins_command(&mut router, "a", "make");
     shows(&mut router, "s", "a", FAILED);
     reports(&mut router, 2, "Bash", "make");
@@ -556,6 +556,32 @@ fn where_reports_name_calls_one_that_does_not_accounts_for_none() {
     assert!(!is_stopped(&mut router));
     shows(&mut router, "s", "b", COMPLETED);
     assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn a_call_that_was_refused_fails_or_is_not_shown() {
+    let mut router = prompted(terms());
+    for number in 1..=3 {
+        report(&mut router, number, Some("a"));
+        router.note_refused_report(number, Some("a"));
+    }
+    begins_call(&mut router, "a");
+    shows(&mut router, "s", "a", FAILED);
+    assert!(!is_stopped(&mut router));
+    begins_call(&mut router, "a");
+    shows(&mut router, "s", "a", COMPLETED);
+    assert!(is_stopped(&mut router));
+}
+
+#[test]
+fn how_a_refused_call_ends_does_not_matter_once_the_client_has_stopped_the_turn() {
+    let mut router = prompted(terms());
+    report(&mut router, 1, Some("a"));
+    router.note_refused_report(1, Some("a"));
+    client(&mut router, STOP);
+    assert_eq!(received(&mut router, Peer::Agent), [STOP]);
+    shows(&mut router, "s", "a", COMPLETED);
+    assert!(!is_stopped(&mut router));
 }
 
 #[test]
