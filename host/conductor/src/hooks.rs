@@ -270,3 +270,6 @@ fn note_refusal(router: &mut Router, number: u64, event: &Event) {
         router.note_refused_report(number, event.call.as_deref());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,9 @@ pub(crate) enum Unhooked {
     Marked(&'static str, &'static str),
     /// By a failure whose text begins like this.
     Rejected(&'static str),
+    /// By the agent's own name of the tool, its kind, and these members of the input. A tool of a server has another
+    /// kind.
+    Tool(&'static str, &'static str, &'static [&'static str]),
 }
 
 /// Where updates have the text of a failure. Some agents put it into a fenced block.
@@ -20,6 +23,15 @@ impl Unhooked {
     pub(crate) fn is_shown_by(&self, update: &str) -> bool {
         match self {
             Self::Marked(pointer, start) => begins(update, pointer, start),
+            Self::Tool(name, kind, members) => {
+                let is = |pointer, text: &str| {
+                    value_at::<String>(update, pointer).is_some_and(|value| value == text)
+                };
+                let has = |name: &&str| value_at::<String>(update, &format!("/rawInput/{name}"));
+                is("/title", name)
+                    && is("/kind", kind)
+                    && members.iter().all(|name| has(name).is_some())
+            }
             Self::Rejected(start) => {
                 value_at::<String>(update, "/status").as_deref() == Some("failed")
                     && FAILURES
@@ -83,6 +95,32 @@ mod tests {
             (
                 "pi",
                 r#"{"status":"failed","rawOutput":"<tool_use_error>"}"#,
+                false,
+            ),
+            (
+                "opencode",
+                r#"{"title":"task","kind":"think","rawInput":{"subagent_type":"general","command":"sub"}}"#,
+                true,
+            ),
+            // The model's own call, and tools of servers.
+            (
+                "opencode",
+                r#"{"title":"task","kind":"think","rawInput":{"subagent_type":"general"}}"#,
+                false,
+            ),
+            (
+                "opencode",
+                r#"{"title":"task","kind":"other","rawInput":{"subagent_type":"general","command":"sub"}}"#,
+                false,
+            ),
+            (
+                "kilo",
+                r#"{"title":"x_task","kind":"think","rawInput":{"subagent_type":"general","command":"sub"}}"#,
+                false,
+            ),
+            (
+                "kilo",
+                r#"{"title":"bash","kind":"execute","rawInput":{"subagent_type":"","command":"rm"}}"#,
                 false,
             ),
             ("claude", "7", false),

@@ -21,8 +21,9 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
         name,
         greets_once: true,
         unhooked: &[
-            // A command that is a task of a subagent: its hook names another id. The subagent's calls have hooks.
-            Unhooked::Marked("/rawInput/subagent_type", ""),
+            // A command of the user's that is a task of a subagent: its hook names another id. The subagent's calls have
+            // hooks.
+            Unhooked::Tool("task", "think", &["subagent_type", "command"]),
         ],
         // A tool of a server has the names of both with `_` between, so `plan_exit` may be one, which replaces the
         // agent's own: it is not known.
