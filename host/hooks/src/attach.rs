@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::hook::PATIENCE;
 use crate::{Dialect, Moment};
@@ -122,6 +124,13 @@ impl Run<'_> {
         self.overlay.join(path).to_string_lossy().into_owned()
     }
 
+    /// A name of this run for what we add, which no project knows: of several with a name, agents may take only one.
+    /// Plugins may have only lower case, digits and hyphens in theirs.
+    pub(crate) fn name(&self) -> String {
+        let digest = Sha256::digest(self.overlay.as_os_str().as_encoded_bytes());
+        format!("acp-chain-{}", HEXLOWER.encode(&digest[..8]))
+    }
+
     /// The command of a hook, for a shell.
     pub(crate) fn command(&self, dialect: &Dialect, event: &str) -> String {
         command(self.client, dialect, event)
@@ -215,6 +224,24 @@ pub(crate) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_run_has_a_name_of_its_own() {
+        let name = |overlay: &str| {
+            let run = Run {
+                client: &[],
+                overlay: Path::new(overlay),
+                reads_results: false,
+                args: &[],
+                variable: &|_| None,
+                text: &|_| Ok(None),
+                names: &|_| Ok(Vec::new()),
+            };
+            run.name()
+        };
+        assert_eq!(name("/run/a"), name("/run/a"));
+        assert_ne!(name("/run/a"), name("/run/b"));
+    }
 
     #[test]
     fn on_windows_the_command_is_the_client_alone() {

@@ -51,8 +51,6 @@ fn answer(_: &Report<'_>, event: &str, moment: Moment, decision: &Decision) -> O
     }
 }
 
-const NAME: &str = "acp-chain";
-
 /// A marketplace of one plugin.
 fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     let timeout = TIMEOUT * 1000;
@@ -71,17 +69,19 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
             *matcher = ".*".into();
         }
     }
-    let plugin = json!({ "name": NAME, "version": "1.0.0", "description": "acp-chain" });
+    let name = run.name();
+    let plugin = json!({ "name": name, "version": "1.0.0", "description": "acp-chain" });
     let mut listed = plugin.clone();
-    listed["source"] = "./acp-chain".into();
-    let market = json!({ "name": NAME, "owner": { "name": "acp-chain" }, "plugins": [listed] });
+    listed["source"] = format!("./{name}").into();
+    let market = json!({ "name": name, "owner": { "name": "acp-chain" }, "plugins": [listed] });
+    let folder = format!("market/{name}");
     Attachment {
         args: vec!["--plugin-dir".to_owned(), run.place("market")],
         files: vec![
             OverlayFile::json("market/.augment-plugin/marketplace.json", &market),
-            OverlayFile::json("market/acp-chain/.augment-plugin/plugin.json", &plugin),
+            OverlayFile::json(&format!("{folder}/.augment-plugin/plugin.json"), &plugin),
             OverlayFile::json(
-                "market/acp-chain/hooks/hooks.json",
+                &format!("{folder}/hooks/hooks.json"),
                 &json!({ "hooks": hooks }),
             ),
         ],

@@ -116,7 +116,7 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Attachment {
     });
     let hooks = json!({ "version": 1, "hooks": Value::Object(events.collect()) });
     let plugin = json!({
-        "name": "acp-chain", "version": "1.0.0", "description": "acp-chain", "hooks": "hooks.json",
+        "name": run.name(), "version": "1.0.0", "description": "acp-chain", "hooks": "hooks.json",
     });
     Attachment {
         args: vec!["--plugin-dir".to_owned(), run.place("plugin")],

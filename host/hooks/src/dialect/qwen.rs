@@ -79,8 +79,8 @@ const VARIABLE: &str = "QWEN_CODE_SYSTEM_SETTINGS_PATH";
 fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
     // Milliseconds in older versions; newer ones take a number this large for that, too.
     let timeout = TIMEOUT * 1000;
-    // Of several hooks with a name, Qwen may run only the first, which may be a project's: no project knows this one.
-    let name = run.place("acp-chain");
+    // Of several hooks with a name, Qwen may run only the first, which may be a project's.
+    let name = run.name();
     let hooks = hooks(
         run,
         dialect,

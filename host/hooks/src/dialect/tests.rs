@@ -587,18 +587,36 @@ fn what_an_administrator_set_for_qwen_stays() {
     );
 }
 
-/// Of several hooks with a name, Qwen may run only the first.
+/// Of several hooks or plugins with a name, agents may take only the first.
 #[test]
-fn no_project_knows_the_name_of_a_hook_of_qwen() {
-    let attached = attached("qwen", &[], &[]);
-    let OverlayContent::Text(settings) = &attached.files[0].content else {
-        panic!("{attached:?}");
+fn no_project_knows_the_names_of_what_is_added() {
+    let text = |agent: &str, path: &str| {
+        let attached = attached(agent, &[], &[]);
+        let mut files = attached.files.into_iter();
+        let file = files.find(|file| file.path == Path::new(path)).unwrap();
+        let OverlayContent::Text(text) = file.content else {
+            panic!("{path} is no text");
+        };
+        serde_json::from_str::<Value>(&text).unwrap()
     };
-    let settings: Value = serde_json::from_str(settings).unwrap();
-    for (event, groups) in settings["hooks"].as_object().unwrap() {
-        let name = groups[0]["hooks"][0]["name"].as_str().unwrap();
-        assert!(name.starts_with("/run/overlay/"), "{event}: {name}");
+    let name_of = |value: &Value| {
+        let name = value["name"].as_str().unwrap().to_owned();
+        let random = name.strip_prefix("acp-chain-").unwrap();
+        assert_eq!(random.len(), 16, "{name}");
+        name
+    };
+    let settings = text("qwen", "settings.json");
+    for groups in settings["hooks"].as_object().unwrap().values() {
+        name_of(&groups[0]["hooks"][0]);
     }
+    name_of(&text("copilot", "plugin/plugin.json"));
+    let market = text("auggie", "market/.augment-plugin/marketplace.json");
+    let name = name_of(&market);
+    assert_eq!(name_of(&market["plugins"][0]), name);
+    assert_eq!(market["plugins"][0]["source"], format!("./{name}"));
+    let plugin = format!("market/{name}/.augment-plugin/plugin.json");
+    assert_eq!(name_of(&text("auggie", &plugin)), name);
+    assert!(text("auggie", &format!("market/{name}/hooks/hooks.json"))["hooks"].is_object());
 }
 
 #[test]
