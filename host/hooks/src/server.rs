@@ -8,17 +8,18 @@
 //!
 //! Of what runs share, such as the number of connections, a report takes its part for ten seconds at most, until it has
 //! arrived. From then on it counts for its run alone. So a run whose reports are many, or long without an answer, may
-//! delay those of others, but never holds them up.
+//! delay those of others, but never holds them up. A connection that shows no token takes nothing of that: if there are
+//! too many, the oldest one is closed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use acp_chain_channel::limits::{
-    HOOK_CONNECTIONS, HOOK_COST, HOOK_READING, HOOK_REPORT, HOOK_UNANSWERED,
+    HOOK_CONNECTIONS, HOOK_COST, HOOK_READING, HOOK_REPORT, HOOK_STRANGERS, HOOK_UNANSWERED,
 };
 use acp_chain_rpc::Mutex;
 use acp_chain_system::Supervisor;
@@ -30,8 +31,8 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::reporter::{Reporters, Usual};
 use crate::wire::{Header, LONGEST_LINE, LONGEST_REPORT};
@@ -48,6 +49,9 @@ const ARRIVALS: usize = 256;
 /// How long a connection may take for its first line and its report, which may have to wait for others
 /// ([`HOOK_READING`], [`HOOK_UNANSWERED`]).
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a connection without a token is not closed to make room for others. Hooks show theirs at once.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// How long accepting pauses after an error, such as a system out of resources.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -106,6 +110,8 @@ struct Shared {
     reporters: Weak<OnceLock<Reporters>>,
     /// The runs that have begun, by the digests of their tokens: how long it takes to find one says nothing of tokens.
     runs: Mutex<HashMap<[u8; 32], Arc<RunState>>>,
+    /// The places of connections whose report has not arrived.
+    arriving: Arc<Semaphore>,
     reading: Semaphore,
 }
 
@@ -140,6 +146,7 @@ impl Server {
             dialect,
             reporters: Arc::downgrade(&reporters),
             runs: Mutex::default(),
+            arriving: Arc::new(Semaphore::new(HOOK_CONNECTIONS)),
             reading: Semaphore::new(HOOK_READING),
         };
         Ok(Self(Arc::new(Socket {
@@ -274,17 +281,38 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
+/// A connection that has shown no token when it was last looked at.
+struct Stranger {
+    since: Instant,
+    task: AbortHandle,
+    has_shown_token: Arc<AtomicBool>,
+}
+
+impl Stranger {
+    fn is_one(&self) -> bool {
+        !self.task.is_finished() && !self.has_shown_token.load(Ordering::Relaxed)
+    }
+}
+
 /// Accepts connections. Dropping the future closes them.
 async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
-    let arriving = Arc::new(Semaphore::new(HOOK_CONNECTIONS));
+    let unknown = Arc::new(Semaphore::new(HOOK_STRANGERS));
+    let mut strangers = VecDeque::new();
     let mut connections = JoinSet::new();
     // It is never closed.
-    while let Ok(place) = Arc::clone(&arriving).acquire_owned().await {
+    while let Some(room) = room(&unknown, &mut strangers).await {
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok(Some(stream)) => {
                 let peer = Peer::of(&stream);
-                connections.spawn(serve(Arc::clone(shared), stream, peer, place));
+                let has_shown_token = Arc::default();
+                let known = Arc::clone(&has_shown_token);
+                let served = serve(Arc::clone(shared), stream, peer, room, known);
+                strangers.push_back(Stranger {
+                    since: Instant::now(),
+                    task: connections.spawn(served),
+                    has_shown_token,
+                });
             }
             Ok(None) => tracing::warn!("rejected a hook of another user"),
             Err(error) => {
@@ -295,16 +323,46 @@ async fn accept(shared: &Arc<Shared>, mut listener: Listener) {
     }
 }
 
-/// Serves one connection. `place` is its place among those whose report has not arrived.
+/// Room for a connection that has not shown a token yet. If there is none, the oldest such connection is closed.
+async fn room(
+    unknown: &Arc<Semaphore>,
+    strangers: &mut VecDeque<Stranger>,
+) -> Option<OwnedSemaphorePermit> {
+    strangers.retain(Stranger::is_one);
+    while let Some(oldest) = strangers.pop_front() {
+        let free = Arc::clone(unknown).acquire_owned();
+        if let Ok(acquired) = timeout_at(oldest.since + GRACE, free).await {
+            strangers.push_front(oldest);
+            return acquired.ok();
+        }
+        if oldest.is_one() {
+            tracing::warn!("closed a connection to the socket for hooks that shows no token");
+            oldest.task.abort();
+            break;
+        }
+    }
+    Arc::clone(unknown).acquire_owned().await.ok()
+}
+
+/// Serves one connection. It has `room` until it has a place among those whose report has not arrived.
 async fn serve(
     shared: Arc<Shared>,
     stream: impl AsyncRead + AsyncWrite + Unpin,
     peer: Peer,
-    place: OwnedSemaphorePermit,
+    room: OwnedSemaphorePermit,
+    has_shown_token: Arc<AtomicBool>,
 ) {
     let mut stream = BufReader::new(stream);
-    let reading = shared.read(&mut stream, peer);
-    let (run, report, _unanswered) = match timeout(PATIENCE, reading).await {
+    let reading = async {
+        let (header, run) = shared.header(&mut stream).await?;
+        has_shown_token.store(true, Ordering::Relaxed);
+        let place = Arc::clone(&shared.arriving).acquire_owned().await;
+        let place = place.map_err(|_| "the host ends")?;
+        drop(room);
+        let (report, unanswered) = shared.read(&mut stream, peer, header, &run).await?;
+        Ok::<_, &str>((run, report, unanswered, place))
+    };
+    let (run, report, _unanswered, place) = match timeout(PATIENCE, reading).await {
         Ok(Ok(read)) => read,
         Ok(Err(why)) => return tracing::warn!("rejected a hook: {why}"),
         Err(_) => {
@@ -337,12 +395,11 @@ async fn serve(
 }
 
 impl Shared {
-    /// Reads a report. Returns it with its run, and what it takes of that until it is answered.
-    async fn read(
+    /// Reads the first line of a connection. Returns it with the run whose token it has.
+    async fn header(
         &self,
         stream: &mut BufReader<impl AsyncRead + Unpin>,
-        peer: Peer,
-    ) -> Result<(Arc<RunState>, Report, OwnedSemaphorePermit), &'static str> {
+    ) -> Result<(Header, Arc<RunState>), &'static str> {
         let mut line = Vec::new();
         let first = stream
             .take(LONGEST_LINE as u64)
@@ -358,6 +415,17 @@ impl Shared {
         if header.dialect != self.dialect.name {
             return Err("it is of another agent");
         }
+        Ok((header, run))
+    }
+
+    /// Reads a report of a run, after its first line. Returns it with what it takes of the run until it is answered.
+    async fn read(
+        &self,
+        stream: &mut BufReader<impl AsyncRead + Unpin>,
+        peer: Peer,
+        header: Header,
+        run: &RunState,
+    ) -> Result<(Report, OwnedSemaphorePermit), &'static str> {
         let of_socket = self.reporters.upgrade().ok_or("the host ends")?;
         if let Some(reporters) = of_socket.get() {
             reporters.check(&peer, &header, self.dialect, &run.usual)?;
@@ -378,7 +446,7 @@ impl Shared {
             event: header.event,
             text: String::from_utf8(text).map_err(|_| "its report is not UTF-8")?,
         };
-        Ok((run, report, unanswered))
+        Ok((report, unanswered))
     }
 }
 
@@ -394,14 +462,18 @@ mod tests {
         Server::open(dialect("pi").unwrap(), None).unwrap()
     }
 
-    async fn hook(path: &Path, header: &str, report: &str) -> UnixStream {
-        let mut stream = loop {
+    async fn connected(path: &Path) -> UnixStream {
+        loop {
             // The queue of connections to be accepted may be full for a moment.
             match UnixStream::connect(path).await {
-                Ok(stream) => break stream,
+                Ok(stream) => return stream,
                 Err(_) => tokio::task::yield_now().await,
             }
-        };
+        }
+    }
+
+    async fn hook(path: &Path, header: &str, report: &str) -> UnixStream {
+        let mut stream = connected(path).await;
         let bytes = format!("{header}\n{report}");
         stream.write_all(bytes.as_bytes()).await.unwrap();
         stream
@@ -537,6 +609,21 @@ mod tests {
         let number = report(&mut other).await.number;
         other.answer(number, Answer::default());
         assert_eq!(all(of_other).await, "0 0 0\n");
+    }
+
+    #[tokio::test]
+    async fn connections_that_show_no_token_hold_up_no_hook() {
+        let mut run = server().begin().unwrap();
+        let mut silent = VecDeque::new();
+        for _ in 0..HOOK_STRANGERS + 8 {
+            silent.push_back(connected(run.path()).await);
+        }
+        let stream = hook_of(&run).await;
+        let number = report(&mut run).await.number;
+        run.answer(number, Answer::default());
+        assert_eq!(all(stream).await, "0 0 0\n");
+        // The oldest is closed first.
+        assert_eq!(all(silent.pop_front().unwrap()).await, "");
     }
 
     #[tokio::test]

@@ -259,6 +259,11 @@ fixed! {
     "hook connections" HOOK_CONNECTIONS: usize as Count = 256;
         "connections of hooks whose report has not arrived", past it "further ones wait".
 
+    /// How many connections at once may not have shown a token, or wait for one of [`HOOK_CONNECTIONS`].
+    "hook strangers" HOOK_STRANGERS: usize as Count = 256;
+        "connections to the socket for hooks that have not shown its secret",
+        past it "the oldest one is closed, once it has had 2 s".
+
     /// How many bytes of reports are read at once, over all connections of hooks.
     "hooks read" HOOK_READING: usize as Size = 64 * MIB;
         "bytes of reports that are read at once, over all connections of hooks",
