@@ -78,6 +78,7 @@ impl AgentHooks {
                 Sign::Prompt => FirstSign::Prompt,
                 Sign::Never => FirstSign::Never,
             },
+            signs_new: dialect.greets_once,
             judges_failures: dialect.knows_rejected,
             names_calls: dialect.names_calls(),
             tool_at: dialect.tool_at,

@@ -34,7 +34,8 @@ pub struct Dialect {
     pub changes_failures: bool,
     /// The events that are reported, as the agent names them.
     pub events: &'static [(&'static str, Moment)],
-    /// Whether its first report is of the whole process, and names no session.
+    /// Whether its first report is of the whole process, and names no session. Each session that begins then gives a
+    /// sign of its own.
     pub greets_once: bool,
     /// Whether a plugin in the agent's own process reports, and no program that the agent starts for each event.
     pub(crate) is_plugin: bool,
@@ -59,6 +60,8 @@ struct Places {
     parents: &'static [&'static str],
     call: &'static [&'static str],
     subagent: &'static [&'static str],
+    /// The server of a tool: empty if it is not known whether the tool is the agent's own.
+    server: &'static [&'static str],
     tool: &'static [&'static str],
     input: &'static [&'static str],
     output: &'static [&'static str],
@@ -83,6 +86,7 @@ const NONE: Dialect = Dialect {
         parents: &[],
         call: &[],
         subagent: &[],
+        server: &[],
         tool: &[],
         input: &[],
         output: &[],
@@ -173,14 +177,21 @@ impl Dialect {
         let output = output.filter(|_| moment == Moment::AfterTool);
         let texts = output.map(|output| Texts::of(output).ok_or(MalformedReport::Json));
         let texts = texts.transpose()?.unwrap_or_default();
+        let told: Option<String> = report.value(places.server);
+        let kind = if told.is_some() {
+            Kind::Other
+        } else {
+            self.kind(&tool)
+        };
+        let told = told.filter(|name| !name.is_empty());
         Ok(Event {
             moment,
             session: report.value(places.session),
             parents: report.value(places.parents).unwrap_or_default(),
             call: report.value(places.call),
             subagent: report.value(places.subagent),
-            server: server(&tool).map(str::to_owned),
-            kind: self.kind(&tool),
+            server: told.or_else(|| server(&tool).map(str::to_owned)),
+            kind,
             tool,
             input,
             cwd: report.value(places.cwd),

@@ -53,6 +53,7 @@ fn terms(dialect: &'static Dialect) -> HookTerms {
     HookTerms {
         meta: None,
         first_sign: FirstSign::Session,
+        signs_new: false,
         judges_failures: dialect.knows_rejected,
         names_calls: dialect.names_calls(),
         tool_at: dialect.tool_at,

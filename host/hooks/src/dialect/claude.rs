@@ -67,6 +67,7 @@ pub(super) const PLACES: Places = Places {
     parents: &[],
     call: &["/tool_use_id"],
     subagent: &["/agent_id"],
+    server: &[],
     tool: &["/tool_name"],
     input: &["/tool_input"],
     output: &["/tool_response", "/error"],

@@ -41,6 +41,7 @@ pub(super) static COPILOT: Dialect = Dialect {
         parents: &[],
         call: &[],
         subagent: &["/agentId"],
+        server: &[],
         tool: &["/toolName"],
         input: &["/toolArgs"],
         output: RESULT,

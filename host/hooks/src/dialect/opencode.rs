@@ -25,8 +25,8 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             // hooks.
             Unhooked::Tool("task", "think", &["subagent_type", "command"]),
         ],
-        // A tool of a server has the names of both with `_` between, so `plan_exit` may be one, which replaces the
-        // agent's own: it is not known.
+        // A tool of a server has the names of both with `_` between, and may replace the agent's own of that name: the
+        // plugin tells whose `apply_patch` is.
         tools: &[
             ("bash", Kind::Execute),
             ("read", Kind::Read),

@@ -24,6 +24,7 @@ pub(super) const PLUGIN: Dialect = Dialect {
         parents: &["/parents"],
         call: &["/call"],
         subagent: &["/subagent"],
+        server: &["/server"],
         tool: &["/tool"],
         input: &["/input"],
         output: &["/output"],

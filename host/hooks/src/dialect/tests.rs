@@ -47,6 +47,27 @@ fn a_command_of_claude_is_a_tool_call_in_the_form_of_the_protocol() {
 }
 
 #[test]
+fn a_tool_of_a_server_is_none_of_the_agents_own_whatever_its_name_is() {
+    let report = |server: Option<&str>| {
+        let mut report = json!({ "tool": "apply_patch", "input": {} });
+        if let Some(server) = server {
+            report["server"] = server.into();
+        }
+        params("opencode", "before_tool", &report)
+    };
+    for (told, server, kind) in [
+        (None, Value::Null, "edit"),
+        (Some("apply"), json!("apply"), "other"),
+        // It is not known whose it is.
+        (Some(""), Value::Null, "other"),
+    ] {
+        let params = report(told);
+        assert_eq!(params["server"], server, "{params}");
+        assert_eq!(params["toolCall"]["kind"], kind, "{params}");
+    }
+}
+
+#[test]
 fn the_files_of_an_input_are_locations() {
     let read = json!({ "tool_name": "Read", "tool_input": { "file_path": "/work/.env" } });
     let params_of_read = params("claude", "PreToolUse", &read);

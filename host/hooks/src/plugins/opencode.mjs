@@ -19,15 +19,34 @@ export const AcpChain = async ({ client, directory }) => {
     return found.slice(1)
   }
 
+  // The server of a tool, of which the name begins with that of the server; empty if it is not known whether the tool
+  // is the agent's own, whose place one of a server may take.
+  async function server(tool) {
+    if (!tool.includes("_")) return undefined
+    try {
+      const { data } = await client.mcp.status()
+      const found = Object.keys(data).filter((name) => tool.startsWith(`${name.replace(/[^\w-]/g, "_")}_`))
+      return found.length > 1 ? "" : found[0]
+    } catch {
+      return ""
+    }
+  }
+
   const report = async (input, rest) => ({
     session: input.sessionID,
     parents: await parents(input.sessionID),
     call: input.callID,
     tool: input.tool,
+    server: await server(input.tool),
     cwd: directory,
     ...rest,
   })
   return {
+    // Each folder has plugins of its own, so each new session gives a sign of life.
+    event: async ({ event }) => {
+      if (event.type !== "session.created") return
+      await decide("session_start", { session: event.properties.info.id }).catch(() => {})
+    },
     "tool.execute.before": async (input, output) => {
       for (const name of ONLY_TO_START) delete process.env[name]
       // A model could have a subagent go on with any session, so that the proxies of that one decide. Without the id,

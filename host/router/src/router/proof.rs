@@ -29,6 +29,8 @@ pub struct HookTerms {
     pub meta: Option<Value>,
     /// When they first give a sign of life.
     pub first_sign: FirstSign,
+    /// Whether each session that begins gives a sign, so that one of the whole process is not enough.
+    pub signs_new: bool,
     /// Whether a call that failed without a report has run. If not, the agent may have rejected it before its hook.
     pub judges_failures: bool,
     /// Whether reports name their calls as ACP does. One that does not accounts for none then.
@@ -53,6 +55,7 @@ impl std::fmt::Debug for HookTerms {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("HookTerms")
             .field("first_sign", &self.first_sign)
+            .field("signs_new", &self.signs_new)
             .field("judges_failures", &self.judges_failures)
             .field("names_calls", &self.names_calls)
             .field("tool_at", &self.tool_at)
@@ -151,7 +154,11 @@ pub(super) struct Proof {
     is_another: bool,
     /// The sessions with a sign of life, by the agent's names.
     signed: Names<()>,
-    /// Whether prompts need no further sign: the whole process has given one, or none came and the user knows.
+    /// The sessions that have begun and must give one, by the agent's names.
+    new: Names<()>,
+    /// Whether the whole process has given one.
+    process_has_signed: bool,
+    /// Whether prompts need no further sign: none came, and the user knows.
     needs_no_sign: bool,
     calls: Names<Calls>,
     /// The number of the last report. Proxies may be asked about one several times.
@@ -170,6 +177,8 @@ impl Proof {
             terms,
             is_another: false,
             signed: Names::default(),
+            new: Names::default(),
+            process_has_signed: false,
             needs_no_sign: false,
             calls: Names::default(),
             last: 0,
@@ -210,17 +219,30 @@ impl Proof {
         }
     }
 
-    /// Notes a sign of life of this session. Without a session, no prompt needs a further sign.
+    /// Notes a sign of life of this session, or of the whole process.
     pub fn note_sign(&mut self, session: Option<&str>) {
         match session {
             Some(session) => self.signed.set(session, ()),
-            None => self.needs_no_sign = true,
+            None => self.process_has_signed = true,
+        }
+    }
+
+    /// Notes that prompts need no further sign.
+    pub const fn need_no_sign(&mut self) {
+        self.needs_no_sign = true;
+    }
+
+    /// Notes that a session has begun, which was not there before.
+    pub fn note_new(&mut self, session: &str) {
+        if self.terms.signs_new {
+            self.new.set(session, ());
         }
     }
 
     /// Whether a session needs a sign, which first comes like this, and has not given one.
     pub fn awaits_sign(&self, first: FirstSign, session: Option<&str>) -> bool {
-        let has_signed = || session.is_some_and(|session| self.signed.get(session).is_some());
+        let is_in = |names: &Names<()>| session.is_some_and(|session| names.get(session).is_some());
+        let has_signed = || is_in(&self.signed) || self.process_has_signed && !is_in(&self.new);
         self.terms.first_sign == first && !self.needs_no_sign && !has_signed()
     }
 

@@ -210,6 +210,11 @@ pub(super) fn answered(
                 // Until the answer has reached the client.
                 sessions.name(number, Peer::Client, session);
             }
+            if let Some(session) = session.as_ref().filter(|_| exchange.life == Life::Begins)
+                && let Some(proof) = proof
+            {
+                proof.note_new(session);
+            }
             mcp.begin_session(number, session.as_ref(), steps);
         }
     }

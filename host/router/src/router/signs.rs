@@ -111,7 +111,7 @@ pub(super) fn late(core: &mut Core, number: ExchangeId) {
         }
         return;
     }
-    proof.note_sign(None);
+    proof.need_no_sign();
     let free = proof.free();
     core.tell_once("signs", SILENT_BUT_PASSES);
     go_on(core, free);

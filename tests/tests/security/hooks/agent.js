@@ -108,6 +108,8 @@ const opencode = {
         log({ unloaded: String(error) })
       }
     }
+    const event = { type: "session.created", properties: { info: { id: session.id } } }
+    for (const hooks of session.hooks) await hooks.event?.({ event })
   },
   prompt() {},
   async before(session, call) {

@@ -23,6 +23,7 @@ fn terms() -> HookTerms {
     HookTerms {
         meta: None,
         first_sign: FirstSign::Session,
+        signs_new: false,
         judges_failures: true,
         names_calls: true,
         tool_at: None,
@@ -182,6 +183,33 @@ fn a_prompt_waits_for_a_sign_and_goes_on_with_it() {
     client(&mut router, PROMPT);
     report(&mut router, 1, None);
     assert_eq!(received(&mut router, Peer::Agent), [PROMPTED]);
+}
+
+#[test]
+fn where_each_new_session_gives_a_sign_that_of_the_process_is_enough_only_for_others() {
+    let mut router = begun(HookTerms {
+        signs_new: true,
+        ..terms()
+    });
+    router.receive_sign_of_hooks(None);
+    client(&mut router, PROMPT);
+    assert!(received(&mut router, Peer::Agent).is_empty());
+    router.receive_sign_of_hooks(Some("s"));
+    assert_eq!(received(&mut router, Peer::Agent), [PROMPTED]);
+    // One that was there before gives none.
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"l","method":"session/load","params":{"sessionId":"t","cwd":"/p","mcpServers":[]}}"#,
+    );
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    received(&mut router, Peer::Agent);
+    client(
+        &mut router,
+        &PROMPT
+            .replace(r#""s""#, r#""t""#)
+            .replace(r#""p""#, r#""q""#),
+    );
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
 }
 
 #[test]
