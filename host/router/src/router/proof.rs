@@ -24,6 +24,10 @@ type Test = Box<dyn Fn(&str) -> bool + Send + Sync>;
 type Edit = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// What the host knows about the hooks of a connection's agent.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something that an agent does, or does not"
+)]
 pub struct HookTerms {
     /// What merges into the `_meta` of requests that set up a session, on their way to the agent.
     pub meta: Option<Value>,
