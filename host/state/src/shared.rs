@@ -128,17 +128,31 @@ impl<S: ValueStore> Shelf for Shared<S> {
     }
 
     async fn remove(&mut self, filter: &Filter) -> Result<Removed, StateError> {
+        let extension = filter.extension.as_deref().map(some);
         let project = filter.project.as_deref().map(folder).transpose()?;
-        let call = ValueCall::Wipe {
-            extension: filter.extension.as_deref().map(some),
-            project: project.map(some),
-        };
-        match self.ask(&call).await? {
-            ValueAnswer::Wiped { owners, values } => Ok(Removed {
-                namespaces: owners,
+        let project = project.map(some);
+        let mut removed = Removed::default();
+        let mut after = String::new();
+        loop {
+            let call = ValueCall::Wipe {
+                extension: extension.clone(),
+                project: project.clone(),
+                after,
+            };
+            let ValueAnswer::Wiped {
+                owners,
                 values,
-            }),
-            _ => Err(other_answer()),
+                last,
+            } = self.ask(&call).await?
+            else {
+                return Err(other_answer());
+            };
+            removed.namespaces += owners;
+            removed.values += values;
+            let Some(last) = last else {
+                return Ok(removed);
+            };
+            after = last;
         }
     }
 }

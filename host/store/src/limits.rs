@@ -75,9 +75,14 @@ pub(crate) fn check_values(call: &ValueCall) -> Result<(), LimitError> {
             ])
         }
         ValueCall::Owners { after } => check_texts(&[short(after)]),
-        ValueCall::Wipe { extension, project } => {
+        ValueCall::Wipe {
+            extension,
+            project,
+            after,
+        } => {
             let given = [extension, project].into_iter().flatten();
-            let texts: Vec<_> = given.map(|text| (&**text, OF_OWNER)).collect();
+            let given = given.map(|text| (&**text, OF_OWNER));
+            let texts: Vec<_> = given.chain([short(after)]).collect();
             check_texts(&texts)
         }
     }

@@ -61,10 +61,12 @@ pub enum ValueCall {
     Store(NewValue),
     /// Lists owners with larger digests, in order.
     Owners { after: String },
-    /// Removes the values of the owners that have all of these properties.
+    /// Removes the values of owners that have all of these properties and larger digests, in order: of some of them, since
+    /// all of a large store take longer than a call may.
     Wipe {
         extension: Option<String>,
         project: Option<String>,
+        after: String,
     },
 }
 
@@ -87,6 +89,8 @@ pub enum ValueAnswer {
     Wiped {
         owners: u64,
         values: u64,
+        /// The digest of the last of these owners; `None` if there are no more.
+        last: Option<String>,
     },
 }
 

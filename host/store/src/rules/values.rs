@@ -48,15 +48,18 @@ SELECT digest, extension, source, owner, project, entries, bytes, since, changed
 WHERE digest > $1 ORDER BY digest LIMIT $2
 ";
 
-const WIPE: &str = "
-DELETE FROM acp_chain_value_owners WHERE ($1 = 0 OR extension = $2) AND ($3 = 0 OR project = $4)
-RETURNING entries
+/// In the order of digests, so that two that wipe at once never wait for each other.
+const CHOSEN: &str = "
+SELECT digest, entries FROM acp_chain_value_owners
+WHERE ($1 = 0 OR extension = $2) AND ($3 = 0 OR project = $4) AND digest > $5 ORDER BY digest LIMIT $6 {keeps_row}
 ";
 
-const WIPE_VALUES: &str = "
-DELETE FROM acp_chain_values WHERE NOT EXISTS (
-    SELECT 1 FROM acp_chain_value_owners o WHERE o.digest = acp_chain_values.digest)
-";
+const WIPE: &str = "DELETE FROM acp_chain_value_owners WHERE digest = $1";
+
+const WIPE_VALUES: &str = "DELETE FROM acp_chain_values WHERE digest = $1";
+
+/// How many owners are wiped by a call. Each may have some megabytes, and the database gives up after a few seconds.
+const WIPED_AT_ONCE: usize = 16;
 
 /// What an owner has.
 #[derive(Clone, Copy, Default)]
@@ -82,8 +85,12 @@ impl<E: Engine> Rules<'_, E> {
                 self.store_value(new).await
             }
             ValueCall::Owners { after } => self.value_owners(after).await,
-            ValueCall::Wipe { extension, project } => {
-                self.wipe_values(extension.as_deref(), project.as_deref())
+            ValueCall::Wipe {
+                extension,
+                project,
+                after,
+            } => {
+                self.wipe_values(extension.as_deref(), project.as_deref(), after)
                     .await
             }
         }
@@ -202,6 +209,7 @@ impl<E: Engine> Rules<'_, E> {
         &mut self,
         extension: Option<&str>,
         project: Option<&str>,
+        after: &str,
     ) -> Result<ValueAnswer, Unusable> {
         let is_given = |text: Option<&str>| number(u64::from(text.is_some()));
         let values = [
@@ -209,16 +217,22 @@ impl<E: Engine> Rules<'_, E> {
             Text(extension.unwrap_or_default()),
             is_given(project),
             Text(project.unwrap_or_default()),
+            Text(after),
+            number(WIPED_AT_ONCE as u64),
         ];
-        let owners = self.rows(WIPE, &values).await?;
-        self.rows(WIPE_VALUES, &[]).await?;
-        let mut wiped = 0;
-        for owner in &owners {
-            wiped += owner.number(0)?;
+        let chosen = self.rows(CHOSEN, &values).await?;
+        let (mut wiped, mut last) = (0, None);
+        for owner in &chosen {
+            let digest = owner.text(0)?;
+            self.rows(WIPE_VALUES, &[Text(&digest)]).await?;
+            self.rows(WIPE, &[Text(&digest)]).await?;
+            wiped += owner.number(1)?;
+            last = Some(digest);
         }
         Ok(ValueAnswer::Wiped {
-            owners: owners.len() as u64,
+            owners: chosen.len() as u64,
             values: wiped,
+            last,
         })
     }
 }

@@ -37,6 +37,7 @@ async fn play(shelf: &mut impl Shelf) {
     a_version_never_comes_back(shelf).await;
     any_text_is_loaded_as_it_was_stored(shelf).await;
     what_is_removed_is_what_the_filter_says(shelf).await;
+    any_number_of_them_is_removed(shelf).await;
     one_proxy_cannot_store_more_than_its_share(shelf).await;
 }
 
@@ -240,6 +241,26 @@ async fn what_is_removed_is_what_the_filter_says(shelf: &mut impl Shelf) {
             assert_eq!(get(shelf, &all[*at], "k").await, None);
         }
     }
+    clear(shelf).await;
+}
+
+async fn any_number_of_them_is_removed(shelf: &mut impl Shelf) {
+    const MANY: u64 = 40;
+    for number in 0..MANY {
+        let user = number.to_string();
+        put(shelf, &of("one", Some(&user)), "k", Some("v")).await;
+    }
+    put(shelf, &of("two", None), "k", Some("v")).await;
+    let filter = Filter {
+        extension: Some("one".to_owned()),
+        project: None,
+    };
+    let expected = Removed {
+        namespaces: MANY,
+        values: MANY,
+    };
+    assert_eq!(shelf.remove(&filter).await.unwrap(), expected);
+    assert_eq!(shelf.list().await.unwrap().len(), 1);
     clear(shelf).await;
 }
 
