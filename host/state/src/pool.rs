@@ -19,7 +19,7 @@ use crate::inventory::{Filter, Removed, Summary};
 use crate::namespace::Namespace;
 use crate::protocol::{Answer, Call, LINE};
 use crate::service::resolved;
-use crate::shared::Shared;
+use crate::shared::{Seen, Shared};
 use crate::shelf::Shelf;
 
 /// How long a request waits for a connection. The store answers in four seconds, or fails: a prompt that waits for a
@@ -47,7 +47,8 @@ pub fn serve_shared(
     resolve: impl Fn(Namespace) -> Result<Namespace, String> + Send + 'static,
     report: impl Fn(&StateError) + 'static,
 ) -> io::Result<()> {
-    let opened = (0..place.connections.max(1)).map(|_| Shared::open(place));
+    let seen = Seen::default();
+    let opened = (0..place.connections.max(1)).map(|_| Shared::open(place, seen.clone()));
     let shelves: Result<Vec<_>, _> = opened.collect();
     serve_by(
         shelves.map_err(io::Error::other)?,
@@ -103,7 +104,7 @@ fn serve_by(
 /// If the store cannot be used.
 pub fn list_shared(place: &PostgresPlace) -> Result<Vec<Summary>, StateError> {
     let runtime = runtime().map_err(|error| StateError::Store(error.to_string()))?;
-    runtime.block_on(async { Shared::open(place)?.list().await })
+    runtime.block_on(async { Shared::open(place, Seen::default())?.list().await })
 }
 
 /// Removes namespaces with their values from the store.
@@ -112,7 +113,7 @@ pub fn list_shared(place: &PostgresPlace) -> Result<Vec<Summary>, StateError> {
 /// If the store cannot be used.
 pub fn wipe_shared(place: &PostgresPlace, filter: &Filter) -> Result<Removed, StateError> {
     let runtime = runtime().map_err(|error| StateError::Store(error.to_string()))?;
-    runtime.block_on(async { Shared::open(place)?.remove(filter).await })
+    runtime.block_on(async { Shared::open(place, Seen::default())?.remove(filter).await })
 }
 
 fn runtime() -> io::Result<Runtime> {

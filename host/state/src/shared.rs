@@ -4,7 +4,9 @@
 //! The store takes no U+0000, so texts are escaped: `\0` stands for it, and `\\` for a backslash. A column that may be
 //! missing begins with `=` unless it is.
 
+use std::cell::Cell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use acp_chain_channel::limits::{STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_VALUES};
@@ -35,29 +37,41 @@ const LIMITS: ValueLimits = ValueLimits {
 #[derive(Debug)]
 pub struct Shared<S> {
     store: S,
-    /// The largest version that was seen: a store that has lost something gives smaller ones.
-    seen: u64,
+    seen: Seen,
+}
+
+/// The largest version that was seen, over all connections of a process: a store that has lost something gives smaller
+/// ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen(Rc<Cell<u64>>);
+
+impl Seen {
+    fn note(&self, version: u64) {
+        self.0.set(self.0.get().max(version));
+    }
 }
 
 impl Shared<Postgres> {
     /// Reads the settings of the database. Nothing is connected yet.
-    pub fn open(place: &PostgresPlace) -> Result<Self, StateError> {
-        Ok(Self::new(Postgres::new(place)?))
+    pub(crate) fn open(place: &PostgresPlace, seen: Seen) -> Result<Self, StateError> {
+        let store = Postgres::new(place)?;
+        Ok(Self { store, seen })
     }
 }
 
 impl<S: ValueStore> Shared<S> {
     /// Uses a connection that has seen nothing.
     pub fn new(store: S) -> Self {
-        Self { store, seen: 0 }
+        let seen = Seen::default();
+        Self { store, seen }
     }
 
     async fn ask(&mut self, call: &ValueCall) -> Result<ValueAnswer, StateError> {
         Ok(self.store.values(call).await?)
     }
 
-    fn found(&mut self, stored: StoredValue) -> Loaded {
-        self.seen = self.seen.max(stored.version);
+    fn found(&self, stored: StoredValue) -> Loaded {
+        self.seen.note(stored.version);
         Loaded {
             value: stored.value.as_deref().map(plain),
             version: stored.version,
@@ -94,11 +108,11 @@ impl<S: ValueStore> Shelf for Shared<S> {
             value: value.map(escaped),
             bytes: value.map_or(0, |value| size(key, value)),
             limits: LIMITS,
-            seen: self.seen,
+            seen: self.seen.0.get(),
         });
         match self.ask(&call).await? {
             ValueAnswer::Stored { version } => {
-                self.seen = self.seen.max(version);
+                self.seen.note(version);
                 Ok(StoreOutcome::Stored { version })
             }
             ValueAnswer::Conflict(stored) => Ok(StoreOutcome::Conflict(self.found(stored))),

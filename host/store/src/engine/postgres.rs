@@ -34,6 +34,10 @@ const CONNECT: Duration = Duration::from_secs(3);
 /// known.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// After how long without a call it is looked whether a connection is still there. Proxies may store nothing for hours,
+/// and firewalls forget connections sooner: the first call would wait in vain.
+const IDLE: Duration = Duration::from_mins(1);
+
 /// What each connection sets. What was committed must outlast a crash; more than that is for the database to say.
 const SETTINGS: &str = "
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
@@ -42,8 +46,12 @@ SET lock_timeout = '3000ms';
 SET idle_in_transaction_session_timeout = '5000ms'
 ";
 
+/// Begins a transaction whose statements see what others had committed before each, whatever the default of the database
+/// is: what is counted behind a lock must be as it is when the lock is given.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /// For migrations: nobody else carries some out.
-const MIGRATING: &str = "BEGIN; SELECT pg_advisory_xact_lock(1633906688)";
+const MIGRATING: &str = "SELECT pg_advisory_xact_lock(1633906688)";
 
 /// The counter, and the history of the database: its timeline, which is another one after a standby has taken over, or
 /// after a recovery up to some time, and its cluster. The counter alone is not enough: a sequence of a standby is ahead
@@ -90,6 +98,7 @@ impl Postgres {
         config
             .connect_timeout(for_each)
             .tcp_user_timeout(PATIENCE)
+            .keepalives_idle(IDLE)
             .application_name("acp-chain")
             // Of several hosts, a standby is passed over.
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -249,7 +258,7 @@ async fn run<S: Step>(client: &Client, step: &S) -> Result<S::Answer, Failed> {
     };
     let needs_transaction = step.needs_transaction();
     if needs_transaction {
-        client.batch_execute("BEGIN").await?;
+        client.batch_execute(BEGIN).await?;
     }
     let done = step.carry_out(&mut Rules(&mut session)).await;
     let answer = done.map_err(|unusable| match session.failed.take() {
@@ -319,6 +328,7 @@ async fn migrate(client: &Client) -> Result<u64, Failed> {
         let statement = statement.replace("{strict}", "");
         statement.replace("{numbers}", NUMBERS)
     };
+    client.batch_execute(BEGIN).await?;
     client.batch_execute(MIGRATING).await?;
     client.batch_execute(&read(VERSIONS)).await?;
     let version = version(client).await?;

@@ -326,9 +326,18 @@ async fn of_many_replicas_that_store_over_one_version_one_is_right() {
 
 #[tokio::test]
 async fn no_replica_loses_what_another_has_counted() {
+    for isolation in ["read committed", "serializable"] {
+        lose_nothing_that_is_counted(isolation).await;
+    }
+}
+
+/// Replicas count at once, in a database whose default isolation is this.
+async fn lose_nothing_that_is_counted(isolation: &str) {
     let server = start_postgres();
     let url = server.url();
     let mut first = Shared::new(postgres(&url).await);
+    let set = format!("ALTER DATABASE postgres SET default_transaction_isolation = '{isolation}'");
+    connect(&url).await.batch_execute(&set).await.unwrap();
     let one = of("one", Some("ann"));
     let counts = join_all((0..MANY).map(|_| {
         let (url, one) = (&url, &one);
