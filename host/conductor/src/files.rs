@@ -91,7 +91,9 @@ async fn look(threads: Arc<Semaphore>, read: FileRead) -> Option<FilePlace> {
 
 /// Whether a file is in the project of a session with this folder, with links resolved: in its repository or, outside
 /// of one, beneath the folder. Without a known session, the folder is that of the file.
-fn place(folder: Option<&Path>, file: &Path) -> FilePlace {
+fn place(folder: Option<&Path>, path: &Path) -> FilePlace {
+    // ACP has absolute paths only. A client may take another one for one in its folder, never in ours.
+    let file = &folder.unwrap_or(Path::new("")).join(path);
     let Ok(real) = fs::canonicalize(file) else {
         return FilePlace::Within;
     };
@@ -157,6 +159,9 @@ mod tests {
         assert_eq!(place(Some(&package), &secret), FilePlace::Outside(real));
         assert!(is_within(Some(&package), &package.join("missing")));
         assert!(is_within(Some(&package), &package.join("../AGENTS.md")));
+        let relative = Path::new("docs/secret");
+        assert!(!is_within(Some(&package), relative));
+        assert!(is_within(Some(&package), Path::new("../AGENTS.md")));
     }
 
     #[test]
