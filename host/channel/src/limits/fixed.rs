@@ -281,6 +281,12 @@ fixed! {
         "sessions and calls, each, of which it is remembered that their hooks have reported",
         past it "the oldest is forgotten, as if its hook had been silent".
 
+    /// How many calls that have not ended, and how many reports that name no call, are known at once: each end of a call
+    /// compares all of these with each other.
+    "hook calls" HOOK_CALLS: usize as Count = 1 << 10;
+        "calls that have not ended, and reports that name no call, each, which are compared",
+        past it "the oldest is forgotten, as if its hook had been silent".
+
     /// The longest key of a stored value, in bytes: a name, a session's id or a digest.
     "stored key" STORED_KEY: usize as Size = 256;
         "the key of a value that a proxy stores", past it "the request fails".

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher as _, Hash};
 use serde_json::Value;
 
 use super::hooks::ReportNumber;
-use acp_chain_channel::limits::HOOK_NAMES;
+use acp_chain_channel::limits::HOOK_CALLS;
 use acp_chain_rpc::{member, text_member, value_at};
 
 /// A report whose call has not ended.
@@ -205,7 +205,7 @@ fn is_empty(input: &Value) -> bool {
 }
 
 fn keep<T>(all: &mut VecDeque<T>, new: T) {
-    if all.len() >= HOOK_NAMES {
+    if all.len() >= HOOK_CALLS {
         all.pop_front();
     }
     all.push_back(new);
@@ -213,7 +213,7 @@ fn keep<T>(all: &mut VecDeque<T>, new: T) {
 
 #[cfg(test)]
 mod tests {
-    use super::{HOOK_NAMES, Unnamed};
+    use super::{HOOK_CALLS, Unnamed};
 
     const RUNS: &str = r#"{"sessionUpdate":"tool_call","rawInput":{"command":"a"}}"#;
     const ENDS: &str = r#"{"sessionUpdate":"tool_call_update"}"#;
@@ -221,12 +221,12 @@ mod tests {
     #[test]
     fn only_the_last_reports_and_calls_are_kept() {
         let mut unnamed = Unnamed::default();
-        for number in 0..HOOK_NAMES + 2 {
+        for number in 0..HOOK_CALLS + 2 {
             unnamed.report(number as u64, "s", "t", &number.to_string());
             unnamed.show("s", &number.to_string(), RUNS, None);
         }
         let kept = (unnamed.reports.len(), unnamed.shown.len());
-        assert_eq!(kept, (HOOK_NAMES, HOOK_NAMES));
+        assert_eq!(kept, (HOOK_CALLS, HOOK_CALLS));
     }
 
     #[test]
