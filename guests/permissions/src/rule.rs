@@ -238,8 +238,9 @@ impl Rule {
     fn input_is_other(&self, case: &Case, fits: impl Fn(&str) -> bool) -> Option<String> {
         let call = case.call;
         let input = &call.input;
-        let only_executes = call.kinds.len() == 1 && call.kinds.contains("execute");
-        if input.is_odd || (only_executes && input.is_given && input.lines.is_empty()) {
+        // What asks about the tool of a server counts as both, and its input is the server's.
+        let is_command = call.kinds.contains("execute") && !call.kinds.contains("other");
+        if input.is_odd || (is_command && input.is_given && input.lines.is_empty()) {
             return Some("its input has no command in a known form, and may say anything".into());
         }
         if let Some(command) = command::texts(call).find(|command| !fits(command)) {

@@ -317,7 +317,14 @@ fn a_title_allows_no_command_in_the_input_that_is_not_the_title() {
     }
     let mut read = call("read", "git status", &[]);
     read["rawInput"] = json!({ "command": "rm x" });
-    assert_eq!(ask(&mut host(rules), read), "ask");
+    assert_eq!(ask(&mut host(rules.clone()), read), "ask");
+    // A call that was once of another kind may run a command all the same.
+    let mut host = host(rules);
+    let announced = json!({ "kind": "read", "title": "git status" });
+    update(&mut host, call_update("tool_call", "t", &announced));
+    let mut asked = call("execute", "git status", &[]);
+    asked["rawInput"] = json!({ "code": "rm x" });
+    assert_eq!(ask(&mut host, asked), "ask");
 }
 
 #[test]
