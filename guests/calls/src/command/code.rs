@@ -82,7 +82,10 @@ const FED: &[&str] = &[
     "tsx",
 ];
 
-/// Those of them that do so only if told.
+/// Those that run the lines of their input beside the file that they open, unless a word has code.
+const INTERACTIVE: &[&str] = &["ed", "ex", "gdb", "lldb", "mysql", "psql", "sqlite"];
+
+/// Those of [`FED`] that do so only if told.
 const TOLD: &[&str] = &["crontab", "gmake", "make"];
 
 /// Those that always do.
@@ -117,7 +120,12 @@ pub(super) fn is_fed(name: &str, arguments: &[Word]) -> bool {
     };
     let has_no_file = !TOLD.contains(&name) && arguments.iter().all(is_option);
     let may_be = FED.contains(&stem(name));
-    SCHEDULERS.contains(&name) || (may_be && (has_no_file || arguments.iter().any(is_input)))
+    let has_words =
+        |word: &Word| is_code(&word.text) || matches!(&*word.text, "--help" | "--version");
+    let is_interactive = INTERACTIVE.contains(&stem(name)) && !arguments.iter().any(has_words);
+    SCHEDULERS.contains(&name)
+        || is_interactive
+        || (may_be && (has_no_file || arguments.iter().any(is_input)))
 }
 
 /// Whether a word of an interpreter's is more than a name.
@@ -174,6 +182,10 @@ mod tests {
             ("make", &["-f", "-"], true),
             ("make", &["-j4"], false),
             ("sed", &["-"], false),
+            ("sqlite3", &["a.db"], true),
+            ("sqlite3", &["a.db", "select 1"], false),
+            ("psql", &["-h", "db"], true),
+            ("psql", &["--version"], false),
             ("at", &["now"], true),
             ("crontab", &["-"], true),
             ("crontab", &["-l"], false),

@@ -153,6 +153,9 @@ const MAY_RUN: &[&str] = &[
     "vim -c '!rm x' a",
     "sqlite3 a.db '.shell rm x'",
     r"psql -c '\! rm x'",
+    "echo '.shell rm x' | sqlite3 a.db",
+    r"echo '\! rm x' | psql -h db",
+    "echo '!rm x' | ed a",
     "pwsh -EncodedCommand cgBtACAAeAA=",
     "cmd /c rm x",
     // What does the same.
@@ -189,6 +192,8 @@ const EVERY_DAY: &[&str] = &[
     "{ python3; } <<'EOF'\nprint(1)\nEOF",
     "{ echo '# a'; cat; } > a.md <<'EOF'\nrm x\nEOF",
     "psql --command='select (1)'",
+    "sqlite3 a.db 'select 1'",
+    "EDITOR=vim git commit",
     "git -c user.name=me commit -m x",
     "find . -name a",
     "git clean -n",
