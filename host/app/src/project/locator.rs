@@ -46,8 +46,11 @@ pub struct Locator {
     say: Arc<dyn Fn(&Reply) + Send + Sync>,
     /// Whether sessions must not begin in projects that are not trusted as they are.
     refuses: bool,
-    /// The threads that may still be started.
+    /// The threads that may still be started for lookups.
     threads: Arc<Semaphore>,
+    /// Those that may still be started to examine a project, each for as long as its files take to be read: lookups go
+    /// on without them.
+    examinations: Arc<Semaphore>,
     known: Arc<Mutex<HashMap<PathBuf, KnownProject>>>,
     enough: Duration,
 }
@@ -82,6 +85,7 @@ impl Locator {
             look: Arc::new(look),
             say: Arc::new(say),
             threads: Arc::new(Semaphore::new(MOST)),
+            examinations: Arc::new(Semaphore::new(MOST)),
             known: Arc::default(),
             enough: ENOUGH,
         }
@@ -91,7 +95,8 @@ impl Locator {
     pub fn begin(&self, lookup: Lookup) {
         let number = lookup.number;
         let this = self.clone();
-        let begun = self.apart(move || this.reply(number, this.answer(Path::new(&lookup.cwd))));
+        let answer = move || this.reply(number, this.answer(Path::new(&lookup.cwd)));
+        let begun = apart(&self.threads, answer);
         if !begun {
             let why = format!("{MOST} lookups of projects are already under way");
             tracing::warn!("a session has no project: {why}");
@@ -122,7 +127,7 @@ impl Locator {
         let share = roots.len().div_ceil(MOST / 2).max(1);
         for roots in roots.chunks(share) {
             let (this, roots) = (self.clone(), roots.to_vec());
-            let checked = self.apart(move || {
+            let checked = apart(&self.threads, move || {
                 for root in &roots {
                     // The components of the project may be in other folders now.
                     this.look.begin(root);
@@ -139,18 +144,6 @@ impl Locator {
                 tracing::warn!("changes of projects are seen when sessions begin: lookups hang");
             }
         }
-    }
-
-    /// Runs `work` in a separate thread. Returns false if too many run.
-    fn apart(&self, work: impl FnOnce() + Send + 'static) -> bool {
-        let Ok(permit) = Arc::clone(&self.threads).try_acquire_owned() else {
-            return false;
-        };
-        let thread = thread::Builder::new().spawn(move || {
-            let _permit = permit;
-            work();
-        });
-        thread.is_ok()
     }
 
     fn answer(&self, cwd: &Path) -> Reply {
@@ -219,16 +212,21 @@ impl Locator {
     fn examine(&self, root: &Path) -> State {
         let (tell, told) = channel();
         let (look, path) = (Arc::clone(&self.look), root.to_owned());
-        if !self.apart(move || drop(tell.send(look.state(&path)))) {
-            return self.look.state(root);
-        }
-        let in_time = told.recv_timeout(self.enough);
+        let state = move || drop(tell.send(look.state(&path)));
+        let is_begun = apart(&self.examinations, state);
         let late = || {
             let shown = Untrusted::new(root.display());
             State::Wrong(format!("{shown} takes too long to be read"))
         };
         let kept = || self.look.kept(root).is_some();
-        in_time.unwrap_or_else(|_| {
+        if !is_begun {
+            return if kept() {
+                late()
+            } else {
+                self.look.state(root)
+            };
+        }
+        told.recv_timeout(self.enough).unwrap_or_else(|_| {
             let whenever = if kept() { None } else { told.recv().ok() };
             whenever.unwrap_or_else(late)
         })
@@ -239,6 +237,18 @@ impl Locator {
         let all = self.known.lock();
         all.contains_key(root) || all.len() < KNOWN
     }
+}
+
+/// Runs `work` in a separate thread. Returns false if too many run.
+fn apart(threads: &Arc<Semaphore>, work: impl FnOnce() + Send + 'static) -> bool {
+    let Ok(permit) = Arc::clone(threads).try_acquire_owned() else {
+        return false;
+    };
+    let thread = thread::Builder::new().spawn(move || {
+        let _permit = permit;
+        work();
+    });
+    thread.is_ok()
 }
 
 /// The display name of a project: its folder.
@@ -363,6 +373,12 @@ mod tests {
         assert_eq!(keys, [key("kept")]);
         let notice = notice.unwrap();
         assert!(notice.contains("takes too long to be read"), "{notice}");
+        // However many wait for them: the agent could change them again and again.
+        for number in 2..3 * MOST as u64 {
+            locator.begin(lookup(number, "/work"));
+            let (keys, _) = said.recv().unwrap();
+            assert_eq!(keys, [key("kept")]);
+        }
         drop(held);
     }
 
