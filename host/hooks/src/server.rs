@@ -353,23 +353,19 @@ async fn serve(
     has_shown_token: Arc<AtomicBool>,
 ) {
     let mut stream = BufReader::new(stream);
-    let reading = async {
-        let (header, run) = shared.header(&mut stream).await?;
-        has_shown_token.store(true, Ordering::Relaxed);
-        let place = Arc::clone(&shared.arriving).acquire_owned().await;
-        let place = place.map_err(|_| "the host ends")?;
-        drop(room);
-        let (report, unanswered) = shared.read(&mut stream, peer, header, &run).await?;
-        Ok::<_, &str>((run, report, unanswered, place))
+    let (header, run) = match in_time(shared.header(&mut stream)).await {
+        Ok(begun) => begun,
+        Err(why) => return tracing::warn!("rejected a hook: {why}"),
     };
-    let (run, report, _unanswered, place) = match timeout(PATIENCE, reading).await {
-        Ok(Ok(read)) => read,
-        Ok(Err(why)) => return tracing::warn!("rejected a hook: {why}"),
-        Err(_) => {
-            return tracing::warn!(
-                "rejected a hook: its report did not arrive in time, or too many of its run wait"
-            );
-        }
+    has_shown_token.store(true, Ordering::Relaxed);
+    // Its own time begins with its place: those in front of it may be of a run that uses up theirs.
+    let Ok(place) = Arc::clone(&shared.arriving).acquire_owned().await else {
+        return;
+    };
+    drop(room);
+    let (report, _unanswered) = match in_time(shared.read(&mut stream, peer, header, &run)).await {
+        Ok(read) => read,
+        Err(why) => return tracing::warn!("rejected a hook: {why}"),
     };
     drop(place);
     let number = report.number;
@@ -392,6 +388,14 @@ async fn serve(
             let _ = run.arrivals.send(Arrival::Withdrawn(number)).await;
         }
     }
+}
+
+/// Reads a part of what a connection sends.
+async fn in_time<T>(
+    reading: impl Future<Output = Result<T, &'static str>>,
+) -> Result<T, &'static str> {
+    let late = "its report did not arrive in time, or too many of its run wait";
+    timeout(PATIENCE, reading).await.unwrap_or(Err(late))
 }
 
 impl Shared {
