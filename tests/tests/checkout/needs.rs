@@ -23,5 +23,8 @@ fn all_that_is_missing_is_named_at_once() {
         .lines()
         .map(|line| line.trim().split([':', ',', ' ']).next().unwrap())
         .collect();
-    assert_eq!(named, ["Node", "npm", "Python", "apt-get", "dpkg-deb"]);
+    assert_eq!(
+        named,
+        ["Node", "npm", "Python", "pip", "apt-get", "dpkg-deb"]
+    );
 }

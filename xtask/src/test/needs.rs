@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 /// What is needed: a command that succeeds if it is installed, and its name with what to do otherwise.
-const NEEDS: [(&[&str], &str); 5] = [
+const NEEDS: [(&[&str], &str); 6] = [
     (
         &["node", "--version"],
         "Node: with Debian or Ubuntu, apt-get install nodejs npm",
@@ -17,6 +17,15 @@ const NEEDS: [(&[&str], &str); 5] = [
     (
         &["python3", "-c", "import ensurepip, venv"],
         "Python 3 with its module venv: with Debian or Ubuntu, apt-get install python3 python3-venv",
+    ),
+    (
+        // It installs into environments that have none of their own, which older ones cannot.
+        &[
+            "python3",
+            "-c",
+            "import pip; assert [int(part) for part in pip.__version__.split('.')[:2]] >= [22, 3]",
+        ],
+        "pip 22.3 or newer for Python 3: with Debian or Ubuntu, apt-get install python3-pip",
     ),
     (
         &["apt-get", "--version"],
