@@ -54,8 +54,8 @@ impl Runs {
         let takes_prefix = TRANSPARENT.contains(&name) || is_in(PREFIXES);
         match name {
             _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
-            _ if is_shell(name) => runs.shell(name, words),
-            _ if takes_prefix => runs.prefix(name, words),
+            _ if is_shell(name) => runs.shell(name, command),
+            _ if takes_prefix => runs.prefix(name, command),
             "powershell" | "pwsh" => runs.hide_all(words),
             // Elsewhere, a program of a project may have this name.
             "cmd" if arguments.is_empty() || arguments.iter().any(is_slashed) => {
@@ -99,7 +99,8 @@ impl Runs {
     }
 
     /// `sh -c SCRIPT`, or `sh FILE`. Without either it reads commands from its input.
-    fn shell(&mut self, name: &str, words: &[Word]) {
+    fn shell(&mut self, name: &str, command: &SimpleCommand) {
+        let words = &command.words[..];
         let is_option = |word: &&Word| word.text.starts_with(['-', '+']) && word.text.len() > 1;
         let options: Vec<_> = words[1..].iter().take_while(is_option).collect();
         let is_plain = |word: &&Word| {
@@ -122,6 +123,7 @@ impl Runs {
                 self.likely.unclear |= !only;
             }
             Some(file) if !has_script && options.iter().all(is_plain) && !is_inline(file) => {}
+            None if command.is_called && options.is_empty() => {}
             _ => self.likely.unclear = true,
         }
     }
@@ -137,7 +139,8 @@ impl Runs {
     }
 
     /// Programs such as `env`, `sudo` and `xargs`.
-    fn prefix(&mut self, name: &str, words: &[Word]) {
+    fn prefix(&mut self, name: &str, outer: &SimpleCommand) {
+        let words = &outer.words[..];
         let plain = plain_prefix(name, words).filter(|_| TRANSPARENT.contains(&name));
         let at = plain.unwrap_or_else(|| likely_prefix(name, words));
         let (before, behind) = words.split_at(at.min(words.len()));
@@ -151,7 +154,8 @@ impl Runs {
             ..SimpleCommand::default()
         };
         self.pinned = (0..words.len().min(at + 1)).collect();
-        self.likely.unclear = behind.is_empty() && !TRANSPARENT.contains(&name);
+        let is_called = outer.is_called && name == "ssh";
+        self.likely.unclear = behind.is_empty() && !TRANSPARENT.contains(&name) && !is_called;
         self.likely.commands.push(command.clone());
         let other = |from: usize| SimpleCommand {
             words: words[from..].to_vec(),

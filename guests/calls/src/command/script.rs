@@ -33,6 +33,8 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Whether the program gets further words that are not in the text.
     pub more: bool,
+    /// Whether another program calls it, with what it is to run: a shell, or `ssh`.
+    pub is_called: bool,
     /// The texts of its here-documents and here-strings.
     pub input: Vec<Word>,
 }

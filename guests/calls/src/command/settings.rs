@@ -62,6 +62,9 @@ const COMMANDS: &[&str] = &[
     "wrapper",
 ];
 
+/// The ends of names whose values are a shell, or `ssh`, which is called with what it is to run.
+const CALLED: &[&str] = &["rsh", "shell", "ssh", "ssh_command", "sshcommand"];
+
 /// The beginnings of names of git's settings whose values are commands.
 const OF_GIT: &[&str] = &["alias.", "pager."];
 
@@ -114,13 +117,17 @@ pub(super) fn use_of(name: &str, value: &str) -> Use {
 pub(super) fn script(name: &str, value: &Word) -> Script {
     // `!` is git's sign for a shell, and `|` that of less.
     let text = value.text.trim_start_matches(['!', '|', '-', ' ']);
-    let is_alias = name.to_ascii_lowercase().starts_with("alias.") && !value.text.starts_with('!');
+    let lower = name.to_ascii_lowercase();
+    let is_alias = lower.starts_with("alias.") && !value.text.starts_with('!');
     let mut script = if is_alias {
         Script::read(&format!("git {text}"))
     } else {
         Script::read(text)
     };
     script.unclear |= !value.exact;
+    if let [command] = &mut script.commands[..] {
+        command.is_called = CALLED.iter().any(|end| lower.ends_with(end));
+    }
     script
 }
 
