@@ -175,15 +175,25 @@ pub fn another_name(
     Ok(None)
 }
 
+/// What to do about a file or directory of another user. To root, with `sudo` for example, it need not be given: it may
+/// be the home of the user who ran that.
+fn remedy(path: &Path, us: u32) -> String {
+    if us == 0 {
+        return "run acp-chain as that user, without `sudo`".to_owned();
+    }
+    let shown = Untrusted::new(path.display());
+    format!("`chown {us} '{shown}'` makes it yours")
+}
+
 /// Why other users can read or change a file or directory that should be private.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExposureError {
     /// It belongs to another user.
     #[error(
-        "{shown} belongs to user {owner}, and acp-chain runs as user {us}; \
-         `chown {us} '{shown}'` makes it yours",
+        "{shown} belongs to user {owner}, and acp-chain runs as user {us}; {step}",
         shown = Untrusted::new(path.display()),
-        us = geteuid().as_raw()
+        us = geteuid().as_raw(),
+        step = remedy(path, geteuid().as_raw())
     )]
     Owner {
         /// The file or directory.
