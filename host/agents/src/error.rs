@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::kind::Kind;
+use crate::known;
 use crate::name::is_name;
 
 /// Why an agent cannot be used.
@@ -185,7 +186,7 @@ fn nearest(near: Option<&str>) -> String {
 /// What to do about a name that no installed agent has.
 fn instead(name: &str, is_program: bool) -> String {
     if is_program {
-        return format!("the program `{name}` is launched after `--`, as in `-- {name}`");
+        return launched(name);
     }
     let extension = Path::new(name).extension();
     if extension.is_some_and(|extension| extension == "toml") {
@@ -197,6 +198,22 @@ fn instead(name: &str, is_program: bool) -> String {
     format!(
         "`acp-chain agent add {name}` installs one from the registry, and a command goes after `--`"
     )
+}
+
+/// How a program is launched, whose name was given as that of an agent.
+fn launched(name: &str) -> String {
+    let line = match known::named(name) {
+        Some(known) if known.program != name => {
+            let program = known.program;
+            return format!(
+                "the program `{name}` does not speak ACP; `{program}` does, and is launched with `-- {program}`; \
+                 `acp-chain agent list --available` shows agents to install"
+            );
+        }
+        Some(known) => known.line(),
+        None => name.to_owned(),
+    };
+    format!("the program `{name}` is launched after `--`, as in `-- {line}`")
 }
 
 #[cfg(test)]
@@ -222,6 +239,17 @@ mod tests {
                 "claude-agent-acp",
                 true,
                 "; the program `claude-agent-acp` is launched after `--`, as in `-- claude-agent-acp`",
+            ),
+            (
+                "gemini",
+                true,
+                "; the program `gemini` is launched after `--`, as in `-- gemini --acp`",
+            ),
+            (
+                "claude",
+                true,
+                "; the program `claude` does not speak ACP; `claude-agent-acp` does, and is launched with \
+                 `-- claude-agent-acp`; `acp-chain agent list --available` shows agents to install",
             ),
             ("/no/such/program", false, "; a command goes after `--`"),
             (

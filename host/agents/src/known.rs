@@ -49,6 +49,13 @@ impl Known {
     }
 }
 
+/// The known agent with this name, or with a program of this name.
+pub(crate) fn named(name: &str) -> Option<&'static Known> {
+    KNOWN
+        .iter()
+        .find(|known| known.name == name || known.program == name)
+}
+
 /// The known agents whose program is in `PATH`.
 pub fn in_path() -> Vec<&'static Known> {
     let all = KNOWN.iter();

@@ -80,7 +80,8 @@ pub fn hint(method: &str, doctor: &str) -> String {
         ),
         _ => format!(
             "`{method}` has had no answer for {seconds} s. Does the agent wait for a login, the network, or an \
-             argument such as `--acp`? `{doctor}` checks it; Ctrl-C ends acp-chain."
+             argument such as `--acp`? Or is it a program that does not speak ACP, such as `claude` in place of \
+             `claude-agent-acp`? `{doctor}` checks it; Ctrl-C ends acp-chain."
         ),
     }
 }
