@@ -48,6 +48,13 @@ pub enum End {
         Untrusted::new(.0.display())
     )]
     Home(PathBuf),
+    /// At the user's home, or above it, where this manifest is.
+    #[error(
+        "{} does not apply: neither your home nor a folder above it is a project; name it with `--manifest`, or put its \
+         proxies into your config.toml",
+        Untrusted::new(.0.display())
+    )]
+    HomeManifest(PathBuf),
     /// At the folder of the user's settings.
     #[error("{} has your settings, and is not a project", Untrusted::new(.0.display()))]
     Settings(PathBuf),
@@ -75,7 +82,12 @@ impl Bounds {
             return Some(End::Settings(folder.to_owned()));
         }
         let home = self.home.as_ref().filter(|home| home.starts_with(folder));
-        home.map(|_| End::Home(folder.to_owned()))
+        home?;
+        let manifest = folder.join(MANIFEST);
+        Some(match manifest.symlink_metadata() {
+            Ok(_) => End::HomeManifest(manifest),
+            Err(_) => End::Home(folder.to_owned()),
+        })
     }
 }
 
@@ -185,9 +197,7 @@ mod tests {
     fn home_folders_above_it_and_settings_are_not_projects() {
         let (_folder, top) = world();
         fs::create_dir(top.join("home/settings")).unwrap();
-        for folder in ["", "home", "home/settings"] {
-            fs::write(top.join(folder).join(MANIFEST), "").unwrap();
-        }
+        fs::write(top.join("home/settings").join(MANIFEST), "").unwrap();
         let found = find(&top.join("home/work/src"), &bounds(&top), &|_| false);
         assert!(
             matches!(&found, Found::None(End::Home(at)) if *at == top.join("home")),
@@ -202,11 +212,15 @@ mod tests {
             home.display()
         );
         assert!(end.to_string().starts_with(&expected), "{end}");
-        let found = find(&top, &bounds(&top), &|_| false);
-        assert!(
-            matches!(&found, Found::None(End::Home(at)) if *at == top),
-            "{found:?}"
-        );
+        for (folder, cwd) in [(&home, home.join("work/src")), (&top, top.clone())] {
+            let manifest = folder.join(MANIFEST);
+            fs::write(&manifest, "").unwrap();
+            let found = find(&cwd, &bounds(&top), &|_| false);
+            assert!(
+                matches!(&found, Found::None(End::HomeManifest(at)) if *at == manifest),
+                "{found:?}"
+            );
+        }
         let found = find(&top.join("home/settings"), &bounds(&top), &|_| false);
         assert!(matches!(&found, Found::None(End::Settings(_))), "{found:?}");
         let found = find(Path::new("/"), &bounds(&top), &|_| false);
