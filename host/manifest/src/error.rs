@@ -72,6 +72,13 @@ impl ManifestError {
 
     pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let offset = error.span().map_or(0, |span| span.start);
+        if text
+            .trim_start_matches(BYTE_ORDER_MARK)
+            .trim_start()
+            .starts_with('{')
+        {
+            return Self::at(path, text, offset, IS_JSON.to_owned());
+        }
         let message = error.message().replace('\n', ", ");
         let advised = advice(&message)
             .or_else(|| as_list(&message, text, offset))
@@ -79,6 +86,12 @@ impl ManifestError {
         Self::at(path, text, offset, advised.unwrap_or(message))
     }
 }
+
+/// What some editors put in front of a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What is said about a file that begins as JSON does. No TOML begins so.
+const IS_JSON: &str = "this is JSON, and TOML is expected: a proxy is a line `[[proxy]]`, with `use = \"redact\"` below it";
 
 /// How similar a name has to be to be suggested, by Jaro and Winkler.
 const SIMILAR: f64 = 0.75;

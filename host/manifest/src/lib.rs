@@ -451,8 +451,12 @@ fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, ManifestErro
 
 /// The absolute path of a manifest, and its text.
 fn named(path: &Path) -> Result<(PathBuf, String), ManifestError> {
-    let read = text(path).and_then(|text| Ok((std::path::absolute(path)?, text)));
-    read.map_err(|error| ManifestError::unreadable(path, error))
+    // Also in errors: whoever reads that of an editor may not know in which folder it was.
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match text(&absolute) {
+        Ok(text) => Ok((absolute, text)),
+        Err(error) => Err(ManifestError::unreadable(&absolute, error)),
+    }
 }
 
 /// Reads a manifest, or a `config.toml`.

@@ -206,6 +206,10 @@ async fn a_manifest_that_is_not_toml_or_not_there_is_named() {
     project
         .is_refused(&format!("{}:1:9: ", manifest.display()))
         .await;
+    fs::write(&manifest, r#"{ "proxy": [{ "use": "redact" }] }"#).unwrap();
+    project
+        .is_refused(&format!("{}:1:1: this is JSON, ", manifest.display()))
+        .await;
     fs::remove_file(&manifest).unwrap();
     project
         .is_refused(&format!(
