@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use acp_chain_author::LANGUAGES;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Error};
 
@@ -50,11 +51,23 @@ fn add_tip(error: &mut Error, command: Option<&str>) {
             let tip = ContextValue::StyledStrs(vec![tip.into()]);
             (ContextKind::Suggested, tip)
         }
+        // Where a value is missing, clap does not name those that are possible.
+        ErrorKind::MissingRequiredArgument if command == Some("new") && lacks_language(error) => {
+            let names: Vec<_> = LANGUAGES.iter().map(|language| language.name).collect();
+            let tip = format!("the languages are {}", names.join(", "));
+            let tip = ContextValue::StyledStrs(vec![tip.into()]);
+            (ContextKind::Suggested, tip)
+        }
         _ => return,
     };
     if error.get(kind).is_none() {
         error.insert(kind, tip);
     }
+}
+
+fn lacks_language(error: &Error) -> bool {
+    let missing = error.get(ContextKind::InvalidArg);
+    matches!(missing, Some(ContextValue::Strings(all)) if all.iter().any(|one| one.starts_with("--lang")))
 }
 
 /// Takes the commands that only acp-chain itself starts out of clap's suggestions.
@@ -123,6 +136,16 @@ mod tests {
         assert!(!told(&["xyz"]).contains("tip: "));
         // `hook` is nearest, and is started by agents alone.
         assert!(!told(&["foo"]).contains("hook"));
+    }
+
+    #[test]
+    fn the_languages_are_named_where_one_is_missing() {
+        let without = told(&["new", "shout"]);
+        assert!(
+            without.contains("tip: the languages are rust, "),
+            "{without}"
+        );
+        assert!(!told(&["new", "--lang", "rust"]).contains("the languages are"));
     }
 
     #[test]
