@@ -71,6 +71,10 @@ impl Trust {
         let root = self.root(&records)?;
         let shown = Untrusted::new(root.display()).to_string();
         if self.revoke {
+            if matches!(records.read(&root), Ok(None)) {
+                say!("There is no decision about {shown}.");
+                return Ok(ExitCode::SUCCESS);
+            }
             records.forget(&root)?;
             say!("Your decision about {shown} is removed: its proxies do not run.");
             return Ok(ExitCode::SUCCESS);

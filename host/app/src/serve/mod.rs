@@ -22,6 +22,7 @@ mod pressure;
 mod server;
 pub mod store;
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -111,7 +112,15 @@ pub fn open(
     let mut keys = keys.map_err(ChainError::new)?;
     let config = tls.as_ref().map(|tls| tls.config.clone());
     let server = Server::open(address, settings, config).map_err(|error| {
-        ChainError::new(format_args!("{address} cannot be listened at: {error}"))
+        let next = match error.kind() {
+            ErrorKind::AddrInUse => {
+                "; another program listens there: `--listen` names another address"
+            }
+            _ => "",
+        };
+        ChainError::new(format_args!(
+            "{address} cannot be listened at: {error}{next}"
+        ))
     })?;
     let metrics = set.metrics.map(Metrics::open).transpose();
     let metrics = metrics

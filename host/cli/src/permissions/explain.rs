@@ -117,7 +117,12 @@ impl Explain {
             "-" => Untrusted::new("standard input"),
             file => Untrusted::new(file),
         };
-        let unread = |error: std::io::Error| format!("{shown}: {error}");
+        let unread = |error: std::io::Error| {
+            format!(
+                "{shown}: {error}; a request is in a file, in a line of a trace as in `trace.jsonl:42`, or in standard \
+                 input (`-`)"
+            )
+        };
         let mut text = String::new();
         match &*self.request {
             "-" => std::io::stdin().take(LONGEST).read_to_string(&mut text),
