@@ -27,9 +27,15 @@ pub fn main() -> ExitCode {
     for (what, found) in [
         (
             "editors",
-            listed(here.editors.iter().map(EditorHere::words)),
+            listed(here.editors.iter().map(EditorHere::words), "none found"),
         ),
-        ("agents", listed(here.agents.iter().map(words))),
+        (
+            "agents",
+            listed(
+                here.agents.iter().map(words),
+                "none installed, and none in your PATH",
+            ),
+        ),
         ("project", here.project_words()),
         ("chain", here.chain_words()),
     ] {
@@ -99,8 +105,10 @@ impl Here {
 
     fn chain_words(&self) -> String {
         match self.chain.as_deref() {
-            Some([]) => "no proxies of your own".to_owned(),
-            Some(ids) => listed(ids.iter().map(|id| quote(id, MAX_QUOTE))),
+            Some(ids) => listed(
+                ids.iter().map(|id| quote(id, MAX_QUOTE)),
+                "no proxies of your own",
+            ),
             None => "your config.toml cannot be read".to_owned(),
         }
     }
@@ -202,12 +210,12 @@ fn words(agent: &Candidate) -> String {
     }
 }
 
-/// The first of these, and how many more there are.
-fn listed(all: impl ExactSizeIterator<Item = String>) -> String {
+/// The first of these, and how many more there are; `none` if there are none.
+fn listed(all: impl ExactSizeIterator<Item = String>, none: &str) -> String {
     let more = all.len().saturating_sub(SHOWN);
     let mut first: Vec<_> = all.take(SHOWN).collect();
     if first.is_empty() {
-        return "none found".to_owned();
+        return none.to_owned();
     }
     if more > 0 {
         first.push(format!("{more} more"));

@@ -416,7 +416,7 @@ fn alone_in_a_terminal_the_program_says_what_it_is_and_found_and_what_comes_next
         [
             "acp-chain puts sandboxed proxies between your editor and its coding agent.",
             "  editors  none found",
-            "  agents   none found",
+            "  agents   none installed, and none in your PATH",
             "  project  none here",
             "  chain    no proxies of your own",
         ]
