@@ -184,7 +184,7 @@ impl Detector {
         if let Some(never) = self.never.get() {
             return Ok(never);
         }
-        let never = CombinedRegex::new(rules::never())?;
+        let never = CombinedRegex::new(&rules::never())?;
         Ok(self.never.get_or_init(|| never))
     }
 

@@ -322,7 +322,7 @@ fn random_values_assigned_to_names_of_secrets_are_found() {
         ("JWT_SECRET='", "f3Kz9qLw2Xv7Bn5Tj8Rm4Hs6", "'"),
         (
             "export AUTH_TOKEN=",
-            "9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c",
+            "9g8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c",
             " npm run x",
         ),
         ("  password: ", "Tr0ub4dor&3-kX9vQ2", "\n"),

@@ -8,6 +8,7 @@ mod keys;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod vendors;
 
 pub use assigned::ASSIGNMENT;
 
@@ -18,6 +19,7 @@ pub(super) fn rules() -> impl Iterator<Item = &'static Rule<'static>> {
     let rules = [
         keys::RULES,
         tokens::RULES,
+        vendors::RULES,
         addresses::RULES,
         headers::RULES,
         files::RULES,
@@ -39,6 +41,11 @@ const PLACEHOLDER: &str = concat!(
     r"|(?i:^(?:change|replace|insert|your|enter|put)[_.-]?(?:me|it|this|your|own|here)?(?:[_.-]|$))",
     r"|(?i:^(?:x{3,}|\.+|placeholder|redacted|masked|hidden|none|null|undefined|true|false)$)",
 );
+
+/// What is public although it has the form of a secret, whatever rule finds it: the token of jwt.io, which documentation
+/// repeats.
+pub(super) const PUBLIC: &[&str] =
+    &[r"^eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9\.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l"];
 
 /// Parts of sample secrets.
 const SAMPLES: &str = r"(?i:example|sample|test|dummy|fake|change|your|placeholder|xxxx|1234|abcd|secret|password|token|default)";

@@ -32,7 +32,7 @@ impl Oracle {
         });
         Self {
             rules: rules.collect(),
-            never: CombinedRegex::new(rules::never()).expect("right"),
+            never: CombinedRegex::new(&rules::never()).expect("right"),
         }
     }
 

@@ -27,9 +27,46 @@ pub(super) const RULES: &[Rule] = &[
             r"\.\.|^[.*-]|[.*-]$",
             SAMPLES,
         ],
+        around: &[NO_VALUE],
+        ..NONE
+    },
+    // Digits of base 16, as many vendors issue keys, and frameworks make them: too few kinds of characters to look
+    // random. A name of a key alone, since hashes are assigned to others.
+    Rule {
+        name: "hex-assignment",
+        needles: &[
+            "access_key",
+            "access_token",
+            "admin_key",
+            "api_key",
+            "apikey",
+            "app_key",
+            "auth_token",
+            "client_secre",
+            "encryption_k",
+            "master_key",
+            "password",
+            "secret_key",
+            "signing_secr",
+        ],
+        before: concat!(
+            r"(?i:access_key|access_token|admin_key|api_?key|app_key|auth_token|client_secret|encryption_key|master_key|password|secret_key(?:_base)?|signing_secret)",
+            r#"\\?["']?[ \t]{0,2}(?:=>|:=|=|:)[ \t]{0,2}\\?["'\x60]?"#
+        ),
+        secret: "[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{96})?",
+        after: After::End,
+        entropy: 3.0,
+        all: &["[0-9]", "[a-f]"],
+        none: &["01234567", "12345678", "abcdef01", "deadbeef"],
         ..NONE
     },
 ];
+
+/// Names that contain that of a secret, and whose values are none: `token_id`, `tokenAddress`, `api-key-name`.
+const NO_VALUE: &str = concat!(
+    r"^\w*?(?i:token[_-]?(?:id|type)|(?:key|secret|token|credentials?)[_-]?(?:address|arn|hash|name|ref|ur[il]|version))",
+    r#"\\?["']?[ \t]{0,2}(?:=>|:=|=|:)"#
+);
 
 /// Texts that names of secrets contain.
 const NAMES: &[&str] = &[

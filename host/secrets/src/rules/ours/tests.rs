@@ -256,3 +256,86 @@ fn a_longer_token_is_found_completely() {
         "glrt-is-a-prefix.01.and no more",
     ]);
 }
+
+/// Digits of base 16.
+fn hex(length: usize) -> String {
+    "7f03c9e1a58b24d6e0917c3fb52a86d4"
+        .chars()
+        .cycle()
+        .take(length)
+        .collect()
+}
+
+#[test]
+fn tokens_of_single_vendors_are_found_without_their_names() {
+    let uuid = "7f03c9e1-a58b-24d6-e091-7c3fb52a86d4";
+    let found = [
+        format!("ATBB{}", random(32)),
+        format!("tvly-dev-{}", random(32)),
+        format!("tvly-{}", random(32)),
+        format!("fw_{}", random(24)),
+        format!("pa-{}", random(43)),
+        format!("jina_{}", random(60)),
+        format!("sk_{}", hex(48)),
+        format!("fc-{}", hex(32)),
+        format!("e2b_{}", hex(40)),
+        format!("squ_{}", hex(40)),
+        format!("fm2_{}==", random(120)),
+        format!("vercel_blob_rw_{}_{}", random(16), random(30)),
+        format!("nfp_{}", random(36)),
+        format!("dp.st.prd.{}", random(43)),
+        format!("secret_{}", random(43)),
+        format!("NRAK-{}", random(27).to_uppercase()),
+        format!("pat-na1-{uuid}"),
+        format!("EAA{}", random(180)),
+        format!("CFPAT-{}", random(43)),
+        format!("sk.eyJ{}.{}", random(60), random(22)),
+    ];
+    for token in found {
+        assert_found(&[("x SECRET y", token.clone()), ("\"SECRET\"", token)]);
+    }
+    assert_found(&[
+        (
+            "https://discord.com/api/webhooks/123456789012345678/SECRET",
+            random(68),
+        ),
+        (
+            "api.telegram.org/bot7655721014:SECRET/getMe",
+            format!("AA{}", random(33)),
+        ),
+        (
+            "https://x.blob.core.windows.net/c?sv=2022-11-02&sig=SECRET",
+            random(43) + "=",
+        ),
+        ("APP_KEY=SECRET", format!("base64:{}=", random(43))),
+        ("RAILS_MASTER_KEY=SECRET", hex(32)),
+        ("{\"api_key\": \"SECRET\"}", hex(40)),
+        ("TWILIO_AUTH_TOKEN: SECRET", hex(32)),
+    ]);
+}
+
+#[test]
+fn what_only_looks_like_a_token_of_a_vendor_is_unchanged() {
+    let hash = hex(40);
+    assert_left(&[
+        &format!("commit {hash}"),
+        &format!("token_hash={hash}, api_key_hash: {hash}"),
+        &format!("cache_key_{}, public_key: {hash}", hex(64)),
+        &format!("spa-{}", random(43)),
+        "ssh-key:AAAAC3NzaC1lZDI1NTE5AAAAIQ7x",
+        "secret_rotation_lambda_function_name_of_the_project",
+        "password: 0123456789abcdef0123456789abcdef",
+        "token_id = \"7f03c9e1-a58b-24d6-e091-7c3fb52a86d4\"",
+        "tokenAddress: \"0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48\"",
+        "secret_name: \"7f03c9e1-a58b-24d6-e091-7c3fb52a86d4\"",
+        concat!(
+            "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/",
+            "bPxRfiCYEXAMPLEKEY"
+        ),
+        concat!(
+            "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.",
+            "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.",
+            "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+        ),
+    ]);
+}

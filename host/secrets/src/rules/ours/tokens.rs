@@ -11,6 +11,7 @@ pub(super) const RULES: &[Rule] = &[
         assigned: true,
         secret: r"[A-Za-z0-9/+]{40,}={0,2}",
         entropy: 3.5,
+        none: &["EXAMPLE"],
         ..PLAIN
     },
     // As `aws sts` and lists of keys print them: no name, but on the line of its id, with at most a date in between. So
@@ -24,6 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         after: After::One(r"(?:[^A-Za-z0-9/+=]|$)"),
         entropy: 3.5,
         all: &["[0-9/+]", "[A-Z]", "[a-z]"],
+        none: &["EXAMPLE"],
         ..NONE
     },
     Rule {
