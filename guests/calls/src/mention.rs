@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::call::Call;
-use crate::command::Commands;
 use crate::command::code::parts;
+use crate::command::{Commands, repeats};
 use crate::line::Line;
 use crate::pattern::choices;
 
@@ -25,11 +25,11 @@ pub fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
     let texts = words.iter().chain(&call.input.texts).map(String::as_str);
     // A word may itself be a command.
     let separators = |c: char| c.is_whitespace() || ";&|<>".contains(c);
-    let titles = call
-        .titles
-        .iter()
-        .chain(&words)
-        .flat_map(|line| line.split(separators));
+    let repeated = |title: &&String| {
+        commands.is_some_and(|commands| commands.are_shown) && repeats(call, title)
+    };
+    let titles = call.titles.iter().filter(|title| !repeated(title));
+    let titles = titles.chain(&words).flat_map(|line| line.split(separators));
     let quotes = ['`', '\'', '"', '(', ')', ',', ';'];
     let mentioned = texts.chain(titles.map(|word| word.trim_matches(quotes)));
     let parts = mentioned.flat_map(pieces);

@@ -91,8 +91,17 @@ const TOLD: &[&str] = &["crontab", "gmake", "make"];
 /// Those that always do.
 const SCHEDULERS: &[&str] = &["at", "batch"];
 
-/// Options with which an interpreter says something about itself.
-const ABOUT: &[&str] = &["--help", "--version", "--versions", "-V", "-VV", "-h", "-v"];
+/// Options with which an interpreter says something about itself, or runs files that it looks for.
+const ABOUT: &[&str] = &[
+    "--help",
+    "--test",
+    "--version",
+    "--versions",
+    "-V",
+    "-VV",
+    "-h",
+    "-v",
+];
 
 /// Programs that only pass on, keep or ignore what they are given.
 const COPIERS: &[&str] = &["cat", "cd", "echo", "gh", "git", "glab", "printf", "tee"];
@@ -174,6 +183,7 @@ mod tests {
             ("python3", &["-", "a"], true),
             ("python3", &["/dev/stdin"], true),
             ("python3", &["--version"], false),
+            ("node", &["--test"], false),
             ("python3", &["-c", "print(1)"], false),
             ("python3", &["-m", "json.tool"], false),
             ("python3", &["a.py"], false),

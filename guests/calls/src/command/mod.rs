@@ -7,6 +7,7 @@ pub(crate) mod code;
 mod pattern;
 mod programs;
 mod runs;
+mod said;
 mod script;
 mod settings;
 mod spelling;
@@ -27,6 +28,7 @@ use crate::verdict::Match;
 use pattern::DEEPEST;
 use programs::{MOVERS, SHELLS};
 use runs::{base, takes_code, walk};
+use said::Said;
 use script::{Script, SimpleCommand};
 use word::Word;
 
@@ -35,8 +37,10 @@ pub struct Commands {
     simple: Vec<SimpleCommand>,
     /// What texts of its input may be, if that has no command in a known form.
     perhaps: Vec<SimpleCommand>,
-    /// The words of all commands, and the files of redirections.
+    /// The words of all commands that are not surely texts, and the files of redirections.
     pub words: Vec<String>,
+    /// Whether the words are all that the commands have, so that a title that repeats them adds nothing.
+    pub(crate) are_shown: bool,
     /// The files of redirections.
     pub files: Vec<String>,
     /// Words and files of which a shell makes something that the text does not show: `.e*`, `-f$X`.
@@ -47,6 +51,8 @@ pub struct Commands {
     unclear: Option<&'static str>,
     /// Why no rule may allow it.
     doubt: Option<String>,
+    /// Whether a name may mean another program than that of this name.
+    is_redefined: bool,
 }
 
 /// Titles that name the tool.
@@ -111,6 +117,7 @@ impl Commands {
             .directories
             .iter()
             .any(|given| !is_session(given, directory));
+        let is_redefined = script.doubt.is_some();
         let doubt = is_unread
             .then(|| UNKNOWN_FORM.to_owned())
             .or_else(|| {
@@ -123,6 +130,7 @@ impl Commands {
                     .has_variables
                     .then(|| "its input has variables".to_owned())
             })
+            .or_else(|| script.doubt.map(str::to_owned))
             .or_else(|| {
                 script
                     .outside(directory, moved)
@@ -134,10 +142,15 @@ impl Commands {
         };
         seen.look(&script);
         seen.look(&hidden);
-        let words = script.commands.iter().flat_map(SimpleCommand::texts);
+        let said = Said::of(&script);
+        let words = script
+            .commands
+            .iter()
+            .flat_map(|command| command.named(&said));
         let files: Vec<_> = script.files.into_iter().map(|file| file.text).collect();
         Some(Self {
             words: words.chain(files.iter().cloned()).collect(),
+            are_shown: said.is_usual() && !lines.is_empty() && !is_unread,
             files,
             expanded: seen.expanded,
             has_code: seen.has_code,
@@ -145,6 +158,7 @@ impl Commands {
             perhaps: hidden.commands,
             unclear,
             doubt,
+            is_redefined,
         })
     }
 
@@ -191,7 +205,8 @@ impl Commands {
     /// stand for anything.
     pub fn mean(&self, patterns: &[Pattern]) -> bool {
         let means = |command| pattern::means(patterns, command, DEEPEST);
-        self.unclear.is_none() && !self.simple.is_empty() && self.simple.iter().all(means)
+        let is_shown = self.unclear.is_none() && !self.is_redefined;
+        is_shown && !self.simple.is_empty() && self.simple.iter().all(means)
     }
 
     /// Whether one of the patterns matches something that the call runs.
@@ -218,26 +233,32 @@ struct Seen {
 
 impl Seen {
     fn look(&mut self, script: &Script) {
-        self.add_expanded(&script.files);
+        let said = Said::of(script);
+        self.add_expanded(&script.files, &said);
         for command in &script.commands {
+            // What is within another command may have another meaning.
+            let is_outer = |inner: &SimpleCommand| std::ptr::eq(inner, command);
             walk(command, DEEPEST, &mut |inner, runs| {
                 self.has_code |= runs.has_code || runs.perhaps.iter().any(takes_code);
-                self.add_expanded(&inner.words);
+                let is_text = |at: usize| is_outer(inner) && said.has(inner, at);
+                let words = inner.words.iter().enumerate();
+                let words = words.filter(|(at, word)| !is_text(*at) && !is_handed_on(inner, word));
+                self.add_expanded(words.map(|(_, word)| word), &said);
                 // What a variable has from another one is asked about where it is used, unless that looks like a home.
                 let values = inner.assignments.iter();
                 let values = values
                     .filter(|(name, value)| is_home(name) || !value.text.contains(['$', '`']));
-                self.add_expanded(values.map(|(_, value)| value));
-                self.add_expanded(&runs.likely.files);
+                self.add_expanded(values.map(|(_, value)| value), &said);
+                self.add_expanded(&runs.likely.files, &said);
             });
         }
     }
 
-    fn add_expanded<'w>(&mut self, words: impl IntoIterator<Item = &'w Word>) {
+    fn add_expanded<'w>(&mut self, words: impl IntoIterator<Item = &'w Word>, said: &Said) {
         // A substitution of several lines is a text rather than a name.
         let is_name = |word: &&Word| !word.exact && !word.text.contains('\n');
         let names = words.into_iter().filter(is_name);
-        self.expanded.extend(names.map(|word| word.text.clone()));
+        self.expanded.extend(names.map(|word| said.known(word)));
     }
 }
 
@@ -249,18 +270,28 @@ impl SimpleCommand {
     }
 
     fn texts(&self) -> impl Iterator<Item = String> {
-        let assignments = self
-            .assignments
-            .iter()
-            .map(|(name, value)| format!("{name}={}", value.text));
-        assignments.chain(self.words.iter().map(|word| word.text.clone()))
+        let words = self.words.iter().map(|word| word.text.clone());
+        self.assigned().chain(words)
+    }
+
+    /// Its words without those that are texts.
+    fn named(&self, said: &Said) -> impl Iterator<Item = String> {
+        let words = self.words.iter().enumerate();
+        let named = words.filter(move |(at, _)| !said.has(self, *at));
+        self.assigned()
+            .chain(named.map(|(_, word)| word.text.clone()))
+    }
+
+    fn assigned(&self) -> impl Iterator<Item = String> {
+        let assignments = self.assignments.iter();
+        assignments.map(|(name, value)| format!("{name}={}", value.text))
     }
 }
 
 impl Script {
     /// Whether the text shows every program that runs, with all of its words.
     fn is_plain(&self) -> bool {
-        !self.unclear && !self.has_variables
+        !self.unclear && !self.has_variables && self.doubt.is_none()
     }
 
     /// A file outside of the session's directory that a redirection opens, or one that a rule has to name.
@@ -277,6 +308,18 @@ impl Script {
             .find(|file| !inside(file))
             .map(|file| &*file.text)
     }
+}
+
+/// Whether a word only gives a variable a value that is made of others, as an assignment does: `export X="$Y"`. What it
+/// is used for is asked about.
+fn is_handed_on(command: &SimpleCommand, word: &Word) -> bool {
+    const GIVE: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
+    let is_given = command
+        .words
+        .first()
+        .is_some_and(|program| GIVE.contains(&&*program.text));
+    let given = script::assigned(&word.text).filter(|_| is_given);
+    given.is_some_and(|(name, value)| !is_home(&name) && value.text.contains(['$', '`']))
 }
 
 /// Whether a redirection to this path reaches no file.
@@ -365,16 +408,18 @@ fn other_title(call: &Call) -> Option<&str> {
         let given = one_line(title);
         is_tool(bare(title))
             || call.input.texts.iter().any(|text| one_line(text) == given)
-            || call
-                .input
-                .lines
-                .iter()
-                .any(|line| line.is_in(bare(title), &call.input.texts))
+            || repeats(call, title)
     };
     call.titles
         .iter()
         .map(String::as_str)
         .find(|title| !fits(title))
+}
+
+/// Whether a title repeats a command of the input.
+pub(crate) fn repeats(call: &Call, title: &str) -> bool {
+    let mut lines = call.input.lines.iter();
+    lines.any(|line| line.is_in(bare(title), &call.input.texts))
 }
 
 /// The commands of a call's input, in the words that a title has to have to be certainly the same.

@@ -197,6 +197,7 @@ pub(super) fn means(patterns: &[Pattern], command: &SimpleCommand, depth: usize)
     is_known
         && depth > 0
         && !runs.likely.unclear
+        && runs.likely.doubt.is_none()
         && likely.all(|command| means(patterns, command, depth - 1))
 }
 

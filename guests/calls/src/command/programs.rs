@@ -110,6 +110,14 @@ pub(super) const SETTERS: &[&str] = &[
 pub(super) const EVALUATORS: &str = "\
     [ declare export getopts let local mapfile printf read readarray readonly test typeset unset wait";
 
+/// Operators of `test` and `[[` that look at one text or file, and calculate nothing.
+pub(super) const UNARY_TESTS: &[&str] = &[
+    "-L", "-d", "-e", "-f", "-h", "-n", "-r", "-s", "-w", "-x", "-z",
+];
+
+/// Those that compare texts.
+pub(super) const TEXT_TESTS: &[&str] = &["!=", "=", "=="];
+
 /// Remove files, or what is in them, as `rm` does.
 pub(super) const REMOVERS: &[&str] = &[
     "del",

@@ -3,7 +3,7 @@
 use super::code;
 use super::programs::{
     CARRIERS, EVALUATORS, FEEDERS, OF_GIT, OTHER_SHELLS, PREFIXES, REMOVERS, RUNNING, SETTERS,
-    SHELLS, TAKING, TRANSPARENT, WRITING,
+    SHELLS, TAKING, TEXT_TESTS, TRANSPARENT, UNARY_TESTS, WRITING,
 };
 use super::script::{Script, SimpleCommand, assigned};
 use super::settings::{Use, script, settings, use_of};
@@ -55,6 +55,8 @@ impl Runs {
         match name {
             _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
             _ if is_shell(name) => runs.shell(name, command),
+            // It says what a name means.
+            "command" if arguments.first().is_some_and(is_question) => {}
             _ if takes_prefix => runs.prefix(name, command),
             "powershell" | "pwsh" => runs.hide_all(words),
             // Elsewhere, a program of a project may have this name.
@@ -77,9 +79,7 @@ impl Runs {
             runs.likely.unclear |= first.iter().any(is_inline);
         }
         if is_in(EVALUATORS) {
-            let evaluates =
-                |word: &Word| word.text.len() > 1 && word.text.contains(['$', '`', '[']);
-            runs.likely.unclear |= arguments.iter().any(evaluates);
+            runs.likely.unclear |= evaluates(name, arguments);
         }
         runs.options(name, words);
         runs.carry(name, command);
@@ -261,8 +261,8 @@ impl Runs {
         for word in command.words.iter().skip(1) {
             let set = settings(&word.text).map(|(name, value)| {
                 let text = value.to_owned();
-                let exact = word.exact;
-                (name.to_owned(), Word { text, exact })
+                let Word { exact, whole, .. } = *word;
+                (name.to_owned(), Word { text, exact, whole })
             });
             values.extend(set);
         }
@@ -450,6 +450,58 @@ pub(super) fn removes(command: &SimpleCommand) -> bool {
 
 fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name) || OTHER_SHELLS.contains(&name)
+}
+
+/// Whether an option of `command` only asks about a name.
+fn is_question(word: &Word) -> bool {
+    word.exact && matches!(&*word.text, "-V" | "-v")
+}
+
+/// Whether a builtin of a shell may calculate with one of its words, or take it for the name of a variable, and so run
+/// what is in it: `a[$(rm x)]`.
+fn evaluates(name: &str, arguments: &[Word]) -> bool {
+    let is_number = |word: &Word| matches!(&*word.text, "$!" | "$#" | "$$" | "$?");
+    let may_run = |word: &&Word| {
+        word.text.len() > 1 && word.text.contains(['$', '`', '[']) && !is_number(word)
+    };
+    let mut given = arguments.iter().filter(may_run);
+    match name {
+        "[" | "test" => !tests_texts(arguments) && given.next().is_some(),
+        "printf" => !prints_texts(arguments) && given.next().is_some(),
+        // The value of `X=…` is a text, unless the variable was declared to be a number.
+        "export" | "readonly" => {
+            given.any(|word| word.text.contains('[') || assigned(&word.text).is_none())
+        }
+        _ => given.next().is_some(),
+    }
+}
+
+/// Whether the words of `test` are surely a question about a text or a file: `-n "$X"`, `"$X" = a`.
+fn tests_texts(arguments: &[Word]) -> bool {
+    let behind = arguments
+        .strip_suffix(&[Word::exact("]")])
+        .unwrap_or(arguments);
+    let behind = behind.strip_prefix(&[Word::exact("!")]).unwrap_or(behind);
+    let is_one_of = |word: &Word, table: &[&str]| word.exact && table.contains(&&*word.text);
+    match behind {
+        [operator, text] => is_one_of(operator, UNARY_TESTS) && text.whole,
+        [left, operator, right] => is_one_of(operator, TEXT_TESTS) && left.whole && right.whole,
+        _ => false,
+    }
+}
+
+/// Whether the first word of `printf` is a format that calculates nothing.
+fn prints_texts(arguments: &[Word]) -> bool {
+    let Some(format) = arguments.first().filter(|word| word.exact) else {
+        return false;
+    };
+    let plain = format.text.replace("%%", "");
+    let mut conversions = plain.split('%').skip(1);
+    let is_text = |conversion: &str| {
+        let kind = conversion.trim_start_matches(|c: char| c.is_ascii_digit() || "-.".contains(c));
+        kind.starts_with(['b', 'c', 'q', 's'])
+    };
+    !format.text.starts_with('-') && conversions.all(is_text)
 }
 
 /// Whether a word may be a line for a shell.

@@ -3,6 +3,7 @@
 
 use rable::{Node, NodeKind};
 
+use super::programs::{TEXT_TESTS, UNARY_TESTS};
 use super::word::{Word, has_unclear_quotes, is_subscript_with_blanks};
 
 /// The longest command line that is read, in bytes.
@@ -24,6 +25,8 @@ pub struct Script {
     pub unclear: bool,
     /// Whether the text of some input depends on variables.
     pub has_variables: bool,
+    /// Why no rule may allow it, although all that it runs is among the commands.
+    pub doubt: Option<&'static str>,
 }
 
 /// A simple command (POSIX.1-2024, Shell Command Language, 2.9.1), without its redirections.
@@ -37,6 +40,8 @@ pub struct SimpleCommand {
     pub is_called: bool,
     /// The texts of its here-documents and here-strings.
     pub input: Vec<Word>,
+    /// Whether another command gets what it prints: in a pipe, or in a substitution.
+    pub is_piped: bool,
 }
 
 impl SimpleCommand {
@@ -70,6 +75,7 @@ impl Script {
     pub fn run(&mut self, script: Self, assignments: &[(String, Word)]) {
         self.unclear |= script.unclear;
         self.has_variables |= script.has_variables;
+        self.doubt = self.doubt.or(script.doubt);
         self.files.extend(script.files);
         let with = |mut command: SimpleCommand| {
             command.assignments.splice(..0, assignments.iter().cloned());
@@ -97,7 +103,12 @@ impl Script {
                 words,
                 redirects,
             } => self.add_command(assignments, words, redirects),
-            NodeKind::Pipeline { commands, .. } => self.add_all(commands),
+            NodeKind::Pipeline { commands, .. } => {
+                if let Some((last, before)) = commands.split_last() {
+                    self.add_piped(before);
+                    self.add(last);
+                }
+            }
             NodeKind::List { items } => self.add_all(items.iter().map(|item| &item.command)),
             NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => self.add(pipeline),
             NodeKind::If {
@@ -168,9 +179,16 @@ impl Script {
                 self.has_variables |= !quoted && content.contains('$');
             }
             NodeKind::Empty | NodeKind::Comment { .. } => {}
+            NodeKind::Function { body, .. } => {
+                self.doubt = Some("it defines a function");
+                self.add(body);
+            }
+            NodeKind::ConditionalExpr { body, redirects } => {
+                self.add_condition(body, true);
+                self.add_all(redirects);
+            }
             // Syntax of bash only: another shell runs other commands for the same text.
-            NodeKind::Function { body, .. }
-            | NodeKind::Coproc { command: body, .. }
+            NodeKind::Coproc { command: body, .. }
             | NodeKind::ForArith { body, .. }
             | NodeKind::Select { body, .. } => {
                 self.unclear = true;
@@ -178,6 +196,56 @@ impl Script {
             }
             _ => self.unclear = true,
         }
+    }
+
+    /// Adds commands of which others get what they print.
+    fn add_piped<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) {
+        let from = self.commands.len();
+        self.add_all(nodes);
+        for command in &mut self.commands[from..] {
+            command.is_piped = true;
+        }
+    }
+
+    /// `[[ … ]]`, which a shell that lacks it takes for a program of this name, and each part behind a `&&` in it for
+    /// another one.
+    fn add_condition(&mut self, node: &Node, is_first: bool) {
+        self.doubt = Some("it has `[[`, which not every shell knows");
+        let mut words = match &node.kind {
+            NodeKind::CondNot { operand } => return self.add_condition(operand, is_first),
+            NodeKind::CondAnd { left, right } | NodeKind::CondOr { left, right } => {
+                self.add_condition(left, is_first);
+                return self.add_condition(right, false);
+            }
+            NodeKind::UnaryTest { op, operand } if UNARY_TESTS.contains(&&**op) => {
+                vec![Word::exact(op), self.term(operand)]
+            }
+            NodeKind::BinaryTest { op, left, right } if TEXT_TESTS.contains(&&**op) => {
+                vec![self.term(left), Word::exact(op), self.term(right)]
+            }
+            // Numbers are calculated, and what is compared by `<` may be a file.
+            _ => {
+                self.unclear = true;
+                return;
+            }
+        };
+        if is_first {
+            words.insert(0, Word::exact("[["));
+        } else if let [_, operand] = &words[..] {
+            // `[[ $X ]]` is read as `[[ -n $X ]]`.
+            let alone = vec![operand.clone()];
+            self.commands.push(SimpleCommand::of(alone));
+        }
+        self.commands.push(SimpleCommand::of(words));
+    }
+
+    fn term(&mut self, node: &Node) -> Word {
+        let NodeKind::CondTerm { value, .. } = &node.kind else {
+            self.unclear = true;
+            return Word::unknown();
+        };
+        self.unclear |= hides_commands(value) || has_unclear_quotes(value);
+        Word::of_script(value)
     }
 
     /// Adds the commands of a group, each of which may read the input of the group: `{ python3; } <<EOF`.
@@ -254,7 +322,7 @@ impl Script {
     fn add_part(&mut self, part: &Node) {
         match &part.kind {
             NodeKind::CommandSubstitution { command, .. }
-            | NodeKind::ProcessSubstitution { command, .. } => self.add(command),
+            | NodeKind::ProcessSubstitution { command, .. } => self.add_piped([&**command]),
             NodeKind::WordLiteral { value } | NodeKind::BraceExpansion { content: value } => {
                 self.unclear |= hides_commands(value);
             }
@@ -297,7 +365,8 @@ fn input(redirection: &Node) -> Option<Word> {
         } => {
             let exact = *quoted || !content.contains(['$', '`', '\\']);
             let text = content.clone();
-            Some(Word { text, exact })
+            let whole = true;
+            Some(Word { text, exact, whole })
         }
         NodeKind::Redirect { op, target, .. } if op == "<<<" => match &target.kind {
             NodeKind::Word { value, .. } => Some(Word::of_script(value)),

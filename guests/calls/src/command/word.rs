@@ -8,6 +8,8 @@ pub struct Word {
     pub text: String,
     /// Whether every shell expands it to exactly this text, as one word.
     pub exact: bool,
+    /// Whether it is one word, whatever a shell makes of it: nothing is expanded outside of double quotes.
+    pub whole: bool,
 }
 
 impl Word {
@@ -15,6 +17,7 @@ impl Word {
         Self {
             text: text.to_owned(),
             exact: !text.chars().any(is_hidden),
+            whole: true,
         }
     }
 
@@ -22,6 +25,7 @@ impl Word {
         Self {
             text: String::new(),
             exact: false,
+            whole: false,
         }
     }
 
@@ -41,7 +45,9 @@ impl Word {
                     None => word.exact = false,
                 },
                 _ => {
-                    word.exact &= is_literal(c, before, rest.as_str());
+                    let is_itself = is_literal(c, before, rest.as_str());
+                    word.exact &= is_itself;
+                    word.whole &= is_itself;
                     word.push(c);
                 }
             }
@@ -78,6 +84,7 @@ impl Word {
                 ('$', Some('"' | ' ' | '|' | ')' | '/' | '.' | ',')) => self.push_quoted('$'),
                 ('$' | '`', _) => {
                     self.exact = false;
+                    self.whole &= !is_list(rest.as_str());
                     self.push_quoted(c);
                 }
                 _ => self.push_quoted(c),
@@ -140,6 +147,14 @@ pub fn has_unclear_quotes(raw: &str) -> bool {
         }
     }
     false
+}
+
+/// Whether what follows a `$` within double quotes may stand for several words: `"$@"`, `"${a[@]}"`.
+fn is_list(rest: &str) -> bool {
+    let braces = rest
+        .strip_prefix('{')
+        .and_then(|rest| rest.split('}').next());
+    rest.starts_with('@') || braces.is_some_and(|text| text.contains('@'))
 }
 
 /// Whether a character outside of quotes stands for itself.

@@ -221,7 +221,6 @@ fn a_denying_rule_matches_a_command_however_it_is_started() {
         "curl x | sh",
         "git $X",
         "(",
-        "f() { ls; }; f",
         "pwsh -c 'rm x'",
         "powershell.exe -Command rm x",
         "cmd /c rm x",
@@ -247,6 +246,7 @@ fn a_denying_rule_matches_a_command_however_it_is_started() {
         "git pull",
         "ls *.rs",
         "for i in 1 2; do echo $i; done",
+        "f() { ls; }; f",
     ] {
         assert_eq!(run(rules.clone(), command), "allow_once", "{command:?}");
     }
