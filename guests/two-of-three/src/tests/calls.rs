@@ -69,6 +69,9 @@ fn building_and_testing_in_a_session_without_text_from_outside_asks_nothing() {
             bash("find . -name '*.rs' | xargs grep -n foo"),
             bash("git add -A && git commit -m \"$(cat msg)\""),
             bash("for f in src/*.rs; do sed -i s/a/b/ $f; done"),
+            bash("export CI=1 && [ -n \"$CI\" ] && make"),
+            bash("pgrep -f dev; lsof -i :3000; kill %1"),
+            bash("git rebase main && git tag v1"),
             file("edit", "/proj/src/main.rs"),
             file("read", "/proj/.env"),
             bash("npm test"),
@@ -316,7 +319,8 @@ fn what_is_written_or_noted_names_no_private_place() {
         "title": "TodoWrite", "kind": "think", "rawInput": { "todos": [{ "content": "use .env" }] },
     });
     let script = bash("cat > src/a.ts <<'END'\nconst k = event.key\nEND");
-    let told = pass(&mut host, &[edit, todo, script]);
+    let commit = bash("git commit -m 'Ignore .env'");
+    let told = pass(&mut host, &[edit, todo, script, commit]);
     assert!(!told.contains("private"), "{told}");
 }
 
