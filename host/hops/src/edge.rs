@@ -39,6 +39,7 @@ impl Edge {
     }
 
     /// Notes that a request of this end is open from now on.
+    #[inline]
     pub fn note_open(&mut self, id: Id, number: ExchangeId) {
         self.batches.opened(&id);
         let key = key_of_null(&id, number).unwrap_or(id);
@@ -58,6 +59,7 @@ impl Edge {
     }
 
     /// Notes that a request of this end is no longer open.
+    #[inline]
     pub fn note_closed(&mut self, id: &Id, number: ExchangeId) {
         match key_of_null(id, number) {
             Some(key) => self.open.remove(&key),
@@ -94,6 +96,7 @@ impl Edge {
 }
 
 /// The key of a request with the id `null`. That names no request (JSON-RPC 2.0 §4 and §5), so several may be open.
+#[inline]
 fn key_of_null(id: &Id, number: ExchangeId) -> Option<Id> {
     if id.as_str() == NULL {
         Id::parse(&format!("{NULL} {number}"))

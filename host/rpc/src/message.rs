@@ -48,8 +48,8 @@ struct Parts {
     id: Option<Range<usize>>,
     body: Option<Range<usize>>,
     session: OnceLock<Option<Arc<str>>>,
-    /// Where the text at [`UPDATE_KIND`] is in the line.
-    update_kind: OnceLock<Option<Range<usize>>>,
+    /// Where the text at [`UPDATE_KIND`] is in the line, if it was found with the envelope.
+    update_kind: Option<Range<usize>>,
     /// What that text says, if it is one of [`UPDATES`].
     update: OnceLock<Option<&'static str>>,
     /// Whether the line has a field that some parsers take for another.
@@ -139,10 +139,8 @@ impl Message {
                 None => return Err(invalid("the method is not a string")),
             },
         };
-        let (body, session, update_kind) = match body {
-            Some(body) => (Some(body.value), body.session, body.update),
-            None => (None, None, None),
-        };
+        let update_kind = outline.update.filter(|_| kind == Kind::Notification);
+        let (body, session) = body.map_or((None, None), |body| (Some(body.value), body.session));
         let session = session
             .and_then(|session| line.get(session))
             .and_then(named_by);
@@ -153,7 +151,7 @@ impl Message {
             method,
             body,
             session: session.into(),
-            update_kind: update_kind.into(),
+            update_kind,
             update: OnceLock::new(),
             is_ambiguous,
             has_other_envelope,
@@ -183,7 +181,7 @@ impl Message {
             id: self.0.id.clone(),
             body: params.map(span),
             session: OnceLock::new(),
-            update_kind: OnceLock::new(),
+            update_kind: None,
             update: OnceLock::new(),
             is_ambiguous: false,
             has_other_envelope: true,
@@ -272,7 +270,7 @@ impl Message {
             id,
             body: span,
             session: OnceLock::new(),
-            update_kind: OnceLock::new(),
+            update_kind: None,
             update: OnceLock::new(),
             is_ambiguous: false,
             has_other_envelope: false,
@@ -326,14 +324,12 @@ impl Message {
         })
     }
 
-    /// The JSON text at [`UPDATE_KIND`] in the body. Found with the envelope, or else at the first call.
+    /// The JSON text at [`UPDATE_KIND`] in the body. Found with the envelope, or else at each call.
     pub fn update_text(&self) -> Option<&str> {
-        let place = self.0.update_kind.get_or_init(|| {
-            let text = walk(self.body(), UPDATE_TOKENS.as_slice())?;
-            let start = text.as_ptr().addr() - self.0.line.as_ptr().addr();
-            Some(start..start + text.len())
-        });
-        Some(self.text(place.clone()?))
+        match self.0.update_kind.clone() {
+            Some(place) => Some(self.text(place)),
+            None => walk(self.body(), UPDATE_TOKENS.as_slice()),
+        }
     }
 
     /// Whether an answer to a prompt states that the turn has ended: an error, or a result with a stop reason.

@@ -20,11 +20,16 @@ pub(super) const UPDATE: [&str; 2] = ["update", "sessionUpdate"];
 /// The fields that JSON-RPC defines.
 const FIELDS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
+/// The place of the params in [`FIELDS`].
+const PARAMS: u8 = 3;
+
 /// The fields of a line.
 #[derive(Debug, Default)]
 pub struct Outline {
     /// In the order in which JSON-RPC names them: `jsonrpc`, `id`, `method`, `params`, `result`, `error`.
     pub fields: [Option<Field>; FIELDS.len()],
+    /// The range of the value at [`UPDATE`] in the params, if they have it.
+    pub update: Option<Range<usize>>,
     /// Whether there is another field that some readers take for one of these.
     pub is_ambiguous: bool,
     /// Whether there are line breaks between the values.
@@ -38,8 +43,6 @@ pub struct Field {
     pub value: Range<usize>,
     /// The range of the value of `sessionId`, if the value is an object that has this member.
     pub session: Option<Range<usize>>,
-    /// The range of the value at [`UPDATE`], if the value is an object that has it.
-    pub update: Option<Range<usize>>,
 }
 
 impl Outline {
@@ -79,6 +82,8 @@ pub struct Scanner {
     nesting: Nesting,
     /// Whether the current string is the name of a member.
     is_name: bool,
+    /// Whether the last name has an escape.
+    is_escaped: bool,
     /// Where the last name or value on the first three levels began.
     begins: [usize; 4],
     /// The field of the envelope with the last name on the first level.
@@ -189,6 +194,7 @@ impl Scanner {
                         }
                         Some(b'\\') => {
                             next += 1;
+                            self.is_escaped = true;
                             state = State::Escape;
                         }
                         Some(_) => return Err(Flaw::NoObject),
@@ -243,6 +249,7 @@ impl Scanner {
                 State::Name | State::FirstName if byte == b'"' => {
                     self.begin(at);
                     self.is_name = true;
+                    self.is_escaped = false;
                     state = State::Text;
                 }
                 State::Colon if byte == b':' => state = State::Value,
@@ -301,7 +308,7 @@ impl Scanner {
         if depth <= 2 || (depth == 3 && self.member == Member::Update) {
             let name = line.get(self.begins[depth]..at).unwrap_or_default();
             match depth {
-                3 => self.is_kind = spells(name, UPDATE[1]),
+                3 => self.is_kind = self.is(name, UPDATE[1]),
                 2 => self.member_named(name),
                 _ => self.field_named(name),
             }
@@ -310,15 +317,23 @@ impl Scanner {
     }
 
     fn member_named(&mut self, name: &str) {
-        self.member = if spells(name, SESSION) {
+        self.member = if self.is(name, SESSION) {
             Member::Session
-        } else if spells(name, UPDATE[0]) {
+        } else if self.is(name, UPDATE[0]) {
             // Of duplicate names the last one counts.
             self.update = None;
             Member::Update
         } else {
             Member::Other
         };
+    }
+
+    /// Whether the last name, in quotes, is this one. Few names have escapes, which take long to read.
+    fn is(&self, name: &str, expected: &str) -> bool {
+        if self.is_escaped {
+            return spells(name, expected);
+        }
+        name.get(1..name.len().saturating_sub(1)) == Some(expected)
     }
 
     fn field_named(&mut self, name: &str) {
@@ -348,8 +363,13 @@ impl Scanner {
         let field = Field {
             value: self.begins[1]..at,
             session: self.session.take(),
-            update: self.update.take(),
         };
+        if self.update.is_some() {
+            let update = self.update.take();
+            if self.field == Some(PARAMS) {
+                self.outline.update = update;
+            }
+        }
         match self.field.take() {
             Some(which)
                 if self.outline.fields[usize::from(which)]

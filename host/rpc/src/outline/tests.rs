@@ -37,11 +37,13 @@ fn by_another_reader(line: &str) -> Result<Outline, Flaw> {
             outline.is_ambiguous |= name.is_none_or(|name| resembles_field(&name));
             continue;
         };
-        let kind = resolve(value.get(), "/update/sessionUpdate").expect("a pointer");
+        if which == PARAMS {
+            let kind = resolve(value.get(), "/update/sessionUpdate").expect("a pointer");
+            outline.update = kind.map(|text| span(line, text));
+        }
         let field = Field {
             value: span(line, value.get()),
             session: member(value.get(), SESSION).map(|text| span(line, text)),
-            update: kind.map(|text| span(line, text)),
         };
         if outline.fields[usize::from(which)].replace(field).is_some() {
             return Err(Flaw::Twice(which));
@@ -70,6 +72,7 @@ fn assert_same(line: &str, one: &Result<Outline, Flaw>, other: &Result<Outline, 
     match (one, other) {
         (Ok(one), Ok(other)) => {
             assert_eq!(one.fields, other.fields, "{line}");
+            assert_eq!(one.update, other.update, "{line}");
             assert_eq!(one.is_ambiguous, other.is_ambiguous, "{line}");
         }
         // A line may be malformed after a duplicate field.
