@@ -25,6 +25,7 @@
 //! |---|---|
 //! | `shared` | values in the store, as its calls |
 //! | `pool` | the process that has some connections to the store |
+//! | `transfer` | moves values from the database into the store |
 //!
 //! Invariants:
 //! - A value is stored only over the version that its writer knows, by however many processes at once.
@@ -53,6 +54,8 @@ mod service;
 mod shared;
 #[cfg(feature = "database")]
 mod shelf;
+#[cfg(feature = "replicas")]
+mod transfer;
 #[cfg(feature = "database")]
 mod values;
 
@@ -64,12 +67,12 @@ pub use self::database::Database;
 #[cfg(feature = "database")]
 pub use self::error::StateError;
 #[cfg(feature = "database")]
-pub use self::inventory::{Filter, Removed, Summary};
+pub use self::inventory::{Filter, PAGE, Page, Removed, Selected, Selection, Summary, Totals};
 pub use self::keeper::{Keeper, KeeperError};
 pub use self::limits::LimitError;
 pub use self::namespace::Namespace;
 #[cfg(feature = "replicas")]
-pub use self::pool::{list_shared, serve_shared, wipe_shared};
+pub use self::pool::{list_shared, open_shared, serve_shared, wipe_shared};
 pub use self::protocol::{Loaded, StoreOutcome};
 #[cfg(feature = "database")]
 pub use self::service::serve;
@@ -77,3 +80,5 @@ pub use self::service::serve;
 pub use self::shared::Shared;
 #[cfg(feature = "database")]
 pub use self::shelf::Shelf;
+#[cfg(feature = "replicas")]
+pub use self::transfer::{Moved, Refusal, RefusalReason, move_values};

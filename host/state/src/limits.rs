@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use acp_chain_channel::limits::{
-    Quantity, STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_KEY, STORED_VALUE, STORED_VALUES,
+    Quantity, STORED_BYTES, STORED_FOR, STORED_FOR_USER, STORED_IN_ALL, STORED_KEY, STORED_OF_USER,
+    STORED_VALUE, STORED_VALUES,
 };
 
 use crate::namespace::Namespace;
@@ -53,6 +54,20 @@ pub enum LimitError {
         Quantity::Size.show(STORED_IN_ALL)
     )]
     All,
+    /// [`STORED_FOR_USER`].
+    #[error(
+        "{} proxies have stored values for this user of the server, each counted for every project; who runs the \
+         server can remove some with `acp-chain state wipe --user`",
+        STORED_FOR_USER
+    )]
+    NamespacesOfUser,
+    /// [`STORED_OF_USER`].
+    #[error(
+        "the values of all proxies for this user of the server would take more than {}; who runs the server can \
+         remove some with `acp-chain state wipe --user`",
+        Quantity::Size.show(STORED_OF_USER)
+    )]
+    AllOfUser,
 }
 
 /// Whether a value, or the removal of one, can be stored at all.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use acp_chain_rpc::json_lines::{receive, send};
 use acp_chain_rpc::worker::{Reply, Request};
-use acp_chain_store::PostgresPlace;
+use acp_chain_store::{Postgres, PostgresPlace};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::{LocalSet, spawn_local};
@@ -98,13 +98,21 @@ fn serve_by(
     served
 }
 
+/// The values in the store, over one connection, which is made for the first call.
+///
+/// # Errors
+/// If the settings of the store are wrong.
+pub fn open_shared(place: &PostgresPlace) -> Result<Shared<Postgres>, StateError> {
+    Shared::open(place, Seen::default())
+}
+
 /// Lists all namespaces in the store, sorted.
 ///
 /// # Errors
 /// If the store cannot be used.
 pub fn list_shared(place: &PostgresPlace) -> Result<Vec<Summary>, StateError> {
     let runtime = runtime().map_err(|error| StateError::Store(error.to_string()))?;
-    runtime.block_on(async { Shared::open(place, Seen::default())?.list().await })
+    runtime.block_on(async { open_shared(place)?.list().await })
 }
 
 /// Removes namespaces with their values from the store.
@@ -113,7 +121,7 @@ pub fn list_shared(place: &PostgresPlace) -> Result<Vec<Summary>, StateError> {
 /// If the store cannot be used.
 pub fn wipe_shared(place: &PostgresPlace, filter: &Filter) -> Result<Removed, StateError> {
     let runtime = runtime().map_err(|error| StateError::Store(error.to_string()))?;
-    runtime.block_on(async { Shared::open(place, Seen::default())?.remove(filter).await })
+    runtime.block_on(async { open_shared(place)?.remove(filter).await })
 }
 
 fn runtime() -> io::Result<Runtime> {

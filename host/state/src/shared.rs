@@ -18,7 +18,7 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::StateError;
-use crate::inventory::{Filter, Removed, Summary};
+use crate::inventory::{Filter, Page, Removed, Selected, Selection, Summary, Totals};
 use crate::limits::{LimitError, check};
 use crate::namespace::{Namespace, folder};
 use crate::protocol::{Loaded, StoreOutcome};
@@ -66,6 +66,53 @@ impl<S: ValueStore> Shared<S> {
         Self { store, seen }
     }
 
+    /// Stores a value over the version that it names. `since` is when the first value of the namespace was stored, if
+    /// that was elsewhere.
+    async fn put(
+        &mut self,
+        namespace: &Namespace,
+        key: &str,
+        version: u64,
+        value: Option<&str>,
+        since: Option<SystemTime>,
+    ) -> Result<StoreOutcome, StateError> {
+        check(namespace, key, value)?;
+        let call = ValueCall::Store(NewValue {
+            owner: owner(namespace)?,
+            key: escaped(key),
+            version,
+            value: value.map(escaped),
+            bytes: value.map_or(0, |value| size(key, value)),
+            limits: LIMITS,
+            since: since.map_or(0, millis),
+            seen: self.seen.0.get(),
+        });
+        match self.ask(&call).await? {
+            ValueAnswer::Stored { version } => {
+                self.seen.note(version);
+                Ok(StoreOutcome::Stored { version })
+            }
+            ValueAnswer::Conflict(stored) => Ok(StoreOutcome::Conflict(self.found(stored))),
+            ValueAnswer::Exceeded(limit) => Err(exceeded(limit).into()),
+            ValueAnswer::Rewound => Err(StateError::Store(
+                "the store has lost what was last written, as after a restored backup, so nothing was stored; retry"
+                    .to_owned(),
+            )),
+            _ => Err(other_answer()),
+        }
+    }
+
+    /// Stores a value that was elsewhere, where there is none.
+    pub(crate) async fn adopt(
+        &mut self,
+        namespace: &Namespace,
+        key: &str,
+        value: &str,
+        since: SystemTime,
+    ) -> Result<StoreOutcome, StateError> {
+        self.put(namespace, key, 0, Some(value), Some(since)).await
+    }
+
     async fn ask(&mut self, call: &ValueCall) -> Result<ValueAnswer, StateError> {
         Ok(self.store.values(call).await?)
     }
@@ -100,36 +147,14 @@ impl<S: ValueStore> Shelf for Shared<S> {
         version: u64,
         value: Option<&str>,
     ) -> Result<StoreOutcome, StateError> {
-        check(namespace, key, value)?;
-        let call = ValueCall::Store(NewValue {
-            owner: owner(namespace)?,
-            key: escaped(key),
-            version,
-            value: value.map(escaped),
-            bytes: value.map_or(0, |value| size(key, value)),
-            limits: LIMITS,
-            seen: self.seen.0.get(),
-        });
-        match self.ask(&call).await? {
-            ValueAnswer::Stored { version } => {
-                self.seen.note(version);
-                Ok(StoreOutcome::Stored { version })
-            }
-            ValueAnswer::Conflict(stored) => Ok(StoreOutcome::Conflict(self.found(stored))),
-            ValueAnswer::Exceeded(limit) => Err(exceeded(limit).into()),
-            ValueAnswer::Rewound => Err(StateError::Store(
-                "the store has lost what was last written, as after a restored backup, so nothing was stored; retry"
-                    .to_owned(),
-            )),
-            _ => Err(other_answer()),
-        }
+        self.put(namespace, key, version, value, None).await
     }
 
     async fn list(&mut self) -> Result<Vec<Summary>, StateError> {
         let mut all = Vec::new();
         let mut after = String::new();
         loop {
-            let call = ValueCall::Owners { after };
+            let call = ValueCall::Owners { user: None, after };
             let ValueAnswer::Owners(owners) = self.ask(&call).await? else {
                 return Err(other_answer());
             };
@@ -141,8 +166,61 @@ impl<S: ValueStore> Shelf for Shared<S> {
         Ok(all)
     }
 
+    async fn list_some(&mut self, user: Option<&str>) -> Result<Vec<Summary>, StateError> {
+        let call = ValueCall::Owners {
+            user: user.map(some),
+            after: String::new(),
+        };
+        let ValueAnswer::Owners(owners) = self.ask(&call).await? else {
+            return Err(other_answer());
+        };
+        let mut found: Vec<_> = owners.iter().map(summary).collect();
+        found.sort_by(|one, other| one.namespace.cmp(&other.namespace));
+        Ok(found)
+    }
+
+    async fn totals(&mut self, user: Option<&str>) -> Result<Totals, StateError> {
+        let call = ValueCall::Count {
+            user: user.map(some),
+        };
+        let ValueAnswer::Counted(count) = self.ask(&call).await? else {
+            return Err(other_answer());
+        };
+        Ok(Totals {
+            namespaces: count.owners,
+            users: count.users,
+            values: count.values,
+            bytes: count.bytes,
+        })
+    }
+
+    async fn select(&mut self, selection: &Selection<'_>, after: &str) -> Result<Page, StateError> {
+        let call = ValueCall::Select {
+            extension: some(selection.extension),
+            key: escaped(selection.key),
+            user: selection.user.map(some),
+            // What a value counts.
+            longest: size(selection.key, "").saturating_add(selection.longest),
+            after: after.to_owned(),
+        };
+        let ValueAnswer::Selected(found) = self.ask(&call).await? else {
+            return Err(other_answer());
+        };
+        let next = found.last().map(|last| last.owner.digest.clone());
+        let values = found.iter().map(|one| Selected {
+            namespace: namespace(&one.owner),
+            value: plain(&one.value),
+            changed: time(one.changed),
+        });
+        Ok(Page {
+            values: values.collect(),
+            next,
+        })
+    }
+
     async fn remove(&mut self, filter: &Filter) -> Result<Removed, StateError> {
         let extension = filter.extension.as_deref().map(some);
+        let user = filter.user.as_deref().map(some);
         let project = filter.project.as_deref().map(folder).transpose()?;
         let project = project.map(some);
         let mut removed = Removed::default();
@@ -150,6 +228,7 @@ impl<S: ValueStore> Shelf for Shared<S> {
         loop {
             let call = ValueCall::Wipe {
                 extension: extension.clone(),
+                user: user.clone(),
                 project: project.clone(),
                 after,
             };
@@ -211,15 +290,19 @@ fn owner(namespace: &Namespace) -> Result<ValueOwner, LimitError> {
     })
 }
 
+/// The namespace of an owner.
+fn namespace(owner: &ValueOwner) -> Namespace {
+    Namespace {
+        extension: given(&owner.extension).unwrap_or_default(),
+        source: given(&owner.source).unwrap_or_default(),
+        user: given(&owner.user),
+        project: given(&owner.project).map(PathBuf::from),
+    }
+}
+
 fn summary(found: &OwnerSummary) -> Summary {
-    let owner = &found.owner;
     Summary {
-        namespace: Namespace {
-            extension: given(&owner.extension).unwrap_or_default(),
-            source: given(&owner.source).unwrap_or_default(),
-            user: given(&owner.user),
-            project: given(&owner.project).map(PathBuf::from),
-        },
+        namespace: namespace(&found.owner),
         count: found.values,
         bytes: found.bytes,
         since: time(found.since),
@@ -255,6 +338,12 @@ fn plain(escaped: &str) -> String {
         }
     }
     text
+}
+
+/// A time for the store.
+fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or_default()
 }
 
 /// A time of the store, in milliseconds since 1970.

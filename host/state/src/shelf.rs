@@ -2,7 +2,7 @@
 
 use crate::database::Database;
 use crate::error::StateError;
-use crate::inventory::{Filter, Removed, Summary};
+use crate::inventory::{Filter, Page, Removed, Selection, Summary, Totals};
 use crate::namespace::Namespace;
 use crate::protocol::{Loaded, StoreOutcome};
 
@@ -28,6 +28,22 @@ pub trait Shelf {
     /// All namespaces, sorted.
     fn list(&mut self) -> impl Future<Output = Result<Vec<Summary>, StateError>>;
 
+    /// Some namespaces, of a user of a server or of all: [`PAGE`](crate::PAGE) at most.
+    fn list_some(
+        &mut self,
+        user: Option<&str>,
+    ) -> impl Future<Output = Result<Vec<Summary>, StateError>>;
+
+    /// Counts namespaces, those of a user of a server or all, and what they have.
+    fn totals(&mut self, user: Option<&str>) -> impl Future<Output = Result<Totals, StateError>>;
+
+    /// Some of the selected values, behind those of an earlier page: `after` is its `next`, or empty.
+    fn select(
+        &mut self,
+        selection: &Selection<'_>,
+        after: &str,
+    ) -> impl Future<Output = Result<Page, StateError>>;
+
     /// Removes namespaces with their values.
     fn remove(&mut self, filter: &Filter) -> impl Future<Output = Result<Removed, StateError>>;
 }
@@ -49,6 +65,18 @@ impl Shelf for Database {
 
     async fn list(&mut self) -> Result<Vec<Summary>, StateError> {
         Self::namespaces(self)
+    }
+
+    async fn list_some(&mut self, user: Option<&str>) -> Result<Vec<Summary>, StateError> {
+        Self::first(self, user)
+    }
+
+    async fn totals(&mut self, user: Option<&str>) -> Result<Totals, StateError> {
+        Self::count(self, user)
+    }
+
+    async fn select(&mut self, selection: &Selection<'_>, after: &str) -> Result<Page, StateError> {
+        Self::page(self, selection, after)
     }
 
     async fn remove(&mut self, filter: &Filter) -> Result<Removed, StateError> {

@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use acp_chain_channel::limits::{STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_VALUES};
+use acp_chain_channel::limits::{
+    STORED_BYTES, STORED_FOR, STORED_FOR_USER, STORED_IN_ALL, STORED_OF_USER, STORED_VALUES,
+};
 
 use crate::database::{Database, now};
 use crate::error::{Fault, StateError};
@@ -36,6 +38,8 @@ const LAST: &str = "SELECT last FROM versions";
 const NAMESPACES: &str = "SELECT COUNT(*) FROM namespaces";
 
 const ALL_BYTES: &str = "SELECT IFNULL(SUM(bytes), 0) FROM namespaces";
+
+const OF_USER: &str = "SELECT COUNT(*), IFNULL(SUM(bytes), 0) FROM namespaces WHERE user = ?1";
 
 const GET: &str = "SELECT value, version FROM entries WHERE namespace = ?1 AND key = ?2";
 
@@ -107,7 +111,8 @@ fn store(
     let stored = match (value, found, old) {
         (Some(value), found, old) => {
             let found = found.map_or_else(|| Found::add(&transaction, namespace), Ok)?;
-            found.put(&transaction, key, value, old.as_ref())?
+            let user = namespace.user.as_deref();
+            found.put(&transaction, user, key, value, old.as_ref())?
         }
         (None, Some(found), Some(old)) => {
             found.remove(&transaction, key, &old)?;
@@ -117,6 +122,12 @@ fn store(
     };
     transaction.commit()?;
     Ok(StoreOutcome::Stored { version: stored })
+}
+
+/// How many namespaces a user of a server has, and the size of all their values.
+fn holding(connection: &Connection, user: &str) -> Result<(u64, u64), Fault> {
+    let held = connection.query_row(OF_USER, (user,), |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(held?)
 }
 
 /// What a value counts.
@@ -162,6 +173,12 @@ impl Found {
     }
 
     fn add(connection: &Connection, namespace: &Namespace) -> Result<Self, Fault> {
+        if let Some(user) = &namespace.user {
+            let (of_user, _) = holding(connection, user)?;
+            if of_user >= STORED_FOR_USER {
+                return Err(LimitError::NamespacesOfUser.into());
+            }
+        }
         let namespaces: u64 = connection.query_row(NAMESPACES, (), |row| row.get(0))?;
         if namespaces >= STORED_FOR {
             return Err(LimitError::Namespaces.into());
@@ -190,6 +207,7 @@ impl Found {
     fn put(
         self,
         connection: &Connection,
+        user: Option<&str>,
         key: &str,
         value: &str,
         old: Option<&Entry>,
@@ -205,6 +223,12 @@ impl Found {
         if taken > freed {
             if bytes > STORED_BYTES {
                 return Err(LimitError::Bytes.into());
+            }
+            if let Some(user) = user {
+                let (_, of_user) = holding(connection, user)?;
+                if of_user + (taken - freed) > STORED_OF_USER {
+                    return Err(LimitError::AllOfUser.into());
+                }
             }
             let all: u64 = connection.query_row(ALL_BYTES, (), |row| row.get(0))?;
             if all + (taken - freed) > STORED_IN_ALL {

@@ -67,6 +67,7 @@ pub(crate) fn check_values(call: &ValueCall) -> Result<(), LimitError> {
             let limits = &new.limits;
             check_numbers(&[
                 new.bytes,
+                new.since,
                 new.seen,
                 limits.values,
                 limits.bytes,
@@ -74,18 +75,43 @@ pub(crate) fn check_values(call: &ValueCall) -> Result<(), LimitError> {
                 limits.bytes_of_user,
             ])
         }
-        ValueCall::Owners { after } => check_texts(&[short(after)]),
+        ValueCall::Owners { user, after } => {
+            check_texts(&[short(after)])?;
+            check_texts(&of_user(user.as_deref()))
+        }
+        ValueCall::Count { user } => check_texts(&of_user(user.as_deref())),
+        ValueCall::Select {
+            extension,
+            key,
+            user,
+            longest,
+            after,
+        } => {
+            check_texts(&[(&**extension, OF_OWNER), (&**key, VALUE_KEY), short(after)])?;
+            check_texts(&of_user(user.as_deref()))?;
+            check_numbers(&[*longest])
+        }
         ValueCall::Wipe {
             extension,
+            user,
             project,
             after,
         } => {
             let given = [extension, project].into_iter().flatten();
             let given = given.map(|text| (&**text, OF_OWNER));
-            let texts: Vec<_> = given.chain([short(after)]).collect();
+            let texts: Vec<_> = given
+                .chain([short(after)])
+                .chain(of_user(user.as_deref()))
+                .collect();
             check_texts(&texts)
         }
     }
+}
+
+/// The text of a user, if one is given.
+#[cfg(feature = "engines")]
+fn of_user(user: Option<&str>) -> Vec<(&str, usize)> {
+    user.map(|name| (name, VALUE_USER)).into_iter().collect()
 }
 
 #[cfg(feature = "engines")]

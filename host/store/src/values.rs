@@ -48,6 +48,8 @@ pub struct NewValue {
     /// What the value counts.
     pub bytes: u64,
     pub limits: ValueLimits,
+    /// When the first value of its owner was stored, if that is new here, as when it is moved from elsewhere; 0 is now.
+    pub since: u64,
     /// The largest version that the caller has seen, or 0: as in [`Call`](crate::Call).
     pub seen: u64,
 }
@@ -59,12 +61,24 @@ pub enum ValueCall {
     Load { digest: String, key: String },
     /// Stores a value over the version that it names, or removes that.
     Store(NewValue),
-    /// Lists owners with larger digests, in order.
-    Owners { after: String },
+    /// Lists owners with larger digests, in order: those of a user, or all.
+    Owners { user: Option<String>, after: String },
+    /// Counts owners, those of a user or all, and what they have.
+    Count { user: Option<String> },
+    /// Lists the values under a key of an extension's owners with larger digests, in order: those of a user, or all.
+    /// Values that count more than `longest` are left out.
+    Select {
+        extension: String,
+        key: String,
+        user: Option<String>,
+        longest: u64,
+        after: String,
+    },
     /// Removes the values of owners that have all of these properties and larger digests, in order: of some of them, since
     /// all of a large store take longer than a call may.
     Wipe {
         extension: Option<String>,
+        user: Option<String>,
         project: Option<String>,
         after: String,
     },
@@ -86,6 +100,8 @@ pub enum ValueAnswer {
     /// over, and its numbers are larger again.
     Rewound,
     Owners(Vec<OwnerSummary>),
+    Counted(ValueCount),
+    Selected(Vec<SelectedValue>),
     Wiped {
         owners: u64,
         values: u64,
@@ -116,9 +132,31 @@ pub struct OwnerSummary {
     pub changed: u64,
 }
 
+/// How much there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueCount {
+    pub owners: u64,
+    /// Different users of these owners.
+    pub users: u64,
+    pub values: u64,
+    pub bytes: u64,
+}
+
+/// A value of some owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectedValue {
+    pub owner: ValueOwner,
+    pub value: String,
+    /// When a value of this owner was last stored or removed.
+    pub changed: u64,
+}
+
 impl ValueCall {
     /// Whether it is one statement.
     pub(crate) fn is_single(&self) -> bool {
-        matches!(self, Self::Load { .. } | Self::Owners { .. })
+        matches!(
+            self,
+            Self::Load { .. } | Self::Owners { .. } | Self::Count { .. } | Self::Select { .. }
+        )
     }
 }

@@ -310,9 +310,21 @@ fixed! {
          each user",
         past it "the same".
 
+    /// How many proxies may have stored values for one user of a server: an eighth of those of all users, so that no user
+    /// keeps others from storing theirs.
+    "stored for user" STORED_FOR_USER: u64 as Count = STORED_FOR / 8;
+        "proxies that have stored values for one user of a server, each counted for every project; not in the store of \
+         replicas",
+        past it "the same".
+
     /// How many bytes all proxies may store: the database is read as a whole when it is opened, to find damage.
     "stored in all" STORED_IN_ALL: u64 as Size = 64 * MIB as u64;
         "bytes of all stored values and their keys; in the store of replicas, those of each user", past it "the same".
+
+    /// How many bytes all proxies may store for one user of a server: an eighth of those of all users, as above.
+    "stored of user" STORED_OF_USER: u64 as Size = STORED_IN_ALL / 8;
+        "bytes of all values that are stored for one user of a server, and their keys; not in the store of replicas",
+        past it "the same".
 
     /// How many requests about stored values wait at once: they take milliseconds, unless a disk hangs.
     "stored waiting" STORED_WAITING: usize as Count = 256;

@@ -31,11 +31,14 @@ struct What {
     /// The extension whose values they are
     #[arg(value_name = "EXTENSION")]
     extension: Option<String>,
+    /// The user of a server whose they are
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
     /// The folder of the project to which they belong
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
     /// Everything; a database that is damaged is replaced by an empty one
-    #[arg(long, conflicts_with_all = ["extension", "project"])]
+    #[arg(long, conflicts_with_all = ["extension", "user", "project"])]
     all: bool,
 }
 
@@ -105,6 +108,7 @@ impl What {
     fn filter(&self) -> Filter {
         Filter {
             extension: self.extension.clone(),
+            user: self.user.clone(),
             project: self.project.as_deref().map(root),
         }
     }

@@ -4,6 +4,8 @@ mod damage;
 mod model;
 mod processes;
 mod protocol;
+#[cfg(feature = "replicas")]
+mod transfer;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +15,8 @@ use std::time::SystemTime;
 use tempfile::TempDir;
 
 use acp_chain_channel::limits::{
-    STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_KEY, STORED_VALUE, STORED_VALUES,
+    STORED_BYTES, STORED_FOR, STORED_FOR_USER, STORED_IN_ALL, STORED_KEY, STORED_OF_USER,
+    STORED_VALUE, STORED_VALUES,
 };
 
 use super::*;
@@ -197,6 +200,7 @@ fn what_is_removed_is_what_the_filter_says() {
         let filter = Filter {
             extension: extension.map(str::to_owned),
             project: project.map(PathBuf::from),
+            ..Filter::default()
         };
         let summaries = database.namespaces().unwrap();
         let matching = summaries
@@ -273,8 +277,8 @@ fn a_project_whose_path_is_no_text_is_not_mistaken_for_another() {
     assert_eq!(database.exceeds(&named, "k", "v"), LimitError::Folder);
     database.put(&of("one"), "k", Some("v"));
     let filter = Filter {
-        extension: None,
         project: Some(folder),
+        ..Filter::default()
     };
     assert!(database.wipe(&filter).is_err());
     assert_eq!(database.get(&of("one"), "k").as_deref(), Some("v"));
@@ -324,6 +328,128 @@ fn all_proxies_together_are_bounded() {
     database.connection.execute(many, (STORED_FOR,)).unwrap();
     assert_eq!(database.exceeds(&one, "k", ""), LimitError::Namespaces);
     database.put(&two, "k", Some("v"));
+}
+
+/// A namespace of a user of a server.
+fn of_user(extension: &str, user: &str) -> Namespace {
+    Namespace {
+        user: Some(user.to_owned()),
+        ..of(extension)
+    }
+}
+
+#[test]
+fn no_user_of_a_server_keeps_others_from_storing_values() {
+    let (_folder, mut database) = database();
+    let (ann, two_of_ann) = (of_user("one", "ann"), of_user("two", "ann"));
+    let value = "x".repeat(STORED_VALUE);
+    let each = STORED_BYTES / size("00", &value);
+    // Namespaces of a user that are full, until the user is.
+    let mut refused = None;
+    for project in 0..=STORED_OF_USER / STORED_BYTES {
+        let namespace = Namespace {
+            project: Some(format!("/{project}").into()),
+            ..ann.clone()
+        };
+        for number in 0..each {
+            let key = format!("{number:02}");
+            let outcome = database.store(&namespace, &key, 0, Some(&value));
+            refused = refused.or(outcome.err());
+        }
+    }
+    let refused = refused.expect("there is a bound");
+    let told = refused.to_string();
+    assert!(
+        matches!(refused, StateError::Limit(LimitError::AllOfUser)),
+        "{told}"
+    );
+    assert!(told.contains("more than 8 MiB"), "{told}");
+    let of_ann = database.count(Some("ann")).unwrap();
+    assert!(of_ann.bytes <= STORED_OF_USER, "{of_ann:?}");
+    // Guards of others store what they have to, and so do those of the user who runs the server.
+    for namespace in [of_user("one", "bob"), of("one")] {
+        database.put(&namespace, "k", Some(&value));
+    }
+    // A value may become shorter, and then there is space.
+    let first = Namespace {
+        project: Some("/0".into()),
+        ..ann.clone()
+    };
+    database.put(&first, "00", Some(""));
+    database.put(&two_of_ann, "k", Some("v"));
+}
+
+#[test]
+fn no_user_of_a_server_takes_the_places_of_others() {
+    let (_folder, mut database) = database();
+    database.put(&of_user("one", "ann"), "k", Some("v"));
+    let many =
+        "WITH RECURSIVE number (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number WHERE n < ?1)
+        INSERT INTO namespaces (extension, source, user, since, changed, version, count, bytes)
+        SELECT n, '', 'ann', 0, 0, 0, 0, 0 FROM number";
+    let added = database.connection.execute(many, (STORED_FOR_USER,));
+    assert_eq!(added.unwrap() as u64, STORED_FOR_USER - 1);
+    let too_many = database.exceeds(&of_user("two", "ann"), "k", "v");
+    assert_eq!(too_many, LimitError::NamespacesOfUser);
+    database.put(&of_user("one", "ann"), "k", Some("instead"));
+    database.put(&of_user("two", "bob"), "k", Some("v"));
+    // Who runs the server makes room for one user.
+    let filter = Filter {
+        user: Some("ann".to_owned()),
+        ..Filter::default()
+    };
+    assert_eq!(database.wipe(&filter).unwrap().namespaces, STORED_FOR_USER);
+    database.put(&of_user("two", "ann"), "k", Some("v"));
+    assert_eq!(
+        database.get(&of_user("two", "bob"), "k").as_deref(),
+        Some("v")
+    );
+}
+
+#[test]
+fn what_there_is_is_counted_and_listed_in_parts() {
+    let (_folder, mut database) = database();
+    let users = PAGE + 10;
+    for number in 0..users {
+        let user = format!("user-{number:03}");
+        database.put(&of_user("one", &user), "k", Some("v"));
+    }
+    database.put(&of("one"), "k", Some("v"));
+    database.put(&of_user("two", "user-000"), "k", Some("v"));
+    database.put(&of_user("one", "user-000"), "other", Some("v"));
+    let all = database.count(None).unwrap();
+    let (users, values) = (users as u64, users as u64 + 3);
+    assert_eq!(
+        (all.namespaces, all.users, all.values),
+        (users + 2, users, values)
+    );
+    assert_eq!(database.of_users().unwrap().values, values - 1);
+    let one = database.count(Some("user-000")).unwrap();
+    assert_eq!((one.namespaces, one.users, one.values), (2, 1, 3));
+    assert_eq!(database.first(None).unwrap().len(), PAGE);
+    assert_eq!(database.first(Some("user-000")).unwrap().len(), 2);
+    let mut selection = Selection {
+        extension: "one",
+        key: "k",
+        user: None,
+        longest: 1,
+    };
+    let mut after = String::new();
+    let mut found = Vec::new();
+    loop {
+        let page = database.page(&selection, &after).unwrap();
+        assert!(page.values.len() <= PAGE);
+        let Some(next) = page.next else { break };
+        found.extend(page.values.into_iter().map(|one| one.namespace));
+        after = next;
+    }
+    found.sort();
+    found.dedup();
+    assert_eq!(found.len() as u64, users + 1);
+    selection.user = Some("user-001");
+    assert_eq!(database.page(&selection, "").unwrap().values.len(), 1);
+    selection.longest = 0;
+    assert!(database.page(&selection, "").unwrap().values.is_empty());
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn play(calls: Vec<(bool, Call)>) {
             Call::Wipe(extension) => {
                 let filter = Filter {
                     extension: extension.map(|extension| EXTENSIONS[extension].to_owned()),
-                    project: None,
+                    ..Filter::default()
                 };
                 let stays = |of: usize| extension.is_some_and(|extension| extension != of);
                 let before = (model.known.len(), model.values.len());

@@ -4,7 +4,8 @@
 use super::{Rules, VALUES, listed, number};
 use crate::engine::{Engine, Row, Unusable, Value};
 use crate::values::{
-    NewValue, OwnerSummary, StoredValue, ValueAnswer, ValueCall, ValueLimit, ValueOwner,
+    NewValue, OwnerSummary, SelectedValue, StoredValue, ValueAnswer, ValueCall, ValueCount,
+    ValueLimit, ValueOwner,
 };
 
 use self::Value::Text;
@@ -28,7 +29,7 @@ SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM acp_chain_value_ow
 
 const ADD: &str = "
 INSERT INTO acp_chain_value_owners (digest, extension, source, owner, project, since, changed, entries, bytes)
-VALUES ($1, $2, $3, $4, $5, {now}, {now}, 0, 0)
+VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 > 0 AND $6 < {now} THEN $6 ELSE {now} END, {now}, 0, 0)
 ";
 
 const COUNT: &str = "
@@ -45,13 +46,28 @@ const REMOVE: &str = "DELETE FROM acp_chain_values WHERE digest = $1 AND name = 
 
 const OWNERS: &str = "
 SELECT digest, extension, source, owner, project, entries, bytes, since, changed FROM acp_chain_value_owners
-WHERE digest > $1 ORDER BY digest LIMIT $2
+WHERE ($1 = 0 OR owner = $2) AND digest > $3 ORDER BY digest LIMIT $4
+";
+
+/// An owner without a user has an empty text.
+const TOTALS: &str = "
+SELECT COUNT(*), COUNT(DISTINCT NULLIF(owner, '')), CAST(COALESCE(SUM(entries), 0) AS BIGINT),
+    CAST(COALESCE(SUM(bytes), 0) AS BIGINT)
+FROM acp_chain_value_owners WHERE ($1 = 0 OR owner = $2)
+";
+
+const SELECT: &str = "
+SELECT o.digest, o.extension, o.source, o.owner, o.project, v.content, o.changed
+FROM acp_chain_value_owners o JOIN acp_chain_values v ON v.digest = o.digest AND v.name = $5
+WHERE ($1 = 0 OR o.owner = $2) AND o.digest > $3 AND o.extension = $6 AND v.bytes <= $7
+ORDER BY o.digest LIMIT $4
 ";
 
 /// In the order of digests, so that two that wipe at once never wait for each other.
 const CHOSEN: &str = "
 SELECT digest, entries FROM acp_chain_value_owners
-WHERE ($1 = 0 OR extension = $2) AND ($3 = 0 OR project = $4) AND digest > $5 ORDER BY digest LIMIT $6 {keeps_row}
+WHERE ($1 = 0 OR extension = $2) AND ($3 = 0 OR project = $4) AND ($5 = 0 OR owner = $6) AND digest > $7
+ORDER BY digest LIMIT $8 {keeps_row}
 ";
 
 const WIPE: &str = "DELETE FROM acp_chain_value_owners WHERE digest = $1";
@@ -84,14 +100,36 @@ impl<E: Engine> Rules<'_, E> {
                 }
                 self.store_value(new).await
             }
-            ValueCall::Owners { after } => self.value_owners(after).await,
+            ValueCall::Owners { user, after } => self.value_owners(user.as_deref(), after).await,
+            ValueCall::Count { user } => self.value_totals(user.as_deref()).await,
+            ValueCall::Select {
+                extension,
+                key,
+                user,
+                longest,
+                after,
+            } => {
+                let [is_of_one, of_user] = if_given(user.as_deref());
+                let values = [
+                    is_of_one,
+                    of_user,
+                    Text(after),
+                    listed(),
+                    Text(key),
+                    Text(extension),
+                    number(*longest),
+                ];
+                let found = self.list(SELECT, &values, selected).await?;
+                Ok(ValueAnswer::Selected(found))
+            }
             ValueCall::Wipe {
                 extension,
+                user,
                 project,
                 after,
             } => {
-                self.wipe_values(extension.as_deref(), project.as_deref(), after)
-                    .await
+                let chosen = [extension, project, user].map(Option::as_deref);
+                self.wipe_values(chosen, after).await
             }
         }
     }
@@ -153,7 +191,9 @@ impl<E: Engine> Rules<'_, E> {
                 &owner.user,
                 &owner.project,
             ];
-            self.rows(ADD, &columns.map(|column| Text(column))).await?;
+            let [digest, extension, source, user, project] = columns.map(|column| Text(column));
+            let row = [digest, extension, source, user, project, number(new.since)];
+            self.rows(ADD, &row).await?;
         }
         let version = self.number(E::DIALECT.next, &[]).await?;
         let [digest, key] = entry;
@@ -199,30 +239,38 @@ impl<E: Engine> Rules<'_, E> {
         Ok(())
     }
 
-    async fn value_owners(&mut self, after: &str) -> Result<ValueAnswer, Unusable> {
-        let rows = self.rows(OWNERS, &[Text(after), listed()]).await?;
-        let owners: Result<_, Unusable> = rows.iter().map(summary).collect();
-        Ok(ValueAnswer::Owners(owners?))
-    }
-
-    async fn wipe_values(
+    async fn value_owners(
         &mut self,
-        extension: Option<&str>,
-        project: Option<&str>,
+        user: Option<&str>,
         after: &str,
     ) -> Result<ValueAnswer, Unusable> {
-        let is_given = |text: Option<&str>| number(u64::from(text.is_some()));
-        let values = [
-            is_given(extension),
-            Text(extension.unwrap_or_default()),
-            is_given(project),
-            Text(project.unwrap_or_default()),
-            Text(after),
-            number(WIPED_AT_ONCE as u64),
-        ];
-        let chosen = self.rows(CHOSEN, &values).await?;
+        let [is_of_one, of_user] = if_given(user);
+        let values = [is_of_one, of_user, Text(after), listed()];
+        let owners = self.list(OWNERS, &values, summary).await?;
+        Ok(ValueAnswer::Owners(owners))
+    }
+
+    async fn value_totals(&mut self, user: Option<&str>) -> Result<ValueAnswer, Unusable> {
+        let row = self.row(TOTALS, &if_given(user)).await?;
+        Ok(ValueAnswer::Counted(ValueCount {
+            owners: row.number(0)?,
+            users: row.number(1)?,
+            values: row.number(2)?,
+            bytes: row.number(3)?,
+        }))
+    }
+
+    /// Wipes some owners of this extension, project and user.
+    async fn wipe_values(
+        &mut self,
+        chosen: [Option<&str>; 3],
+        after: &str,
+    ) -> Result<ValueAnswer, Unusable> {
+        let mut values: Vec<_> = chosen.into_iter().flat_map(if_given).collect();
+        values.extend([Text(after), number(WIPED_AT_ONCE as u64)]);
+        let owners = self.rows(CHOSEN, &values).await?;
         let (mut wiped, mut last) = (0, None);
-        for owner in &chosen {
+        for owner in &owners {
             let digest = owner.text(0)?;
             self.rows(WIPE_VALUES, &[Text(&digest)]).await?;
             self.rows(WIPE, &[Text(&digest)]).await?;
@@ -230,11 +278,35 @@ impl<E: Engine> Rules<'_, E> {
             last = Some(digest);
         }
         Ok(ValueAnswer::Wiped {
-            owners: chosen.len() as u64,
+            owners: owners.len() as u64,
             values: wiped,
             last,
         })
     }
+}
+
+/// Two parameters: whether a text is given, and the text.
+fn if_given(text: Option<&str>) -> [Value<'_>; 2] {
+    let is_given = number(u64::from(text.is_some()));
+    [is_given, Text(text.unwrap_or_default())]
+}
+
+fn owner(row: &Row) -> Result<ValueOwner, Unusable> {
+    Ok(ValueOwner {
+        digest: row.text(0)?,
+        extension: row.text(1)?,
+        source: row.text(2)?,
+        user: row.text(3)?,
+        project: row.text(4)?,
+    })
+}
+
+fn selected(row: &Row) -> Result<SelectedValue, Unusable> {
+    Ok(SelectedValue {
+        owner: owner(row)?,
+        value: row.text(5)?,
+        changed: row.number(6)?,
+    })
 }
 
 fn holding(row: &Row) -> Result<Holding, Unusable> {
@@ -246,13 +318,7 @@ fn holding(row: &Row) -> Result<Holding, Unusable> {
 
 fn summary(row: &Row) -> Result<OwnerSummary, Unusable> {
     Ok(OwnerSummary {
-        owner: ValueOwner {
-            digest: row.text(0)?,
-            extension: row.text(1)?,
-            source: row.text(2)?,
-            user: row.text(3)?,
-            project: row.text(4)?,
-        },
+        owner: owner(row)?,
         values: row.number(5)?,
         bytes: row.number(6)?,
         since: row.number(7)?,

@@ -213,17 +213,20 @@ async fn what_is_removed_is_what_the_filter_says(shelf: &mut impl Shelf) {
         put(shelf, namespace, "k", Some("v")).await;
         put(shelf, namespace, "other", Some("v")).await;
     }
-    let scenes: [(Option<&str>, Option<&str>, &[usize]); 6] = [
-        (Some("three"), None, &[]),
-        (None, Some("/work/inner"), &[]),
-        (Some("one"), Some("/work"), &[1]),
-        (None, Some("/work"), &[3]),
-        (Some("two"), None, &[2]),
-        (None, None, &[0]),
+    let scenes: [(Option<&str>, Option<&str>, Option<&str>, &[usize]); 8] = [
+        (Some("three"), None, None, &[]),
+        (None, None, Some("/work/inner"), &[]),
+        (Some("two"), Some("bob"), None, &[]),
+        (None, Some("bob"), Some("/work"), &[]),
+        (Some("one"), None, Some("/work"), &[1]),
+        (None, Some("ann"), Some("/work"), &[3]),
+        (None, Some("bob"), None, &[0]),
+        (None, None, None, &[2]),
     ];
-    for (extension, project, gone) in scenes {
+    for (extension, user, project, gone) in scenes {
         let filter = Filter {
             extension: extension.map(str::to_owned),
+            user: user.map(str::to_owned),
             project: project.map(PathBuf::from),
         };
         let summaries = shelf.list().await.unwrap();
@@ -253,7 +256,7 @@ async fn any_number_of_them_is_removed(shelf: &mut impl Shelf) {
     put(shelf, &of("two", None), "k", Some("v")).await;
     let filter = Filter {
         extension: Some("one".to_owned()),
-        project: None,
+        ..Filter::default()
     };
     let expected = Removed {
         namespaces: MANY,
