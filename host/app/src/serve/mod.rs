@@ -7,6 +7,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `store` | what replicas must know together, and the process that has it |
+//! | `kept` | what proxies keep for the users, for operators |
 //! | `server` | the server that has opened everything: gives up rights, and serves |
 //! | `chains` | the parts that all chains share, and starting a chain |
 //! | `pressure` | when new connections are rejected |
@@ -16,6 +17,7 @@
 
 mod access;
 mod chains;
+pub mod kept;
 pub mod keys;
 mod numbers;
 mod pressure;
@@ -74,6 +76,9 @@ pub fn open(
         ..options
     };
     let store = StoreProcess::start(&set, options.log.as_deref())?;
+    if let Some(unused) = store::unused_values(&set) {
+        report.warns(&unused);
+    }
     let others = options.plan(Role::Agent)?;
     let routes = plan_routes(set.routes, &options)?;
     let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);

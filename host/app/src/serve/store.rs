@@ -9,7 +9,8 @@ use std::path::Path;
 use acp_chain_conductor::native::Supervisor;
 use acp_chain_remote::server::{SharedSettings, Watch};
 use acp_chain_rpc::json_lines::read_line;
-use acp_chain_state::{Filter, Removed, Summary};
+use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_state::{Database, Filter, Moved, Removed, Summary};
 use acp_chain_store::{Answer, Call, Client, Place, PostgresPlace};
 use acp_chain_system::worker::Worker;
 
@@ -94,6 +95,47 @@ pub fn list_values(set: &ServeSettings) -> Result<Vec<Summary>, ChainError> {
 /// Removes what proxies have stored for the users of a server, from its store.
 pub fn wipe_values(set: &ServeSettings, filter: &Filter) -> Result<Removed, ChainError> {
     acp_chain_state::wipe_shared(&shared_values(set)?, filter).map_err(ChainError::new)
+}
+
+/// Moves what proxies have stored for users of a server from the data folder into the store, if that has their values. If
+/// an error is returned, `moved` has what was moved before.
+pub fn move_values(set: &ServeSettings, moved: &mut Moved) -> Result<(), ChainError> {
+    let place = set.store.as_ref().and_then(place_of_values);
+    let (Some(place), Ok(path)) = (place, home::database()) else {
+        return Ok(());
+    };
+    let found = Database::find(&path).map_err(ChainError::new)?;
+    let Some(mut database) = found else {
+        return Ok(());
+    };
+    let mut shared = acp_chain_state::open_shared(&place).map_err(ChainError::new)?;
+    let all = acp_chain_state::move_values(&mut database, &mut shared, moved);
+    crate::runtime()?.block_on(all).map_err(ChainError::new)
+}
+
+/// What an operator is told if the data folder has values of users, and they are in the store instead.
+pub(super) fn unused_values(set: &ServeSettings) -> Option<String> {
+    if !has_values(set) {
+        return None;
+    }
+    let path = home::database().ok()?;
+    let found = Database::find(&path);
+    let counted = found.and_then(|found| found.map(|database| database.of_users()).transpose());
+    match counted {
+        Ok(None) => None,
+        Ok(Some(totals)) if totals.values == 0 => None,
+        Ok(Some(totals)) => Some(format!(
+            "{} has values that proxies have stored for users of a server ({}, of {} users). They are not used: those of \
+             this server are in its store. `acp-chain serve --migrate` moves them there, and `acp-chain state wipe --user \
+             NAME` removes what it leaves",
+            Untrusted::new(path.display()),
+            totals.values,
+            totals.users
+        )),
+        Err(error) => Some(format!(
+            "values that proxies may have stored before are not used, and cannot be looked at: {error}"
+        )),
+    }
 }
 
 fn shared_values(set: &ServeSettings) -> Result<PostgresPlace, ChainError> {

@@ -56,7 +56,8 @@ pub struct ServeArgs {
     /// are awake
     #[arg(long, value_name = "SECONDS")]
     sleep_seconds: Option<u32>,
-    /// Only make the tables of the store that config.toml names, or bring them up to date
+    /// Only make the tables of the store that config.toml names, or bring them up to date, and move values of the
+    /// server's users there that proxies have stored in the data folder
     #[arg(long)]
     pub migrate: bool,
 }

@@ -1,6 +1,7 @@
 //! `acp-chain serve`: a chain for each client that connects over HTTP or WebSocket.
 
 mod args;
+mod kept;
 mod replicas;
 pub mod token;
 
@@ -66,7 +67,7 @@ impl Serve {
         if migrates {
             let steps = serve::store::migrate(&settings)?;
             tell!("the store is up to date; that took {steps} steps");
-            return Ok(());
+            return kept::migrate(&settings);
         }
         let receipts = self.receipts.target(self.manifest.as_deref());
         let options = ChainOptions {

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use humantime::{format_duration, format_rfc3339_seconds};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use acp_chain_app::ChainError;
+use acp_chain_app::serve::kept::read;
 use acp_chain_app::serve::{ServeSettings, store};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_state::Summary;
 use acp_chain_store::{Answer, Call, Replica, ServedSession, UsedBudget, UsedSlots};
 
-use crate::state::{facts, line};
+use super::kept::{self, kept_facts, namespaces_facts};
 
-/// How many proxies that keep values are listed: as many as of everything else.
+/// How many of each the store lists at most.
 const LISTED: usize = 256;
 
 #[derive(Debug, clap::Subcommand)]
@@ -27,9 +27,12 @@ pub enum ServeCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct Status {
-    /// Only the sessions of this user
+    /// Only what is of this user
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
+    /// How many users and projects are listed, each, by what `brake` has counted: those who have spent most
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=256))]
+    top: u16,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,15 +60,16 @@ impl ServeCommand {
 
 impl Status {
     fn main(self, settings: &ServeSettings) -> Result<(), ChainError> {
-        let account = self.user.clone();
-        let kept = kept_values(settings, self.user.as_deref())?;
+        let user = self.user;
         let calls = [
             Call::Replicas,
-            Call::Sessions { user: self.user },
+            Call::Sessions { user: user.clone() },
             Call::Budgets {
-                account: account.clone(),
+                account: user.clone(),
             },
-            Call::Slots { account },
+            Call::Slots {
+                account: user.clone(),
+            },
         ];
         let (mut replicas, mut sessions) = (Vec::new(), Vec::new());
         let (mut budgets, mut slots) = (Vec::new(), Vec::new());
@@ -78,16 +82,19 @@ impl Status {
                 _ => {}
             }
         }
+        let kept = read(settings, user.as_deref(), self.top.into())?;
         if self.json {
-            let values: Vec<_> = kept.iter().map(facts).collect();
+            let hours = budgets.iter();
+            let hours = hours.map(|budget| budget_facts(budget, settings));
             say!(
                 "{:#}",
                 json!({
                     "replicas": replicas,
                     "sessions": sessions,
-                    "budgets": budgets,
+                    "budgets": hours.collect::<Vec<_>>(),
                     "slots": slots,
-                    "values": values,
+                    "kept": kept_facts(&kept),
+                    "values": namespaces_facts(&kept),
                 })
             );
             return Ok(());
@@ -99,24 +106,16 @@ impl Status {
             say!("There are no replicas.");
         }
         print_sessions(&sessions);
-        budgets.iter().for_each(print_budget);
-        slots.iter().for_each(print_slots);
-        for summary in &kept {
-            say!("{}", line(summary));
+        for budget in &budgets {
+            print_budget(budget, settings);
         }
+        slots.iter().for_each(print_slots);
+        if [sessions.len(), budgets.len(), slots.len()].contains(&LISTED) {
+            say!("there may be more of these: `--user NAME` lists those of a user");
+        }
+        kept::print(&kept);
         Ok(())
     }
-}
-
-/// What proxies keep in the store, such as what `brake` has counted: for a user or for all.
-fn kept_values(settings: &ServeSettings, user: Option<&str>) -> Result<Vec<Summary>, ChainError> {
-    if !store::has_values(settings) {
-        return Ok(Vec::new());
-    }
-    let mut all = store::list_values(settings)?;
-    all.retain(|one| user.is_none() || one.namespace.user.as_deref() == user);
-    all.truncate(LISTED);
-    Ok(all)
 }
 
 fn print(replica: &Replica) {
@@ -161,13 +160,33 @@ fn print_sessions(sessions: &[ServedSession]) {
     }
 }
 
-fn print_budget(budget: &UsedBudget) {
+/// How much may be used of a budget, by the settings of this machine.
+fn limit(budget: &UsedBudget, settings: &ServeSettings) -> Option<u64> {
+    let budgets = &settings.store.as_ref()?.budgets;
+    budgets.limit(&budget.kind, &budget.account)
+}
+
+/// A budget, as JSON.
+fn budget_facts(budget: &UsedBudget, settings: &ServeSettings) -> Value {
+    json!({
+        "account": budget.account,
+        "kind": budget.kind,
+        "used": budget.used,
+        "limit": limit(budget, settings),
+        "left": budget.left,
+    })
+}
+
+fn print_budget(budget: &UsedBudget, settings: &ServeSettings) {
     let account = quote(&budget.account, MAX_QUOTE);
     let kind = quote(&budget.kind, MAX_QUOTE);
     let left = Duration::from_secs(budget.left.div_ceil(1000));
+    let of = match limit(budget, settings) {
+        Some(limit) => format!("{} of {limit}", budget.used),
+        None => budget.used.to_string(),
+    };
     say!(
-        "{account} has used {} {kind}; the hour goes on for {}",
-        budget.used,
+        "{account} has used {of} {kind}; the hour goes on for {}",
         format_duration(left)
     );
 }

@@ -98,6 +98,7 @@ pub fn line(summary: &Summary) -> String {
     )
 }
 
-fn text(time: SystemTime) -> String {
+/// A time.
+pub fn text(time: SystemTime) -> String {
     format_rfc3339_seconds(time).to_string()
 }

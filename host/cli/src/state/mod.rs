@@ -5,7 +5,7 @@ mod wipe;
 
 use std::process::ExitCode;
 
-pub use self::list::{facts, line};
+pub use self::list::{facts, line, text};
 use crate::{Result, report};
 use acp_chain_app::home;
 use acp_chain_app::serve::ServeSettings;
@@ -35,7 +35,7 @@ fn server() -> Result<ServeSettings> {
 }
 
 /// Whose values they are, in words.
-fn owner(namespace: &Namespace) -> String {
+pub fn owner(namespace: &Namespace) -> String {
     let user = match &namespace.user {
         Some(user) => format!("the user {} of a server", quote(user, MAX_QUOTE)),
         None => "you".to_owned(),
@@ -51,6 +51,11 @@ fn owner(namespace: &Namespace) -> String {
 
 /// A number of values, in words.
 fn values(count: u64) -> String {
+    counted(count, "value")
+}
+
+/// A number of things, in words.
+pub fn counted(count: u64, thing: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
-    format!("{count} value{s}")
+    format!("{count} {thing}{s}")
 }

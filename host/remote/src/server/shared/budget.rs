@@ -40,6 +40,19 @@ pub struct Budgets {
     pub are_open: bool,
 }
 
+impl Budgets {
+    /// How much a user or a group may use of a budget, by its kind as the store has it; `None` if there is no such limit.
+    #[must_use]
+    pub fn limit(&self, kind: &str, account: &str) -> Option<u64> {
+        match kind {
+            PROMPTS => self.prompts_of_user,
+            PROMPTS_OF_GROUP => self.prompts_of_groups.get(account).copied(),
+            BYTES => self.bytes_of_user.map(Into::into),
+            _ => None,
+        }
+    }
+}
+
 /// Bytes that were drawn for a user, and are not used yet.
 #[derive(Debug)]
 pub(super) struct Part {
