@@ -1,20 +1,21 @@
 //! What a user may spend on a day, which `brake` counts in values that all replicas share.
 
 use std::fmt::Write;
+use std::fs::{self, File};
 use std::process::Output;
 use std::time::SystemTime;
 
 use acp_chain_postgres::Postgres;
-use acp_chain_state::{Namespace, Shared, Shelf};
+use acp_chain_state::{Database, Namespace, Shared, Shelf};
 use acp_chain_store::{Postgres as PostgresStore, PostgresPlace};
 use acp_chain_tests::host;
 use acp_chain_tests::postgres::start_postgres;
 use acp_chain_tests::wire::in_time;
 use futures_util::future::join_all;
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::super::served::{ServerProcess, Stream, prompt, text};
+use super::super::served::{AGENT, ServerProcess, Stream, prompt, text};
 use super::{Client, World};
 
 /// The words of a prompt in which the agent makes a call.
@@ -66,15 +67,20 @@ impl Braked {
         Self { server, world }
     }
 
-    /// Waits until a user has made so many calls, by what is stored.
-    async fn has_counted(&self, name: &str, calls: u64) {
+    /// What is stored.
+    fn values(&self) -> Shared<PostgresStore> {
         let place = PostgresPlace {
             url: self.server.url(),
             password: None,
             authorities: None,
             connections: 1,
         };
-        let mut values = Shared::new(PostgresStore::new(&place).unwrap());
+        Shared::new(PostgresStore::new(&place).unwrap())
+    }
+
+    /// Waits until a user has made so many calls, by what is stored.
+    async fn has_counted(&self, name: &str, calls: u64) {
+        let mut values = self.values();
         let counts = async {
             while counted(&mut values, name).await != Some(calls) {
                 tokio::task::yield_now().await;
@@ -233,6 +239,26 @@ async fn operators_see_and_remove_what_is_stored_for_users() {
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(status["values"].as_array().unwrap().len(), 1);
     assert_eq!(status["values"][0]["user"], "ann");
+    let kept = &status["kept"];
+    assert_eq!((&kept["users"], &kept["values"]), (&json!(1), &json!(1)));
+    let day = &kept["days"]["top"][0];
+    assert_eq!(day["user"], "ann");
+    assert_eq!(day["spent"]["tool-calls"], 1);
+    assert_eq!(kept["projects"]["top"], json!([]));
+    // What is of others is not read.
+    for (user, known) in [("ann", 1), ("bob", 0)] {
+        let mut command = world.command();
+        let asked = ["status", "--json", "--user", user, "--top", "1"];
+        let status = command.args(asked).output().await.unwrap();
+        let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+        let days = status["kept"]["days"]["top"].as_array().unwrap();
+        assert_eq!(days.len(), known);
+    }
+    let mut command = world.command();
+    let printed = command.arg("status").output().await.unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    assert!(printed.contains("ann, on 2"), "{printed}");
+    assert!(printed.contains(": 1 tool call"), "{printed}");
     // In the data folder there are none.
     let own = braked.state(&["list"]).await;
     let told = String::from_utf8(own.stderr).unwrap();
@@ -244,6 +270,71 @@ async fn operators_see_and_remove_what_is_stored_for_users() {
     // The running chain begins anew.
     let after = ann.turn(4, "echo passed").await;
     assert!(after.contains("passed"), "{after}");
+}
+
+#[tokio::test]
+async fn what_was_stored_before_there_was_a_store_is_moved_there_and_counts() {
+    let braked = Braked::new(1).await;
+    let world = &braked.world;
+    let one = world.replica("one").await;
+    Talk::of(&one, &world.bob).await.turn(3, CALL).await;
+    braked.has_counted("bob", 1).await;
+    // What a server without a store has counted for another user.
+    let mut values = braked.values();
+    let summaries = values.list().await.unwrap();
+    let of_bob = &summaries[0].namespace;
+    let record = values.load_value(of_bob, "day").await.unwrap().value;
+    let mut database = Database::open(&world.data.join("acp-chain/state/state.db")).unwrap();
+    for (user, value) in [(Some("ann"), record.as_deref()), (None, Some("mine"))] {
+        let namespace = Namespace {
+            user: user.map(str::to_owned),
+            ..of_bob.clone()
+        };
+        database.store(&namespace, "day", 0, value).unwrap();
+    }
+    drop(database);
+    // A replica says that this is there, and does not use it.
+    let log = world.path("told");
+    let mut command = world.serving("other", &[AGENT]);
+    command.stderr(File::create(&log).unwrap());
+    let other = ServerProcess::by(&mut command).await;
+    let told = fs::read_to_string(&log).unwrap();
+    assert!(told.contains("1, of 1 users"), "{told}");
+    assert!(told.contains("`acp-chain serve --migrate`"), "{told}");
+    let mut ann = Talk::of(&other, &world.ann).await;
+    let before = ann.turn(3, "echo passed").await;
+    assert!(before.contains("passed"), "{before}");
+    braked.has_counted("ann", 0).await;
+    // What brake has stored for ann by now is not replaced.
+    let told = migrated(world).await;
+    assert!(told.contains("the store has another value"), "{told}");
+    assert!(told.contains("state wipe --user NAME"), "{told}");
+    let wiped = braked.state(&["wipe", "--user", "ann", "--store", "--yes"]);
+    assert!(wiped.await.status.success());
+    let told = migrated(world).await;
+    assert!(
+        told.contains("1 value of the server's users moved"),
+        "{told}"
+    );
+    assert!(told.contains("no user of a server has them"), "{told}");
+    let after = ann.turn(4, "echo passed").await;
+    let limit = "the limit of 1 tool call for a day is reached";
+    assert!(after.contains(limit), "{after}");
+    let again = migrated(world).await;
+    assert!(!again.contains("moved"), "{again}");
+    let own = braked.state(&["list", "--json"]).await;
+    let own: Value = serde_json::from_slice(&own.stdout).unwrap();
+    assert_eq!(own["state"].as_array().unwrap().len(), 1);
+    assert_eq!(own["state"][0]["user"], Value::Null);
+}
+
+/// What an operator is told who brings the store up to date.
+async fn migrated(world: &World) -> String {
+    let mut command = world.command();
+    let output = in_time("its end", command.arg("--migrate").output());
+    let output = output.await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
 }
 
 #[tokio::test]
