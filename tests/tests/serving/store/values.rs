@@ -7,8 +7,8 @@ use acp_chain::limits::{
     STORED_BYTES, STORED_FOR, STORED_IN_ALL, STORED_KEY, STORED_VALUE, STORED_VALUES,
 };
 use acp_chain_state::{
-    Database, Filter, LimitError, Loaded, Namespace, Removed, Shared, Shelf, StateError,
-    StoreOutcome,
+    Database, Filter, LimitError, Loaded, Moved, Namespace, PAGE, Removed, Selection, Shared,
+    Shelf, StateError, StoreOutcome, Totals, move_values,
 };
 use acp_chain_store::{Embedded, Postgres};
 use acp_chain_tests::postgres::start_postgres;
@@ -39,6 +39,7 @@ async fn play(shelf: &mut impl Shelf) {
     what_is_removed_is_what_the_filter_says(shelf).await;
     any_number_of_them_is_removed(shelf).await;
     one_proxy_cannot_store_more_than_its_share(shelf).await;
+    what_is_kept_is_counted_and_selected_in_parts(shelf).await;
 }
 
 #[tokio::test]
@@ -295,6 +296,133 @@ async fn one_proxy_cannot_store_more_than_its_share(shelf: &mut impl Shelf) {
     assert_eq!(summary.count, most + 1);
     assert!(summary.bytes <= STORED_BYTES);
     clear(shelf).await;
+}
+
+async fn what_is_kept_is_counted_and_selected_in_parts(shelf: &mut impl Shelf) {
+    assert_eq!(shelf.totals(None).await.unwrap(), Totals::default());
+    let users = PAGE + 4;
+    for number in 0..users {
+        let user = format!("user-{number:03}");
+        put(shelf, &of("one", Some(&user)), "day", Some("\\v")).await;
+    }
+    put(shelf, &of("one", None), "day", Some("mine")).await;
+    put(shelf, &of("two", Some("user-000")), "day", Some("v")).await;
+    put(shelf, &of("one", Some("user-000")), "other", Some("v")).await;
+    let totals = shelf.totals(None).await.unwrap();
+    let users = users as u64;
+    assert_eq!((totals.namespaces, totals.users), (users + 2, users));
+    assert_eq!(totals.values, users + 3);
+    let one = shelf.totals(Some("user-000")).await.unwrap();
+    assert_eq!((one.namespaces, one.users, one.values), (2, 1, 3));
+    assert_eq!(one.bytes, 3 * 64 + 3 + 3 + 5 + 2 + 1 + 1);
+    assert_eq!(
+        shelf.totals(Some("nobody")).await.unwrap(),
+        Totals::default()
+    );
+    assert_eq!(shelf.list_some(None).await.unwrap().len(), PAGE);
+    let listed = shelf.list_some(Some("user-000")).await.unwrap();
+    let extensions = listed.iter().map(|one| &*one.namespace.extension);
+    assert_eq!(extensions.collect::<Vec<_>>(), ["one", "two"]);
+    let mut selection = Selection {
+        extension: "one",
+        key: "day",
+        user: None,
+        longest: 2,
+    };
+    let (mut found, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = shelf.select(&selection, &after).await.unwrap();
+        assert!(page.values.len() <= PAGE);
+        found.extend(page.values);
+        match page.next {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    // One is too long.
+    assert_eq!(found.len() as u64, users);
+    assert!(found.iter().all(|one| one.value == "\\v"));
+    found.sort_by(|one, other| one.namespace.cmp(&other.namespace));
+    assert_eq!(found[1].namespace, of("one", Some("user-001")));
+    selection.user = Some("user-001");
+    let page = shelf.select(&selection, "").await.unwrap();
+    assert_eq!(page.values.len(), 1);
+    selection.key = "other";
+    let page = shelf.select(&selection, "").await.unwrap();
+    assert_eq!((page.values.len(), page.next), (0, None));
+    clear(shelf).await;
+}
+
+#[tokio::test]
+async fn rows_that_others_have_written_are_errors_and_stay() {
+    let server = start_postgres();
+    let url = server.url();
+    let mut shelf = Shared::new(postgres(&url).await);
+    let one = of("one", Some("ann"));
+    let version = put(&mut shelf, &one, "k", Some("v")).await;
+    let raw = connect(&url).await;
+    raw.batch_execute("UPDATE acp_chain_values SET version = -1")
+        .await
+        .unwrap();
+    let loaded = shelf.load_value(&one, "k").await.unwrap_err();
+    assert!(loaded.to_string().contains("below 0"), "{loaded}");
+    let refused = shelf.store_value(&one, "k", version, Some("w")).await;
+    assert!(refused.unwrap_err().to_string().contains("below 0"));
+    let set = format!(
+        "UPDATE acp_chain_values SET version = {version}; UPDATE acp_chain_value_owners SET entries = -1"
+    );
+    raw.batch_execute(&set).await.unwrap();
+    let listed = shelf.list().await.unwrap_err();
+    assert!(listed.to_string().contains("below 0"), "{listed}");
+    let refused = shelf.store_value(&one, "k", version, Some("w")).await;
+    assert!(refused.unwrap_err().to_string().contains("below 0"));
+    raw.batch_execute("UPDATE acp_chain_value_owners SET entries = 1")
+        .await
+        .unwrap();
+    assert_eq!(get(&mut shelf, &one, "k").await.as_deref(), Some("v"));
+    // A row of an owner whose texts are not ours is no owner of these values.
+    let other = "INSERT INTO acp_chain_value_owners \
+                 VALUES ('zz', 'x', 'y', 'ann', 'z', 0, 0, 0, 0)";
+    raw.batch_execute(other).await.unwrap();
+    let summaries = shelf.list().await.unwrap();
+    assert_eq!(summaries.len(), 2);
+    assert_eq!(summaries.iter().filter(|one| one.count > 0).count(), 1);
+}
+
+#[tokio::test]
+async fn values_of_a_database_are_moved_once_by_however_many() {
+    let server = start_postgres();
+    let url = server.url();
+    postgres(&url).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state/state.db");
+    let mut database = Database::open(&path).unwrap();
+    let ann = of("brake", Some("ann"));
+    for number in 0..MANY {
+        put(&mut database, &ann, &number.to_string(), Some("v")).await;
+    }
+    put(&mut database, &of("brake", None), "day", Some("mine")).await;
+    let moves = join_all((0..4).map(|_| {
+        let (url, path) = (&url, &path);
+        async move {
+            let mut database = Database::open(path).unwrap();
+            let (mut shelf, mut moved) = (Shared::new(unprepared(url)), Moved::default());
+            move_values(&mut database, &mut shelf, &mut moved)
+                .await
+                .unwrap();
+            moved
+        }
+    }));
+    let moves = moves.await;
+    let added: u64 = moves.iter().map(|moved| moved.added).sum();
+    assert_eq!(added, MANY as u64);
+    assert!(moves.iter().all(|moved| moved.refused == 0), "{moves:?}");
+    let mut shelf = Shared::new(unprepared(&url));
+    let totals = shelf.totals(None).await.unwrap();
+    assert_eq!((totals.namespaces, totals.values), (1, MANY as u64));
+    let left = database.list().await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].namespace, of("brake", None));
 }
 
 #[tokio::test]

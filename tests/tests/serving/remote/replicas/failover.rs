@@ -94,6 +94,28 @@ async fn a_session_goes_on_at_another_replica_in_postgres() {
 }
 
 #[tokio::test]
+async fn a_session_in_another_spelling_is_its_owners_at_all_replicas() {
+    let settings = "[serve]\nstore = \"embedded\"\nunknown-sessions = \"admit\"\n";
+    let world = World::new(settings).await;
+    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    let ann = Client::of(&one, &world.ann).await;
+    let session = ann.session(&mut ann.hears().await).await;
+    let bob = Client::of(&other, &world.bob).await;
+    for spelling in [
+        session.clone(),
+        session.to_uppercase(),
+        session.replace('-', "%2d"),
+        format!("./{session}"),
+        format!("urn:uuid:{session}"),
+    ] {
+        let refused = bob.load(&spelling).await;
+        assert_eq!(refused.status(), 404, "{spelling}");
+    }
+    // One that nobody owns is admitted here.
+    assert_eq!(bob.load("of-nobody").await.status(), 202);
+}
+
+#[tokio::test]
 async fn a_replica_that_is_asked_to_stop_leaves_its_sessions_to_others_at_once() {
     let world = World::new("[serve]\nstore = \"embedded\"\n").await;
     let (one, other) = (world.replica("one").await, world.replica("other").await);

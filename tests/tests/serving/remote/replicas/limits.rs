@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use acp_chain_tests::host;
 use acp_chain_tests::postgres::start_postgres;
 use rustix::process::Signal;
+use serde_json::json;
 
 use super::super::served::prompt;
 use super::{Client, KEY, World, begin, seconds};
@@ -45,19 +46,19 @@ async fn prompts_at_two_replicas() -> Vec<u16> {
 }
 
 #[tokio::test]
-async fn bytes_are_counted() {
+async fn bytes_are_counted_at_all_replicas() {
     loop {
         let begun = hour();
         let settings =
-            "[serve]\nstore = \"embedded\"\n[serve.limits]\nbytes-per-hour-per-user = \"2 KiB\"\n";
+            "[serve]\nstore = \"embedded\"\n[serve.limits]\nbytes-per-hour-per-user = \"8 KiB\"\n";
         let world = World::new(settings).await;
-        let one = world.replica("one").await;
-        let ann = Client::of(&one, &world.ann).await;
-        let session = ann.session(&mut ann.hears().await).await;
-        let words = format!("echo {}", "x".repeat(1024));
+        let (one, other) = (world.replica("one").await, world.replica("other").await);
+        let words = format!("echo {}", "x".repeat(4096));
         let mut statuses = Vec::new();
-        for id in [3, 4] {
-            let sent = ann.says(&prompt(&session, id, &words)).await;
+        for served in [&one, &other] {
+            let ann = Client::of(served, &world.ann).await;
+            let session = ann.session(&mut ann.hears().await).await;
+            let sent = ann.says(&prompt(&session, 3, &words)).await;
             assert!(sent.status() == 202 || seconds(&sent) <= 3600);
             statuses.push(sent.status().as_u16());
         }
@@ -65,6 +66,35 @@ async fn bytes_are_counted() {
             break assert_eq!(statuses, [202, 429]);
         }
     }
+}
+
+#[tokio::test]
+async fn sessions_are_limited_over_all_replicas() {
+    let settings = "[serve]\nstore = \"embedded\"\n[serve.limits]\nsessions-per-user = 1\n";
+    let world = World::new(settings).await;
+    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    let (first, second, bob) = (
+        Client::of(&one, &world.ann).await,
+        Client::of(&other, &world.ann).await,
+        Client::of(&other, &world.bob).await,
+    );
+    let session = first.session(&mut first.hears().await).await;
+    let mut stream = second.hears().await;
+    let told = loop {
+        let params = json!({"cwd": "/", "mcpServers": []});
+        let asked = json!({"jsonrpc": "2.0", "id": 2, "method": "session/new", "params": params});
+        assert_eq!(second.says(&asked).await.status(), 202);
+        let answer = stream.next().await.unwrap();
+        let told = answer["error"]["message"].as_str().unwrap().to_owned();
+        // Its agent gave it the name of the first one.
+        if !told.contains("a name of its own") {
+            break told;
+        }
+    };
+    assert!(told.contains("your limit of open sessions"), "{told}");
+    bob.session(&mut bob.hears().await).await;
+    first.delete().await;
+    second.load_in_time(&session).await;
 }
 
 /// Plays the scene in which users and a group have as many connections and turns as may be, and a replica is killed.

@@ -68,6 +68,46 @@ async fn operators_see_replicas_and_end_what_they_serve() {
 }
 
 #[tokio::test]
+async fn operators_end_a_session_and_a_user_at_whichever_replica() {
+    let world = World::new("[serve]\nstore = \"embedded\"\n").await;
+    let (one, other) = (world.replica("one").await, world.replica("other").await);
+    let (first, second, bob) = (
+        Client::of(&one, &world.ann).await,
+        Client::of(&other, &world.ann).await,
+        Client::of(&other, &world.bob).await,
+    );
+    let (mut of_first, mut of_second, mut of_bob) =
+        (first.hears().await, second.hears().await, bob.hears().await);
+    let session = first.session(&mut of_first).await;
+    let kept = second.session(&mut of_second).await;
+    let ends = async |what: [&str; 2]| {
+        let mut command = world.command();
+        let ended = command.arg("end").args(what).output().await.unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+    };
+    assert_ne!(session, kept);
+    ends(["--session", &session]).await;
+    assert_eq!(of_first.next().await, None);
+    let sent = second.says(&prompt(&kept, 3, "echo still here")).await;
+    assert_eq!(sent.status(), 202);
+    ends(["--user", "ann"]).await;
+    assert_eq!(of_second.next().await, None);
+    bob.session(&mut of_bob).await;
+    // A user may connect again, and the session is there. The first replica may not have ended all yet.
+    let again = Client::of(&other, &world.ann).await;
+    again.load_in_time(&session).await;
+}
+
+#[tokio::test]
+async fn the_connection_to_the_store_is_that_of_a_process_of_its_own() {
+    let world = World::new("[serve]\nstore = \"embedded\"\n").await;
+    let one = world.replica("one").await;
+    let words = one.children().concat();
+    let processes = words.iter().filter(|word| *word == "keep-store");
+    assert_eq!(processes.count(), 1);
+}
+
+#[tokio::test]
 async fn a_server_without_its_store_does_not_start() {
     let mut server = start_postgres();
     let settings = format!("[serve]\nstore = {:?}\n", server.url());
