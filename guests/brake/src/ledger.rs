@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, Period};
 
-/// An account as it is stored.
+/// An account as it is stored. Operators of servers see it, too (`host/app/src/serve/kept.rs`).
 #[derive(Default, Deserialize, Serialize)]
 struct Record {
     /// The day; empty for a project.
