@@ -120,9 +120,34 @@ impl Postgres {
             programs: programs.to_owned(),
             settings: Vec::new(),
             folder,
-            process: ready(process)?,
+            process: ready(process, READY)?,
             port: PORT,
         })
+    }
+
+    /// Starts an asynchronous standby of this server, which has ended: with a copy of its data, in a folder of its own. It
+    /// follows this server while both run, and takes over when it is asked to (`pg_promote`).
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub fn standby(&self) -> io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let copied = Command::new("cp")
+            .arg("-a")
+            .arg(self.folder.path().join("data"))
+            .arg(folder.path())
+            .status()?;
+        if !copied.success() {
+            return Err(io::Error::other("its data cannot be copied"));
+        }
+        fs::write(folder.path().join(STANDBY), "")?;
+        let mut settings = self.settings.clone();
+        settings.push(format!(
+            "primary_conninfo=host={} port={} user=chain",
+            self.folder.path().display(),
+            self.port
+        ));
+        Self::start_in(folder, &self.programs, settings, self.port)
     }
 
     fn start_in(
@@ -167,8 +192,18 @@ impl Postgres {
     /// The address of its database.
     #[must_use]
     pub fn url(&self) -> String {
+        format!("postgres://chain@{}/postgres", self.host())
+    }
+
+    /// The address of its database, or else of another server's.
+    #[must_use]
+    pub fn url_or(&self, other: &Self) -> String {
+        format!("postgres://chain@{},{}/postgres", self.host(), other.host())
+    }
+
+    fn host(&self) -> String {
         let folder = self.folder.path().to_string_lossy().replace('/', "%2F");
-        format!("postgres://chain@{folder}:{}/postgres", self.port)
+        format!("{folder}:{}", self.port)
     }
 
     /// Ends the server at once, as a failure would.
@@ -317,11 +352,22 @@ fn run(programs: &Path, settings: &[String], folder: &Path) -> io::Result<Child>
     for setting in settings {
         command.args(["-c", setting]);
     }
-    ready(command.spawn()?)
+    let is_standby = folder.join(STANDBY).exists();
+    ready(
+        command.spawn()?,
+        if is_standby { READY_TO_READ } else { READY },
+    )
 }
 
-/// Waits until a server can be reached.
-fn ready(mut process: Child) -> io::Result<Child> {
+/// The file by which a server is a standby.
+const STANDBY: &str = "data/standby.signal";
+
+/// What a server logs when it can be reached, and what one does that is a standby.
+const READY: &str = "ready to accept connections";
+const READY_TO_READ: &str = "ready to accept read-only connections";
+
+/// Waits until a server logs this sign.
+fn ready(mut process: Child, sign: &str) -> io::Result<Child> {
     let log = process.stderr.take().expect("it is piped");
     let mut lines = BufReader::new(log).lines();
     let mut told = Vec::new();
@@ -330,7 +376,7 @@ fn ready(mut process: Child) -> io::Result<Child> {
             let why = format!("PostgreSQL has ended: {told:#?}");
             return Err(io::Error::other(why));
         };
-        let is_ready = line.contains("ready to accept connections");
+        let is_ready = line.contains(sign);
         told.push(line);
         if is_ready {
             break;

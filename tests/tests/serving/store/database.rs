@@ -10,6 +10,7 @@ use acp_chain_tests::link::Link;
 use acp_chain_tests::postgres::{
     start_encrypted_postgres, start_postgres, start_postgres_on_small_disk,
 };
+use acp_chain_tests::wire::in_time;
 use futures_util::future::join_all;
 
 use super::{LONG, begin, done, has_begun, leased, name, postgres, registered, take, unprepared};
@@ -166,6 +167,70 @@ async fn a_restored_backup_is_noticed_however_little_it_lost() {
         matches!(taken, Answer::Resting { again } if again > 0),
         "{taken:?}"
     );
+}
+
+#[tokio::test]
+async fn a_standby_that_takes_over_without_the_last_writes_ends_all_and_owns_nothing_new() {
+    let mut server = start_postgres();
+    drop(postgres(&server.url()).await);
+    server.end();
+    let mut standby = server.standby().unwrap();
+    server.start_again();
+    // Of both, the standby is passed over.
+    let both = standby.url_or(&server);
+    let mut store = unprepared(&both);
+    let one = registered(&mut store, "one", LONG).await;
+    let fence = leased(&mut store, &name("one", "ann"), &one).await;
+    assert!(has_begun(&done(&mut store, begin(&fence, &one, "k")).await));
+    follows(&standby.url()).await;
+    standby.end();
+    // What the standby never gets.
+    leased(&mut store, &name("two", "ann"), &one).await;
+    server.end();
+    standby.start_again();
+    let raw = connect(&standby.url()).await;
+    raw.batch_execute("SELECT pg_promote()").await.unwrap();
+    // No number tells of it: this caller has seen none.
+    let mut store = unprepared(&both);
+    let beat = Call::Beat {
+        holder: one,
+        lease: LONG,
+        seen: 0,
+    };
+    assert_eq!(done(&mut store, beat.clone()).await, Answer::Rewound);
+    assert_eq!(done(&mut store, beat).await, Answer::Gone);
+    let again = registered(&mut store, "one", LONG).await;
+    let taken = done(&mut store, take(&name("one", "ann"), &again, TakeRule::New)).await;
+    assert!(
+        matches!(taken, Answer::Resting { again } if again > 0),
+        "{taken:?}"
+    );
+    for (session, is_owned) in [("one", true), ("two", false)] {
+        let whose = Call::Whose {
+            name: name(session, "ann"),
+            spelling: session.to_owned(),
+        };
+        let owned = Answer::Owned {
+            exactly: is_owned,
+            alike: is_owned,
+            by_others: false,
+        };
+        assert_eq!(done(&mut store, whose).await, owned);
+    }
+}
+
+/// Waits until a standby has a prompt that its primary has.
+async fn follows(standby: &str) {
+    let raw = connect(standby).await;
+    let follows = async {
+        loop {
+            let count = raw.query_one("SELECT count(*) FROM acp_chain_prompts", &[]);
+            if count.await.unwrap().get::<_, i64>(0) == 1 {
+                break;
+            }
+        }
+    };
+    in_time("what the primary has", follows).await;
 }
 
 #[tokio::test]
