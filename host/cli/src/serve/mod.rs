@@ -27,6 +27,7 @@ Examples:
   acp-chain serve --trace trace.jsonl -- claude-agent-acp
   acp-chain serve --migrate
   acp-chain serve status
+  acp-chain serve status --user ann --json
   acp-chain serve end --user ann
 
 Exit codes:

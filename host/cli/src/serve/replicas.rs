@@ -19,7 +19,7 @@ const LISTED: usize = 256;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum ServeCommand {
-    /// List the replicas of the store that config.toml names, and the sessions that they serve
+    /// List the replicas of the store that config.toml names, the sessions that they serve, and what users have spent
     Status(Status),
     /// End the connections of a user, or with a session, at all replicas; the user may connect again
     End(End),

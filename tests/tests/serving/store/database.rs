@@ -172,7 +172,7 @@ async fn a_restored_backup_is_noticed_however_little_it_lost() {
 #[tokio::test]
 async fn a_standby_that_takes_over_without_the_last_writes_ends_all_and_owns_nothing_new() {
     let mut server = start_postgres();
-    drop(postgres(&server.url()).await);
+    postgres(&server.url()).await;
     server.end();
     let mut standby = server.standby().unwrap();
     server.start_again();

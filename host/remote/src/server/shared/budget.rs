@@ -183,3 +183,27 @@ fn give_back(account: &str, kind: &str, amount: u64) -> Call {
         amount,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_has_the_limit_of_its_kind() {
+        let budgets = Budgets {
+            prompts_of_user: Some(100),
+            prompts_of_groups: HashMap::from([("staff".to_owned(), 5000)]),
+            bytes_of_user: NonZeroU64::new(7),
+            are_open: false,
+        };
+        for (kind, account, limit) in [
+            (PROMPTS, "ann", Some(100)),
+            (PROMPTS_OF_GROUP, "staff", Some(5000)),
+            (PROMPTS_OF_GROUP, "ann", None),
+            (BYTES, "ann", Some(7)),
+            ("other", "ann", None),
+        ] {
+            assert_eq!(budgets.limit(kind, account), limit, "{kind}");
+        }
+    }
+}
