@@ -95,6 +95,21 @@ async fn a_store_of_a_newer_program_and_other_files_are_not_used() {
 }
 
 #[tokio::test]
+async fn a_store_that_another_program_has_locked_is_an_error_until_that_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path(&folder);
+    let mut store = Embedded::open(&path).unwrap();
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = store.carry_out(&Call::Replicas).await.unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains("another program has locked it"), "{told}");
+    raw.execute_batch("ROLLBACK").unwrap();
+    let answer = store.carry_out(&Call::Replicas).await;
+    assert_eq!(answer, Ok(Answer::Replicas(Vec::new())));
+}
+
+#[tokio::test]
 async fn the_end_of_the_process_is_an_error() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     ours.set_nonblocking(true).unwrap();
