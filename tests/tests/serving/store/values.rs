@@ -214,22 +214,22 @@ async fn what_is_removed_is_what_the_filter_says(shelf: &mut impl Shelf) {
         put(shelf, namespace, "k", Some("v")).await;
         put(shelf, namespace, "other", Some("v")).await;
     }
-    let scenes: [(Option<&str>, Option<&str>, Option<&str>, &[usize]); 8] = [
-        (Some("three"), None, None, &[]),
-        (None, None, Some("/work/inner"), &[]),
-        (Some("two"), Some("bob"), None, &[]),
-        (None, Some("bob"), Some("/work"), &[]),
-        (Some("one"), None, Some("/work"), &[1]),
-        (None, Some("ann"), Some("/work"), &[3]),
-        (None, Some("bob"), None, &[0]),
-        (None, None, None, &[2]),
+    let by = |extension: Option<&str>, user: Option<&str>, project: Option<&str>| Filter {
+        extension: extension.map(str::to_owned),
+        user: user.map(str::to_owned),
+        project: project.map(PathBuf::from),
+    };
+    let scenes: [(Filter, &[usize]); 8] = [
+        (by(Some("three"), None, None), &[]),
+        (by(None, None, Some("/work/inner")), &[]),
+        (by(Some("two"), Some("bob"), None), &[]),
+        (by(None, Some("bob"), Some("/work")), &[]),
+        (by(Some("one"), None, Some("/work")), &[1]),
+        (by(None, Some("ann"), Some("/work")), &[3]),
+        (by(None, Some("bob"), None), &[0]),
+        (by(None, None, None), &[2]),
     ];
-    for (extension, user, project, gone) in scenes {
-        let filter = Filter {
-            extension: extension.map(str::to_owned),
-            user: user.map(str::to_owned),
-            project: project.map(PathBuf::from),
-        };
+    for (filter, gone) in scenes {
         let summaries = shelf.list().await.unwrap();
         let matching = summaries
             .iter()
