@@ -409,7 +409,7 @@ fn no_user_of_a_server_takes_the_places_of_others() {
 #[test]
 fn what_there_is_is_counted_and_listed_in_parts() {
     let (_folder, mut database) = database();
-    let users = PAGE + 10;
+    let users = PAGE as u64 + 10;
     for number in 0..users {
         let user = format!("user-{number:03}");
         database.put(&of_user("one", &user), "k", Some("v"));
@@ -418,7 +418,7 @@ fn what_there_is_is_counted_and_listed_in_parts() {
     database.put(&of_user("two", "user-000"), "k", Some("v"));
     database.put(&of_user("one", "user-000"), "other", Some("v"));
     let all = database.count(None).unwrap();
-    let (users, values) = (users as u64, users as u64 + 3);
+    let values = users + 3;
     assert_eq!(
         (all.namespaces, all.users, all.values),
         (users + 2, users, values)

@@ -300,7 +300,7 @@ async fn one_proxy_cannot_store_more_than_its_share(shelf: &mut impl Shelf) {
 
 async fn what_is_kept_is_counted_and_selected_in_parts(shelf: &mut impl Shelf) {
     assert_eq!(shelf.totals(None).await.unwrap(), Totals::default());
-    let users = PAGE + 4;
+    let users = PAGE as u64 + 4;
     for number in 0..users {
         let user = format!("user-{number:03}");
         put(shelf, &of("one", Some(&user)), "day", Some("\\v")).await;
@@ -309,7 +309,6 @@ async fn what_is_kept_is_counted_and_selected_in_parts(shelf: &mut impl Shelf) {
     put(shelf, &of("two", Some("user-000")), "day", Some("v")).await;
     put(shelf, &of("one", Some("user-000")), "other", Some("v")).await;
     let totals = shelf.totals(None).await.unwrap();
-    let users = users as u64;
     assert_eq!((totals.namespaces, totals.users), (users + 2, users));
     assert_eq!(totals.values, users + 3);
     let one = shelf.totals(Some("user-000")).await.unwrap();
