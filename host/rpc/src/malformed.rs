@@ -8,7 +8,7 @@ use super::batch::members;
 use super::salvage::{PartialMessage, salvage};
 use super::{Error, Id, Malformed, Message, code};
 use crate::transport::Frame;
-use crate::transport::lenient::versioned;
+use crate::transport::lenient::{completed, decoded};
 use crate::untrusted::quote;
 
 /// A malformed line, with what is known about it.
@@ -70,7 +70,11 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
                 Ok(message) => return Ok(message),
                 Err(malformed) => malformed,
             };
-            if let Some(message) = versioned(&line) {
+            let repaired = match malformed {
+                Malformed::NotUtf8(_) => decoded(&line),
+                _ => completed(&line),
+            };
+            if let Some(message) = repaired {
                 return Ok(message);
             }
             Err(MalformedLine {

@@ -107,7 +107,8 @@ impl Message {
                 method = None;
                 error = None;
             }
-            (false, false) => {}
+            // Without a result, an error of null is none either.
+            (false, false) => error = None,
             (has_result, has_error) => {
                 method = method.filter(|method| text(method) != "null");
                 if !has_error {
@@ -552,6 +553,7 @@ mod tests {
             );
         }
         assert!(parse(r#"{"jsonrpc":"2.0","id":1,"method":"m","result":1}"#).is_err());
+        assert!(parse(r#"{"jsonrpc":"2.0","id":1,"error":null}"#).is_err());
     }
 
     #[test]

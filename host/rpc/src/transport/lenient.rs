@@ -7,6 +7,8 @@
 //! | several messages in a line | a line for each |
 //! | a message over several lines | one line, up to [`LINES`] and [`BYTES`], unless the next one takes longer than [`PATIENCE`] |
 //! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
+//! | an answer without an outcome | `"result": {}`, if it has no other member |
+//! | bytes in a string that are not UTF-8 | U+FFFD for them, up to [`BYTES`] |
 //!
 //! Invariants: a line that is a message is not changed. A repaired line is read by the same strict rules as any other:
 //! guards see what the other side will read. It owns its memory, like all lines. No byte is lost: a text that cannot be
@@ -300,7 +302,6 @@ fn bare(mut text: &[u8]) -> &[u8] {
 /// A message with no other members than JSON-RPC's, whose version may be missing.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "only the absence of other members matters")]
 struct Members<'t> {
     #[serde(borrow)]
     jsonrpc: Option<&'t RawValue>,
@@ -311,16 +312,39 @@ struct Members<'t> {
     error: Option<IgnoredAny>,
 }
 
-/// The message of a text that only lacks the version of JSON-RPC.
+impl Members<'_> {
+    /// Whether it has an id, and nothing else but nulls.
+    fn is_empty_answer(&self) -> bool {
+        let others = [&self.method, &self.params, &self.result, &self.error];
+        self.id.is_some() && others.into_iter().all(Option::is_none)
+    }
+}
+
+/// The message of a text that only lacks the version of JSON-RPC, or the outcome of an answer.
 #[cold]
-pub(crate) fn versioned(text: &[u8]) -> Option<Message> {
+pub(crate) fn completed(text: &[u8]) -> Option<Message> {
     let members: Members = serde_json::from_slice(text).ok()?;
-    let version = members.jsonrpc.map(RawValue::get);
-    if !matches!(version, None | Some("2" | "2.0")) {
+    let (place, value) = match members.jsonrpc.map(RawValue::get) {
+        None | Some("2" | "2.0") => ("/jsonrpc", r#""2.0""#),
+        // Where a result has no content, some software leaves it out. Results of ACP are objects, and some readers take
+        // no null for one.
+        Some(r#""2.0""#) if members.is_empty_answer() => ("/result", "{}"),
+        Some(_) => return None,
+    };
+    let text = set(str::from_utf8(text).ok()?, place, value).ok()?;
+    Message::parse(text.into()).ok()
+}
+
+/// The message of a text in which bytes are not UTF-8, as most readers decode it: with U+FFFD for these bytes. Only
+/// strings can have such bytes.
+#[cold]
+pub(crate) fn decoded(text: &[u8]) -> Option<Message> {
+    if text.len() > BYTES {
         return None;
     }
-    let text = set(str::from_utf8(text).ok()?, "/jsonrpc", r#""2.0""#).ok()?;
-    Message::parse(text.into()).ok()
+    let text = Bytes::from(String::from_utf8_lossy(text).into_owned());
+    let parsed = Message::parse(text.clone());
+    parsed.ok().or_else(|| completed(&text))
 }
 
 #[cfg(test)]
@@ -500,6 +524,54 @@ mod tests {
         ] {
             assert_eq!(read_all(&[refused]), [format!("({refused})")]);
         }
+    }
+
+    #[test]
+    fn a_missing_result_is_filled_in() {
+        for (before, after) in [
+            (
+                r#"{"jsonrpc":"2.0","id":1}"#,
+                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","error":null}"#,
+                r#"{"jsonrpc":"2.0","id":"a","error":null,"result":{}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":null,"params":null}"#,
+                r#"{"jsonrpc":"2.0","id":1,"method":null,"params":null,"result":{}}"#,
+            ),
+        ] {
+            assert_eq!(read_all(&[before]), [after]);
+        }
+        for refused in [
+            r#"{"jsonrpc":"2.0"}"#,
+            r#"{"jsonrpc":"2.0","id":null}"#,
+            r#"{"jsonrpc":"2.0","id":1,"params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"level":"info"}"#,
+        ] {
+            assert_eq!(read_all(&[refused]), [format!("({refused})")]);
+        }
+    }
+
+    #[test]
+    fn bytes_in_a_string_that_are_not_utf8_are_replaced() {
+        let read_bytes = |bytes: &'static [u8]| {
+            let mut repairs = Repairs::default();
+            let first = repairs.take(Frame::Line(Bytes::from_static(bytes)));
+            assert!(repairs.ready.is_empty() && repairs.kept.is_empty());
+            shown(first.unwrap())
+        };
+        assert_eq!(
+            read_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"caf\xe9 \xc3\xa9 \xf0\x9f\"}"),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"caf\u{fffd} \u{e9} \u{fffd}\"}"
+        );
+        assert_eq!(
+            read_bytes(b"{\"id\":1,\"result\":\"\xe9\"}"),
+            "{\"id\":1,\"result\":\"\u{fffd}\",\"jsonrpc\":\"2.0\"}"
+        );
+        let outside = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1\xe9}";
+        assert!(read_bytes(outside).starts_with('('));
     }
 
     #[test]
