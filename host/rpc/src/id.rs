@@ -47,6 +47,17 @@ impl Id {
         whole.parse().ok()
     }
 
+    /// The number of the request that an answer under this id is for. Some programs keep all ids as strings, and answer
+    /// the request 1 under the id `"1"`.
+    pub fn answered(&self) -> Option<u64> {
+        let quoted = self.text.strip_prefix('"');
+        let Some(digits) = quoted.and_then(|text| text.strip_suffix('"')) else {
+            return self.number();
+        };
+        let number = digits.parse::<u64>().ok();
+        number.filter(|number| number.to_string() == digits)
+    }
+
     /// The canonical spelling, which equal ids share. For a text that cannot be decoded, it is the text itself.
     fn key(&self) -> Cow<'_, str> {
         if self.text.contains('\\')
@@ -111,6 +122,26 @@ mod tests {
             ("99999999999999999999", None),
         ] {
             assert_eq!(Id::parse(text).unwrap().number(), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_may_have_its_number_as_a_string() {
+        for (text, number) in [
+            ("7", Some(7)),
+            ("7.0", Some(7)),
+            (r#""7""#, Some(7)),
+            (r#""0""#, Some(0)),
+            (r#""07""#, None),
+            (r#""+7""#, None),
+            (r#""-7""#, None),
+            (r#""7.0""#, None),
+            (r#"" 7""#, None),
+            (r#""""#, None),
+            (r#""99999999999999999999""#, None),
+            ("null", None),
+        ] {
+            assert_eq!(Id::parse(text).unwrap().answered(), number, "{text}");
         }
     }
 

@@ -110,7 +110,7 @@ impl Exchanges {
 
     /// The kind of loss that an answer with this id is, if no request is open under the id.
     pub fn loss_of_answer(&self, id: Option<&Id>) -> Loss {
-        let number = id.and_then(Id::number);
+        let number = id.and_then(Id::answered);
         match number {
             Some(number) if self.is_over(number) => Loss::Late,
             _ => Loss::Unasked,

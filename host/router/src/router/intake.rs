@@ -248,7 +248,7 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
 
 /// The open request with this id, and the end that it was sent to.
 fn awaited(core: &Core, from: Peer, id: &Id) -> Option<(ExchangeId, Peer)> {
-    let number = id.number()?;
+    let number = id.answered()?;
     let exchange = core.exchanges.get(number)?;
     is_out_at(core, from, exchange).then_some((number, exchange.toward))
 }

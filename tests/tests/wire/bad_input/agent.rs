@@ -48,7 +48,7 @@ async fn an_answer_that_cannot_be_read_ends_the_wait_for_it() {
             "the message is not JSON: ",
         ),
         (
-            "latin1 {\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":\"caf\u{e9}\"}",
+            "latin1 {\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":caf\u{e9}}",
             "the message is not UTF-8: ",
         ),
         (
@@ -56,7 +56,7 @@ async fn an_answer_that_cannot_be_read_ends_the_wait_for_it() {
             "the message lacks ",
         ),
         (
-            r#"raw {"jsonrpc":"2.0","id":{id}}"#,
+            r#"raw {"jsonrpc":"2.0","id":{id},"level":"info"}"#,
             "the message has no method, result or error",
         ),
         (

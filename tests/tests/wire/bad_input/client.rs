@@ -179,7 +179,7 @@ async fn an_id_in_flight_cannot_be_used_again_until_it_is_answered() {
 async fn a_line_that_is_not_utf8_is_a_parse_error() {
     let mut chain = Chain::initialized(&[]).await.unwrap();
     let mut line = br#"{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"a":"#.to_vec();
-    line.extend(b"\"\xff\"}}\n");
+    line.extend(b"\xff}}\n");
     chain.process.wire.send_bytes(line);
     let answer = chain.receive().await;
     assert!(
@@ -246,7 +246,7 @@ async fn ten_thousand_levels_of_nesting_pass_both_ways() {
         let answer = answers.last().unwrap();
         assert!(answer.contains(&format!(r#""result":{{"deep":{deep}}}"#)));
         chain.send(format!(
-            r#"{{"jsonrpc":"2.0","id":"d","method":"session/list","params":{deep}}}"#
+            r#"{{"jsonrpc":"2.0","id":"d","method":"session/list","params":{{"deep":{deep}}}}}"#
         ));
         let answer = chain.receive().await;
         assert!(answer.contains(r#""result":{"sessions":[]}"#), "{answer}");

@@ -54,6 +54,66 @@ async fn an_answer_under_an_id_that_is_spelt_as_a_fraction_or_with_an_error_of_n
 }
 
 #[tokio::test]
+async fn an_answer_under_an_id_that_became_a_string_arrives() {
+    answered(r#"{"jsonrpc":"2.0","id":"{id}","result":{"stopReason":"end_turn"}}"#).await;
+}
+
+/// What the client is sent when the agent writes a line with this command.
+async fn sent_on(command: &str, expected: &str) {
+    let mut chain = Chain::initialized(&[]).await.unwrap();
+    let script = format!("{command}\nnever");
+    chain.process.turn(&script).await;
+    chain.transcript.assert(&format!(
+        r#"
+        client → {{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{}}}
+        client ← {expected}
+        "#,
+        prompt("s", &script),
+    ));
+    chain.goes_on().await;
+    chain.ends_well(&[]).await;
+}
+
+#[tokio::test]
+async fn an_answer_without_an_outcome_is_an_empty_result() {
+    sent_on(
+        r#"raw {"jsonrpc":"2.0","id":{id}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+    )
+    .await;
+    sent_on(
+        r#"raw {"id":{id},"error":null,"jsonrpc":"2.0"}"#,
+        r#"{"id":2,"error":null,"jsonrpc":"2.0","result":{}}"#,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn strings_that_are_not_utf8_arrive_with_replacement_characters() {
+    sent_on(
+        "latin1 {\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{\"stopReason\":\"end_turn\",\"x\":\"caf\u{e9}\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"stopReason\":\"end_turn\",\"x\":\"caf\u{fffd}\"}}",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_utf8_reaches_the_agent() {
+    let mut chain = Chain::initialized(&[]).await.unwrap();
+    let id = chain.process.prompt("read /x");
+    let asked = chain.process.wire.receive().await.unwrap();
+    let asked = asked.id.unwrap();
+    let mut line =
+        format!(r#"{{"jsonrpc":"2.0","id":{asked},"result":{{"content":"caf"#).into_bytes();
+    line.extend(b"\xe9\"}}\n");
+    chain.process.wire.send_bytes(line);
+    chain.process.wire.response(&id).await;
+    assert_eq!(chain.process.chunks(), ["caf\u{fffd}"]);
+    chain.goes_on().await;
+    chain.ends_well(&[]).await;
+}
+
+#[tokio::test]
 async fn updates_of_software_that_writes_all_members_arrive() {
     let mut chain = Chain::initialized(&[]).await.unwrap();
     let update = |text: &str| {

@@ -238,7 +238,7 @@ impl McpRouter<'_> {
     }
 
     fn receive_answer(&mut self, link: LinkId, message: Message) {
-        let number = message.id().and_then(|id| id.number());
+        let number = message.id().and_then(|id| id.answered());
         let exchange = number.and_then(|number| self.core.exchanges.get(number));
         match (number, exchange.map(|exchange| exchange.stage)) {
             (Some(number), Some(Stage::Link(asked))) if asked == link => {

@@ -211,7 +211,7 @@ fn receive_answer(core: &mut Core, index: HopIndex, message: Message) {
 }
 
 fn awaited(core: &Core, index: HopIndex, id: &Id) -> Option<ExchangeId> {
-    let number = id.number()?;
+    let number = id.answered()?;
     let exchange = core.exchanges.get(number)?;
     (exchange.stage == Stage::Native(index)).then_some(number)
 }
