@@ -268,7 +268,9 @@ impl Redact {
             return Ok(Action::Forward);
         };
         let findings = look(self.keeping(), &body, body::is_text)?;
-        findings.check(PROMPT, |place| !place.starts_with("/prompt/"))?;
+        // Some clients write a text without a block.
+        let is_of_prompt = |place: &str| place == "/prompt" || place.starts_with("/prompt/");
+        findings.check(PROMPT, |place| !is_of_prompt(place))?;
         whole::check(&findings, head)?;
         self.give(&findings)?;
         Ok(findings.action(&body)?)

@@ -159,6 +159,14 @@ fn a_prompt_is_examined_however_long_its_images_are() {
 }
 
 #[test]
+fn a_prompt_without_blocks_loses_its_secrets() {
+    let mut host = host();
+    let params = json!({ "sessionId": "s", "prompt": format!("use {SECRET}") });
+    host.request(Peer::Client, "session/prompt", params);
+    assert_eq!(host.sent()[0].at("/prompt"), format!("use {MARKER}"));
+}
+
+#[test]
 fn a_prompt_that_no_power_covers_goes_on() {
     let mut host = host();
     host.powers(&["prompts.answer", "answers.send"]);

@@ -130,19 +130,19 @@ impl Proxy for Rules {
 impl Rules {
     async fn prompt(&self, request: Request) -> Result {
         let session = request.head.session.clone().unwrap_or_default();
-        if self.seen.without_rules(&session).is_none()
-            || !self.client_reads(&session)
-            || prompt::has_to_be_alone(&request.head)
-        {
+        if self.seen.without_rules(&session).is_none() || !self.client_reads(&session) {
             return Ok(Action::Forward);
         }
+        let Some(words) = prompt::words(&request.head) else {
+            return Ok(Action::Forward);
+        };
         let reading = self.reading(&session);
         let _turn = reading.lock().await;
         let Some(cwd) = self.seen.without_rules(&session) else {
             return Ok(Action::Forward);
         };
         let rules = self.files.read(&session, &cwd).await;
-        let action = prompt::with_rules(&rules, self.seen.takes_resources());
+        let action = prompt::with_rules(&words, &rules, self.seen.takes_resources());
         self.seen.give(session, request.head.id);
         self.save();
         Ok(action)

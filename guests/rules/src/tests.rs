@@ -193,6 +193,28 @@ fn all_files_are_taken_on_demand() {
 }
 
 #[test]
+fn the_rules_follow_a_text_without_a_block() {
+    let mut host = host(json!({}));
+    let say = |host: &mut Host, prompt: Value| {
+        let params = json!({ "sessionId": "s", "prompt": prompt });
+        host.request(Peer::Client, "session/prompt", params);
+    };
+    // The rules wait for a prompt that they can follow.
+    for alone in [json!("/init"), json!({ "text": "hi" }), json!(7)] {
+        say(&mut host, alone.clone());
+        let (prompts, asked) = serve(&mut host, &[AGENTS]);
+        assert_eq!((prompts[0].at("/prompt"), asked.len()), (alone, 0));
+    }
+    say(&mut host, json!("hi"));
+    let (prompts, _) = serve(&mut host, &[AGENTS]);
+    let prompt: String = prompts[0].get("/prompt").expect("a text");
+    assert_eq!(prompt, format!("hi{}", tabs()));
+    say(&mut host, json!("again"));
+    let (prompts, asked) = serve(&mut host, &[AGENTS]);
+    assert_eq!((prompts[0].at("/prompt"), asked.len()), (json!("again"), 0));
+}
+
+#[test]
 fn a_prompt_without_rules_goes_on_as_it_was() {
     let mut host = host(json!({}));
     prompt(&mut host, "hi");

@@ -24,6 +24,22 @@ struct Block {
     resource: Option<Resource>,
 }
 
+impl Block {
+    /// The blocks of a prompt. Some clients write a text without a block.
+    fn all(body: &Json) -> Option<Vec<Self>> {
+        let one = |text| {
+            let block = Self {
+                text: Some(text),
+                uri: None,
+                resource: None,
+            };
+            vec![block]
+        };
+        let blocks = body.at::<Vec<Self>>("/prompt");
+        blocks.or_else(|| body.at::<String>("/prompt").map(one))
+    }
+}
+
 #[derive(Deserialize)]
 struct Resource {
     uri: Option<String>,
@@ -46,9 +62,7 @@ impl Prompt {
     ) -> Self {
         let fits = head.size <= LONGEST;
         let body = fits.then(|| read(head.id, "").ok().flatten()).flatten();
-        let blocks = body
-            .as_ref()
-            .and_then(|body| body.at::<Vec<Block>>("/prompt"));
+        let blocks = body.as_ref().and_then(Block::all);
         let (Some(body), Some(blocks)) = (body, blocks) else {
             return Self::unread();
         };

@@ -531,6 +531,18 @@ fn a_prompt_brings_what_is_in_it() {
 }
 
 #[test]
+fn a_prompt_without_blocks_brings_what_is_in_its_text() {
+    for (text, labels) in [("hi", ""), (SECRET, "[B]"), ("see @.env", "[B]")] {
+        let mut host = host(json!({}));
+        let params = json!({ "sessionId": "s", "prompt": text });
+        host.request(Peer::Client, PROMPT, params);
+        let told = seen(&mut host).told;
+        assert!(told.contains(labels), "{text}: {told}");
+        assert_eq!(told.is_empty(), labels.is_empty(), "{text}: {told}");
+    }
+}
+
+#[test]
 fn a_link_in_a_prompt_brings_what_its_path_or_host_says() {
     for (uri, labels) in [
         ("file:///proj/src/main.rs", ""),

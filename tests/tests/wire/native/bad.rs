@@ -251,7 +251,7 @@ async fn an_answer_that_is_no_message_is_an_error_that_names_it() {
         for answer in [
             r#"{"jsonrpc":"2.0","id":ID,"result":}"#,
             r#"{"jsonrpc":"2.0","id":ID,"result":1e}"#,
-            r#"{"jsonrpc":"2.0","id":ID}"#,
+            r#"{"jsonrpc":"2.0","id":ID,"level":"info"}"#,
             r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":""}}"#,
         ] {
             let mut bad = NativeChain::begun(policy).await;
