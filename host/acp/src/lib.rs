@@ -136,6 +136,15 @@ pub const BEFORE_TOOL: &str = "_acp-chain/hook/before_tool";
 pub const AFTER_TOOL: &str = "_acp-chain/hook/after_tool";
 /// The notification that cancels a request.
 pub const CANCEL_REQUEST: &str = "$/cancel_request";
+/// The same in the Language Server Protocol, whose libraries send it here, too. It names the request in `id`.
+pub const CANCEL_REQUEST_OF_LSP: &str = "$/cancelRequest";
+
+/// Whether a notification cancels a request.
+#[must_use]
+#[inline]
+pub fn cancels_request(method: &str) -> bool {
+    matches!(method, CANCEL_REQUEST | CANCEL_REQUEST_OF_LSP)
+}
 
 /// Whether this is a request by which the agent, or one of its hooks, asks for something within a turn. Once the turn
 /// is stopped, nothing that it asks for is allowed (v1, Prompt Turn; RFD elicitation).

@@ -79,6 +79,36 @@ async fn the_agent_is_told_with_the_id_that_it_knows_and_its_answer_passes() {
 }
 
 #[tokio::test]
+async fn a_cancellation_in_the_form_of_the_language_server_protocol_is_translated() {
+    for proxies in CHAINS {
+        let folder = tempfile::tempdir().unwrap();
+        let mut client = start(folder.path(), proxies, &[]).await;
+        let ask = |text| envelope::request(r#""p""#, "session/prompt", &prompt("s", text));
+        client.wire.send(ask("echo begun\nwait"));
+        client.wire.receive().await.unwrap();
+        client.wire.notify("$/cancelRequest", r#"{"id":"p"}"#);
+        client.wire.response(r#""p""#).await;
+        client.wire.transcript().assert(&format!(
+            r#"
+            client → {}
+            client ← {{…"text":"begun"…}}
+            client → {{"jsonrpc":"2.0","method":"$/cancelRequest","params":{{"id":"p"}}}}
+            client ← {{…"text":"cancel_request …"…}}
+            client ← {{"jsonrpc":"2.0","id":"p","error":{CANCELLED}}}
+            "#,
+            ask("echo begun\nwait"),
+        ));
+        let lines = received(client, folder.path()).await;
+        let id = id(&lines[0]);
+        let params = format!(r#"{{"requestId":{id}}}"#);
+        assert_eq!(
+            lines[1..],
+            [envelope::notification("$/cancel_request", &params)]
+        );
+    }
+}
+
+#[tokio::test]
 async fn only_the_request_that_was_named_is_withdrawn() {
     for proxies in CHAINS {
         let folder = tempfile::tempdir().unwrap();

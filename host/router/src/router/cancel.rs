@@ -1,7 +1,7 @@
 //! Cancellation: `$/cancel_request` names an id that is valid on one hop only. So the host translates it at every hop,
-//! and no proxy sees it (RFD request-cancellation).
+//! and no proxy sees it (RFD request-cancellation). The form of the Language Server Protocol leaves as that of ACP.
 
-use acp_chain_acp::CANCEL_REQUEST;
+use acp_chain_acp::{CANCEL_REQUEST, CANCEL_REQUEST_OF_LSP};
 use acp_chain_hops::exchange::ExchangeId;
 use acp_chain_rpc::{Id, Message, edit, member};
 
@@ -19,7 +19,7 @@ pub(super) fn withdrawn(
 ) -> Result<Option<(ExchangeId, Message)>, UnnamedRequest> {
     let id = cancelled_id(message).ok_or(UnnamedRequest)?;
     // The cancellation is kept as long as the request is open.
-    let cancel = Some(message).filter(|message| message.len() <= LONGEST);
+    let cancel = Some(message).filter(|message| !is_of_lsp(message) && message.len() <= LONGEST);
     let cancel = cancel.cloned().unwrap_or_else(new_cancel);
     Ok(find(&id).map(|number| (number, cancel)))
 }
@@ -30,8 +30,12 @@ pub(super) fn new_cancel() -> Message {
 }
 
 fn cancelled_id(cancel: &Message) -> Option<Id> {
-    let id = member(cancel.body(), "requestId")?;
-    Id::parse(id)
+    let name = if is_of_lsp(cancel) { "id" } else { "requestId" };
+    Id::parse(member(cancel.body(), name)?)
+}
+
+fn is_of_lsp(cancel: &Message) -> bool {
+    &**cancel.method() == CANCEL_REQUEST_OF_LSP
 }
 
 /// A message that names a request, with another id of that request. Everything else keeps its bytes.

@@ -11,7 +11,7 @@ use super::sides::{of_an_end, of_the_parent};
 use super::steps::Step;
 use super::{calls, projects, setup, way, withdraw};
 use crate::losses::Loss;
-use acp_chain_acp::{CANCEL_REQUEST, Life};
+use acp_chain_acp::{Life, cancels_request};
 use acp_chain_channel::{Peer, Subject};
 use acp_chain_hops::exchange::{Exchange, ExchangeId, Origin, PromptState, Stage};
 use acp_chain_hops::route::Place;
@@ -71,7 +71,7 @@ fn is_notification(from: Peer, request: &Message) -> bool {
 }
 
 fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
-    if &**message.method() == CANCEL_REQUEST {
+    if cancels_request(message.method()) {
         return withdraw::receive(core, mcp, from, &message);
     }
     let is_mcp = is_mcp(message.method());

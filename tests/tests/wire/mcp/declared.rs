@@ -28,6 +28,24 @@ async fn to_the_client_every_agent_reaches_servers_over_acp() {
 }
 
 #[tokio::test]
+async fn servers_that_are_no_list_are_for_the_agent_to_judge() {
+    let chains: [&[(&str, &str)]; 2] = [&[], &[("tools", "{}")]];
+    for config in chains {
+        let mut chain = InProcess::initialized_with(config, PLAIN).await;
+        let params = r#"{"cwd":"/", "mcpServers":{"f":{"command":"/f"}}}"#;
+        let id = chain.client.ask("session/new", params);
+        let asked = chain.agent.receive().await.unwrap();
+        assert_eq!(asked.params.as_deref(), Some(params));
+        let begun = r#"{"sessionId":"s"}"#;
+        for line in asked.result(begun) {
+            chain.agent.send(line);
+        }
+        let answer = chain.client.response(&id).await;
+        assert_eq!(answer.result.as_deref(), Some(begun));
+    }
+}
+
+#[tokio::test]
 async fn no_server_over_acp_reaches_an_agent_that_did_not_ask_for_it() {
     let servers = r#"[{"type":"acp","name":"mine","serverId":"x"},{"type":"acp","name":"lost"},{"name":"f","command":"/f","args":[],"env":[]}]"#;
     for said in [PLAIN, BOTH, HTTP] {

@@ -50,7 +50,11 @@ impl Mcp {
         routed: &mut Routed,
         provider: Provider,
     ) -> Result<(), DeclarationError> {
-        let mut entries = declaration::read(routed.message.body())?;
+        let mut entries = match declaration::read(routed.message.body()) {
+            // Nothing to adopt. The agent decides what it makes of it.
+            Err(DeclarationError::NoList) => return Ok(()),
+            entries => entries?,
+        };
         match (provider, routed.exchange) {
             (Provider::Client, Some(number)) => {
                 let names = entries.iter().filter(|entry| !entry.over_acp);

@@ -13,7 +13,7 @@ use super::sides::of_a_proxy;
 use super::steps::Step;
 use super::{reports, setup, withdraw};
 use crate::losses::Loss;
-use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE, Life};
+use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE, Life, cancels_request};
 use acp_chain_channel::Peer;
 use acp_chain_hops::exchange::{ExchangeId, Origin, Stage};
 use acp_chain_hops::route::{HopIndex, Place, Route};
@@ -161,7 +161,7 @@ fn receive_notification(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message
         Ok(said) => said,
         Err(error) => return core.lose_of_proxy(Loss::Misplaced, index, &error.message),
     };
-    if &**message.method() == CANCEL_REQUEST {
+    if cancels_request(message.method()) {
         // Whichever direction the request has: the id is that of the proxy's own request.
         let Some(native) = core.hops[index].native() else {
             return;
