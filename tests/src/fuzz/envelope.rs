@@ -83,6 +83,8 @@ impl<'l> Reading<'l> {
             (method, result, error) = (given(method), given(result), given(error));
         } else if result.is_some() && given(method).is_none() {
             (method, error) = (None, None);
+        } else {
+            error = None;
         }
         let (kind, body) = match (method, result, error, id) {
             (Some(_), None, None, Some(_)) => (Kind::Request, params),
