@@ -81,6 +81,8 @@ losses! {
         "—", Never("there is no session yet in which it could be missed"), WARN;
     Late: "an answer to a request that is answered already",
         "—", Never("the requester has an answer: what was withdrawn or has failed may still be answered"), WARN;
+    Nameless: "an answer without an id, unless it states that a message could not be read",
+        "—", Never("some software answers notifications"), WARN;
     Crossed: "a cancellation of a request that is answered already",
         "—", Never("the cancellation and the answer crossed"), DEBUG;
     Unconnected: "an MCP notification for a server or a connection that does not exist",

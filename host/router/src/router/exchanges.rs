@@ -108,10 +108,15 @@ impl Exchanges {
         }
     }
 
-    /// The kind of loss that an answer with this id is, if no request is open under the id.
-    pub fn loss_of_answer(&self, id: Option<&Id>) -> Loss {
-        let number = id.and_then(Id::answered);
-        match number {
+    /// The kind of loss that an answer is, if no request is open under its id.
+    pub fn loss_of_answer(&self, answer: &Message) -> Loss {
+        let id = answer.id().unwrap_or_else(Id::null);
+        // With such an error, the sender states that it could not read a message (JSON-RPC 2.0 §5.1).
+        let mut unread = [code::PARSE_ERROR, code::INVALID_REQUEST].into_iter();
+        if id == Id::null() && !unread.any(|stated| answer.is_error(stated)) {
+            return Loss::Nameless;
+        }
+        match id.answered() {
             Some(number) if self.is_over(number) => Loss::Late,
             _ => Loss::Unasked,
         }

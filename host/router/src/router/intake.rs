@@ -214,7 +214,7 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
     let id = message.id();
     let awaited = id.as_ref().and_then(|id| awaited(core, from, id));
     let Some((number, asked)) = awaited else {
-        let loss = core.exchanges.loss_of_answer(id.as_ref());
+        let loss = core.exchanges.loss_of_answer(&message);
         let (end, id) = (from.as_str(), id.as_ref().map_or("null", Id::as_str));
         let why = format_args!("dropped a response of the {end} to no open request: id {id}");
         return core.lose(loss, Place::Edge(from), &why);

@@ -7,6 +7,7 @@
 //! | several messages in a line | a line for each |
 //! | a message over several lines | one line, up to [`LINES`] and [`BYTES`], unless the next one takes longer than [`PATIENCE`] |
 //! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
+//! | an answer without an id | `"id": null`, if it has no other member |
 //! | an answer without an outcome | `"result": {}`, if it has no other member |
 //! | bytes in a string that are not UTF-8 | U+FFFD for them, up to [`BYTES`] |
 //!
@@ -318,9 +319,16 @@ impl Members<'_> {
         let others = [&self.method, &self.params, &self.result, &self.error];
         self.id.is_some() && others.into_iter().all(Option::is_none)
     }
+
+    /// Whether it has an outcome, and nothing else but nulls.
+    fn is_nameless_answer(&self) -> bool {
+        let others = [&self.id, &self.method, &self.params];
+        let has_outcome = self.result.is_some() || self.error.is_some();
+        has_outcome && others.into_iter().all(Option::is_none)
+    }
 }
 
-/// The message of a text that only lacks the version of JSON-RPC, or the outcome of an answer.
+/// The message of a text that only lacks the version of JSON-RPC, or the id or the outcome of an answer.
 #[cold]
 pub(crate) fn completed(text: &[u8]) -> Option<Message> {
     let members: Members = serde_json::from_slice(text).ok()?;
@@ -329,6 +337,8 @@ pub(crate) fn completed(text: &[u8]) -> Option<Message> {
         // Where a result has no content, some software leaves it out. Results of ACP are objects, and some readers take
         // no null for one.
         Some(r#""2.0""#) if members.is_empty_answer() => ("/result", "{}"),
+        // Some software answers notifications.
+        Some(r#""2.0""#) if members.is_nameless_answer() => ("/id", "null"),
         Some(_) => return None,
     };
     let text = set(str::from_utf8(text).ok()?, place, value).ok()?;
@@ -527,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_result_is_filled_in() {
+    fn what_an_answer_lacks_is_filled_in() {
         for (before, after) in [
             (
                 r#"{"jsonrpc":"2.0","id":1}"#,
@@ -541,13 +551,23 @@ mod tests {
                 r#"{"jsonrpc":"2.0","id":1,"method":null,"params":null}"#,
                 r#"{"jsonrpc":"2.0","id":1,"method":null,"params":null,"result":{}}"#,
             ),
+            (
+                r#"{"jsonrpc":"2.0","result":{}}"#,
+                r#"{"jsonrpc":"2.0","result":{},"id":null}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#,
+                r#"{"jsonrpc":"2.0","error":{"code":1,"message":""},"id":null}"#,
+            ),
         ] {
             assert_eq!(read_all(&[before]), [after]);
         }
         for refused in [
             r#"{"jsonrpc":"2.0"}"#,
             r#"{"jsonrpc":"2.0","id":null}"#,
+            r#"{"jsonrpc":"2.0","result":null}"#,
             r#"{"jsonrpc":"2.0","id":1,"params":{}}"#,
+            r#"{"jsonrpc":"2.0","result":1,"params":{}}"#,
             r#"{"jsonrpc":"2.0","id":1,"level":"info"}"#,
         ] {
             assert_eq!(read_all(&[refused]), [format!("({refused})")]);

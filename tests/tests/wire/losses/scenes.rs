@@ -85,6 +85,7 @@ pub(super) fn scenes(loss: Loss) -> Vec<Scene> {
         Loss::Refused => refused(),
         Loss::Early => early(),
         Loss::Late => late(),
+        Loss::Nameless => nameless(),
         Loss::Crossed => crossed(),
         Loss::Unconnected => unconnected(),
         Loss::Orphaned => orphaned(),
@@ -153,6 +154,32 @@ fn unasked() -> Vec<Scene> {
             &[Client(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#)],
             &["dropped a response of the client to no open request: id 7"],
             "dropped a response of the client to no open request: id 7",
+        ),
+        // The agent could not read a message.
+        Scene::new(
+            &[Agent(
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,
+            )],
+            &["dropped a response of the agent to no open request: id null"],
+            "dropped a response of the agent to no open request: id null",
+        ),
+    ]
+}
+
+fn nameless() -> Vec<Scene> {
+    vec![
+        // Some software answers notifications.
+        Scene::new(
+            &[Agent(
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}"#,
+            )],
+            &[],
+            "dropped a response of the agent to no open request: id null",
+        ),
+        Scene::new(
+            &[Client(r#"{"jsonrpc":"2.0","result":{}}"#)],
+            &[],
+            "dropped a response of the client to no open request: id null",
         ),
     ]
 }

@@ -193,7 +193,7 @@ fn receive_notification(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message
 fn receive_answer(core: &mut Core, index: HopIndex, message: Message) {
     let id = message.id().unwrap_or_else(Id::null);
     let Some(number) = awaited(core, index, &id) else {
-        let loss = core.exchanges.loss_of_answer(Some(&id));
+        let loss = core.exchanges.loss_of_answer(&message);
         let what = format_args!("a response to no open request: id {}", id.as_str());
         return core.lose_of_proxy(loss, index, &what);
     };
