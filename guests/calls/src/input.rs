@@ -40,6 +40,7 @@ const PATHS: &[&str] = &[
     "absolute_path",
     "file",
     "file_path",
+    "file_paths",
     "filename",
     "filepath",
     "files",

@@ -35,10 +35,12 @@ const PATHS: &[&str] = &[
     "path",
     "paths",
     "files",
+    "file_paths",
     "filename",
     "notebook_path",
     "dir_path",
     "directory",
+    "directory_absolute_path",
 ];
 
 /// Members of inputs with a patch in the form of `apply_patch`.
@@ -73,6 +75,9 @@ impl Kind {
             }
         }
         if self == Self::Edit {
+            // An input may be nothing but a patch.
+            let whole = serde_json::from_str::<String>(input).ok();
+            paths.extend(whole.iter().flat_map(|patch| named(patch)));
             for name in PATCHES {
                 let patch = resolve(input, &format!("/{name}")).ok().flatten();
                 let patch = patch.and_then(|text| serde_json::from_str::<String>(text).ok());
@@ -116,5 +121,12 @@ mod tests {
                      *** Update File:/c\n\t*** Move to: /d\n*** End Patch";
         let paths = Kind::Edit.paths(&json!({ "input": patch }).to_string());
         assert_eq!(paths, ["a", "/b", "/c", "/d"]);
+        assert_eq!(Kind::Edit.paths(&json!(patch).to_string()), paths);
+    }
+
+    #[test]
+    fn several_files_may_be_named_at_once() {
+        let input = json!({ "file_paths": ["a", "b"] }).to_string();
+        assert_eq!(Kind::Edit.paths(&input), ["a", "b"]);
     }
 }

@@ -21,6 +21,9 @@ pub(super) static CLINE: Dialect = Dialect {
         ("search_codebase", Kind::Search),
         ("search_files", Kind::Search),
         ("fetch_web_content", Kind::Fetch),
+        // Its calls have hooks.
+        ("spawn_agent", Kind::Think),
+        ("submit_and_exit", Kind::Think),
     ],
     attach,
     ..plugin::PLUGIN

@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::unhooked::Unhooked;
 use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run, prefix};
 
-pub(super) static CODEX: Dialect = of("codex", |run, dialect| {
+pub(super) static CODEX: Dialect = of("codex", TOOLS, |run, dialect| {
     let theirs = (run.variable)(VARIABLE).unwrap_or_default();
     let theirs: Value = serde_json::from_str(&theirs).unwrap_or_default();
     let ours = config(run, dialect, &theirs["hooks"]);
@@ -21,7 +21,7 @@ pub(super) static CODEX: Dialect = of("codex", |run, dialect| {
 });
 
 /// The adapter with Codex in itself, which takes its configuration as arguments.
-pub(super) static OLDER: Dialect = of("codex-older", |run, dialect| {
+pub(super) static OLDER: Dialect = of("codex-older", OLDER_TOOLS, |run, dialect| {
     let config = config(run, dialect, &Value::Null);
     let hooks = toml::Value::try_from(&config["hooks"]).map_err(CannotAttach::Toml)?;
     Ok(Attachment {
@@ -42,7 +42,39 @@ const NO_TEXT: &str = "acp-chain: the proxies leave no text of this result";
 
 type Attach = fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>;
 
-const fn of(name: &'static str, attach: Attach) -> Dialect {
+type Tools = &'static [(&'static str, Kind)];
+
+const TOOLS: Tools = &[
+    ("Bash", Kind::Execute),
+    ("apply_patch", Kind::Edit),
+    ("view_image", Kind::Read),
+    ("web_search", Kind::Fetch),
+    ("update_plan", Kind::Think),
+    ("create_goal", Kind::Think),
+    ("get_goal", Kind::Think),
+    ("update_goal", Kind::Think),
+    // Those of subagents, whose calls have hooks. Some models get them in this namespace.
+    ("spawn_agent", Kind::Think),
+    ("collaborationspawn_agent", Kind::Think),
+    ("close_agent", Kind::Think),
+    ("resume_agent", Kind::Think),
+    ("send_input", Kind::Think),
+    ("wait_agent", Kind::Think),
+];
+
+/// It is not known whether calls of its subagents have hooks.
+const OLDER_TOOLS: Tools = &[
+    ("Bash", Kind::Execute),
+    ("apply_patch", Kind::Edit),
+    ("view_image", Kind::Read),
+    ("web_search", Kind::Fetch),
+    ("update_plan", Kind::Think),
+    ("create_goal", Kind::Think),
+    ("get_goal", Kind::Think),
+    ("update_goal", Kind::Think),
+];
+
+const fn of(name: &'static str, tools: Tools, attach: Attach) -> Dialect {
     Dialect {
         name,
         changes_input: true,
@@ -64,13 +96,7 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             Unhooked::Marked("/toolCallId", "mcp_startup."),
         ],
         knows_rejected: true,
-        tools: &[
-            ("Bash", Kind::Execute),
-            ("apply_patch", Kind::Edit),
-            ("view_image", Kind::Read),
-            ("web_search", Kind::Fetch),
-            ("update_plan", Kind::Think),
-        ],
+        tools,
         places: Places {
             output: &["/tool_response"],
             ..claude::PLACES

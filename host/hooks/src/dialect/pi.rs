@@ -8,6 +8,7 @@ pub(super) static PI: Dialect = Dialect {
     name: "pi",
     tools: &[
         ("bash", Kind::Execute),
+        ("powershell", Kind::Execute),
         ("read", Kind::Read),
         ("write", Kind::Edit),
         ("edit", Kind::Edit),

@@ -31,22 +31,42 @@ pub(super) static QWEN: Dialect = Dialect {
 /// The tools of Gemini CLI, of which Qwen Code is made, and those of its own.
 pub(super) const TOOLS: &[(&str, Kind)] = &[
     ("run_shell_command", Kind::Execute),
+    // Runs a command whose output reaches the model while it runs.
+    ("monitor", Kind::Execute),
+    ("task_stop", Kind::Execute),
+    ("list_background_processes", Kind::Execute),
+    ("read_background_output", Kind::Execute),
     ("read_file", Kind::Read),
+    ("zoom_image", Kind::Read),
     ("read_many_files", Kind::Read),
     ("write_file", Kind::Edit),
     ("edit", Kind::Edit),
     ("replace", Kind::Edit),
+    ("notebook_edit", Kind::Edit),
     // To a file that later sessions begin with.
     ("save_memory", Kind::Edit),
     ("list_directory", Kind::Search),
     ("glob", Kind::Search),
     ("grep_search", Kind::Search),
     ("search_file_content", Kind::Search),
+    ("lsp", Kind::Search),
     ("web_fetch", Kind::Fetch),
     ("web_search", Kind::Fetch),
     ("google_web_search", Kind::Fetch),
     ("todo_write", Kind::Think),
+    ("write_todos", Kind::Think),
+    ("update_topic", Kind::Think),
+    ("task_create", Kind::Think),
+    ("task_list", Kind::Think),
+    ("task_update", Kind::Think),
+    ("get_goal", Kind::Think),
+    ("update_goal", Kind::Think),
+    ("tool_search", Kind::Think),
+    // Subagents, whose calls have hooks.
     ("task", Kind::Think),
+    ("agent", Kind::Think),
+    ("invoke_agent", Kind::Think),
+    ("enter_plan_mode", Kind::SwitchMode),
     ("exit_plan_mode", Kind::SwitchMode),
 ];
 

@@ -373,6 +373,80 @@ fn no_harmless_tool_of_opencode_has_a_name_that_one_of_a_server_could_have() {
     }
 }
 
+/// A server `add` with a tool `tasks` could give it.
+#[test]
+fn no_tool_of_auggie_has_a_name_that_one_of_a_server_could_have() {
+    let tools = dialect("auggie").unwrap().tools.iter();
+    let odd: Vec<_> = tools.filter(|(tool, _)| tool.contains('_')).collect();
+    assert_eq!(odd, Vec::<&(&str, Kind)>::new());
+}
+
+/// As the agents offered them to a model, in these versions.
+#[test]
+fn the_tools_that_agents_offer_have_their_kinds() {
+    const OFFERED: &[(&str, Kind, &[&str])] = &[
+        (
+            "claude",
+            Kind::Think,
+            &["Agent", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate"],
+        ),
+        ("claude", Kind::Execute, &["Bash", "TaskOutput", "TaskStop"]),
+        ("claude", Kind::Edit, &["Edit", "NotebookEdit", "Write"]),
+        ("codex", Kind::Think, &["spawn_agent", "update_goal"]),
+        (
+            "qwen",
+            Kind::Execute,
+            &["monitor", "run_shell_command", "task_stop"],
+        ),
+        ("qwen", Kind::Think, &["agent", "get_goal"]),
+        ("qwen", Kind::Edit, &["edit", "notebook_edit", "write_file"]),
+        ("gemini", Kind::Think, &["invoke_agent", "update_topic"]),
+        ("opencode", Kind::Edit, &["apply_patch", "edit", "write"]),
+        (
+            "copilot",
+            Kind::Execute,
+            &["bash", "list_bash", "read_bash"],
+        ),
+        (
+            "copilot",
+            Kind::Think,
+            &["read_agent", "task", "write_agent"],
+        ),
+        ("cline", Kind::Think, &["spawn_agent"]),
+        ("auggie", Kind::Edit, &["remove-files", "save-file"]),
+        ("pi", Kind::Edit, &["edit", "write"]),
+    ];
+    for (name, kind, tools) in OFFERED {
+        for tool in *tools {
+            let known = dialect(name).unwrap().kind(tool);
+            assert_eq!(known, *kind, "{name} {tool}");
+        }
+    }
+}
+
+/// What may do anything has the kind that rules take for anything.
+#[test]
+fn a_tool_that_may_do_anything_has_no_kind_of_its_own() {
+    for (name, tools) in [
+        (
+            "claude",
+            &["Monitor", "Skill", "Workflow", "CronCreate"][..],
+        ),
+        ("codex-older", &["spawn_agent"]),
+        (
+            "qwen",
+            &["exec", "skill", "cron_create", "create_sub_session"],
+        ),
+        ("opencode", &["execute", "skill"]),
+        ("auggie", &["sub-agent", "apply_patch"]),
+    ] {
+        for tool in tools {
+            let known = dialect(name).unwrap().kind(tool);
+            assert_eq!(known, Kind::Other, "{name} {tool}");
+        }
+    }
+}
+
 #[test]
 fn the_names_of_tools_are_unique_and_dialects_are_found() {
     for known in ALL {
