@@ -11,7 +11,7 @@ use super::finding::Finding;
 use super::runtime::{self, Runtime};
 use super::{Doctor, Findings};
 use acp_chain_app::agent::{self, command_line};
-use acp_chain_app::hooks::{NoHooks, identify};
+use acp_chain_app::hooks::{NoHooks, identify, unchecked_reports};
 use acp_chain_app::plan::supervise;
 use acp_chain_app::sign_in::{Login, logins};
 use acp_chain_app::{ChainError, home, shell};
@@ -293,7 +293,8 @@ impl Target {
                 ));
             }
         };
-        if let Err(why @ NoHooks::OnlyAsks { .. }) = identified.check_reports() {
+        let reports = identified.check_reports();
+        if let Err(why @ NoHooks::OnlyAsks { .. }) = &reports {
             return Finding::fine(why.to_string());
         }
         let agent = identified.agent;
@@ -305,13 +306,16 @@ impl Target {
                 dialect.failures()
             )
         });
-        let says = format!("the hooks of {identified} can be attached{does}");
-        if identified.is_tried() {
-            Finding::fine(says)
-        } else {
-            let tried = agent.versions();
-            Finding::note(format!("{says}; they are tried with {tried} only"))
-                .step(format!("use one of these versions: {tried}"))
+        let limit = unchecked_reports().map_or(String::new(), |limit| format!("; {limit}"));
+        let says = format!("the hooks of {identified} can be attached{does}{limit}");
+        match reports {
+            Ok(()) => Finding::fine(says),
+            Err(NoHooks::Untried { tried, .. }) => {
+                Finding::note(format!("{says}; they are tried with {tried} only"))
+                    .step(format!("use one of these versions: {tried}"))
+            }
+            Err(why) => Finding::note(format!("{says}; but {why}"))
+                .step("have the agent start the program that its hooks are tried with"),
         }
     }
 

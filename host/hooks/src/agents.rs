@@ -21,6 +21,23 @@ pub struct KnownAgent {
     dialect: &'static str,
     /// When its hooks first give a sign of life.
     pub sign: Sign,
+    /// The variables by which its user has it start another program than that of its package.
+    pub replaced_by: &'static [&'static str],
+    /// The program that runs its hooks, if that is of another package, which is installed apart.
+    pub runs: Option<RunProgram>,
+}
+
+/// A program that runs the hooks of an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct RunProgram {
+    /// Its name, which is looked up in `PATH`.
+    pub name: &'static str,
+    /// The variable with another name or path.
+    pub variable: &'static str,
+    /// Its package, in npm.
+    pub package: &'static str,
+    /// The versions for which the dialect is written.
+    versions: &'static str,
 }
 
 /// When the hooks of an agent first report.
@@ -42,6 +59,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "0.49.0, 0.101.0",
         dialect: "claude",
         sign: Sign::Session,
+        replaced_by: &["CLAUDE_CODE_EXECUTABLE"],
+        runs: None,
     },
     KnownAgent {
         package: "@agentclientprotocol/codex-acp",
@@ -50,6 +69,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "2.6.0",
         dialect: "codex",
         sign: Sign::Prompt,
+        replaced_by: &["CODEX_PATH"],
+        runs: None,
     },
     KnownAgent {
         package: "@zed-industries/codex-acp",
@@ -58,6 +79,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "0.16.0",
         dialect: "codex-older",
         sign: Sign::Prompt,
+        replaced_by: &[],
+        runs: None,
     },
     KnownAgent {
         package: "@google/gemini-cli",
@@ -67,6 +90,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "0.61.0",
         dialect: "gemini",
         sign: Sign::Never,
+        replaced_by: &[],
+        runs: None,
     },
     KnownAgent {
         package: "@qwen-code/qwen-code",
@@ -75,6 +100,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "0.15.10, 0.24.4",
         dialect: "qwen",
         sign: Sign::Session,
+        replaced_by: &[],
+        runs: None,
     },
     KnownAgent {
         package: "opencode-ai",
@@ -83,6 +110,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "1.18.33",
         dialect: "opencode",
         sign: Sign::Session,
+        replaced_by: &[],
+        runs: None,
     },
     KnownAgent {
         package: "@kilocode/cli",
@@ -91,6 +120,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "7.7.7",
         dialect: "kilo",
         sign: Sign::Session,
+        replaced_by: &["KILO_BIN_PATH"],
+        runs: None,
     },
     KnownAgent {
         package: "@github/copilot",
@@ -99,6 +130,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "1.0.102",
         dialect: "copilot",
         sign: Sign::Prompt,
+        replaced_by: &[],
+        runs: None,
     },
     KnownAgent {
         package: "cline",
@@ -107,6 +140,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "3.0.65",
         dialect: "cline",
         sign: Sign::Prompt,
+        replaced_by: &["CLINE_BIN_PATH"],
+        runs: None,
     },
     KnownAgent {
         package: "@augmentcode/auggie",
@@ -115,6 +150,8 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "0.36.0",
         dialect: "auggie",
         sign: Sign::Prompt,
+        replaced_by: &[],
+        runs: None,
     },
     KnownAgent {
         package: "pi-acp",
@@ -123,6 +160,13 @@ pub(crate) const AGENTS: &[KnownAgent] = &[
         versions: "0.0.34",
         dialect: "pi",
         sign: Sign::Session,
+        replaced_by: &[],
+        runs: Some(RunProgram {
+            name: "pi",
+            variable: "PI_ACP_PI_COMMAND",
+            package: "@earendil-works/pi-coding-agent",
+            versions: "1.5.2",
+        }),
     },
 ];
 
@@ -176,8 +220,7 @@ impl KnownAgent {
 
     /// Whether the dialect is written for this version. In others, the hooks may do something else.
     pub fn is_for(&self, version: &Version) -> bool {
-        let mut versions = self.versions.split(", ");
-        versions.any(|own| Version::parse(own).is_ok_and(|own| own == *version))
+        is_among(version, self.versions)
     }
 
     /// Why an agent is none for which the dialect is written, by its answer to `initialize` (JSON text): it says
@@ -202,6 +245,23 @@ impl KnownAgent {
             "the agent says that it is `{about}`, and its hooks are tried with {package} {versions} only"
         ))
     }
+}
+
+impl RunProgram {
+    /// The versions for which the dialect is written.
+    pub fn versions(&self) -> &'static str {
+        self.versions
+    }
+
+    /// Whether the dialect is written for this version.
+    pub fn is_for(&self, version: &Version) -> bool {
+        is_among(version, self.versions)
+    }
+}
+
+fn is_among(version: &Version, versions: &str) -> bool {
+    let mut versions = versions.split(", ");
+    versions.any(|own| Version::parse(own).is_ok_and(|own| own == *version))
 }
 
 #[cfg(test)]

@@ -32,6 +32,9 @@ pub struct Run<'a> {
     pub overlay: &'a Path,
     /// Whether a proxy may read the results of tools.
     pub reads_results: bool,
+    /// Whether nothing may run without them: then what an agent runs without a hook is switched off, as far as it lets
+    /// us.
+    pub are_required: bool,
     /// The agent's own arguments.
     pub args: &'a [OsString],
     /// The agent's environment, without what is attached.
@@ -93,6 +96,12 @@ pub enum CannotAttach {
     /// A policy for tools that ours would overrule, or that would overrule ours.
     #[error("{0} has a policy for the agent's tools, which does not go with that of acp-chain")]
     OwnPolicy(String),
+    /// A profile of the user's that may switch hooks off, and whose name cannot be written as an argument.
+    #[error(
+        "the profile that {} names has features, and a name with other characters than letters, digits, `-` and `_`",
+        .0.display()
+    )]
+    Profile(PathBuf),
     /// A path that the agent takes for several.
     #[error("the agent takes {0} for several paths, since it has a comma")]
     Comma(String),
@@ -232,6 +241,7 @@ mod tests {
                 client: &[],
                 overlay: Path::new(overlay),
                 reads_results: false,
+                are_required: false,
                 args: &[],
                 variable: &|_| None,
                 text: &|_| Ok(None),

@@ -25,7 +25,7 @@ mod unhooked;
 pub mod wire;
 mod words;
 
-pub use agents::{KnownAgent, Sign, UnattachedAgent, known, unattached};
+pub use agents::{KnownAgent, RunProgram, Sign, UnattachedAgent, known, unattached};
 pub use answer::{CannotCarryOut, Decision};
 pub use attach::{
     Attachment, CannotAttach, OverlayContent, OverlayFile, Run, TIMEOUT, client, merge,

@@ -10,10 +10,11 @@ use acp_chain_conductor::native::CommandLine;
 use acp_chain_hooks::{KnownAgent, UnattachedAgent, known, unattached};
 use acp_chain_manifest::Remote;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_system::local::Address;
 use semver::Version;
 use serde::Deserialize;
 
-use super::NoHooks;
+use super::{NoHooks, variable};
 use crate::agent::find;
 
 /// The longest description of a package that is read, in bytes.
@@ -45,14 +46,15 @@ pub struct IdentifiedAgent {
     pub agent: &'static KnownAgent,
     /// `None` if it is decided only when the agent starts.
     pub version: Option<Version>,
+    /// Why another program runs its hooks than those with which they were tried, if that is so.
+    other_program: Option<String>,
 }
 
 impl IdentifiedAgent {
     /// Whether its hooks have been tried with this version.
     pub fn is_tried(&self) -> bool {
-        self.version
-            .as_ref()
-            .is_some_and(|version| self.agent.is_for(version))
+        let mut version = self.version.iter();
+        self.other_program.is_none() && version.any(|version| self.agent.is_for(version))
     }
 
     /// An error if its hooks may not report all that it runs.
@@ -60,6 +62,9 @@ impl IdentifiedAgent {
         let (agent, tried) = (self.to_string(), self.agent.versions());
         if self.agent.only_asks() {
             return Err(NoHooks::OnlyAsks { agent, tried });
+        }
+        if let Some(why) = self.other_program.clone() {
+            return Err(NoHooks::OtherProgram { agent, why });
         }
         if self.is_tried() {
             return Ok(());
@@ -93,11 +98,14 @@ struct Description {
 /// The agent that a command starts.
 ///
 /// # Errors
-/// If it is remote, is no part of a package of an agent whose hooks are known, or is one whose hooks cannot be
-/// attached.
+/// If it is remote, is no part of a package of an agent whose hooks are known, is one whose hooks cannot be attached, or
+/// if no hooks can be attached on this system.
 pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
     if Remote::is_behind(command) {
         return Err(NoHooks::Remote);
+    }
+    if !Address::HAS_FOLDER {
+        return Err(NoHooks::NoFolder);
     }
     if let Some(agent) = by_program(command) {
         return Err(NoHooks::NotForOneRun {
@@ -110,10 +118,44 @@ pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
     // What is fetched without a version is the newest.
     let newest = Version::new(u64::MAX, 0, 0);
     let agent = known(&name, version.as_ref().unwrap_or(&newest));
+    let agent = agent.ok_or_else(unknown)?;
     Ok(IdentifiedAgent {
-        agent: agent.ok_or_else(unknown)?,
+        agent,
         version,
+        other_program: other_program(agent, command),
     })
+}
+
+/// Why another program runs the hooks of an agent than those with which they were tried, if that is so: its user has
+/// named one, or the one that is installed apart is of another package or version.
+fn other_program(agent: &KnownAgent, command: &CommandLine) -> Option<String> {
+    for name in agent.replaced_by.iter().copied() {
+        if is_set(command, name) || overrides(command, name) {
+            return Some(format!("{name} has it start another program than its own"));
+        }
+    }
+    let runs = agent.runs?;
+    let named = variable(&command.env, runs.variable).filter(|named| !named.is_empty());
+    let program = named.unwrap_or_else(|| runs.name.to_owned());
+    let file = find(command, OsStr::new(&program)).and_then(|path| path.canonicalize().ok());
+    let package = file.and_then(|file| around(&file));
+    let is_tried = package.is_some_and(|Package { name, version }| {
+        name == runs.package && version.is_some_and(|version| runs.is_for(&version))
+    });
+    let (tried, versions) = (runs.package, runs.versions());
+    let program = quote(&program, MAX_QUOTE);
+    (!is_tried).then(|| format!("`{program}`, which it starts, is not {tried} {versions}"))
+}
+
+/// Whether the agent's environment has a variable with a value.
+fn is_set(command: &CommandLine, name: &str) -> bool {
+    let mut entries = command.env.iter().rev();
+    let own = entries.find(|(key, _)| key == name);
+    let value = match own {
+        Some((_, value)) => Some(value.clone()),
+        None => std::env::var_os(name),
+    };
+    value.is_some_and(|value| !value.is_empty())
 }
 
 fn package(command: &CommandLine) -> Option<Package> {
@@ -292,6 +334,52 @@ mod tests {
             &["/nowhere/opencode"],
         ] {
             assert_eq!(identified(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_in_place_of_the_agents_own_is_not_tried() {
+        let mut named = command(&["npx", "@agentclientprotocol/codex-acp@2.6.0"]);
+        let own = identify(&named).unwrap();
+        assert!(own.is_tried() && own.check_reports().is_ok());
+        named
+            .env
+            .push(("CODEX_PATH".into(), "/opt/codex/codex".into()));
+        let by_words = command(&[
+            "env",
+            "CODEX_PATH=codex",
+            "npx",
+            "@agentclientprotocol/codex-acp@2.6.0",
+        ]);
+        for replaced in [named, by_words] {
+            let other = identify(&replaced).unwrap();
+            assert!(!other.is_tried());
+            let why = other.check_reports().unwrap_err().to_string();
+            assert!(why.contains("CODEX_PATH has it start another"), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_program_that_runs_the_hooks_of_an_adapter_has_to_be_one_that_was_tried() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("pi");
+        files(&program);
+        let tried = |name: &str, version: &str| {
+            let about = format!(r#"{{"name":"{name}","version":"{version}"}}"#);
+            fs::write(folder.path().join("package.json"), about).unwrap();
+            let mut adapter = command(&["npx", "pi-acp@0.0.34"]);
+            let variable = "PI_ACP_PI_COMMAND".into();
+            adapter.env.push((variable, program.clone().into()));
+            identify(&adapter).unwrap().check_reports()
+        };
+        let package = "@earendil-works/pi-coding-agent";
+        assert!(tried(package, "1.5.2").is_ok());
+        for (name, version) in [(package, "1.5.3"), ("pi", "1.5.2")] {
+            let why = tried(name, version).unwrap_err().to_string();
+            assert!(
+                why.contains("is not @earendil-works/pi-coding-agent 1.5.2"),
+                "{why}"
+            );
         }
     }
 

@@ -57,6 +57,8 @@ pub enum NoHooks {
     },
     #[error("the hooks of {agent} are tried with {tried} only")]
     Untried { agent: String, tried: &'static str },
+    #[error("the hooks of {agent} are not tried like this: {why}")]
+    OtherProgram { agent: String, why: String },
     #[error(
         "{agent} runs no hooks in ACP; where a proxy answers permission requests, it asks before each tool instead, and \
          proxies see only these requests, and no results (tried with {tried})"
@@ -66,7 +68,7 @@ pub enum NoHooks {
     Overridden(String),
     #[error("the agent's hooks cannot reach acp-chain: {0}")]
     Socket(#[source] io::Error),
-    #[error("on this system, there is no place for the files of hooks")]
+    #[error("on this system, acp-chain attaches no hooks: there is no private folder for their files")]
     NoFolder,
     #[error("programs cannot be run in {0}, where the files of hooks are")]
     NoPrograms(String),
@@ -329,6 +331,14 @@ impl HooksPlan {
     }
 }
 
+/// What hooks do not keep off on this system, for users; `None` if the system tells which processes report.
+pub fn unchecked_reports() -> Option<&'static str> {
+    (!Supervisor::KNOWS_DESCENT).then_some(
+        "on this system, acp-chain does not look at the process that reports: a command that runs can report calls \
+         that never were, and so hide one that had no hook",
+    )
+}
+
 /// The keys of the powers over messages of this method.
 fn method_powers(method: &'static str) -> impl Iterator<Item = &'static str> {
     let powers = Power::all().filter(move |power| power.methods().any(|own| own == method));
@@ -374,9 +384,12 @@ fn share(
     let server = open(identified, supervisor)?;
     let folder = server.folder().ok_or(NoHooks::NoFolder)?;
     let client = overlay::client(folder)?;
-    let session_meta = attach(identified, command, &server, &client, plan.reads_results)?;
+    let session_meta = attach(identified, command, &server, &client, plan)?;
     let are_required = plan.mode == HooksMode::Required;
     server.restrict(supervisor, &client, are_required);
+    if let Some(limit) = unchecked_reports() {
+        tracing::warn!("{limit}");
+    }
     Ok(SharedHooks {
         server,
         agent: identified.agent,
@@ -401,14 +414,15 @@ fn attach(
     command: &mut CommandLine,
     server: &Server,
     client: &[String],
-    reads_results: bool,
+    plan: &HooksPlan,
 ) -> Result<Option<Value>, NoHooks> {
     let folder = server.folder().ok_or(NoHooks::NoFolder)?;
     let environment = command.env.clone();
     let attachment = server.dialect().attach(&Run {
         client,
         overlay: folder,
-        reads_results,
+        reads_results: plan.reads_results,
+        are_required: plan.mode == HooksMode::Required,
         args: &command.args,
         variable: &|name| variable(&environment, name),
         text: &text,

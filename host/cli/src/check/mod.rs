@@ -12,7 +12,7 @@ use super::progress::TERMINAL;
 use crate::Result;
 use acp_chain::host::{LoadedProxy, ProxyPlan};
 use acp_chain_app::agent::{command_line, find};
-use acp_chain_app::hooks::{HooksPlan, identify};
+use acp_chain_app::hooks::{HooksPlan, identify, unchecked_reports};
 use acp_chain_app::plan::{self, give_up_rights};
 use acp_chain_app::protected::{self, NamedFiles};
 use acp_chain_app::{home, proxies};
@@ -246,7 +246,11 @@ fn about_hooks(wanted: &HooksPlan, agent: &CommandLine) -> Option<AboutHooks> {
     };
     let why = match identify(agent) {
         Ok(known) => match known.check_reports() {
-            Ok(()) => return Some(starts(format!("{mode}: those of {known} can be attached"))),
+            Ok(()) => {
+                let limit = unchecked_reports().map_or(String::new(), |limit| format!("; {limit}"));
+                let text = format!("{mode}: those of {known} can be attached{limit}");
+                return Some(starts(text));
+            }
             Err(why) => why.to_string(),
         },
         Err(why) => format!("they cannot be attached: {why}"),

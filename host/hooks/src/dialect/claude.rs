@@ -179,6 +179,10 @@ const BEFORE_COMMANDS: &str = "CLAUDE_ENV_FILE";
 /// That file, in the overlay.
 const SCRIPT: &str = "before-commands.sh";
 
+/// The setting by which commands that are written into skills and slash commands (`` !`make` ``) do not run. Claude runs
+/// them without a hook, also for a skill that its model calls, and a repository may have some.
+const WITHOUT_INLINE_COMMANDS: &str = "disableSkillShellExecution";
+
 /// As the layer of `--settings`: those of the user and of the project stay in force, but not a `disableAllHooks`.
 fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> {
     let hooks = hooks(
@@ -186,7 +190,10 @@ fn attach(run: &Run<'_>, dialect: &Dialect) -> Result<Attachment, CannotAttach> 
         dialect,
         |command| json!({ "type": "command", "command": command, "timeout": TIMEOUT, "onFailure": "block" }),
     );
-    let settings = json!({ "disableAllHooks": false, "hooks": hooks });
+    let mut settings = json!({ "disableAllHooks": false, "hooks": hooks });
+    if run.are_required {
+        settings[WITHOUT_INLINE_COMMANDS] = true.into();
+    }
     let mut attachment = Attachment {
         meta: Some(json!({ "claudeCode": { "options": { "settings": settings } } })),
         ..Attachment::default()

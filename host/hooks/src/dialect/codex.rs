@@ -1,5 +1,7 @@
 //! Codex' hooks, in the form of Claude's, but for results: those are replaced by the reason of a block.
 
+use std::path::{Path, PathBuf};
+
 use data_encoding::HEXLOWER;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -24,16 +26,63 @@ pub(super) static CODEX: Dialect = of("codex", TOOLS, |run, dialect| {
 pub(super) static OLDER: Dialect = of("codex-older", OLDER_TOOLS, |run, dialect| {
     let config = config(run, dialect, &Value::Null);
     let hooks = toml::Value::try_from(&config["hooks"]).map_err(CannotAttach::Toml)?;
+    let mut settings = vec!["features.hooks=true".to_owned(), format!("hooks={hooks}")];
+    settings.extend(in_profile(run)?);
+    let args = settings
+        .into_iter()
+        .flat_map(|setting| ["-c".to_owned(), setting]);
     Ok(Attachment {
-        args: vec![
-            "-c".to_owned(),
-            "features.hooks=true".to_owned(),
-            "-c".to_owned(),
-            format!("hooks={hooks}"),
-        ],
+        args: args.collect(),
         ..Attachment::default()
     })
 });
+
+/// The same setting for the user's profile, if that has features: they overrule those of all. Newer versions have no
+/// such profiles.
+fn in_profile(run: &Run<'_>) -> Result<Option<String>, CannotAttach> {
+    let variable = |name| (run.variable)(name).filter(|value| !value.is_empty());
+    let home = match variable("CODEX_HOME") {
+        Some(home) => PathBuf::from(home),
+        None => Path::new(&variable("HOME").ok_or(CannotAttach::NoHome)?).join(".codex"),
+    };
+    let path = home.join("config.toml");
+    let text = match (run.text)(&path) {
+        Ok(text) => text.unwrap_or_default(),
+        Err(error) => return Err(CannotAttach::Unreadable(path, error)),
+    };
+    // Codex does not start with one that is no TOML.
+    let config: toml::Table = text.parse().unwrap_or_default();
+    let of_file = config.get("profile").and_then(toml::Value::as_str);
+    let Some(name) = of_args(run).or_else(|| of_file.map(str::to_owned)) else {
+        return Ok(None);
+    };
+    let profile = config.get("profiles").and_then(|all| all.get(&name));
+    if profile
+        .and_then(|profile| profile.get("features"))
+        .is_none()
+    {
+        return Ok(None);
+    }
+    // The parts of a name are separated by dots, and there are no quotes.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    if !name.chars().all(is_plain) {
+        return Err(CannotAttach::Profile(path));
+    }
+    Ok(Some(format!("profiles.{name}.features.hooks=true")))
+}
+
+/// The profile that the arguments name, the last one if there are several.
+fn of_args(run: &Run<'_>) -> Option<String> {
+    let mut words = run.args.iter().rev().map(|arg| arg.to_string_lossy());
+    words.find_map(|word| {
+        let setting = word
+            .trim_start_matches("--config=")
+            .trim_start_matches("-c");
+        let (name, text) = setting.split_once('=')?;
+        let value = text.trim().trim_matches(['"', '\'']);
+        (name.trim() == "profile").then(|| value.to_owned())
+    })
+}
 
 const VARIABLE: &str = "CODEX_CONFIG";
 

@@ -564,11 +564,23 @@ fn try_attach(
     variables: &[(&str, &str)],
     files: &[(&str, &str)],
 ) -> Result<Attachment, CannotAttach> {
+    try_attach_as(name, (reads_results, false), args, variables, files)
+}
+
+/// For proxies that read results or not, and hooks that are required or not.
+fn try_attach_as(
+    name: &str,
+    (reads_results, are_required): (bool, bool),
+    args: &[OsString],
+    variables: &[(&str, &str)],
+    files: &[(&str, &str)],
+) -> Result<Attachment, CannotAttach> {
     let client = ["/a b/hook".to_owned()];
     let run = Run {
         client: &client,
         overlay: Path::new("/run/overlay"),
         reads_results,
+        are_required,
         args,
         variable: &|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
@@ -601,6 +613,16 @@ fn claude_gets_its_hooks_with_the_set_up_of_a_session() {
         "onFailure": "block",
     }] }]);
     assert_eq!(settings["hooks"]["PreToolUse"], expected);
+}
+
+/// Claude runs these without a hook.
+#[test]
+fn commands_in_skills_of_claude_do_not_run_where_hooks_are_required() {
+    for (are_required, expected) in [(true, json!(true)), (false, Value::Null)] {
+        let attached = try_attach_as("claude", (true, are_required), &[], &[], &[]).unwrap();
+        let settings = &attached.meta.unwrap()["claudeCode"]["options"]["settings"];
+        assert_eq!(settings["disableSkillShellExecution"], expected);
+    }
 }
 
 #[test]
@@ -656,7 +678,7 @@ fn codex_trusts_the_hooks_of_this_run_and_keeps_what_its_user_configured() {
 
 #[test]
 fn an_older_codex_gets_the_same_as_arguments() {
-    let attached = attached("codex-older", &[], &[]);
+    let attached = attached("codex-older", &[("HOME", "/home/me")], &[]);
     let [_, _, flag, hooks] = &attached.args[..] else {
         panic!("{attached:?}");
     };
@@ -664,6 +686,36 @@ fn an_older_codex_gets_the_same_as_arguments() {
     let hook = &hooks["hooks"]["PreToolUse"][0]["hooks"][0];
     assert_eq!((&**flag, hook["timeout"].as_integer()), ("-c", Some(3600)));
     assert!(!attached.args[3].contains('\n'));
+}
+
+#[test]
+fn no_profile_of_an_older_codex_switches_hooks_off() {
+    let config = "profile = 'own'\n[profiles.own.features]\nhooks = false\n[profiles.other]\nmodel = 'm'\n\
+                  [profiles.'a.b'.features]\nhooks = false\n";
+    let file = ("/codex/config.toml", config);
+    let variables = [("CODEX_HOME", "/codex"), ("HOME", "/home/me")];
+    let with = |args: &[&str]| {
+        let args: Vec<_> = args.iter().map(OsString::from).collect();
+        try_attach("codex-older", true, &args, &variables, &[file])
+    };
+    let own = "profiles.own.features.hooks=true".to_owned();
+    for args in [
+        &[][..],
+        &["-c", "profile=\"own\""],
+        &["--config=profile=own"],
+    ] {
+        assert!(with(args).unwrap().args.contains(&own), "{args:?}");
+    }
+    let other = with(&["-c", "profile=other"]).unwrap();
+    assert_eq!(other.args.len(), 4);
+    let odd = with(&["-cprofile=a.b"]);
+    assert!(matches!(odd, Err(CannotAttach::Profile(_))), "{odd:?}");
+    // Without the user's folder, nothing is known of profiles.
+    let homeless = try_attach("codex-older", true, &[], &[], &[]);
+    assert!(
+        matches!(homeless, Err(CannotAttach::NoHome)),
+        "{homeless:?}"
+    );
 }
 
 #[test]

@@ -97,6 +97,9 @@ impl Peer {
 }
 
 impl Address {
+    /// Whether addresses have a [`folder`](Self::folder) on this system.
+    pub const HAS_FOLDER: bool = true;
+
     /// The argument of [`connect`].
     pub fn path(&self) -> &Path {
         &self.path

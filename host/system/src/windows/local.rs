@@ -57,6 +57,9 @@ impl Peer {
 }
 
 impl Address {
+    /// Whether addresses have a [`folder`](Self::folder) on this system.
+    pub const HAS_FOLDER: bool = false;
+
     /// The argument of [`connect`].
     pub fn path(&self) -> &Path {
         &self.0

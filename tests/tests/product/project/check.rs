@@ -140,7 +140,7 @@ fn the_hooks_of_the_agent_are_shown_where_a_proxy_has_a_power_over_tool_runs() {
     fs::write(agent.join("cli"), "").unwrap();
     let path = acp_chain_tests::host::component("pass");
     let write = |version: &str, power: &str, mode: &str| {
-        let package = format!(r#"{{"name":"pi-acp","version":"{version}"}}"#);
+        let package = format!(r#"{{"name":"opencode-ai","version":"{version}"}}"#);
         fs::write(agent.join("package.json"), package).unwrap();
         let manifest = format!(
             "[agent]\ncommand = '{}'\nhooks = '{mode}'\n\n\
@@ -156,19 +156,19 @@ fn the_hooks_of_the_agent_are_shown_where_a_proxy_has_a_power_over_tool_runs() {
         world.do_run(&check)
     };
     let sees = "tool-runs.read";
-    let said = checked("0.0.34", sees, "required");
-    let line = "\nhooks  required: those of pi-acp 0.0.34 can be attached\n";
+    let said = checked("1.18.33", sees, "required");
+    let line = "\nhooks  required: those of opencode-ai 1.18.33 can be attached\n";
     assert!(said.contains(line), "{said}");
-    let said = checked("0.0.35", sees, "best-effort");
+    let said = checked("1.18.34", sees, "best-effort");
     assert!(
-        said.contains("are tried with 0.0.34 only; you are told"),
+        said.contains("are tried with 1.18.33 only; you are told"),
         "{said}"
     );
-    let said = checked("0.0.34", sees, "off");
+    let said = checked("1.18.33", sees, "off");
     assert!(said.contains("\nhooks  off: "), "{said}");
-    let said = checked("0.0.34", "prompts.read", "best-effort");
+    let said = checked("1.18.33", "prompts.read", "best-effort");
     assert!(!said.contains("\nhooks  "), "{said}");
-    write("0.0.35", sees, "required");
+    write("1.18.34", sees, "required");
     let error = world.fail(&check);
     assert!(error.contains("; the chain does not start"), "{error}");
 }
