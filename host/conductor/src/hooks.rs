@@ -3,6 +3,8 @@
 //!
 //! Every report is answered. One that cannot be read, or about which no decision comes, is refused.
 
+mod ran;
+
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use acp_chain_hooks::{Answer, Decision, Event, KnownAgent, Moment, Sign};
 use acp_chain_router::{FirstSign, HookOutcome, HookTerms, IfUnlike, Router};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+use ran::DecidedInputs;
 
 /// How often the proxies are asked about a tool run that they change. More changes are taken for endless.
 const ROUNDS: u32 = 4;
@@ -30,6 +34,9 @@ pub struct AgentHooks {
     open: HashMap<u64, OpenReport>,
     /// The last notice about a decision that could not be carried out.
     told: Option<String>,
+    decided: DecidedInputs,
+    /// Whether the user was notified that another input has run than the one decided about.
+    has_told_of_others: bool,
 }
 
 /// A report about which the proxies have not decided yet.
@@ -65,6 +72,8 @@ impl AgentHooks {
             are_required,
             open: HashMap::new(),
             told: None,
+            decided: DecidedInputs::default(),
+            has_told_of_others: false,
         }
     }
 
@@ -127,6 +136,7 @@ impl AgentHooks {
         match request {
             Ok(None) => self.reports.answer(number, Answer::default()),
             Ok(Some((event, session, request))) => {
+                self.compare(&session, &event, router);
                 let open = OpenReport {
                     report,
                     event,
@@ -148,6 +158,24 @@ impl AgentHooks {
                 self.reports.answer(number, self.refusal(&report, &why));
             }
         }
+    }
+
+    /// Notifies the user once if a tool has run with another input than the one that the proxies have decided about.
+    fn compare(&mut self, session: &str, event: &Event, router: &mut Router) {
+        let is_other =
+            event.moment == Moment::AfterTool && self.decided.has_other_run(session, event);
+        if !is_other {
+            return;
+        }
+        let tool = quote(&event.tool, MAX_QUOTE);
+        tracing::error!("the tool {tool} has run with another input than the one decided about");
+        if mem::replace(&mut self.has_told_of_others, true) {
+            return;
+        }
+        router.tell_user(&format!(
+            "the tool `{tool}` has run with another input than the one that the proxies have decided about: another \
+             hook, of yours or of a project, changes inputs. Further ones are only in the log."
+        ));
     }
 
     /// The request about an event; none about a sign of life, which the router gets at once.
@@ -216,7 +244,12 @@ impl AgentHooks {
                     Err(why) => decision = Decision::Refuse(format!("acp-chain: {why}")),
                 }
             }
-            let OpenReport { report, event, .. } = open;
+            let OpenReport {
+                report,
+                event,
+                session,
+                ..
+            } = open;
             if decision == Decision::Pass && open.is_changed {
                 decision = Decision::Input(event.input.clone());
             }
@@ -238,6 +271,8 @@ impl AgentHooks {
             });
             if is_refused {
                 note_refusal(router, number, &event);
+            } else if event.moment == Moment::BeforeTool {
+                self.decided.note(&session, &event);
             }
             self.reports.answer(number, answer);
         }

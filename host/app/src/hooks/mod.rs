@@ -68,7 +68,9 @@ pub enum NoHooks {
     Overridden(String),
     #[error("the agent's hooks cannot reach acp-chain: {0}")]
     Socket(#[source] io::Error),
-    #[error("on this system, acp-chain attaches no hooks: there is no private folder for their files")]
+    #[error(
+        "on this system, acp-chain attaches no hooks: there is no private folder for their files"
+    )]
     NoFolder,
     #[error("programs cannot be run in {0}, where the files of hooks are")]
     NoPrograms(String),

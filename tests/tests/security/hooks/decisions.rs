@@ -49,6 +49,25 @@ async fn a_tool_runs_with_the_input_of_a_proxy() {
 }
 
 #[tokio::test]
+async fn another_hook_that_changes_an_input_is_told_of_once() {
+    let rival = json!({ "hookSpecificOutput": { "updatedInput": { "command": "touch rival" } } });
+    let hook = json!({ "type": "command", "command": format!("echo '{rival}'") });
+    let settings = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });
+    let session = json!({ "_meta": { "claudeCode": { "options": { "settings": settings } } } });
+    let world = World::claude();
+    let mut client = world.start(REQUIRED, &denies("touch refused"));
+    client.initialize().await;
+    world.set_up(&mut client, "session/new", session).await;
+    for command in ["touch original", "touch another"] {
+        client.turn(&steps(&[bash(command)])).await;
+    }
+    assert!(world.has("rival") && !world.has("original"));
+    let told = notices(&client);
+    let of_others = told.iter().filter(|text| text.contains("another input"));
+    assert_eq!(of_others.count(), 1, "{told:?}");
+}
+
+#[tokio::test]
 async fn a_secret_in_a_result_does_not_reach_the_model() {
     for world in worlds() {
         plant(&world);
