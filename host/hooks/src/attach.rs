@@ -78,6 +78,15 @@ pub enum OverlayContent {
     Link(PathBuf),
 }
 
+/// What switches an agent's hooks off, whatever is attached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Switch {
+    /// This argument.
+    Argument(&'static str),
+    /// This variable, with a value that is not one for no.
+    Variable(&'static str),
+}
+
 /// Why hooks cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotAttach {
@@ -102,6 +111,9 @@ pub enum CannotAttach {
         .0.display()
     )]
     Profile(PathBuf),
+    /// An argument or a variable that switches hooks off, whatever is attached.
+    #[error("{0} switches the agent's hooks off")]
+    SwitchedOff(&'static str),
     /// A path that the agent takes for several.
     #[error("the agent takes {0} for several paths, since it has a comma")]
     Comma(String),
@@ -124,6 +136,23 @@ impl OverlayFile {
             path: path.into(),
             content: OverlayContent::Script(content),
         }
+    }
+}
+
+impl Switch {
+    /// The name of the argument or the variable, if a run has it.
+    pub(crate) fn of(self, run: &Run<'_>) -> Option<&'static str> {
+        let (name, is_on) = match self {
+            Self::Argument(name) => (name, run.args.iter().any(|arg| arg == name)),
+            Self::Variable(name) => {
+                let value = (run.variable)(name).unwrap_or_default().to_lowercase();
+                (
+                    name,
+                    !["", "0", "false", "no", "off"].contains(&value.trim()),
+                )
+            }
+        };
+        is_on.then_some(name)
     }
 }
 

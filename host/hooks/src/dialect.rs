@@ -11,6 +11,7 @@ mod pi;
 mod plugin;
 mod qwen;
 
+use crate::attach::Switch;
 use crate::prefix::Prefix;
 use crate::report::{MalformedReport, Report};
 use crate::texts::Texts;
@@ -48,6 +49,8 @@ pub struct Dialect {
     pub tool_at: Option<&'static str>,
     places: Places,
     prefix: Option<Prefix>,
+    /// What switches the hooks off, whatever is attached.
+    switches: &'static [Switch],
     answer: fn(&Report<'_>, &str, Moment, &Decision) -> Option<Answer>,
     closed: fn(Moment, &str) -> Answer,
     attach: fn(&Run<'_>, &Dialect) -> Result<Attachment, CannotAttach>,
@@ -93,6 +96,7 @@ const NONE: Dialect = Dialect {
         cwd: &[],
     },
     prefix: None,
+    switches: &[],
     answer: |_, _, _, _| None,
     closed: |_, reason| Answer::blocks(reason),
     attach: |_, _| Ok(Attachment::default()),
@@ -283,8 +287,12 @@ impl Dialect {
     /// What an agent of this dialect is started with, so that its hooks report to the host of this run.
     ///
     /// # Errors
-    /// If something of the user's that has to be merged with ours cannot be read.
+    /// If something of the user's that has to be merged with ours cannot be read, or switches hooks off.
     pub fn attach(&self, run: &Run<'_>) -> Result<Attachment, CannotAttach> {
+        let mut switches = self.switches.iter();
+        if let Some(name) = switches.find_map(|switch| switch.of(run)) {
+            return Err(CannotAttach::SwitchedOff(name));
+        }
         (self.attach)(run, self)
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Dialect, FAILURE, NONE, Places};
-use crate::attach::{OverlayFile, TIMEOUT, hooks};
+use crate::attach::{OverlayFile, Switch, TIMEOUT, hooks};
 use crate::prefix::WITH_SUCCESS;
 use crate::report::Report;
 use crate::texts::{with_texts, withheld};
@@ -59,6 +59,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
         ("ExitPlanMode", Kind::SwitchMode),
     ],
     places: PLACES,
+    switches: &[Switch::Variable("CLAUDE_CODE_SIMPLE")],
     answer,
     closed,
     attach,

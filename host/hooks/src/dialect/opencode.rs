@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Dialect, plugin};
-use crate::attach::OverlayFile;
+use crate::attach::{OverlayFile, Switch};
 use crate::unhooked::Unhooked;
 use crate::{Attachment, CannotAttach, Kind, Run};
 
@@ -49,6 +49,7 @@ const fn of(name: &'static str, attach: Attach) -> Dialect {
             ("todoread", Kind::Think),
             ("todowrite", Kind::Think),
         ],
+        switches: &[Switch::Argument("--pure")],
         attach,
         ..plugin::PLUGIN
     }

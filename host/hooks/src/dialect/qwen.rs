@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Dialect, FAILURE, NONE, Places, claude};
-use crate::attach::{OverlayFile, TIMEOUT, hooks, merge};
+use crate::attach::{OverlayFile, Switch, TIMEOUT, hooks, merge};
 use crate::report::Report;
 use crate::{Answer, Attachment, CannotAttach, Decision, Kind, Moment, Run};
 
@@ -22,6 +22,12 @@ pub(super) static QWEN: Dialect = Dialect {
         output: &["/tool_response/llmContent", "/error"],
         ..claude::PLACES
     },
+    switches: &[
+        Switch::Argument("--bare"),
+        Switch::Argument("--safe-mode"),
+        Switch::Variable("QWEN_CODE_SIMPLE"),
+        Switch::Variable("QWEN_CODE_SAFE_MODE"),
+    ],
     answer,
     closed,
     attach,

@@ -615,6 +615,36 @@ fn claude_gets_its_hooks_with_the_set_up_of_a_session() {
     assert_eq!(settings["hooks"]["PreToolUse"], expected);
 }
 
+#[test]
+fn what_switches_hooks_off_is_named() {
+    for (name, args, variables, expected) in [
+        ("opencode", &["acp", "--pure"][..], &[][..], Some("--pure")),
+        ("kilo", &["acp", "--pure"], &[], Some("--pure")),
+        ("qwen", &["--acp", "--bare"], &[], Some("--bare")),
+        (
+            "qwen",
+            &["--acp"],
+            &[("QWEN_CODE_SAFE_MODE", "TRUE")],
+            Some("QWEN_CODE_SAFE_MODE"),
+        ),
+        (
+            "claude",
+            &[],
+            &[("CLAUDE_CODE_SIMPLE", "1")],
+            Some("CLAUDE_CODE_SIMPLE"),
+        ),
+        ("claude", &[], &[("CLAUDE_CODE_SIMPLE", " 0 ")], None),
+        ("claude", &["--pure"], &[], None),
+    ] {
+        let args: Vec<_> = args.iter().map(OsString::from).collect();
+        let named = match try_attach(name, true, &args, variables, &[]) {
+            Err(CannotAttach::SwitchedOff(named)) => Some(named),
+            _ => None,
+        };
+        assert_eq!(named, expected, "{name} {args:?} {variables:?}");
+    }
+}
+
 /// Claude runs these without a hook.
 #[test]
 fn commands_in_skills_of_claude_do_not_run_where_hooks_are_required() {
