@@ -78,10 +78,10 @@ pub enum OverlayContent {
     Link(PathBuf),
 }
 
-/// What switches an agent's hooks off, whatever is attached.
+/// What keeps an agent from running our hooks, whatever is attached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Switch {
-    /// This argument.
+    /// This argument, with a value or without.
     Argument(&'static str),
     /// This variable, with a value that is not one for no.
     Variable(&'static str),
@@ -111,8 +111,8 @@ pub enum CannotAttach {
         .0.display()
     )]
     Profile(PathBuf),
-    /// An argument or a variable that switches hooks off, whatever is attached.
-    #[error("{0} switches the agent's hooks off")]
+    /// An argument or a variable with which the agent runs no hooks of ours, whatever is attached.
+    #[error("with {0}, the agent runs no hooks of acp-chain")]
     SwitchedOff(&'static str),
     /// A path that the agent takes for several.
     #[error("the agent takes {0} for several paths, since it has a comma")]
@@ -143,7 +143,10 @@ impl Switch {
     /// The name of the argument or the variable, if a run has it.
     pub(crate) fn of(self, run: &Run<'_>) -> Option<&'static str> {
         let (name, is_on) = match self {
-            Self::Argument(name) => (name, run.args.iter().any(|arg| arg == name)),
+            Self::Argument(name) => {
+                let mut words = run.args.iter().map(|arg| arg.to_string_lossy());
+                (name, words.any(|word| word.split('=').next() == Some(name)))
+            }
             Self::Variable(name) => {
                 let value = (run.variable)(name).unwrap_or_default().to_lowercase();
                 (

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Dialect, plugin};
-use crate::attach::{OverlayContent, OverlayFile, quoted};
+use crate::attach::{OverlayContent, OverlayFile, Switch, quoted};
 use crate::{Attachment, CannotAttach, Kind, Run};
 
 pub(super) static CLINE: Dialect = Dialect {
@@ -25,6 +25,8 @@ pub(super) static CLINE: Dialect = Dialect {
         ("spawn_agent", Kind::Think),
         ("submit_and_exit", Kind::Think),
     ],
+    // It names the folder in whose place ours stands.
+    switches: &[Switch::Argument("--config")],
     attach,
     ..plugin::PLUGIN
 };

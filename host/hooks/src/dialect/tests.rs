@@ -633,6 +633,8 @@ fn what_switches_hooks_off_is_named() {
             &[("CLAUDE_CODE_SIMPLE", "1")],
             Some("CLAUDE_CODE_SIMPLE"),
         ),
+        ("cline", &["--acp", "--config=/own"], &[], Some("--config")),
+        ("cline", &["--config", "/own"], &[], Some("--config")),
         ("claude", &[], &[("CLAUDE_CODE_SIMPLE", " 0 ")], None),
         ("claude", &["--pure"], &[], None),
     ] {
