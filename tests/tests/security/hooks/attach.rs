@@ -93,6 +93,37 @@ async fn a_version_that_was_not_tried_starts_only_by_best_effort() {
     assert!(is_told_of_hooks(&client), "{:?}", client.chunks());
 }
 
+#[tokio::test]
+async fn a_program_in_place_of_the_agents_own_starts_only_by_best_effort() {
+    let mut world = World::claude();
+    let variable = ("CLAUDE_CODE_EXECUTABLE", "/opt/claude".to_owned());
+    world.variables.push(variable);
+    let manifest = denies("touch refused");
+    let error = world.refusal(REQUIRED, &manifest).await;
+    assert!(error.contains("CLAUDE_CODE_EXECUTABLE"), "{error}");
+    let mut client = world.begin(&["--hooks", "best-effort"], &manifest).await;
+    client.turn(&steps(&[bash("touch refused")])).await;
+    assert!(!world.has("refused"));
+    let told = notices(&client).concat();
+    assert!(told.contains("CLAUDE_CODE_EXECUTABLE"), "{told}");
+}
+
+#[tokio::test]
+async fn what_switches_hooks_off_is_named_and_nothing_starts_where_they_are_required() {
+    let mut world = World::opencode();
+    world.agent.push("--pure".to_owned());
+    let manifest = denies("touch refused");
+    let error = world.refusal(REQUIRED, &manifest).await;
+    assert!(error.contains("with --pure"), "{error}");
+    let mut client = world.begin(&["--hooks", "best-effort"], &manifest).await;
+    client.turn(&steps(&[bash("touch allowed")])).await;
+    assert!(world.has("allowed"));
+    let told = notices(&client).concat();
+    assert!(told.contains("with --pure"), "{told}");
+    client.finish().await.unwrap();
+    world.is_left_clean().await;
+}
+
 /// As one that was updated while acp-chain ran, or that its command fetches.
 #[tokio::test]
 async fn what_the_agent_says_of_itself_counts_more_than_its_package() {
@@ -212,6 +243,9 @@ async fn what_the_client_adds_to_a_session_stays_and_no_proxy_sees_what_the_host
     assert_eq!(setup["mine"], 1, "{setup}");
     let hooks = &setup["claudeCode"]["options"]["settings"]["hooks"]["PreToolUse"];
     assert_eq!(hooks.as_array().map(Vec::len), Some(2), "{setup}");
+    // Commands in skills would run without a hook.
+    let settings = &setup["claudeCode"]["options"]["settings"];
+    assert_eq!(settings["disableSkillShellExecution"], true, "{setup}");
     client.finish().await.unwrap();
     let log = world.log();
     assert!(log.contains("only its own"), "{log}");
