@@ -53,8 +53,13 @@ pub struct IdentifiedAgent {
 impl IdentifiedAgent {
     /// Whether its hooks have been tried with this version.
     pub fn is_tried(&self) -> bool {
-        let mut version = self.version.iter();
-        self.other_program.is_none() && version.any(|version| self.agent.is_for(version))
+        self.is_of_tried_version() && self.other_program.is_none()
+    }
+
+    fn is_of_tried_version(&self) -> bool {
+        self.version
+            .as_ref()
+            .is_some_and(|version| self.agent.is_for(version))
     }
 
     /// An error if its hooks may not report all that it runs.
@@ -63,13 +68,13 @@ impl IdentifiedAgent {
         if self.agent.only_asks() {
             return Err(NoHooks::OnlyAsks { agent, tried });
         }
-        if let Some(why) = self.other_program.clone() {
-            return Err(NoHooks::OtherProgram { agent, why });
+        if !self.is_of_tried_version() {
+            return Err(NoHooks::Untried { agent, tried });
         }
-        if self.is_tried() {
-            return Ok(());
+        match self.other_program.clone() {
+            Some(why) => Err(NoHooks::OtherProgram { agent, why }),
+            None => Ok(()),
         }
-        Err(NoHooks::Untried { agent, tried })
     }
 }
 
