@@ -4,7 +4,7 @@
 //! Only the last ones are kept, as hashes with a secret.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher as _, Hash as _, Hasher, RandomState};
+use std::hash::{BuildHasher as _, RandomState};
 
 use acp_chain_channel::limits::HOOK_CALLS;
 use acp_chain_hooks::Event;
@@ -58,36 +58,10 @@ impl DecidedInputs {
         Some(self.secret.hash_one(name))
     }
 
+    /// The input, whatever the order of its members.
     fn input(&self, event: &Event) -> Option<u64> {
         let input: Value = serde_json::from_str(&event.input).ok()?;
-        let mut hasher = self.secret.build_hasher();
-        hash(&input, &mut hasher);
-        Some(hasher.finish())
-    }
-}
-
-/// The order of members does not count, since agents may change it.
-fn hash(value: &Value, hasher: &mut impl Hasher) {
-    match value {
-        Value::Null => 0.hash(hasher),
-        Value::Bool(truth) => (1, truth).hash(hasher),
-        Value::Number(number) => (2, number.to_string()).hash(hasher),
-        Value::String(text) => (3, text).hash(hasher),
-        Value::Array(elements) => {
-            (4, elements.len()).hash(hasher);
-            for element in elements {
-                hash(element, hasher);
-            }
-        }
-        Value::Object(members) => {
-            (5, members.len()).hash(hasher);
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_unstable_by_key(|(name, _)| *name);
-            for (name, member) in sorted {
-                name.hash(hasher);
-                hash(member, hasher);
-            }
-        }
+        Some(self.secret.hash_one(input))
     }
 }
 
