@@ -23,6 +23,8 @@ pub struct PermissionRequest {
     pub is_elicitation: bool,
     /// Whether it asks to open a page.
     pub opens_page: bool,
+    /// Whether it is the run of a tool that the host does not know, and that is of no MCP server.
+    pub is_of_unknown_tool: bool,
 }
 
 impl PermissionRequest {
@@ -124,6 +126,8 @@ impl PermissionRequest {
         if asked.call.kinds.iter().all(|kind| kind == "edit") && !asked.call.kinds.is_empty() {
             asked.call.input.lines.clear();
         }
+        let has_no_kind = asked.call.kinds.iter().all(|kind| kind == "other");
+        asked.is_of_unknown_tool = has_no_kind && reader.texts(&params, "server").is_empty();
         let directories = reader.texts(&params, "cwd");
         asked.call.input.directories.extend(directories);
         asked.call.unclear |= reader.unclear;

@@ -294,6 +294,8 @@ impl Permissions {
         let expanded = commands.as_ref().map(expansions).unwrap_or_default();
         let is_cut = call.input.is_odd && call.input.has_more;
         let most = mentioned.len().max(in_code.len()).max(expanded.len());
+        let is_of_any_kind =
+            asked.is_of_unknown_tool && call.all_kinds().all(|kind| kind == "other");
         let case = Case {
             call: &call,
             places: call.paths.iter().map(place).collect(),
@@ -317,6 +319,7 @@ impl Permissions {
                 .collect(),
             commands,
             is_consent: asked.opens_page || call.is_consent(),
+            is_of_any_kind,
             directory,
         };
         let title = LogTitle(command::title(&call).or(asked.question.as_deref()));

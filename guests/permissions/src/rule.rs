@@ -102,6 +102,8 @@ pub(crate) struct Case<'a> {
     pub(crate) commands: Option<Commands>,
     /// Whether it asks to sign in, or to open a page.
     pub(crate) is_consent: bool,
+    /// Whether it is the run of a tool of which nothing says the kind.
+    pub(crate) is_of_any_kind: bool,
     pub(crate) directory: Option<Directory>,
 }
 
@@ -333,7 +335,7 @@ impl Rule {
             };
             kinds.iter().any(has)
         });
-        if !kind {
+        if !kind && !case.is_of_any_kind {
             return Verdict::No("the call is of another kind".into());
         }
         let title = self.titles.as_ref().is_none_or(|patterns| {
@@ -363,10 +365,12 @@ impl Rule {
                     meets(meant, place, case)
                 })
         });
-        let doubt = if path { None } else { self.path_doubt(case) };
-        if !path && doubt.is_none() {
+        let doubt_of_path = if path { None } else { self.path_doubt(case) };
+        if !path && doubt_of_path.is_none() {
             return Verdict::No("no `path` matches".into());
         }
+        let of_any_kind = || "it is not known of which `kind` this tool is".to_owned();
+        let doubt = doubt_of_path.or_else(|| (!kind).then(of_any_kind));
         let met = self.commands.as_ref().map_or(Match::Yes, |patterns| {
             let commands = case.commands.as_ref();
             commands.map_or(Match::No, |commands| commands.meet(patterns))

@@ -90,6 +90,47 @@ fn what_no_rule_is_about_and_what_one_allows_passes() {
     assert!(passes(&mut host, &call("other", "Unknown", &[])));
 }
 
+/// A tool of which nothing says the kind may be of the one that a rule denies; of one of a server, that is never known.
+#[test]
+fn a_tool_that_is_not_known_may_be_of_any_kind() {
+    let rules = json!([
+        { "decision": "deny", "kind": "execute", "command": "rm *" },
+        { "decision": "deny", "kind": "edit", "path": "**/.env" },
+        { "decision": "allow", "kind": "read" },
+    ]);
+    let unknown = |input: Value| {
+        let mut call = call("other", "Unknown", &[]);
+        call["rawInput"] = input;
+        call
+    };
+    for input in [
+        json!({ "command": "rm x" }),
+        json!({ "path": "/proj/.env" }),
+    ] {
+        question(&mut host(rules.clone()), &unknown(input.clone()));
+        let mut host = host(rules.clone());
+        let call = unknown(input);
+        let params =
+            json!({ "sessionId": "s", "toolCall": call, "server": "s", "canChange": true });
+        host.request(Peer::Agent, BEFORE_TOOL, params);
+        let sent = host.sent();
+        assert!(
+            matches!(&sent[..], [only] if only.what == SentKind::Request && only.method == BEFORE_TOOL),
+            "{sent:?}"
+        );
+    }
+    for harmless in [json!({ "command": "ls" }), json!({ "path": "/proj/a" })] {
+        assert!(passes(&mut host(rules.clone()), &unknown(harmless)));
+    }
+    assert!(passes(
+        &mut host(rules.clone()),
+        &call("read", "Read", &["/proj/.env"])
+    ));
+    // One that allows never matches.
+    let allowing = json!([{ "decision": "allow", "kind": "read" }, { "decision": "ask" }]);
+    question(&mut host(allowing), &unknown(json!({ "path": "/proj/a" })));
+}
+
 #[test]
 fn the_user_is_asked_where_a_rule_says_so_or_may_match() {
     for (call, title) in [
