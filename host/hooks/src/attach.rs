@@ -140,15 +140,19 @@ impl OverlayFile {
 }
 
 impl Switch {
-    /// The name of the argument or the variable, if a run has it.
-    pub(crate) fn of(self, run: &Run<'_>) -> Option<&'static str> {
+    /// The name of the argument or the variable, if it is among these.
+    pub(crate) fn of(
+        self,
+        args: &[OsString],
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<&'static str> {
         let (name, is_on) = match self {
             Self::Argument(name) => {
-                let mut words = run.args.iter().map(|arg| arg.to_string_lossy());
+                let mut words = args.iter().map(|arg| arg.to_string_lossy());
                 (name, words.any(|word| word.split('=').next() == Some(name)))
             }
             Self::Variable(name) => {
-                let value = (run.variable)(name).unwrap_or_default().to_lowercase();
+                let value = variable(name).unwrap_or_default().to_lowercase();
                 (
                     name,
                     !["", "0", "false", "no", "off"].contains(&value.trim()),

@@ -11,6 +11,8 @@ mod pi;
 mod plugin;
 mod qwen;
 
+use std::ffi::OsString;
+
 use crate::attach::Switch;
 use crate::prefix::Prefix;
 use crate::report::{MalformedReport, Report};
@@ -289,11 +291,20 @@ impl Dialect {
     /// # Errors
     /// If something of the user's that has to be merged with ours cannot be read, or switches hooks off.
     pub fn attach(&self, run: &Run<'_>) -> Result<Attachment, CannotAttach> {
-        let mut switches = self.switches.iter();
-        if let Some(name) = switches.find_map(|switch| switch.of(run)) {
+        if let Some(name) = self.switched_off_by(run.args, run.variable) {
             return Err(CannotAttach::SwitchedOff(name));
         }
         (self.attach)(run, self)
+    }
+
+    /// What of these arguments and this environment keeps the agent from running our hooks, whatever is attached.
+    pub fn switched_off_by(
+        &self,
+        args: &[OsString],
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<&'static str> {
+        let mut switches = self.switches.iter();
+        switches.find_map(|switch| switch.of(args, variable))
     }
 
     fn moment(&self, event: &str) -> Result<Moment, MalformedReport> {

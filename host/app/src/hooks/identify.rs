@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use acp_chain_conductor::native::CommandLine;
-use acp_chain_hooks::{KnownAgent, UnattachedAgent, known, unattached};
+use acp_chain_hooks::{CannotAttach, KnownAgent, UnattachedAgent, known, unattached};
 use acp_chain_manifest::Remote;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_system::local::Address;
@@ -103,8 +103,8 @@ struct Description {
 /// The agent that a command starts.
 ///
 /// # Errors
-/// If it is remote, is no part of a package of an agent whose hooks are known, is one whose hooks cannot be attached, or
-/// if no hooks can be attached on this system.
+/// If it is remote, is no part of a package of an agent whose hooks are known, is one whose hooks cannot be attached or
+/// are switched off, or if no hooks can be attached on this system.
 pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
     if Remote::is_behind(command) {
         return Err(NoHooks::Remote);
@@ -124,6 +124,12 @@ pub fn identify(command: &CommandLine) -> Result<IdentifiedAgent, NoHooks> {
     let newest = Version::new(u64::MAX, 0, 0);
     let agent = known(&name, version.as_ref().unwrap_or(&newest));
     let agent = agent.ok_or_else(unknown)?;
+    let value = |name: &str| variable(&command.env, name);
+    let dialect = agent.dialect();
+    let off = dialect.and_then(|dialect| dialect.switched_off_by(&command.args, &value));
+    if let Some(name) = off {
+        return Err(CannotAttach::SwitchedOff(name).into());
+    }
     Ok(IdentifiedAgent {
         agent,
         version,
@@ -340,6 +346,18 @@ mod tests {
         ] {
             assert_eq!(identified(words), None, "{words:?}");
         }
+    }
+
+    #[test]
+    fn an_agent_whose_hooks_are_switched_off_is_named_with_the_reason() {
+        let pure = command(&["npx", "opencode-ai@1.18.33", "acp", "--pure"]);
+        let why = identify(&pure).unwrap_err().to_string();
+        assert!(why.contains("with --pure"), "{why}");
+        let mut simple = command(&["npx", "@qwen-code/qwen-code@0.24.4"]);
+        let variable = ("QWEN_CODE_SIMPLE".into(), "1".into());
+        simple.env.push(variable);
+        let why = identify(&simple).unwrap_err().to_string();
+        assert!(why.contains("with QWEN_CODE_SIMPLE"), "{why}");
     }
 
     #[test]
