@@ -78,6 +78,12 @@ pub struct Method {
     pub scope: Scope,
 }
 
+/// Whether the protocol has a method of this name. Its messages name their parameters, and so do its answers.
+#[must_use]
+pub fn is_method(name: &str) -> bool {
+    METHODS.iter().any(|row| row.name == name)
+}
+
 impl Scope {
     /// The scope of a method; [`Connection`](Self::Connection) for an unknown one.
     #[must_use]

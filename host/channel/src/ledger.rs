@@ -12,7 +12,7 @@ use super::{
     capability, seen_subject, subject,
 };
 use crate::limits::{LONGEST_PAUSE, LONGEST_URI, Limits, PAUSES, Quantity, SHORTEST_PAUSE};
-use acp_chain_acp::HOOK;
+use acp_chain_acp::{HOOK, is_method};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK, Sight};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Message, UPDATE_KIND, member};
@@ -488,6 +488,9 @@ impl Ledger {
         let message = make(method, params);
         let subject = subject(&message, to.opposite(), method);
         allow(&self.grant, Actions::SEND, &subject)?;
+        if params.trim_start().starts_with('[') && is_method(method) {
+            return invalid(format!("the parameters of {method} are an object"));
+        }
         check_readers(&self.grant, params, &mut self.work)?;
         Ok(message)
     }
@@ -630,6 +633,17 @@ mod tests {
             Err(ChannelError::Invalid(_))
         ));
         assert_eq!(ledger.notify(Peer::Agent, "m", "null"), Ok(()));
+    }
+
+    #[test]
+    fn parameters_of_the_protocol_are_no_list() {
+        let mut ledger = ledger();
+        let listed = ledger.notify(Peer::Client, "session/update", " [\"s\",[\"plan\"]]");
+        assert!(
+            matches!(listed, Err(ChannelError::Invalid(_))),
+            "{listed:?}"
+        );
+        assert_eq!(ledger.notify(Peer::Client, "_list", "[1]"), Ok(()));
     }
 
     #[test]

@@ -66,9 +66,10 @@ impl Owners {
         };
         // With only one user, messages are not read.
         !is_only
-            && aside(message.len(), || message.sessions())
-                .iter()
-                .any(|name| self.is_foreign(name, user))
+            && (message.is_ambiguous()
+                || aside(message.len(), || message.sessions())
+                    .iter()
+                    .any(|name| self.is_foreign(name, user)))
     }
 
     /// Whether a session is known to belong only to other users.
@@ -137,6 +138,25 @@ mod tests {
         assert!(!owners.is_foreign("ab", &bob) && !owners.is_foreign("a-b", &ann));
         assert!(owners.is_foreign("ab", &ann) && owners.is_foreign("a-b", &bob));
         assert!(owners.is_foreign("AB", &ann) && owners.is_foreign("AB", &bob));
+    }
+
+    #[test]
+    fn parameters_that_an_agent_may_find_elsewhere_are_foreign() {
+        let [ann, bob] = ann_and_bob();
+        let owners = Owners::default();
+        let load = |more: &str| {
+            let line = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"session/load","params":{{"sessionId":"b"}}{more}}}"#
+            );
+            Message::parse(line.into()).unwrap()
+        };
+        let hidden = load(r#","Params":{"sessionId":"a"}"#);
+        owners.own(&"b".into(), &bob);
+        // There is no other user, whose session it could be.
+        assert!(!owners.are_foreign(&hidden, &bob));
+        owners.own(&"a".into(), &ann);
+        assert!(owners.are_foreign(&hidden, &bob));
+        assert!(!owners.are_foreign(&load(""), &bob));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::exchanges::admit;
 use super::hooks::ReportNumber;
 use super::lookups::WaitingMessage;
 use super::mcp::{Mcp, Provider, is_mcp};
-use super::sides::{of_an_end, of_the_parent};
+use super::sides::{answer_with_names, of_an_end, of_the_parent};
 use super::steps::Step;
 use super::{calls, projects, setup, way, withdraw};
 use crate::losses::Loss;
@@ -218,6 +218,10 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message) {
         let (end, id) = (from.as_str(), id.as_ref().map_or("null", Id::as_str));
         let why = format_args!("dropped a response of the {end} to no open request: id {id}");
         return core.lose(loss, Place::Edge(from), &why);
+    };
+    let message = match core.exchanges.get(number) {
+        Some(exchange) => answer_with_names(&exchange.method, message),
+        None => message,
     };
     if asked == Peer::Client
         && core.lookups.are_on

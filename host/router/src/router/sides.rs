@@ -1,10 +1,14 @@
 //! Which side of a chain a call belongs to, by its sender and form (RFD proxy-chains): calls in `proxy/successor`
 //! belong to the agent's. The methods of the proxy protocol itself are unwrapped or rejected here, and are never
 //! routed.
+//!
+//! Nor are messages of the protocol whose parameters are a list (JSON-RPC 2.0 §4.2, "by-position"): readers in Rust take
+//! its elements for the members, in the order in which they have declared them, while proxies and the host would find no
+//! session, no prompt and no tool call in it.
 
 use std::borrow::Cow;
 
-use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, Dialect, HOOK, INITIALIZE, is_successor};
+use acp_chain_acp::{AFTER_TOOL, BEFORE_TOOL, Dialect, HOOK, INITIALIZE, is_method, is_successor};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};
@@ -20,7 +24,7 @@ pub(super) fn of_an_end(end: Peer, message: Message) -> UnwrapResult {
             "{method} is spoken between a conductor and its proxies"
         ))
     } else {
-        Ok((end, message))
+        with_names(end, message)
     }
 }
 
@@ -28,9 +32,9 @@ pub(super) fn of_an_end(end: Peer, message: Message) -> UnwrapResult {
 pub(super) fn of_a_proxy(message: Message, successor: &str) -> UnwrapResult {
     let method = message.method();
     if !is_host_method(method) {
-        Ok((Peer::Client, message))
+        with_names(Peer::Client, message)
     } else if is_successor(method) {
-        Ok((Peer::Agent, opened(&message, Some(successor), false)?))
+        with_names(Peer::Agent, opened(&message, Some(successor), false)?)
     } else {
         refused(format!("{method} is the host's own to send"))
     }
@@ -41,17 +45,39 @@ pub(super) fn of_a_proxy(message: Message, successor: &str) -> UnwrapResult {
 pub(super) fn of_the_parent(message: Message, sees_tool_runs: bool) -> UnwrapResult {
     let method = message.method();
     if is_successor(method) {
-        return Ok((Peer::Agent, opened(&message, None, sees_tool_runs)?));
+        return with_names(Peer::Agent, opened(&message, None, sees_tool_runs)?);
     }
     if Dialect::of_initialize(method).is_some() && message.kind() == Kind::Request {
         // For the parts of the chain, this is the client's first message.
-        return Ok((Peer::Client, message.with_method(INITIALIZE)));
+        return with_names(Peer::Client, message.with_method(INITIALIZE));
     }
     if is_host_method(method) || &**method == INITIALIZE {
         refused(format!("{method} is not for a proxy"))
     } else {
-        Ok((Peer::Client, message))
+        with_names(Peer::Client, message)
     }
+}
+
+/// A call with its side, unless it is of the protocol and lists its parameters.
+fn with_names(side: Peer, message: Message) -> UnwrapResult {
+    if is_list(message.body()) && is_method(message.method()) {
+        let reason = format!("the parameters of {} are an object", message.method());
+        return Err(Error::new(code::INVALID_PARAMS, reason));
+    }
+    Ok((side, message))
+}
+
+/// The answer to a request of this method, or an error in the place of one that is a list.
+pub(super) fn answer_with_names(method: &str, answer: Message) -> Message {
+    if answer.kind() != Kind::Result || !is_list(answer.body()) || !is_method(method) {
+        return answer;
+    }
+    let reason = format!("acp-chain: the answer to {method} is a list, and must be an object");
+    Message::error(&Error::new(code::INTERNAL_ERROR, reason))
+}
+
+fn is_list(body: &str) -> bool {
+    body.starts_with('[')
 }
 
 /// The message that a call wraps. The call may name the successor (RFD proxy-chains: M:N topologies), though there is

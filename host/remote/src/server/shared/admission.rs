@@ -80,6 +80,10 @@ impl Shared {
         if message.kind().is_response() {
             return Ok(passage);
         }
+        // An agent may read its parameters elsewhere, and other sessions in them.
+        if message.is_ambiguous() {
+            return Err(Denial::Unknown);
+        }
         let life = Life::of(message.method());
         // An agent would begin a session in vain that cannot be recorded.
         let begins = message.id().is_some() && life.names_session();

@@ -9,6 +9,7 @@ mod history;
 mod hooks;
 mod ids;
 mod kept;
+mod lists;
 mod mcp;
 mod native;
 mod notices;
