@@ -24,6 +24,10 @@ const LOCK_FILE: &str = "acp-chain.lock";
 /// The maximum number of [`folders`].
 const FOLDERS: usize = 1024;
 
+/// How many folders may be above a file for them to be watched. To resolve each of them takes time with the third power
+/// of their number: a minute for 2,000.
+const DEEPEST: usize = 64;
+
 /// The signature of the [`Content::statement`], beside the manifest.
 const SIGNATURE_FILE: &str = "acp-chain.toml.minisig";
 
@@ -228,7 +232,7 @@ impl ProjectComponent {
 }
 
 /// The folders beneath a root that contain its components, or would contain missing ones, and the folders above them: a
-/// change in one may change the content.
+/// change in one may change the content. Those of deeper files are left out.
 pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
     let text = Root::open(root).and_then(|folder| folder.text(MANIFEST, limits::MANIFEST));
     let text = text.ok().flatten().unwrap_or_default();
@@ -241,7 +245,8 @@ pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
         let path = root.join(path);
         // The path may be a symbolic link.
         let target = real(&path).ok();
-        for path in [Some(path), target].into_iter().flatten() {
+        let paths = [Some(path), target].into_iter().flatten();
+        for path in paths.filter(|path| path.components().count() <= DEEPEST) {
             let above = path.ancestors().skip(1);
             let above = above.filter_map(|folder| real(folder).ok());
             let beneath = above.filter(|folder| folder.starts_with(root) && folder != root);

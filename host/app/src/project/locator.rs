@@ -35,7 +35,8 @@ pub trait Look: Send + Sync {
     /// The key of the kept copy of a changed project: the content that the user agreed to.
     fn kept(&self, root: &Path) -> Option<Digest>;
 
-    /// Called before each check of the project with this root, if its state is remembered.
+    /// Called before each check of the project with this root, if its state is remembered. It may take as long as the
+    /// check: the paths of components are those of the repository.
     fn begin(&self, root: &Path);
 }
 
@@ -94,17 +95,27 @@ impl Locator {
     /// Starts a lookup. Each lookup is answered.
     pub fn begin(&self, lookup: Lookup) {
         let number = lookup.number;
+        let cwd = quote(&lookup.cwd.to_string_lossy(), MAX_QUOTE);
         let this = self.clone();
         let answer = move || this.reply(number, this.answer(Path::new(&lookup.cwd)));
         let begun = apart(&self.threads, answer);
         if !begun {
             let why = format!("{MOST} lookups of projects are already under way");
             tracing::warn!("a session has no project: {why}");
-            let refused = self.refuses.then_some(why);
+            let notice = format!(
+                "whether a project is at {cwd} is not known, as {why}. The session there begins without the project's \
+                 proxies."
+            );
+            let (refused, notice) = if self.refuses {
+                (Some(why), None)
+            } else {
+                (None, Some(notice))
+            };
             self.reply(
                 number,
                 Reply {
                     refused,
+                    notice,
                     ..Reply::default()
                 },
             );
@@ -129,8 +140,6 @@ impl Locator {
             let (this, roots) = (self.clone(), roots.to_vec());
             let checked = apart(&self.threads, move || {
                 for root in &roots {
-                    // The components of the project may be in other folders now.
-                    this.look.begin(root);
                     let Status { notice, .. } = this.status(root);
                     if notice.is_some() {
                         (this.say)(&Reply {
@@ -150,10 +159,6 @@ impl Locator {
         let mut reply = Reply::default();
         let mut notices = Vec::new();
         for root in self.look.find(cwd) {
-            // Watched before it is examined, so that no change is missed.
-            if self.remembers(&root) {
-                self.look.begin(&root);
-            }
             let status = self.status(&root);
             notices.extend(status.notice);
             let refused = self.refuses && !status.state.is_decided();
@@ -208,11 +213,17 @@ impl Locator {
     }
 
     /// The state of a project. If that is not known in time and the user has agreed to some content, that content
-    /// counts: a commit that makes files large must not let sessions begin without their guards.
+    /// counts: a commit that makes files large, or their paths deep, must not let sessions begin without their guards.
     fn examine(&self, root: &Path) -> State {
         let (tell, told) = channel();
-        let (look, path) = (Arc::clone(&self.look), root.to_owned());
-        let state = move || drop(tell.send(look.state(&path)));
+        let (this, path) = (self.clone(), root.to_owned());
+        let state = move || {
+            // Watched before it is examined, so that no change is missed. Its components may be in other folders now.
+            if this.remembers(&path) {
+                this.look.begin(&path);
+            }
+            drop(tell.send(this.look.state(&path)));
+        };
         let is_begun = apart(&self.examinations, state);
         let late = || {
             let shown = Untrusted::new(root.display());
@@ -336,10 +347,13 @@ mod tests {
         let refused = said.recv().unwrap();
         assert!(matches!(refused.number, Some(200 | 201)), "{refused:?}");
         assert!(refused.projects.is_empty());
+        let notice = refused.notice.unwrap();
+        assert!(notice.contains("/hangs/too is not known, as"), "{notice}");
         drop(held);
     }
 
-    /// A project of which a copy was kept, and whose files are read for as long as the sender is there.
+    /// A project of which a copy was kept, and whose folders are found, and files read, for as long as the sender is
+    /// there.
     struct Slow(Mutex<Receiver<()>>);
 
     impl Look for Slow {
@@ -356,11 +370,13 @@ mod tests {
             Some(key("kept"))
         }
 
-        fn begin(&self, _: &Path) {}
+        fn begin(&self, _: &Path) {
+            let _ = self.0.lock().recv();
+        }
     }
 
     #[test]
-    fn files_that_take_long_to_read_do_not_disarm_a_project() {
+    fn files_that_take_long_to_find_or_to_read_do_not_disarm_a_project() {
         let (say, said) = channel();
         let (held, hangs) = channel();
         let mut locator = Locator::new(Slow(Mutex::new(hangs)), false, move |reply: &Reply| {
