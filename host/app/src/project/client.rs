@@ -35,6 +35,10 @@ const MOST: usize = 256;
 /// How often the process that finds projects may fail before it is no longer started.
 const FAILURES: u32 = 4;
 
+/// What the user is told of a session whose project cannot be looked up.
+const UNFOUND: &str = "projects cannot be looked up, so a session begins without the proxies of its project; restart \
+                       acp-chain";
+
 /// How to find and run projects: two command lines of this program.
 #[derive(Clone, Debug)]
 pub struct Finder {
@@ -142,6 +146,9 @@ impl Projects for Client {
         let is_none = cwd.as_os_str().len() > PATH || self.open.len() >= MOST;
         if is_none || !self.ensure_running() {
             let unknown = self.unknown("projects cannot be looked up");
+            if unknown.is_ok() {
+                self.words.push_back(Word::Notice(UNFOUND.to_owned()));
+            }
             self.words.push_back(Word::Found(number, unknown));
             return;
         }
@@ -599,6 +606,7 @@ mod tests {
         let (mut client, mut locators, _chains) = client();
         let too_long = "/".to_owned() + &"a".repeat(PATH);
         client.find(0, Path::new(&too_long));
+        assert!(matches!(client.next().await, Word::Notice(text) if text == UNFOUND));
         assert!(matches!(client.next().await, Word::Found(0, Ok(None))));
         for number in 1..=u64::from(FAILURES) {
             client.find(number, Path::new("/work"));
@@ -615,8 +623,9 @@ mod tests {
                 "{word:?}"
             );
         }
-        // No process is started after so many failures.
+        // No process is started after so many failures, and each session tells so.
         client.find(100, Path::new("/work"));
+        assert!(matches!(client.next().await, Word::Notice(text) if text == UNFOUND));
         assert!(matches!(client.next().await, Word::Found(100, Ok(None))));
         assert!(locators.try_recv().is_err());
     }
@@ -628,6 +637,7 @@ mod tests {
             client.find(number, Path::new("/work"));
         }
         let _locator = locators.recv().await.unwrap();
+        assert!(matches!(client.next().await, Word::Notice(text) if text == UNFOUND));
         let word = client.next().await;
         assert!(
             matches!(&word, Word::Found(number, Ok(None)) if *number == MOST as u64),
