@@ -48,6 +48,15 @@ impl Change {
             each.collect::<Vec<_>>()
         };
         change.list("limit", &limits(old), &limits(new));
+        match (old.guard, new.guard) {
+            (false, true) => change.more.push(
+                "becomes a guard: it stands next to the agent, and may change what other guards decide".to_owned(),
+            ),
+            (true, false) => change.more.push(
+                "is no longer a guard: other proxies may change what it decides".to_owned(),
+            ),
+            (false, false) | (true, true) => {}
+        }
         if old.on_failure != new.on_failure {
             let policy = |release: &Release| match &release.on_failure {
                 Some(policy) => format!("`{policy}`"),
@@ -103,6 +112,7 @@ mod tests {
             powers: vec!["prompts.read".to_owned(), "prompts.change".to_owned()],
             signer: Some(KEY.parse().unwrap()),
             on_failure: Some(FailurePolicy::Refuse),
+            guard: false,
             methods: [("_x".to_owned(), vec!["read".to_owned()])].into(),
             limits: [("memory".to_owned(), "16 MiB".to_owned())].into(),
         }
@@ -140,7 +150,7 @@ mod tests {
     #[test]
     fn a_change_to_more_needs_consent() {
         type Edit = fn(&mut Release);
-        let cases: [(Edit, &str); 12] = [
+        let cases: [(Edit, &str); 13] = [
             (
                 |new| new.powers.push("tools".to_owned()),
                 "also wants the power `tools`",
@@ -181,6 +191,7 @@ mod tests {
                 |new| drop(new.limits.insert("held".to_owned(), "9".to_owned())),
                 "also wants the limit `held = 9`",
             ),
+            (|new| new.guard = true, "becomes a guard: "),
             (
                 |new| new.on_failure = Some(FailurePolicy::Bypass),
                 "wants another `on-failure`: `bypass`, was `refuse`",
@@ -196,5 +207,13 @@ mod tests {
             };
             assert!(more.starts_with(expected), "{more}");
         }
+        let guard = Release {
+            guard: true,
+            ..release()
+        };
+        let [more] = &Change::between(&guard, &release()).more[..] else {
+            panic!("other proxies may change what it decides");
+        };
+        assert!(more.starts_with("is no longer a guard: "), "{more}");
     }
 }

@@ -73,6 +73,9 @@ pub struct Release {
     /// The failure policy that it asks for.
     #[serde(rename = "on-failure", skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<FailurePolicy>,
+    /// Whether it is a guard.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guard: bool,
     /// The actions that it may do with methods that no power covers, by method.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, Vec<String>>,

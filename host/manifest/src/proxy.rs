@@ -65,6 +65,8 @@ pub struct ComponentEntry {
     pub sleeps: bool,
     /// Whether the package declares it a guard.
     pub is_guard: bool,
+    /// Whether it has a package, by which its user was told whether it is a guard.
+    pub has_package: bool,
     /// The powers that its package declares necessary for a guard (`guards-by`), and that its entry does not grant.
     pub lacks: Vec<String>,
 }
@@ -112,7 +114,8 @@ impl ProxyEntry {
         }
     }
 
-    /// Checks that the component registers as a guard if its package declares it one.
+    /// Checks that the component registers as a guard if its package declares it one, and only then. A component without
+    /// a package is what it registers as.
     ///
     /// # Errors
     /// If it does not: a message for the user.
@@ -122,6 +125,14 @@ impl ProxyEntry {
                 "its package says that it is a guard, and the component does not declare itself one, so that other \
                  proxies could change its decisions: its author must correct this",
             ),
+            ProxyKind::Component(component)
+                if component.has_package && !component.is_guard && registration.guard =>
+            {
+                Err(
+                    "the component declares itself a guard, which may change the decisions of other guards, and its \
+                     package does not say so: its author must correct this (`guard = true`)",
+                )
+            }
             _ => Ok(()),
         }
     }
@@ -318,6 +329,7 @@ impl ProxyTable {
         let package = package.or(own_package.as_ref());
         let asks = package.map(|package| &package.asks);
         let is_guard = asks.is_some_and(|asks| asks.guard);
+        let has_package = asks.is_some();
         let guards_by = asks.into_iter().flat_map(|asks| &asks.guards_by);
         let lacks = guards_by
             .filter(|power| !grant.has(power))
@@ -345,6 +357,7 @@ impl ProxyTable {
             directories: directories.into(),
             sleeps: self.sleeps.unwrap_or(true),
             is_guard,
+            has_package,
             lacks,
         };
         Ok((ProxyKind::Component(component), on_failure))

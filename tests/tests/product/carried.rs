@@ -416,13 +416,13 @@ async fn a_guard_without_the_powers_to_guard_is_no_silent_guard() {
     assert!(valid && printed.contains(why), "{printed}");
 }
 
-#[tokio::test]
-async fn a_package_that_calls_no_guard_one_does_not_run() {
+/// A user whose chain has a component with a package that asks for this.
+async fn with_package(bare: &str, asks: &str) -> User {
     let user = User::new();
-    fs::copy(component("pass"), user.path("bare.wasm")).unwrap();
+    fs::copy(component(bare), user.path("bare.wasm")).unwrap();
     fs::write(
         user.path("extension.toml"),
-        "name = 'mine'\nversion = '1.0.0'\n[asks]\nguard = true\n[asks.powers]\n'prompts.read' = 'to judge them'\n",
+        format!("name = 'mine'\nversion = '1.0.0'\n[asks]\n{asks}\n"),
     )
     .unwrap();
     let (made, printed) = user
@@ -431,13 +431,31 @@ async fn a_package_that_calls_no_guard_one_does_not_run() {
     assert!(made, "{printed}");
     let path = user.path("mine.wasm");
     user.config(&format!(
-        "[[proxy]]\nid = 'mine'\npath = {path:?}\npowers = ['prompts.read']\n"
+        "[[proxy]]\nid = 'mine'\npath = '{}'\npowers = ['prompts.read']\n",
+        path.display()
     ));
+    user
+}
+
+#[tokio::test]
+async fn a_package_that_calls_no_guard_one_does_not_run() {
+    let asks = "guard = true\npowers = { 'prompts.read' = 'to judge them' }";
+    let user = with_package("pass", asks).await;
     let why = "its package says that it is a guard, and the component does not declare itself one";
     let (valid, printed) = user.output(["check"]).await;
     assert!(!valid && printed.contains(why), "{printed}");
     let error = user.refused(&[]).await;
     assert!(error.contains(why), "{error}");
+}
+
+#[tokio::test]
+async fn a_guard_whose_package_calls_it_none_does_not_run() {
+    let user = with_package("redact", "powers = { 'prompts.read' = 'to count them' }").await;
+    // Its user was asked nothing about that.
+    let error = user.refused(&[]).await;
+    for part in ["the component declares itself a guard", "guard = true"] {
+        assert!(error.contains(part), "{error}");
+    }
 }
 
 #[tokio::test]

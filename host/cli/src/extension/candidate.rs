@@ -89,6 +89,7 @@ impl Checks {
                 .collect(),
             signer,
             on_failure: package.asks.on_failure,
+            guard: package.asks.guard,
             methods: methods
                 .map(|(name, asked)| (name.clone(), asked.actions.clone()))
                 .collect(),

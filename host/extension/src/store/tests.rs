@@ -65,6 +65,7 @@ fn locked(name: &str, digest: Digest, size: u64) -> Locked {
         powers: Vec::new(),
         signer: None,
         on_failure: None,
+        guard: false,
         methods: std::collections::BTreeMap::new(),
         limits: std::collections::BTreeMap::new(),
     };

@@ -2,10 +2,12 @@
 //! the one that other SDKs are compared with. They are in one component, with the proxies of the templates.
 
 use std::fs;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use acp_chain_author::TEMPLATES;
+use acp_chain_package::Package;
 use acp_chain_tests::host;
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -42,7 +44,14 @@ pub async fn build_as(project: &Project, name: &str) -> PathBuf {
     }
     let component = project.path(&format!("build/{NAME}.wasm"));
     fs::create_dir_all(project.path("build")).unwrap();
-    fs::write(&component, all().await).unwrap();
+    let all = all().await;
+    // Only a package says that its component is a guard.
+    let written = (name == "guard").then(|| {
+        let mut package = Package::read(Cursor::new(all)).unwrap();
+        package.asks.guard = true;
+        package.write(all).unwrap()
+    });
+    fs::write(&component, written.as_deref().unwrap_or(all)).unwrap();
     component
 }
 
