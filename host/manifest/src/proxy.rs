@@ -114,8 +114,8 @@ impl ProxyEntry {
         }
     }
 
-    /// Checks that the component registers as a guard if its package declares it one, and only then. A component without
-    /// a package is what it registers as.
+    /// Checks that the component registers as a guard if its package declares it one, and only then. A component
+    /// without a package is what it registers as.
     ///
     /// # Errors
     /// If it does not: a message for the user.

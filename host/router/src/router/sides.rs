@@ -2,9 +2,9 @@
 //! belong to the agent's. The methods of the proxy protocol itself are unwrapped or rejected here, and are never
 //! routed.
 //!
-//! Nor are messages of the protocol whose parameters are a list (JSON-RPC 2.0 §4.2, "by-position"): readers in Rust take
-//! its elements for the members, in the order in which they have declared them, while proxies and the host would find no
-//! session, no prompt and no tool call in it.
+//! Nor are messages of the protocol whose parameters are a list (JSON-RPC 2.0 §4.2, "by-position"): readers in Rust
+//! take its elements for the members, in the order in which they have declared them, while proxies and the host would
+//! find no session, no prompt and no tool call in it.
 
 use std::borrow::Cow;
 
