@@ -7,7 +7,7 @@ use acp_chain::host::{self, Host, LoadedProxy, ProxyPlan, Ready, ReadyProxy};
 use acp_chain_channel::Failure;
 use acp_chain_conductor::native::{CommandLine, Startable, Supervisor};
 use acp_chain_conductor::{AgentHooks, Chain, ChildIo, Launch, Native, Program, StoredValues};
-use acp_chain_manifest::{Manifest, NativeEntry, ProxyEntry, ProxyKind, User};
+use acp_chain_manifest::{Manifest, NativeEntry, ProxyEntry, ProxyKind, Remote, User};
 use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_sandbox::{ComponentError, Directories, Engine, apart};
@@ -51,6 +51,8 @@ pub struct LoadedChain {
     /// Why no values can be stored, if so.
     lacks_values: Option<String>,
     is_dry_run: bool,
+    /// Whether the agent runs on another machine.
+    is_remote: bool,
     reach: Reach,
     projects: Option<Client>,
     manifest: Manifest,
@@ -135,6 +137,7 @@ impl Plan {
             values,
             lacks_values,
             is_dry_run: self.is_dry_run,
+            is_remote: self.agent.as_ref().is_some_and(Remote::is_behind),
             reach: self.reach,
             projects: programs.projects,
             manifest: self.manifest,
@@ -232,6 +235,7 @@ impl LoadedChain {
             projects: self.projects.map(|projects| Box::new(projects) as _),
             values: self.values,
             is_dry_run: self.is_dry_run,
+            is_remote: self.is_remote,
             about: self.about,
         })
     }

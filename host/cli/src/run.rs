@@ -161,7 +161,9 @@ impl Run {
             self.appended.splice(0..0, options.agent.take_unknown());
         }
         let mut command = options.command(&manifest)?;
-        if Remote::is_behind(&command) {
+        // What an editor appends for a remote agent is that agent's choice, also if it names a command.
+        let is_for_remote = is_sign_in && manifest.agent.as_ref().is_some_and(Remote::is_behind);
+        if is_for_remote || Remote::is_behind(&command) {
             return Err(ChainError::misuse(
                 "a remote agent cannot use this terminal; `acp-chain try --connect URL` takes a \
                  turn with it, and its operator knows how to sign in there",

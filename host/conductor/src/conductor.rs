@@ -157,6 +157,9 @@ impl Conductor {
         if chain.is_dry_run {
             router.set_dry_run();
         }
+        if chain.is_remote {
+            router.set_remote();
+        }
         for notice in chain.notices {
             router.tell_user(&notice);
         }

@@ -52,6 +52,9 @@ pub struct Chain {
     /// Whether proxies are only called, and nothing that they do has an effect; the trace and the user are told what
     /// they would have done. All proxies must be components, and no session gets those of a project.
     pub is_dry_run: bool,
+    /// Whether the agent runs on another machine. Then the client is offered no way to sign in for which it would run a
+    /// command on this one, with words and variables of the agent's choice.
+    pub is_remote: bool,
     /// What the chain consists of, and who agreed to it, as JSON: for an observer of the trace.
     pub about: Option<Arc<str>>,
 }
@@ -79,6 +82,7 @@ impl Chain {
             projects: None,
             values: None,
             is_dry_run: false,
+            is_remote: false,
             about: None,
         }
     }

@@ -42,6 +42,27 @@ pub fn with_variable(result: &str) -> Option<String> {
     edited
 }
 
+/// The result of `initialize` without the methods to sign in for which the client runs a command; `None` if it has none.
+/// An agent elsewhere cannot use a terminal of this machine, and chooses the words and variables of the command.
+pub fn without_terminals(result: &str) -> Option<String> {
+    let methods = member(result, "authMethods")?;
+    let methods: Vec<Value> = serde_json::from_str(methods).ok()?;
+    let kept: Vec<_> = methods.iter().filter(|method| !may_run(method)).collect();
+    if kept.len() == methods.len() {
+        return None;
+    }
+    edit(result, "/authMethods", Some(&json!(kept).to_string())).ok()
+}
+
+/// Whether a client may run a command for a method to sign in: of the method itself or, as for older agents, of its
+/// `_meta`. Some readers take a list for an object.
+fn may_run(method: &Value) -> bool {
+    let meta = &method["_meta"];
+    let is_terminal = |place: &Value| place["type"] == "terminal";
+    let is_named = !meta["terminal-auth"].is_null();
+    !method.is_object() || is_terminal(method) || is_terminal(meta) || is_named
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +102,23 @@ mod tests {
             }
         }
         assert_eq!(with_variable("{}"), None);
+    }
+
+    #[test]
+    fn an_agent_elsewhere_has_no_command_run_to_sign_in() {
+        let result = |methods: &str| format!(r#"{{"authMethods":{methods},"x":1e400}}"#);
+        for run in [
+            r#"{"id":"t","type":"terminal","args":["--","sh"]}"#,
+            r#"{"id":"t","_meta":{"type":"terminal"}}"#,
+            r#"{"id":"t","_meta":{"terminal-auth":{"command":"sh","args":[]}}}"#,
+            r#"["terminal","t","Sign in",null,["--","sh"],{},null]"#,
+        ] {
+            let offered = result(&format!(r#"[{{"id":"key"}},{run}]"#));
+            let left = without_terminals(&offered);
+            assert_eq!(left, Some(result(r#"[{"id":"key"}]"#)), "{run}");
+        }
+        for kept in [r#"[{"id":"key","type":"env_var"}]"#, "[]", "7"] {
+            assert_eq!(without_terminals(&result(kept)), None, "{kept}");
+        }
     }
 }

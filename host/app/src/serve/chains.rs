@@ -194,6 +194,14 @@ impl Agent {
         })
     }
 
+    /// Whether it runs on another machine.
+    fn is_remote(&self) -> bool {
+        match self {
+            Self::Program(program) => Remote::is_behind(program.command()),
+            Self::Shared(_) => true,
+        }
+    }
+
     /// The agent of one chain, with the token of its hooks.
     fn start(&self, token: Option<String>) -> Result<ChildIo, ChainError> {
         match self {
@@ -296,6 +304,7 @@ impl Template {
             supervisor: Some(self.supervisor.clone()),
             reach: self.reach,
             hooks,
+            is_remote: self.agent.is_remote(),
             about: self.about.clone(),
             ..Chain::new(Vec::new(), agent)
         })

@@ -107,6 +107,8 @@ pub(super) struct Core {
     pub reads: Reads,
     /// What proxies would have done, in a dry run.
     pub deeds: Option<Box<Deeds>>,
+    /// Whether the agent runs on another machine.
+    pub is_remote: bool,
     /// Whether proxies may store values.
     pub keeps_values: bool,
     /// The requests of proxies for stored values that are yet to be taken.
@@ -151,6 +153,7 @@ impl Core {
             proof: None,
             reads: Reads::default(),
             deeds: None,
+            is_remote: false,
             keeps_values: false,
             values: VecDeque::new(),
             losses: Losses::default(),

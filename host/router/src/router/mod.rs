@@ -184,6 +184,11 @@ impl Router {
         self.core.set_dry_run();
     }
 
+    /// Offers the client no way to sign in for which it would run a command: the agent runs on another machine.
+    pub fn set_remote(&mut self) {
+        self.core.is_remote = true;
+    }
+
     /// Names the log in notices.
     pub fn set_log(&mut self, log: Option<PathBuf>) {
         self.core.notices.log = log;

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
+use crate::sign_in::without_terminals;
 use acp_chain_acp::{ACKNOWLEDGED, Life};
 use acp_chain_channel::Peer;
 use acp_chain_hops::exchange::{Exchange, ExchangeId, Stage};
@@ -155,6 +156,7 @@ pub(super) fn answered(
     message: Message,
 ) -> Message {
     let version = core.version();
+    let is_remote = core.is_remote;
     let Core {
         exchanges,
         sessions,
@@ -189,6 +191,10 @@ pub(super) fn answered(
             let why = proof.as_mut().and_then(|proof| proof.note_agent(answer));
             if let Some(why) = why {
                 return unproven(core, message, &why);
+            }
+            let without = without_terminals(answer).filter(|_| is_remote);
+            if let Some(result) = without {
+                return message.with_body(&result);
             }
         }
         Life::Ends => {

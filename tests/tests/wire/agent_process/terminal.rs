@@ -109,6 +109,27 @@ async fn proxies_are_left_out_for_signing_in_alone() {
     assert_eq!(code, Some(7));
 }
 
+/// An agent on another machine says what editors append to sign in, and must not start a program here.
+#[tokio::test]
+async fn what_is_appended_for_a_remote_agent_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for appended in [
+        &["--", "sh", "-c", "echo ran"][..],
+        &["sh", "-c", "echo ran"],
+    ] {
+        let mut command = with_manifest(folder.path(), appended);
+        let manifest = folder.path().join("acp-chain.toml");
+        fs::write(manifest, "[agent]\nconnect = 'http://127.0.0.1:9/acp'\n").unwrap();
+        command.env(VARIABLE, "1");
+        let (shown, code) = typed(command, "").await;
+        assert_eq!(code, Some(2), "{shown}");
+        assert!(
+            shown.contains("a remote agent cannot use this terminal"),
+            "{shown}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn without_a_terminal_nothing_is_appended() {
     let folder = tempfile::tempdir().unwrap();
