@@ -4,7 +4,7 @@
 //! |---|---|
 //! | control characters and terminal sequences (ECMA-48: titles, colours, cursors) around a message | they are removed
 //! |
-//! | several messages in a line | a line for each |
+//! | several messages in a line | a line for each, up to [`VALUES`] |
 //! | a message over several lines | one line, up to [`LINES`] and [`BYTES`], unless the next one takes longer than [`PATIENCE`] |
 //! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
 //! | an answer without an id | `"id": null`, if it has no other member |
@@ -35,6 +35,9 @@ pub const LINES: usize = 64 * 1024;
 
 /// The maximum length of a message that is joined from several lines, in bytes.
 pub const BYTES: usize = 16 * 1024 * 1024;
+
+/// The maximum number of messages in a line, as in a batch: each takes many times the memory of its text.
+pub const VALUES: usize = 4096;
 
 /// How long an incomplete message waits for its next line.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -207,9 +210,14 @@ impl Repairs {
     /// Splits a text into its values; keeps an incomplete one.
     fn begin(&mut self, text: &Bytes) {
         let mut rest = bare(text);
-        let mut is_first = true;
+        let mut count = 0;
         while !rest.is_empty() {
-            match first(rest) {
+            let value = if count < VALUES {
+                first(rest)
+            } else {
+                Value::None
+            };
+            match value {
                 Value::Whole(value, behind) => {
                     rest = bare(behind);
                     let line = part(text, value.as_bytes());
@@ -222,12 +230,12 @@ impl Repairs {
                 }
                 Value::Begun(_) | Value::None => {
                     // If there were no values before, the text is unchanged.
-                    let left = if is_first { text } else { rest };
+                    let left = if count == 0 { text } else { rest };
                     self.ready.push_back(Frame::Line(part(text, left)));
                     return;
                 }
             }
-            is_first = false;
+            count += 1;
         }
     }
 }
@@ -281,16 +289,10 @@ fn bare(mut text: &[u8]) -> &[u8] {
                 let has_end = matches!(rest.first(), Some(0x40..=0x7e));
                 &rest[usize::from(has_end)..]
             }
-            [0x1b, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => {
-                let bell = rest.iter().position(|byte| *byte == 0x07);
-                let bell = bell.map(|at| (at, 1));
-                let end = rest.windows(2).position(|pair| pair == b"\x1b\\");
-                let end = end.map(|at| (at, 2));
-                match bell.into_iter().chain(end).min() {
-                    Some((at, length)) => &rest[at + length..],
-                    None => return text,
-                }
-            }
+            [0x1b, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => match end_of_text(rest) {
+                Some(end) => &rest[end..],
+                None => return text,
+            },
             [0x1b, 0x20..=0x2f, 0x30..=0x7e, rest @ ..]
             | [0x1b, 0x30..=0x7e, rest @ ..]
             | [0xef, 0xbb, 0xbf, rest @ ..]
@@ -298,6 +300,17 @@ fn bare(mut text: &[u8]) -> &[u8] {
             text => return text,
         };
     }
+}
+
+/// The position behind the text in a terminal sequence, which a bell or a string terminator ends. Nothing behind that
+/// is read: a line may have many sequences.
+fn end_of_text(text: &[u8]) -> Option<usize> {
+    let mut ends = memchr::memchr2_iter(0x07, 0x1b, text);
+    ends.find_map(|at| match text.get(at..)? {
+        [0x07, ..] => Some(at + 1),
+        [0x1b, b'\\', ..] => Some(at + 2),
+        _ => None,
+    })
 }
 
 /// A message with no other members than JSON-RPC's, whose version may be missing.
@@ -417,6 +430,23 @@ mod tests {
         // A title without an end is not removed.
         let open = format!("\x1b]0;{ONE}");
         assert_eq!(read_all(&[&open]), [format!("({open})")]);
+    }
+
+    #[test]
+    fn a_line_may_have_many_terminal_sequences() {
+        // To look for another end behind the first one of each would take minutes.
+        for many in ["\x1b]\x07", "\x1b]\x1b\\", "\x1b]\x1b[m\x07"] {
+            let line = many.repeat(1 << 20) + ONE;
+            assert_eq!(read_all(&[&line]), [ONE], "{many:?}");
+        }
+    }
+
+    #[test]
+    fn messages_in_a_line_are_bounded() {
+        let line = "{}".repeat(VALUES + 3);
+        let read = read_all(&[&line]);
+        assert_eq!(read.len(), VALUES + 1);
+        assert_eq!(read.last().unwrap(), "({}{}{})");
     }
 
     #[test]
