@@ -42,7 +42,8 @@ pub fn with_variable(result: &str) -> Option<String> {
     edited
 }
 
-/// The result of `initialize` without the methods to sign in for which the client runs a command; `None` if it has none.
+/// The result of `initialize` without the methods to sign in for which the client runs a command; `None` if it has no
+/// such method.
 /// An agent elsewhere cannot use a terminal of this machine, and chooses the words and variables of the command.
 pub fn without_terminals(result: &str) -> Option<String> {
     let methods = member(result, "authMethods")?;
